@@ -1,0 +1,35 @@
+/** Owns the snapshot: one configuration, compiled and frozen, that a request is carried through from start to end. */
+
+import type { Settings } from '../config/settings.ts'
+import type { Decision, HookRequest } from '../resolve/decision.ts'
+
+export interface Snapshot {
+  /** SHA-256 of everything that the snapshot was made from, in hex. Same content, same digest. */
+  readonly digest: string
+  readonly settings: Settings
+  /** In matching order. */
+  readonly mappings: readonly MappingSummary[]
+  /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
+  covers(endpoint: string): boolean
+  /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
+  resolve(request: HookRequest): Decision | Promise<Decision>
+}
+
+export interface MappingSummary {
+  readonly id: string
+  readonly description?: string
+  /** The text of `match.path`; absent: every endpoint. */
+  readonly path?: string
+  readonly action: 'wake' | 'agent'
+  /** `file:line:column` of the entry, the file relative to the configuration's folder. */
+  readonly place: string
+}
+
+/** What the host offers; the engine checks names against it and knows no plugin. */
+export interface Catalog {
+  /** Every channel name that exists, configured or not. */
+  readonly channels: readonly string[]
+  /** Those that can deliver. */
+  readonly configuredChannels: readonly string[]
+  readonly runners: readonly string[]
+}

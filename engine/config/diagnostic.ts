@@ -1,0 +1,23 @@
+/** Owns the diagnostic: one finding about the operator's files, with its place and its cure. */
+
+export interface Place {
+  /** Absolute path. */
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1, in UTF-16 units. */
+  readonly column: number
+  /** The text of that line. */
+  readonly text: string
+}
+
+export interface Diagnostic {
+  readonly severity: 'error' | 'warning'
+  /** Stable, upper snake case: `UNKNOWN_KEY`, `TEMPLATE_SYNTAX`. */
+  readonly code: string
+  /** Names the field and the rule. Never holds a secret. */
+  readonly message: string
+  readonly place?: Place
+  /** What to do about it. */
+  readonly hint?: string
+}

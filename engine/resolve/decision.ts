@@ -1,0 +1,80 @@
+/** Owns what goes into the engine and what comes out: a hook request, and the decision about it. */
+
+export interface HookRequest {
+  /** `wake`, `agent` or the `<name>` of `/hooks/<name>`, percent-decoded, without a trailing slash. */
+  readonly endpoint: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The parsed body. */
+  readonly payload: unknown
+  /** The body as received, decoded from gzip and the like. */
+  readonly rawBody: Uint8Array
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+}
+
+export type WakeMode = 'now' | 'next-heartbeat'
+
+/** An admitted, fully rendered action. Frozen: nothing that happens later changes what it means. */
+export type Action = WakeAction | AgentAction
+
+export interface WakeAction {
+  readonly kind: 'wake'
+  /** As rendered. */
+  readonly text: string
+  /** As the model will see it: `text` with the boundary applied. */
+  readonly prompt: string
+  readonly mode: WakeMode
+  /** True when the mapping has `allowUnsafeExternalContent`. */
+  readonly trusted: boolean
+  /** The id of the mapping that made it; absent for `/wake`. */
+  readonly mapping?: string
+}
+
+export interface AgentAction {
+  readonly kind: 'agent'
+  /** As rendered. */
+  readonly message: string
+  /** As the model will see it: `message` with the boundary applied. */
+  readonly prompt: string
+  readonly trusted: boolean
+  readonly mapping?: string
+  readonly name?: string
+  readonly sessionKey: string
+  /** Whether the sender or the mapping chose the session key; if so, its runs go in order. */
+  readonly sessionKeyGiven: boolean
+  readonly wakeMode: WakeMode
+  readonly deliver: boolean
+  /** A configured channel's name, or `last`. */
+  readonly channel: string
+  readonly to?: string
+  readonly runner: string
+  readonly model?: string
+  readonly thinking?: string
+  readonly timeoutSeconds: number
+}
+
+export interface FieldError {
+  /** JSON Pointer into the body, or into the mapping's fields for a rendered one. */
+  readonly pointer: string
+  readonly message: string
+}
+
+/** Why a request was refused by the engine. `code` is one of the HTTP contract's stable codes. */
+export interface Refusal {
+  readonly outcome: 'refused' | 'failed'
+  /** `BAD_REQUEST` family (400) or `TRANSFORM_FAILED` family (500); runtime/http owns the statuses. */
+  readonly code: string
+  /** A sentence; never quotes the body. */
+  readonly message: string
+  readonly details: readonly FieldError[]
+  readonly mapping?: string
+}
+
+/** What the engine answers for one request. */
+export type Decision =
+  | { readonly outcome: 'accepted'; readonly actions: readonly Action[]; readonly mapping?: string }
+  | { readonly outcome: 'ignored'; readonly reason: string }
+  | { readonly outcome: 'skipped'; readonly reason: string; readonly mapping: string }
+  | Refusal

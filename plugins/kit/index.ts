@@ -1,0 +1,6 @@
+/** The kit: everything a plugin may import from Reveille, and nothing else. */
+
+export * from './channel.ts'
+export * from './plugin.ts'
+export * from './plugin-error.ts'
+export * from './runner.ts'

@@ -1,0 +1,49 @@
+/** Owns the plugin contract: one default export per package, inert until `setup`. */
+
+import type { Channel } from './channel.ts'
+import type { Runner } from './runner.ts'
+
+/** The version of these contracts; a manifest that names another is refused at load. */
+export const KIT_VERSION = 1
+
+/** The `reveille` key of a plugin's package.json, read without running the plugin. */
+export interface PluginManifest {
+  readonly kit: number
+  readonly channels?: readonly string[]
+  readonly runners?: readonly string[]
+  /** Path of a JSON Schema for the plugin's configuration, relative to the package. */
+  readonly configSchema: string
+}
+
+/** A log whose lines carry the plugin's name. Never given secrets or message bodies. */
+export interface PluginLog {
+  info(event: string, facts?: Record<string, unknown>): void
+  warn(event: string, facts?: Record<string, unknown>): void
+  error(event: string, facts?: Record<string, unknown>): void
+}
+
+export interface PluginContext<Config> {
+  /** Valid against the manifest's `configSchema`, references resolved. */
+  readonly config: Config
+  readonly log: PluginLog
+  readonly fetch: typeof fetch
+  /** Aborted just before `close` is called. */
+  readonly signal: AbortSignal
+}
+
+/** What a plugin brings. `close` releases everything that `setup` took; it is called once. */
+export interface Provided {
+  readonly channels?: readonly Channel[]
+  readonly runners?: readonly Runner[]
+  close?(): Promise<void> | void
+}
+
+export interface Plugin<Config = unknown> {
+  readonly name: string
+  setup(context: PluginContext<Config>): Promise<Provided> | Provided
+}
+
+/** A typed identity. Importing a module that calls it does nothing else. */
+export function definePlugin<Config>(plugin: Plugin<Config>): Plugin<Config> {
+  return plugin
+}

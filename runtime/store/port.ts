@@ -1,0 +1,233 @@
+/**
+ * The store's port: the wall between accepting and doing.
+ *
+ * The store owns durability, claiming, lanes, due times and fencing; dispatch owns meaning (backoff, stages,
+ * what a heartbeat is). Nothing here is synchronous, save what is answered from memory.
+ */
+
+import type {
+  DeliveryRecord,
+  EventRecord,
+  Id,
+  RequestRecord,
+  Route,
+  RunRecord,
+  SessionMessage,
+} from './records.ts'
+
+export * from './records.ts'
+
+export type TaskKind = 'run' | 'heartbeat' | 'delivery' | 'upkeep'
+
+export interface Store {
+  /** Resolves after the commit that holds all of the entry. Concurrent calls share commits. @throws StoreError */
+  accept(entry: Entry): Promise<Acceptance>
+  /** A request that made no action: refused ones go to a bounded ring, the others to disk. No reply waits for it. */
+  note(request: RequestRecord): void
+  /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
+  work(options: WorkOptions): Workforce
+  command(command: Command): Promise<{ readonly ok: boolean; readonly reason?: string }>
+  /** Own connection: a long list never delays a commit. */
+  readonly read: Reader
+  /** Committed changes as they happen; `after` is an opaque cursor of an earlier change. Ends with the signal. */
+  changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
+  /** From memory. */
+  health(): Health
+  /** Commits what was handed in, then lets go of the data. */
+  close(): Promise<void>
+}
+
+/** One request with what it decided; committed whole or not at all. */
+export interface Entry {
+  readonly request: RequestRecord
+  readonly actions: readonly NewAction[]
+}
+
+export interface NewAction {
+  readonly record: ({ readonly type: 'run' } & RunRecord) | ({ readonly type: 'event' } & EventRecord)
+  readonly dedupe?: Dedupe
+  readonly tasks: readonly NewTask[]
+}
+
+/** Seen before `until` under one scope and key: a duplicate; with another body digest: a conflict. */
+export interface Dedupe {
+  readonly scope: string
+  readonly key: string
+  readonly bodyDigest?: string
+  readonly until: number
+}
+
+export interface Acceptance {
+  readonly actions: readonly (
+    | { readonly outcome: 'accepted'; readonly id: Id }
+    | { readonly outcome: 'duplicate' | 'conflict'; readonly original: Id }
+  )[]
+}
+
+/**
+ * One thing to do later. Upsert by `key`: an unclaimed task takes the earliest due time; one that is claimed
+ * is armed again once, when its claim settles.
+ */
+export interface NewTask {
+  readonly key: string
+  readonly kind: TaskKind
+  /** Tasks of one lane are claimed in order, one at a time. Absent: no order. */
+  readonly lane?: string
+  readonly dueAt: number
+  /** The record it is about. */
+  readonly subject?: Id
+}
+
+export interface WorkOptions {
+  readonly kinds: readonly TaskKind[]
+  readonly concurrency: number
+  /** Must not throw; a throw is settled as `again` in 5 s, uncounted, and reported through `onFault`. */
+  perform(claim: Claim): Promise<Settlement>
+  onFault?(error: unknown, task: ClaimedTask): void
+}
+
+export interface Workforce {
+  /** Stops claiming, waits for what is being performed; after `graceMs` aborts the leases and settles them as `again`. */
+  drain(graceMs: number): Promise<void>
+}
+
+export interface ClaimedTask extends NewTask {
+  /** 1 for the first; grows when a settlement counts. */
+  readonly attempt: number
+  /** How often it was claimed; more than attempts and uncounted settlements explain: a process died holding it. */
+  readonly claims: number
+  /** True when an earlier claim never settled: the process that held it died. */
+  readonly interrupted: boolean
+}
+
+/** A leased task. At most one claim per lane is open; a lane whose head waits for `again` stays closed. */
+export interface Claim {
+  readonly task: ClaimedTask
+  /** Aborted when the lease is lost, the run is cancelled, or drain's grace is over. */
+  readonly lease: AbortSignal
+  /** What perform needs, in one read. */
+  load(): Promise<Work>
+  /** One fenced transaction. @throws StoreError `LEASE_LOST`, having done nothing */
+  checkpoint(effects: Effects): Promise<void>
+}
+
+/** What a task is about: the fields that its kind needs. */
+export interface Work {
+  readonly run?: RunRecord
+  readonly delivery?: DeliveryRecord
+  /** For runs: the session's history, oldest first, bounded by `historyTurns` of the store's options. */
+  readonly history: readonly SessionMessage[]
+  /** For heartbeats: pending events of `main`, those with mode `now` first, then the oldest; at most 50. */
+  readonly events: readonly EventRecord[]
+  /** For heartbeats: how many are pending in all, and how many of those asked for `now`. */
+  readonly pending: { readonly all: number; readonly now: number }
+  readonly route?: Route
+}
+
+/** Committed together with the release of the lane and the choice of its next head. */
+export type Settlement = { readonly effects: Effects } & (
+  | { readonly done: true }
+  /** Try again at a time. `counts: false`: not an attempt (rate limit, drain). */
+  | { readonly again: number; readonly counts: boolean }
+)
+
+export interface Effects {
+  /** Changed fields of an existing run, or a whole record of a new one (heartbeats). */
+  readonly run?: Partial<RunRecord> & { readonly id: Id }
+  /** Appended once per session and turn, however often it is sent. */
+  readonly append?: readonly { readonly session: string; readonly turn: Id; readonly messages: readonly SessionMessage[] }[]
+  /** Events shown to a turn that succeeded, by id: commit order is not id order in a cluster. */
+  readonly consume?: { readonly by: Id; readonly at: number; readonly events: readonly Id[] }
+  readonly events?: readonly EventRecord[]
+  readonly deliveries?: readonly DeliveryRecord[]
+  /** Changed fields of an existing delivery. */
+  readonly delivery?: Partial<DeliveryRecord> & { readonly id: Id }
+  readonly tasks?: readonly NewTask[]
+}
+
+export type Command =
+  | { readonly type: 'set-route'; readonly route: Route }
+  /** The configured first route: taken only while none was set by hand. */
+  | { readonly type: 'offer-route'; readonly route: Route | undefined }
+  /** Arms a task from outside a claim (the periodic heartbeat). */
+  | { readonly type: 'arm'; readonly task: NewTask }
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  /** Opaque; absent on the last page. */
+  readonly next?: string
+}
+
+export interface PageOptions {
+  /** 1 to 500; default 50. */
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly cursor?: string
+}
+
+/** Lists are newest first. */
+export interface Reader {
+  requests(options?: PageOptions & { outcome?: string; endpoint?: string }): Promise<Page<RequestRecord>>
+  request(id: Id): Promise<RequestRecord | undefined>
+  runs(options?: PageOptions & { state?: string; sessionKey?: string; kind?: string }): Promise<Page<RunRecord>>
+  run(id: Id): Promise<RunRecord | undefined>
+  events(options?: PageOptions & { state?: string }): Promise<Page<EventRecord>>
+  event(id: Id): Promise<EventRecord | undefined>
+  deliveries(options?: PageOptions & { state?: string }): Promise<Page<DeliveryRecord>>
+  delivery(id: Id): Promise<DeliveryRecord | undefined>
+  session(key: string): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>
+  route(): Promise<Route | undefined>
+}
+
+export interface Change {
+  readonly cursor: string
+  readonly type: 'request' | 'run' | 'event' | 'delivery'
+  readonly id: Id
+  /** The outcome or state after the change. */
+  readonly state: string
+  /** For runs. */
+  readonly stage?: string
+}
+
+export interface Health {
+  /** False after a write failed, until one succeeds again. */
+  readonly writable: boolean
+  /** Queued runs and unsent deliveries. */
+  readonly backlog: number
+  /** True when `accept` would answer BACKLOG. */
+  readonly full: boolean
+  readonly reason?: string
+}
+
+export interface StoreOptions {
+  /** The folder of the embedded store, or the connection string of a server. */
+  readonly location: string
+  readonly now: () => number
+  /** History older than this, and in a terminal state, may go. Milliseconds. */
+  readonly keepMs: number
+  /** Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. */
+  readonly backlog: number
+  /** Most messages of a session that `load` gives; older ones stay readable until they expire. */
+  readonly historyMessages: number
+}
+
+export type OpenStore = (options: StoreOptions) => Promise<Store>
+
+export type StoreErrorCode =
+  | 'STORE_FULL'
+  | 'STORE_UNAVAILABLE'
+  | 'BACKLOG'
+  | 'DRAINING'
+  | 'LEASE_LOST'
+  | 'SCHEMA_NEWER'
+  | 'LOCKED'
+
+export class StoreError extends Error {
+  readonly code: StoreErrorCode
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'StoreError'
+    this.code = code
+  }
+}

@@ -1,0 +1,159 @@
+/** Owns the shapes that a store keeps and the admin surface answers. Times are milliseconds since the Unix epoch. */
+
+/** A UUIDv7 in its text form, monotonic within one process, minted before the commit that uses it. */
+export type Id = string
+
+export type RequestOutcome =
+  | 'accepted'
+  | 'ignored'
+  | 'skipped'
+  | 'duplicate'
+  | 'handshake'
+  | 'failed'
+  | 'refused'
+
+/** One received POST and how it ended. */
+export interface RequestRecord {
+  readonly id: Id
+  readonly endpoint: string
+  readonly generation: number
+  readonly outcome: RequestOutcome
+  /** The HTTP status that was answered. */
+  readonly status: number
+  /** The stable error code, for `failed` and `refused`. */
+  readonly code?: string
+  /** One sentence; never quotes the body. */
+  readonly reason?: string
+  /** The id of the mapping that decided. */
+  readonly mapping?: string
+  /** The client's address. */
+  readonly client?: string
+  readonly bodyBytes: number
+  readonly receivedAt: number
+  /** Milliseconds from the request's first byte to the body read, the decision made, the answer ready. */
+  readonly timings: { readonly read?: number; readonly resolve?: number; readonly accept?: number }
+  readonly actions: readonly { readonly kind: 'wake' | 'agent'; readonly id: Id }[]
+  /** The raw body, where `history.bodies` keeps it. Not in API answers. */
+  readonly body?: Uint8Array
+}
+
+export type RunState = 'queued' | 'running' | 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'parked'
+export type RunStage = 'accepted' | 'running' | 'ran' | 'summarised' | 'delivered'
+
+export interface RunError {
+  readonly code: string
+  readonly message: string
+  readonly retryable: boolean
+}
+
+/** One try at the model stage. */
+export interface Attempt {
+  readonly number: number
+  readonly startedAt: number
+  readonly endedAt?: number
+  readonly outcome?: 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'interrupted'
+  /** Why there was another attempt, or how this one ended, in one sentence. */
+  readonly reason?: string
+}
+
+/** One agent turn: a hook's run, or a heartbeat of the main session. */
+export interface RunRecord {
+  readonly id: Id
+  readonly kind: 'run' | 'heartbeat'
+  /** Absent for heartbeats. */
+  readonly requestId?: Id
+  readonly endpoint?: string
+  readonly mapping?: string
+  readonly generation: number
+  readonly name?: string
+  readonly sessionKey: string
+  readonly state: RunState
+  readonly stage: RunStage
+  readonly runner: string
+  readonly model?: string
+  readonly thinking?: string
+  /** Seconds, over all attempts together. */
+  readonly timeoutSeconds: number
+  readonly wakeMode: 'now' | 'next-heartbeat'
+  readonly deliver: boolean
+  /** A channel's name or `last`. */
+  readonly channel: string
+  readonly to?: string
+  /** The message as rendered. */
+  readonly message: string
+  /** The prompt as given to the runner. */
+  readonly prompt: string
+  readonly reply?: string
+  readonly error?: RunError
+  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number }
+  readonly attempts: readonly Attempt[]
+  readonly createdAt: number
+  readonly startedAt?: number
+  readonly ranAt?: number
+  readonly summarisedAt?: number
+  readonly deliveredAt?: number
+  readonly summaryEventId?: Id
+  readonly deliveryIds: readonly Id[]
+  /** For heartbeats: the events that were shown. */
+  readonly eventIds?: readonly Id[]
+}
+
+/** One queued system event. */
+export interface EventRecord {
+  readonly id: Id
+  readonly session: string
+  readonly state: 'pending' | 'consumed'
+  /** As rendered. */
+  readonly text: string
+  /** As shown to the model: `text` with the boundary applied. */
+  readonly prompt: string
+  readonly mode: 'now' | 'next-heartbeat'
+  readonly trusted: boolean
+  /** What posted it: a request's wake action, or a run's summary. */
+  readonly origin: { readonly requestId?: Id; readonly runId?: Id }
+  readonly endpoint?: string
+  readonly mapping?: string
+  readonly generation: number
+  readonly createdAt: number
+  readonly consumedAt?: number
+  /** The heartbeat that consumed it. */
+  readonly consumedBy?: Id
+}
+
+/** One outgoing reply. */
+export interface DeliveryRecord {
+  readonly id: Id
+  readonly runId: Id
+  readonly state: 'pending' | 'delivered' | 'skipped' | 'parked'
+  /** The channel's name, `last` already resolved. */
+  readonly channel: string
+  readonly to?: string
+  /** The reply as Markdown. */
+  readonly text: string
+  /** One per part that was sent, in order. */
+  readonly receipts: readonly unknown[]
+  readonly attempts: number
+  /** Why it is parked or skipped, as a stable code: `NO_ROUTE`, `ACK_ONLY`, or the channel's error code. */
+  readonly code?: string
+  readonly reason?: string
+  readonly generation: number
+  readonly createdAt: number
+  /** When the next try is due, while pending. */
+  readonly nextAt?: number
+  readonly endedAt?: number
+}
+
+/** One message of a session's history. */
+export interface SessionMessage {
+  readonly role: 'user' | 'assistant'
+  readonly text: string
+  readonly at: number
+  /** The run that wrote it. */
+  readonly turn: Id
+}
+
+/** Where replies to `last` go. */
+export interface Route {
+  readonly channel: string
+  readonly to?: string
+}
