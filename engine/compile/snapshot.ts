@@ -27,9 +27,8 @@ export interface MappingSummary {
 
 /** What the host offers; the engine checks names against it and knows no plugin. */
 export interface Catalog {
-  /** Every channel name that exists, configured or not. */
+  /** Every channel name that exists, configured or not; `settings.channels` says which are configured. */
   readonly channels: readonly string[]
-  /** Those that can deliver. */
-  readonly configuredChannels: readonly string[]
+  /** Runner kinds that exist; `settings.agents.runners` adds names. */
   readonly runners: readonly string[]
 }

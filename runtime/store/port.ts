@@ -135,7 +135,11 @@ export interface Effects {
   /** Changed fields of an existing run, or a whole record of a new one (heartbeats). */
   readonly run?: Partial<RunRecord> & { readonly id: Id }
   /** Appended once per session and turn, however often it is sent. */
-  readonly append?: readonly { readonly session: string; readonly turn: Id; readonly messages: readonly SessionMessage[] }[]
+  readonly append?: readonly {
+    readonly session: string
+    readonly turn: Id
+    readonly messages: readonly SessionMessage[]
+  }[]
   /** Events shown to a turn that succeeded, by id: commit order is not id order in a cluster. */
   readonly consume?: { readonly by: Id; readonly at: number; readonly events: readonly Id[] }
   readonly events?: readonly EventRecord[]
@@ -169,13 +173,17 @@ export interface PageOptions {
 export interface Reader {
   requests(options?: PageOptions & { outcome?: string; endpoint?: string }): Promise<Page<RequestRecord>>
   request(id: Id): Promise<RequestRecord | undefined>
-  runs(options?: PageOptions & { state?: string; sessionKey?: string; kind?: string }): Promise<Page<RunRecord>>
+  runs(
+    options?: PageOptions & { state?: string; sessionKey?: string; kind?: string },
+  ): Promise<Page<RunRecord>>
   run(id: Id): Promise<RunRecord | undefined>
   events(options?: PageOptions & { state?: string }): Promise<Page<EventRecord>>
   event(id: Id): Promise<EventRecord | undefined>
   deliveries(options?: PageOptions & { state?: string }): Promise<Page<DeliveryRecord>>
   delivery(id: Id): Promise<DeliveryRecord | undefined>
-  session(key: string): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>
+  session(
+    key: string,
+  ): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>
   route(): Promise<Route | undefined>
 }
 

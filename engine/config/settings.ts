@@ -1,0 +1,73 @@
+/** Owns the shape of a valid configuration: defaults filled in, references resolved, paths absolute, times in milliseconds. */
+
+export interface Settings {
+  /** Absolute path of the configuration file. */
+  readonly file: string
+  readonly gateway: {
+    readonly host: string
+    readonly port: number
+    /** Absent: there is no admin surface. */
+    readonly token?: string
+    readonly trustedProxies: readonly string[]
+    /** Absolute. */
+    readonly dataDir: string
+    readonly store: string
+    readonly log: { readonly level: LogLevel; readonly format?: 'pretty' | 'json' }
+    readonly limits: { readonly backlog: number }
+  }
+  readonly hooks: {
+    readonly enabled: boolean
+    /** All of them are good; several while rotating. */
+    readonly tokens: readonly string[]
+    /** Starts with `/`, has no trailing slash. */
+    readonly path: string
+    readonly allowQueryToken: boolean
+    readonly allowedSessionKeyPrefixes?: readonly string[]
+    readonly maxBodyBytes: number
+    /** How long a sender may take for its body. */
+    readonly bodyTimeoutMs: number
+    readonly maxActions: number
+    readonly maxRenderedBytes: number
+    readonly mappingsDir: string
+    readonly transformsDir: string
+  }
+  readonly history: { readonly bodies: 'none' | 'failed' | 'all'; readonly keepMs: number }
+  readonly agents: {
+    readonly defaults: {
+      readonly runner: string
+      readonly model?: string
+      /** Alias -> model. Absent: any model is allowed. */
+      readonly models?: ModelRules
+      readonly systemPrompt?: string
+      readonly thinking?: ThinkingLevel
+      readonly timeoutSeconds: number
+      readonly heartbeat: {
+        readonly everyMs: number
+        readonly idle: boolean
+        readonly ackToken: string
+        readonly prompt: string
+      }
+      /** Runs of different session keys at one time. */
+      readonly concurrency: number
+    }
+    /** More runners by name: the configuration of each, for its plugin to validate. */
+    readonly runners: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    readonly route?: { readonly channel: string; readonly to?: string }
+  }
+  /** By channel name: the configuration of each, for its plugin to validate. A name that is present is configured. */
+  readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Extra plugin packages or absolute paths. */
+  readonly plugins: readonly string[]
+}
+
+export interface ModelRules {
+  /** `<provider>/<model>` texts that are allowed. */
+  readonly allowed: readonly string[]
+  /** Alias -> one of `allowed`. */
+  readonly aliases: Readonly<Record<string, string>>
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+
+export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+export type ThinkingLevel = (typeof thinkingLevels)[number]
