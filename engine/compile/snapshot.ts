@@ -1,5 +1,6 @@
 /** Owns the snapshot: one configuration, compiled and frozen, that a request is carried through from start to end. */
 
+import type { Configuration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 
@@ -9,6 +10,7 @@ export interface Snapshot {
   readonly settings: Settings
   /** In matching order. */
   readonly mappings: readonly MappingSummary[]
+  readonly endpoints: Configuration['endpoints']
   /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
   covers(endpoint: string): boolean
   /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
