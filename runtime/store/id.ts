@@ -33,7 +33,8 @@ export function createIdMinter(now: () => number): MintId {
       randomFillSync(random)
       used = 0
     }
-    const r = random.subarray(used, (used += 8))
+    const r = random.subarray(used, used + 8)
+    used += 8
     const high = Math.floor(time / 0x1_0000)
     const low = time % 0x1_0000
     return (
