@@ -1,0 +1,37 @@
+/** Owns who may enter the admin surface. */
+
+import type { CurrentLive, Settings } from '@reveille/engine'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createSecretMatcher } from '../http/secret.ts'
+import type { MintId } from '../store/id.ts'
+import { refuse } from './refusal.ts'
+
+/** The token comes as `Authorization: Bearer` or `x-gateway-token`; never in the address, which proxies log. */
+export function createAdminGate(options: { current: CurrentLive; mintId: MintId }) {
+  const matcherOf = new WeakMap<Settings, (given: string) => boolean>()
+
+  return async function gate(request: FastifyRequest, reply: FastifyReply) {
+    reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
+    const settings = options.current().snapshot.settings
+    if (!settings.gateway.token) return refuse(reply, 'NOT_FOUND', 'There is nothing at this address.')
+    let matches = matcherOf.get(settings)
+    if (!matches) {
+      matches = createSecretMatcher([settings.gateway.token])
+      matcherOf.set(settings, matches)
+    }
+    const given = givenToken(request)
+    if (given !== undefined && matches(given)) return
+    return refuse(
+      reply.header('www-authenticate', 'Bearer'),
+      'UNAUTHORIZED',
+      'The admin surface wants the gateway token.',
+    )
+  }
+}
+
+function givenToken(request: FastifyRequest): string | undefined {
+  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (bearer) return bearer
+  const header = request.headers['x-gateway-token']
+  return typeof header === 'string' ? header : undefined
+}

@@ -1,0 +1,25 @@
+/** Owns the admin surface's read side: what was received, what it caused, and how it ended. */
+
+import type { CurrentLive } from '@reveille/engine'
+import type { FastifyInstance } from 'fastify'
+import type { MintId } from '../store/id.ts'
+import type { Store } from '../store/port.ts'
+import { createAdminGate } from './gate.ts'
+import { registerLists } from './lists.ts'
+
+export interface AdminOptions {
+  readonly current: CurrentLive
+  readonly store: Store
+  readonly mintId: MintId
+}
+
+/** Everything under `/api` wants the gateway token; without one in the configuration there is no `/api`. */
+export function registerAdminSurface(app: FastifyInstance, options: AdminOptions): void {
+  app.register(
+    async (api) => {
+      api.addHook('onRequest', createAdminGate(options))
+      registerLists(api, options.store)
+    },
+    { prefix: '/api' },
+  )
+}

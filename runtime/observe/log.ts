@@ -1,0 +1,63 @@
+/** Owns the log: pino records, as JSON lines or set for people. */
+
+import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { createPrettyStream } from './pretty.ts'
+
+export type Log = Logger
+
+export interface LogOptions {
+  readonly level: string
+  /** Absent: pretty on a terminal, else JSON. */
+  readonly format?: 'pretty' | 'json'
+  /**
+   * Where lines go. Default: standard error, so that standard output is the terminal channel's alone and
+   * `reveille start 2>log` separates the two.
+   */
+  readonly stream?: DestinationStream & { isTTY?: boolean; columns?: number }
+}
+
+export interface OwnedLog {
+  readonly log: Log
+  /** Changes the level of lines from now on. */
+  setLevel(level: string): void
+  /** Writes what is buffered; no line may be lost at exit. */
+  flush(): void
+}
+
+/** JSON lines leave in blocks of this size, or with the next tick of the flush timer. Bytes. */
+const blockBytes = 4096
+const flushEveryMs = 100
+
+export function createLog(options: LogOptions): OwnedLog {
+  const isTerminal = options.stream ? options.stream.isTTY === true : process.stderr.isTTY === true
+  if ((options.format ?? (isTerminal ? 'pretty' : 'json')) === 'pretty') {
+    const target = options.stream ?? process.stderr
+    const log = pino(
+      settings(options.level),
+      createPrettyStream(target, { colour: isTerminal && useColour() }),
+    )
+    return { log, setLevel: (level) => setLevel(log, level), flush() {} }
+  }
+  if (options.stream) {
+    const log = pino(settings(options.level), options.stream)
+    return { log, setLevel: (level) => setLevel(log, level), flush() {} }
+  }
+  const file = destination({ fd: 2, sync: false, minLength: blockBytes })
+  const timer = setInterval(() => file.flush(), flushEveryMs)
+  timer.unref()
+  const log = pino(settings(options.level), file)
+  return { log, setLevel: (level) => setLevel(log, level), flush: () => file.flushSync() }
+}
+
+function settings(level: string) {
+  return { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }
+}
+
+function setLevel(log: Log, level: string): void {
+  log.level = level
+}
+
+/** https://no-color.org: set to anything but the empty text, colour is off. */
+function useColour(): boolean {
+  return !process.env['NO_COLOR']
+}

@@ -1,0 +1,104 @@
+/** Owns the wording of the log's pretty lines: event -> label, text, aside. */
+
+import { printable as text } from './printable.ts'
+
+export type Facts = Record<string, unknown>
+
+/** The label, what happened, and the small print. */
+type Line = readonly [label: string, text: string, aside?: string]
+
+/** Keys are event names of the log; an event that is absent here is told by its message and facts. */
+export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
+  __proto__: null as never,
+  'request-accepted': (f) => [
+    'accepted',
+    `${endpoint(f)}${mapping(f)}${actions(f)}`,
+    `${ms(f)}  request ${id(f['requestId'])}`,
+  ],
+  'request-ignored': (f) => [
+    'ignored',
+    `${endpoint(f)}  ${text(f['reason'])}`,
+    `request ${id(f['requestId'])}`,
+  ],
+  'request-skipped': (f) => [
+    'skipped',
+    `${endpoint(f)}${mapping(f)}  ${text(f['reason'])}`,
+    `request ${id(f['requestId'])}`,
+  ],
+  'request-refused': (f) => [
+    'refused',
+    `${endpoint(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
+    `request ${id(f['requestId'])}`,
+  ],
+  'run-succeeded': (f) => [
+    'ran',
+    `${text(f['sessionKey'])}  ${text(f['runner'])}`,
+    `${ms(f)}  run ${id(f['runId'])}`,
+  ],
+  'run-failed': (f) => [
+    'run failed',
+    `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
+    `run ${id(f['runId'])}`,
+  ],
+  'run-timed-out': (f) => [
+    'timed out',
+    `${text(f['sessionKey'])}  ${text(f['reason'])}`,
+    `run ${id(f['runId'])}`,
+  ],
+  'run-retried': (f) => ['retry', `${text(f['sessionKey'])}  ${text(f['reason'])}`, `run ${id(f['runId'])}`],
+  'summary-posted': (f) => ['summary', 'posted to the main session', `event ${id(f['eventId'])}`],
+  'heartbeat-succeeded': (f) => [
+    'heartbeat',
+    `main saw ${count(f['events'], 'event')}${waiting(f)}`,
+    `${ms(f)}  run ${id(f['runId'])}`,
+  ],
+  'heartbeat-failed': (f) => ['heartbeat', `failed  ${text(f['reason'])}`, `run ${id(f['runId'])}`],
+  'delivery-delivered': (f) => [
+    'delivered',
+    `${text(f['channel'])}${f['to'] ? `:${text(f['to'])}` : ''}`,
+    `${ms(f)}  delivery ${id(f['deliveryId'])}`,
+  ],
+  'delivery-skipped': (f) => ['not sent', text(f['reason']), `delivery ${id(f['deliveryId'])}`],
+  'delivery-parked': (f) => [
+    'parked',
+    `${text(f['code'])}  ${text(f['reason'])}`,
+    `delivery ${id(f['deliveryId'])}`,
+  ],
+  'delivery-retried': (f) => [
+    'retry',
+    `${text(f['channel'])}  ${text(f['reason'])}`,
+    `delivery ${id(f['deliveryId'])}`,
+  ],
+}
+
+function endpoint(facts: Facts): string {
+  return `/${text(facts['endpoint'])}`
+}
+
+function mapping(facts: Facts): string {
+  return facts['mapping'] ? ` matched ${text(facts['mapping'])}` : ''
+}
+
+function actions(facts: Facts): string {
+  const list = facts['actions']
+  if (!Array.isArray(list) || list.length === 0) return ''
+  return `  ${list.map((action: { kind?: unknown; id?: unknown }) => `${text(action.kind)} ${id(action.id)}`).join(', ')}`
+}
+
+function waiting(facts: Facts): string {
+  return facts['waiting'] ? `, ${text(facts['waiting'])} waiting` : ''
+}
+
+/** The random end of a UUIDv7 tells two of them apart; its start is the time, which the line has. */
+function id(value: unknown): string {
+  return text(value).slice(-6)
+}
+
+function ms(facts: Facts): string {
+  return facts['ms'] === undefined ? '' : `${Number(facts['ms']).toFixed(1)} ms`
+}
+
+function count(value: unknown, noun: string): string {
+  const number = Array.isArray(value) ? value.length : Number(value ?? 0)
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,158 @@
+/**
+ * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine.
+ *
+ * The echo and the candidate take turns in every round, so that a noisy minute hits both; the median round counts.
+ */
+
+import { createRequire } from 'node:module'
+import { parseArgs } from 'node:util'
+import { type Client, clients, type Result, type Shot } from './client.ts'
+import { hookToken, type Server, startEcho, startGateway } from './server.ts'
+
+const { values } = parseArgs({
+  options: {
+    client: { type: 'string', default: 'autocannon' },
+    seconds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '32' },
+    only: { type: 'string', default: '' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (values.help) {
+  process.stdout.write(
+    `Usage: npm run bench -- [--client autocannon|wrk] [--seconds 4] [--rounds 3] [--connections 32] [--only TEXT] [--json]\n`,
+  )
+  process.exit(0)
+}
+
+const client = clients[values.client] as Client
+if (!client) throw new Error(`--client takes ${Object.keys(clients).join(' or ')}, not "${values.client}"`)
+const burst = { connections: Number(values.connections), seconds: Number(values.seconds) }
+
+const headers = { 'content-type': 'application/json', authorization: `Bearer ${hookToken}` }
+const wake = JSON.stringify({ text: 'The nightly build is green again', mode: 'now' })
+const agent = JSON.stringify({
+  message: 'Summarise what happened last night',
+  name: 'Nightly',
+  deliver: false,
+})
+const pullRequest = pullRequestBody()
+
+interface Scenario {
+  readonly name: string
+  readonly body: string
+  readonly path: string
+  readonly extraHeaders?: Record<string, string>
+  readonly logLevel: 'info' | 'warn'
+}
+
+const github = {
+  path: '/hooks/github',
+  body: pullRequest,
+  extraHeaders: { 'x-github-event': 'pull_request' },
+}
+const scenarios: Scenario[] = [
+  { name: '/wake, durable', path: '/hooks/wake', body: wake, logLevel: 'warn' as const },
+  { name: '/wake, durable, a log line each', path: '/hooks/wake', body: wake, logLevel: 'info' as const },
+  { name: '/agent, echo runner', path: '/hooks/agent', body: agent, logLevel: 'warn' as const },
+  { name: `GitHub mapping, ${kilobytes(pullRequest)} KB`, ...github, logLevel: 'warn' as const },
+].filter((scenario) => scenario.name.includes(values.only))
+
+const report = []
+for (const scenario of scenarios) report.push(await compare(scenario))
+const idle = await idleMemory()
+print()
+
+async function compare(scenario: Scenario) {
+  const rounds: { ratio: number; echo: Result; ours: Result }[] = []
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    progress(`${scenario.name}: round ${round} of ${values.rounds}`)
+    const echo = await measure(startEcho, (url) => ({ url: `${url}/echo`, headers, body: scenario.body }))
+    const ours = await measure(
+      () => startGateway(scenario),
+      (url) => ({
+        url: url + scenario.path,
+        headers: { ...headers, ...scenario.extraHeaders },
+        body: scenario.body,
+      }),
+    )
+    rounds.push({ ratio: ours.perSecond / echo.perSecond, echo, ours })
+  }
+  rounds.sort((a, b) => a.ratio - b.ratio)
+  const median = rounds[Math.floor(rounds.length / 2)] as (typeof rounds)[number]
+  return { name: scenario.name, ...median, ratios: rounds.map(({ ratio }) => ratio) }
+}
+
+async function measure(start: () => Promise<Server>, shot: (url: string) => Shot): Promise<Result> {
+  const server = await start()
+  try {
+    await client(shot(server.url), { ...burst, seconds: 1 })
+    const result = await client(shot(server.url), burst)
+    if (result.failed > 0) throw new Error(`${result.failed} of the answers were not 2xx`)
+    return result
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Resident memory of a gateway that has started, answered one request and then rested for three seconds. */
+async function idleMemory(): Promise<number> {
+  progress('idle memory')
+  const server = await startGateway({ logLevel: 'info' })
+  try {
+    await fetch(`${server.url}/hooks/wake`, { method: 'POST', headers, body: wake })
+    await new Promise((resolve) => setTimeout(resolve, 3000))
+    return server.residentMegabytes()
+  } finally {
+    await server.stop()
+  }
+}
+
+function print(): void {
+  progress('')
+  if (values.json) {
+    process.stdout.write(
+      `${JSON.stringify({ client: values.client, burst, report, idleMegabytes: idle }, null, 2)}\n`,
+    )
+    return
+  }
+  const width = Math.max(...report.map(({ name }) => name.length), 10)
+  process.stdout.write(
+    `${burst.connections} connections, ${burst.seconds} s a shot, median of ${values.rounds}, ${values.client}\n\n` +
+      `${''.padEnd(width)}   ratio   (all rounds)       ours/s   echo/s   p99 ms\n`,
+  )
+  for (const { name, ratio, ratios, ours, echo } of report) {
+    const all = ratios.map((each) => each.toFixed(2)).join(' ')
+    process.stdout.write(
+      `${name.padEnd(width)}   ${ratio.toFixed(2).padStart(5)}   ${all.padEnd(16)} ${count(ours)} ${count(echo)} ${ours.p99.toFixed(1).padStart(8)}\n`,
+    )
+  }
+  process.stdout.write(`\nidle memory (RSS)  ${idle.toFixed(0)} MB\n`)
+}
+
+function count(result: Result): string {
+  return Math.round(result.perSecond).toLocaleString('en').padStart(8)
+}
+
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}
+
+/** A real delivery of GitHub's, as its SDK's package of examples has it. */
+function pullRequestBody(): string {
+  const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
+    name: string
+    examples: { action?: string }[]
+  }[]
+  const opened = examples
+    .find(({ name }) => name === 'pull_request')
+    ?.examples.find(({ action }) => action === 'opened')
+  return JSON.stringify(opened)
+}
+
+function kilobytes(text: string): string {
+  return (Buffer.byteLength(text) / 1024).toFixed(0)
+}

@@ -1,0 +1,76 @@
+/** Owns a sender that never rests: it posts as fast as answers come back and remembers every 2xx. */
+
+import { Agent, request } from 'node:http'
+
+export interface Acknowledged {
+  readonly requestId: string
+  readonly runId?: string
+  readonly eventId?: string
+}
+
+export interface Post {
+  readonly path: string
+  readonly body: object
+}
+
+/** Connections that break are the test's business; any answer but a 2xx or a 503 is a failure of the gateway. */
+export function createSender(options: { url: string; token: string; connections: number; next: () => Post }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: options.connections })
+  const acknowledged: Acknowledged[] = []
+  const unexpected: string[] = []
+  let stopped = false
+  let onFirst: (() => void) | undefined
+
+  const lines = Array.from({ length: options.connections }, async () => {
+    while (!stopped) {
+      const answer = await post(options.next()).catch(() => undefined)
+      if (answer === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+      else if (answer.status < 300) {
+        acknowledged.push(JSON.parse(answer.text) as Acknowledged)
+        onFirst?.()
+      } else if (answer.status !== 503) unexpected.push(`${answer.status} ${answer.text}`)
+    }
+  })
+
+  function post(post: Post): Promise<{ status: number; text: string }> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        options.url + post.path,
+        {
+          method: 'POST',
+          agent,
+          headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
+        },
+        (incoming) => {
+          let text = ''
+          incoming.setEncoding('utf8')
+          incoming.on('data', (chunk: string) => {
+            text += chunk
+          })
+          incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text }))
+          incoming.on('error', reject)
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.end(JSON.stringify(post.body))
+    })
+  }
+
+  return {
+    acknowledged,
+    unexpected,
+    /** Resolves with the next 2xx. */
+    answered: () =>
+      new Promise<void>((resolve) => {
+        onFirst = () => {
+          onFirst = undefined
+          resolve()
+        }
+      }),
+    async stop() {
+      stopped = true
+      await Promise.all(lines)
+      agent.destroy()
+    },
+  }
+}
