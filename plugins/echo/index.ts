@@ -1,0 +1,11 @@
+/** The runner `echo`: it answers with what it was asked. */
+
+import { definePlugin } from '@reveille/kit'
+import { createEchoRunner } from './runner.ts'
+
+export default definePlugin({
+  name: 'echo',
+  setup() {
+    return { runners: [createEchoRunner()] }
+  },
+})

@@ -1,0 +1,35 @@
+/** Owns what errors and answers of a plugin have in common, whatever the plugin is. */
+
+import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
+import { isPluginError } from '../plugin-error.ts'
+
+/** The promise is rejected, with a well-formed PluginError that shows none of the secrets. */
+export async function assertPluginError(
+  promise: Promise<unknown>,
+  secrets: readonly string[],
+): Promise<void> {
+  const error = await promise.then(
+    () => assert.fail('the call throws'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(isPluginError(error), `what is thrown is a PluginError, not ${inspect(error, { depth: 0 })}`)
+  assert.match(error.code, /^[a-z]+(-[a-z]+)*$/, 'the code is kebab-case')
+  assert.equal(typeof error.retryable, 'boolean')
+  assert.notEqual(error.message.trim(), '', 'the message says something')
+  assertNoSecret(inspect(error, { depth: 10 }), secrets)
+}
+
+/** What the host keeps comes back from the store as it was, and shows none of the secrets. */
+export function assertStorable(value: unknown, secrets: readonly string[]): void {
+  const text = JSON.stringify(value)
+  const defined = Object.entries(value as object).filter(([, each]) => each !== undefined)
+  assert.deepEqual(JSON.parse(text), Object.fromEntries(defined), 'it survives being stored as JSON')
+  assertNoSecret(text, secrets)
+}
+
+function assertNoSecret(text: string, secrets: readonly string[]): void {
+  for (const [index, secret] of secrets.entries()) {
+    assert.ok(!text.includes(secret), `secret ${index + 1} is not shown`)
+  }
+}

@@ -1,0 +1,40 @@
+/** Owns the proof that a plugin's module is inert: imported alone in a process, it leaves no trace there. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+/** Written for the child; it prints its findings as one line of JSON and then must end by itself. */
+const probe = `
+const { log } = console
+const look = () => ({
+  resources: process.getActiveResourcesInfo().sort(),
+  listeners: process.eventNames().map(String).sort(),
+  globals: Reflect.ownKeys(globalThis).map(String).sort(),
+  environment: { ...process.env },
+})
+const before = look()
+const touched = []
+globalThis.fetch = () => { touched.push('fetch'); throw new Error('no fetch on import') }
+const { default: plugin } = await import(process.argv[1])
+const after = look()
+for (const key of Object.keys(before)) {
+  if (JSON.stringify(before[key]) !== JSON.stringify(after[key])) touched.push(key)
+}
+log(JSON.stringify({ name: typeof plugin?.name, setup: typeof plugin?.setup, touched }))
+`
+
+/** Longer than any import takes. Milliseconds. */
+const timeout = 10_000
+
+export async function assertInertPlugin(plugin: URL): Promise<void> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const args = ['--input-type=module', '--eval', probe, plugin.href]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout, env })
+  assert.equal(stderr, '', 'the import says nothing')
+  assert.deepEqual(
+    JSON.parse(stdout),
+    { name: 'string', setup: 'function', touched: [] },
+    'the module exports a plugin by default and touches nothing on import',
+  )
+}

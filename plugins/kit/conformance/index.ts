@@ -1,0 +1,4 @@
+/** The suites that every runner and every channel passes. Call one at the top of a `node:test` file. */
+
+export { type ChannelConformance, type ChannelFixture, channelConformance } from './channel.ts'
+export { type RunnerConformance, type RunnerFixture, runnerConformance } from './runner.ts'

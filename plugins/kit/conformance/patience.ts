@@ -1,0 +1,17 @@
+/** Owns how long the suites wait for something that should come at once. */
+
+/** Far longer than any stand-in on one machine needs, and short enough to sit through. Milliseconds. */
+const patienceMs = 2000
+
+export async function within<Value>(promise: Promise<Value>, what: string): Promise<Value> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new Error(`Expected within ${patienceMs} ms: ${what}.`)),
+    patienceMs,
+  )
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
