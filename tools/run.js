@@ -1,0 +1,47 @@
+/**
+ * Owns what every npm script begins with: install what is missing, find a Node.js that is new enough, run the job
+ * on it. Plain JavaScript that Node.js 18 can read; jobs may be as modern as they like.
+ */
+
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findNode } from '../runtime/bin/find-node.js'
+import { endAs, relay } from '../runtime/bin/relay.js'
+import { ensureInstalled } from './install.js'
+
+/** Job -> the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
+const jobs = new Map([
+  ['start', './start.js'],
+  ['dev', './jobs.ts'],
+  ['test', './jobs.ts'],
+  ['check', './jobs.ts'],
+  ['format', './jobs.ts'],
+  ['bench', './jobs.ts'],
+  ['soak', './jobs.ts'],
+])
+
+const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
+const [name, ...args] = process.argv.slice(2)
+const file = jobs.get(name)
+
+if (file === undefined) {
+  process.stderr.write(`Usage: node tools/run.js ${[...jobs.keys()].join(' | ')}\n`)
+  process.exitCode = 2
+} else {
+  try {
+    await ensureInstalled(root)
+    const node = findNode()
+    if (node.running) {
+      const job = (await import(file))[name]
+      const end = await job(root, args)
+      // A job that answers nothing, such as a gateway, goes on by itself.
+      if (end) endAs(end)
+    } else {
+      endAs(await relay(node.file, process.argv.slice(1)))
+    }
+  } catch (error) {
+    if (error?.code !== 'NODE_MISSING' && error?.code !== 'INSTALL_FAILED') throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = 1
+  }
+}
