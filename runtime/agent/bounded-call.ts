@@ -1,0 +1,70 @@
+/** Owns one call into a plugin: it ends when the plugin answers, its time is over or the lease is gone. */
+
+export interface Timers {
+  setTimeout(callback: () => void, ms: number): unknown
+  clearTimeout(timer: unknown): void
+}
+
+export type CallOutcome<Answer> =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | ({ readonly kind: 'timed-out' } & Aftermath<Answer>)
+  | ({ readonly kind: 'interrupted' } & Aftermath<Answer>)
+
+/** What came of a call after it was told to stop; neither when it was abandoned. */
+interface Aftermath<Answer> {
+  readonly error?: unknown
+  readonly late?: Answer
+}
+
+/** A plugin that was told to stop has this long to do so before it is abandoned. Milliseconds. */
+export const abandonAfterMs = 1000
+
+/** Never rejects. An answer that comes after the call was abandoned is ignored. */
+export function boundedCall<Answer>(
+  call: (signal: AbortSignal) => Promise<Answer>,
+  bounds: { readonly ms: number; readonly lease: AbortSignal; readonly timers: Timers },
+): Promise<CallOutcome<Answer>> {
+  const { lease, timers } = bounds
+  if (lease.aborted) return Promise.resolve({ kind: 'interrupted' })
+  if (bounds.ms <= 0) return Promise.resolve({ kind: 'timed-out' })
+
+  return new Promise((resolve) => {
+    const controller = new AbortController()
+    let stopped: 'timed-out' | 'interrupted' | undefined
+    let timer = timers.setTimeout(() => stop('timed-out'), bounds.ms)
+    const onLease = () => stop('interrupted')
+    lease.addEventListener('abort', onLease, { once: true })
+
+    function stop(kind: 'timed-out' | 'interrupted') {
+      stopped = kind
+      release()
+      timer = timers.setTimeout(() => resolve({ kind }), abandonAfterMs)
+      controller.abort(
+        kind === 'timed-out'
+          ? new DOMException('The time for this call is over.', 'TimeoutError')
+          : lease.reason,
+      )
+    }
+
+    function release() {
+      timers.clearTimeout(timer)
+      lease.removeEventListener('abort', onLease)
+    }
+
+    function end(outcome: CallOutcome<Answer>) {
+      release()
+      resolve(outcome)
+    }
+
+    started(call, controller.signal).then(
+      (answer) => end(stopped ? { kind: stopped, late: answer } : { kind: 'answered', answer }),
+      (error: unknown) => end(stopped ? { kind: stopped, error } : { kind: 'threw', error }),
+    )
+  })
+}
+
+/** A plugin that throws before it returns a promise is told like one that rejects. */
+async function started<Answer>(call: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) {
+  return call(signal)
+}

@@ -1,0 +1,54 @@
+/** Owns how a turn can end for good, and how that is written on the run. */
+
+import type { RunError, RunRecord } from '../store/port.ts'
+import type { Failure } from './failure.ts'
+import type { TurnOutcome } from './turn.ts'
+
+export type Ending = Answered | Unanswered
+
+export interface Answered {
+  readonly state: 'succeeded'
+  readonly reply: string
+  readonly usage?: RunRecord['usage']
+  readonly model?: string
+}
+
+export interface Unanswered {
+  readonly state: 'failed' | 'timed-out'
+  readonly error: RunError
+  /** What the log may say of the error. */
+  readonly reason: string
+}
+
+export function succeeded(outcome: Extract<TurnOutcome, { kind: 'answered' }>): Answered {
+  const { kind: _, ...answer } = outcome
+  return { state: 'succeeded', ...answer }
+}
+
+export function failed({ code, message, retryable, reason }: Failure): Unanswered {
+  return { state: 'failed', error: { code, message, retryable }, reason }
+}
+
+export function timedOut(run: Pick<RunRecord, 'timeoutSeconds'>): Unanswered {
+  const reason = `the run did not end within ${run.timeoutSeconds} s`
+  return { state: 'timed-out', error: { code: 'TIMEOUT', message: reason, retryable: false }, reason }
+}
+
+export function interrupted(times: number): Unanswered {
+  const reason = `the turn was interrupted ${times === 1 ? 'once' : `${times} times`} and is not asked for again`
+  return { state: 'failed', error: { code: 'INTERRUPTED', message: reason, retryable: false }, reason }
+}
+
+/** Of a run whose turn has been over since before this process. */
+export function recordedEnding(run: RunRecord): Ending {
+  if (run.state === 'succeeded') return { state: 'succeeded', reply: run.reply ?? '' }
+  const error = run.error ?? { code: 'UNKNOWN', message: 'the cause was not recorded', retryable: false }
+  return { state: run.state === 'timed-out' ? 'timed-out' : 'failed', error, reason: error.code }
+}
+
+/** The fields that the ending sets on the run. */
+export function endingFields(ending: Ending): Partial<RunRecord> {
+  if (ending.state !== 'succeeded') return { state: ending.state, error: ending.error }
+  const { state, reply, usage, model } = ending
+  return { state, reply, ...(usage ? { usage } : {}), ...(model ? { model } : {}) }
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PluginError } from '@reveille/kit'
+import { failureOf } from './failure.ts'
+
+test('a plugin error keeps its facts, in milliseconds', () => {
+  const error = new PluginError('slow down', { code: 'rate-limited', retryable: true, retryAfter: 1.5 })
+  assert.deepEqual(failureOf(error, 'X'), {
+    code: 'rate-limited',
+    message: 'slow down',
+    retryable: true,
+    retryAfterMs: 1500,
+    maybeDelivered: false,
+    reason: 'slow down',
+  })
+})
+
+test('any other error is permanent, keeps its message, and is not quoted in the log', () => {
+  const failure = failureOf(new TypeError('no such thing: the customer wrote x'), 'RUNNER_FAILED')
+  assert.deepEqual([failure.code, failure.retryable], ['RUNNER_FAILED', false])
+  assert.equal(failure.message, 'no such thing: the customer wrote x')
+  assert.doesNotMatch(failure.reason, /customer/)
+})
+
+test('a message of any length is bounded', () => {
+  assert.equal(failureOf(new Error('x'.repeat(100_000)), 'X').message.length, 1000)
+})
+
+test('what has no text is told so', () => {
+  assert.equal(failureOf(Object.create(null), 'X').message, 'an error that has no text')
+  assert.equal(failureOf('just a text', 'X').message, 'just a text')
+})
+
+test('a careless plugin error does not pass on what it should not hold', () => {
+  const brand = Symbol.for('reveille.plugin-error')
+  const failure = failureOf(
+    { [brand]: true, code: 42, retryable: 'yes', retryAfter: 'soon', message: 'm' },
+    'X',
+  )
+  assert.deepEqual(failure, { code: 'X', message: 'm', retryable: false, maybeDelivered: false, reason: 'm' })
+})

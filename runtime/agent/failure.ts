@@ -1,0 +1,49 @@
+/** Owns what a plugin's throw means to the host: one shape, bounded, whatever was thrown. */
+
+import { isPluginError } from '@reveille/kit'
+import { cut } from '../session/cut.ts'
+
+/** Characters of an error's message that are kept. */
+const longestMessage = 1000
+
+export interface Failure {
+  readonly code: string
+  readonly message: string
+  readonly retryable: boolean
+  /** What the vendor asked for. Milliseconds. */
+  readonly retryAfterMs?: number
+  readonly maybeDelivered: boolean
+  /** A sentence that may be logged: an error that is no PluginError may quote what it was given. */
+  readonly reason: string
+}
+
+/** Anything but a PluginError is permanent: it is a bug, and a bug does not go away by waiting. */
+export function failureOf(error: unknown, code: string): Failure {
+  if (isPluginError(error)) {
+    const message = bounded(error.message)
+    const seconds = Number(error.retryAfter)
+    return {
+      code: typeof error.code === 'string' ? bounded(error.code) : code,
+      message,
+      retryable: error.retryable === true,
+      ...(seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),
+      maybeDelivered: error.maybeDelivered === true,
+      reason: message,
+    }
+  }
+  return {
+    code,
+    message: bounded(error instanceof Error ? error.message : error),
+    retryable: false,
+    maybeDelivered: false,
+    reason: 'the plugin threw an error of its own, which is kept with the record and not in the log',
+  }
+}
+
+function bounded(text: unknown): string {
+  try {
+    return cut(String(text), longestMessage)
+  } catch {
+    return 'an error that has no text'
+  }
+}

@@ -1,0 +1,47 @@
+/** Owns what a heartbeat asks: which pending events it shows, how many wait, and the operator's own words last. */
+
+import type { EventRecord } from '../store/port.ts'
+
+/** Of the whole prompt, in UTF-8, unless its first event alone is longer. Bytes. */
+export const longestPrompt = 32_768
+
+export interface HeartbeatPrompt {
+  readonly text: string
+  readonly shown: readonly EventRecord[]
+}
+
+/**
+ * Takes the events in the order given and stops at the first that does not fit, so that none is overtaken for
+ * being long: it is the first of a later heartbeat.
+ */
+export function heartbeatPrompt(options: {
+  readonly events: readonly EventRecord[]
+  /** All that are pending, `events` among them. */
+  readonly pending: number
+  readonly instruction: string
+  readonly limit?: number
+}): HeartbeatPrompt {
+  const { events, pending, instruction } = options
+  let room = (options.limit ?? longestPrompt) - longestHeadline - Buffer.byteLength(`\n\n${instruction}`)
+  const entries: string[] = []
+  for (const [index, event] of events.entries()) {
+    const entry = `\n\n${index + 1}. ${new Date(event.createdAt).toISOString()}\n${event.prompt}`
+    room -= Buffer.byteLength(entry)
+    if (room < 0 && index > 0) break
+    entries.push(entry)
+  }
+  const shown = events.slice(0, entries.length)
+  return { text: `${headline(shown.length, pending)}${entries.join('')}\n\n${instruction}`, shown }
+}
+
+/** Room for it is set aside before it is known how many events fit. Bytes. */
+const longestHeadline = 100
+
+function headline(shown: number, pending: number): string {
+  if (pending === 0) return 'No system events are pending.'
+  const waiting = pending - shown
+  const noun = shown === 1 ? 'system event' : 'system events'
+  return waiting > 0
+    ? `${shown} ${noun}; ${waiting} more waiting for a later heartbeat:`
+    : `${shown} ${noun}:`
+}

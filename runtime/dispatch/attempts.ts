@@ -1,0 +1,33 @@
+/** Owns the record of attempts: the model is never asked again without a written reason. */
+
+import type { Attempt } from '../store/port.ts'
+
+const crashReason = 'the process ended while the run was being performed'
+const drainReason = 'the gateway stopped before the turn ended'
+
+/**
+ * After a claim that never settled. The attempt may have been written while it ran, or the process died
+ * before that; then both times are that of the discovery.
+ */
+export function withCrash(attempts: readonly Attempt[], at: number): Attempt[] {
+  const last = attempts.at(-1)
+  const ending = { endedAt: at, outcome: 'interrupted', reason: crashReason } as const
+  if (last && last.outcome === undefined) return [...attempts.slice(0, -1), { ...last, ...ending }]
+  return [...attempts, { number: attempts.length + 1, startedAt: at, ...ending }]
+}
+
+/** Ends the last attempt. */
+export function withEnd(
+  attempts: readonly Attempt[],
+  at: number,
+  end: { outcome: 'succeeded' | 'interrupted' } | { outcome: 'failed' | 'timed-out'; reason: string },
+): Attempt[] {
+  const last = attempts.at(-1)
+  if (!last) return []
+  const reason = end.outcome === 'interrupted' ? { reason: drainReason } : {}
+  return [...attempts.slice(0, -1), { ...last, endedAt: at, ...end, ...reason }]
+}
+
+export function countOf(attempts: readonly Attempt[], outcome: Attempt['outcome']): number {
+  return attempts.filter((attempt) => attempt.outcome === outcome).length
+}

@@ -1,0 +1,188 @@
+/** Owns a delivery: its parts sent in order, each with a receipt on disk before the next. */
+
+import type { Channel, Part, Receipt, Target } from '@reveille/kit'
+import { boundedCall, type CallOutcome } from '../agent/bounded-call.ts'
+import { type Failure, failureOf } from '../agent/failure.ts'
+import type { Claim, DeliveryRecord, Settlement } from '../store/port.ts'
+import { type Backoff, retryDelayMs } from './backoff.ts'
+import type { DispatchOptions } from './options.ts'
+
+/** Tries before a delivery is parked. */
+export const deliveryAttemptLimit = 8
+/** One part's time. Milliseconds. */
+export const sendTimeoutMs = 30_000
+
+const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
+
+interface Plan {
+  readonly target: Target
+  readonly parts: readonly Part[]
+}
+
+export function createDeliveryPerformer(options: DispatchOptions): (claim: Claim) => Promise<Settlement> {
+  const { log, now, timers } = options
+
+  return async function performDelivery(claim) {
+    const { delivery } = await claim.load()
+    if (delivery === undefined || delivery.state !== 'pending') return { effects: {}, done: true }
+    const channel = options.channel(delivery.channel)
+    if (!channel) return park(delivery, noChannel(delivery.channel))
+    const plan = planOf(channel, delivery)
+    if ('code' in plan) return park(delivery, plan)
+    if (plan.parts.length === 0) return skip(delivery)
+    return send(claim, channel, plan, delivery)
+  }
+
+  /** Goes on at the first part without a receipt. */
+  async function send(
+    claim: Claim,
+    channel: Channel,
+    plan: Plan,
+    delivery: DeliveryRecord,
+  ): Promise<Settlement> {
+    const startedAt = now()
+    const receipts = [...delivery.receipts]
+    for (const [index, part] of plan.parts.entries()) {
+      if (index < delivery.receipts.length) continue
+      if (index > delivery.receipts.length)
+        await claim.checkpoint({ delivery: { id: delivery.id, receipts: [...receipts] } })
+      const key = `${delivery.id}:${index}`
+      const outcome = await boundedCall(
+        (signal) => channel.send(part, { target: plan.target, key, signal }),
+        {
+          ms: sendTimeoutMs,
+          lease: claim.lease,
+          timers,
+        },
+      )
+      const receipt = receiptOf(outcome)
+      if (receipt === undefined) return unsent({ ...delivery, receipts }, outcome, channel)
+      receipts.push(receipt)
+    }
+    return delivered({ ...delivery, receipts }, now() - startedAt)
+  }
+
+  function delivered(delivery: DeliveryRecord, ms: number): Settlement {
+    const at = now()
+    const { id, runId, receipts, attempts } = delivery
+    log.info({ event: 'delivery-delivered', ...names(delivery), parts: receipts.length, ms }, 'delivered')
+    return {
+      effects: {
+        delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...settled },
+        run: { id: runId, stage: 'delivered', deliveredAt: at },
+      },
+      done: true,
+    }
+  }
+
+  function unsent(delivery: DeliveryRecord, outcome: CallOutcome<Receipt>, channel: Channel): Settlement {
+    const at = now()
+    const failure = failureToSend(outcome)
+    const attempts = delivery.attempts + 1
+    const delay =
+      outcome.kind === 'interrupted' ? 0 : retryDelayMs(failure, attempts, backoff, options.random)
+    const tried = { ...delivery, attempts }
+
+    if (failure.maybeDelivered && delay >= (channel.idempotency?.windowMs ?? 0)) {
+      return park(tried, { ...failure, ...prefixed('it may have arrived: ', failure) })
+    }
+    if (outcome.kind === 'interrupted') {
+      const { id, receipts } = delivery
+      return { effects: { delivery: { id, receipts } }, again: at, counts: false }
+    }
+    if (!failure.retryable) return park(tried, failure)
+    if (attempts >= deliveryAttemptLimit) {
+      return park(tried, { ...failure, ...prefixed(`given up after ${attempts} attempts: `, failure) })
+    }
+
+    const { id, receipts } = delivery
+    const { code, message, reason } = failure
+    log.warn(
+      { event: 'delivery-retried', ...names(delivery), code, reason, attempts, inMs: delay },
+      'delivery will be retried',
+    )
+    return {
+      effects: { delivery: { id, receipts, attempts, code, reason: message, nextAt: at + delay } },
+      again: at + delay,
+      counts: true,
+    }
+  }
+
+  function park(delivery: DeliveryRecord, failure: Pick<Failure, 'code' | 'message' | 'reason'>): Settlement {
+    const { id, receipts, attempts } = delivery
+    const { code, message, reason } = failure
+    log.warn({ event: 'delivery-parked', ...names(delivery), code, reason, attempts }, 'delivery parked')
+    return {
+      effects: {
+        delivery: {
+          id,
+          state: 'parked',
+          receipts,
+          attempts,
+          ...settled,
+          code,
+          reason: message,
+          endedAt: now(),
+        },
+      },
+      done: true,
+    }
+  }
+
+  function skip(delivery: DeliveryRecord): Settlement {
+    const at = now()
+    const facts = { code: 'BLANK_REPLY', reason: 'the channel renders the reply as nothing' }
+    log.info({ event: 'delivery-skipped', ...names(delivery), ...facts }, 'nothing to deliver')
+    return {
+      effects: {
+        delivery: { id: delivery.id, state: 'skipped', ...settled, ...facts, endedAt: at },
+        run: { id: delivery.runId, stage: 'delivered', deliveredAt: at },
+      },
+      done: true,
+    }
+  }
+}
+
+/** A delivery that ended has no next try, and no trouble but its last. */
+const settled = { nextAt: undefined, code: undefined, reason: undefined } as const
+
+function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
+  try {
+    return { target: channel.target(delivery.to ?? ''), parts: channel.render(delivery.text) }
+  } catch (error) {
+    return failureOf(error, 'CHANNEL_FAILED')
+  }
+}
+
+/** A receipt that comes while the call is being stopped still proves that the part was sent. */
+function receiptOf(outcome: CallOutcome<Receipt>): Receipt | undefined {
+  if (outcome.kind === 'threw') return undefined
+  return outcome.kind === 'answered' ? outcome.answer : outcome.late
+}
+
+/** A channel that was stopped and does not say how far it came may have sent the part. */
+function failureToSend(outcome: CallOutcome<Receipt>): Failure {
+  if (outcome.kind === 'answered')
+    return failureOf('the channel answered without a receipt', 'CHANNEL_FAILED')
+  const failure = failureOf(outcome.error, 'CHANNEL_FAILED')
+  if (outcome.kind === 'threw' || failure.code !== 'CHANNEL_FAILED') return failure
+  const message =
+    outcome.kind === 'timed-out'
+      ? `the channel did not answer within ${sendTimeoutMs / 1000} s`
+      : 'the gateway stopped while the part was being sent'
+  const code = outcome.kind === 'timed-out' ? 'TIMEOUT' : 'INTERRUPTED'
+  return { code, message, reason: message, retryable: true, maybeDelivered: true }
+}
+
+function noChannel(name: string) {
+  const reason = `channel ${name} is no longer configured`
+  return { code: 'NO_ROUTE', message: reason, reason }
+}
+
+function prefixed(prefix: string, { message, reason }: Failure) {
+  return { message: prefix + message, reason: prefix + reason }
+}
+
+function names({ id: deliveryId, runId, channel, to }: DeliveryRecord) {
+  return { deliveryId, runId, channel, to }
+}

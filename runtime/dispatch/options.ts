@@ -1,0 +1,37 @@
+/** Owns what dispatch is given by its host. */
+
+import type { CurrentLive } from '@reveille/engine'
+import type { Channel, Runner } from '@reveille/kit'
+import type { Timers } from '../agent/bounded-call.ts'
+import type { MintId } from '../store/id.ts'
+import type { Store } from '../store/port.ts'
+
+export interface DispatchOptions {
+  readonly store: Store
+  readonly current: CurrentLive
+  /** By the name that a run carries; undefined when no such runner is configured now. */
+  runner(name: string): Runner | undefined
+  /** By the name that a run or a delivery carries; undefined when no such channel is configured now. */
+  channel(name: string): Channel | undefined
+  readonly fence: Fence
+  readonly log: DispatchLog
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  readonly mintId: MintId
+  /** In [0, 1): spreads retries out. */
+  random(): number
+  /** A fresh, unguessable id for each fence. */
+  randomId(): string
+  readonly timers: Timers
+}
+
+/** The untrusted-content boundary around a whole text. */
+export type Fence = (text: string, options: { label: string; randomId: () => string }) => string
+
+/** The part of pino that dispatch uses. Facts never hold a message, a prompt, a reply or a body. */
+export interface DispatchLog {
+  debug(facts: object, message?: string): void
+  info(facts: object, message?: string): void
+  warn(facts: object, message?: string): void
+  error(facts: object, message?: string): void
+}

@@ -1,0 +1,20 @@
+/** Owns shortening: text that must not pass a length is cut where a reader sees a border. */
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Enough to see the cluster around the cut whole; a longer one is hostile and is cut inside. UTF-16 units. */
+const longestGrapheme = 64
+
+/** At most `limit` UTF-16 units of the text, cut between graphemes. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  const around = graphemes.segment(text.slice(0, limit + longestGrapheme)).containing(limit)
+  const border = around?.index ?? 0
+  if (limit - border < longestGrapheme) return text.slice(0, border)
+  return text.slice(0, isLowSurrogate(text, limit) ? limit - 1 : limit)
+}
+
+function isLowSurrogate(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index)
+  return unit >= 0xdc00 && unit <= 0xdfff
+}

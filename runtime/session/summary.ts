@@ -1,0 +1,44 @@
+/** Owns the summary: the event that tells the main session how a run ended. */
+
+import type { Ending } from '../agent/ending.ts'
+import type { EventRecord, Id, RunRecord } from '../store/port.ts'
+import { cut } from './cut.ts'
+import { mainSession } from './main.ts'
+
+/** Of the reply or the error. UTF-16 units. */
+export const longestSummary = 2000
+const longestName = 200
+
+/** `Hook <name>: <reply>` or `Hook <name> (error): <message>`; a direct `/agent` request has no name of its own. */
+export function summaryText(
+  run: { readonly name?: string; readonly endpoint?: string },
+  ending: Ending,
+): string {
+  const name = run.name ?? (run.endpoint === 'agent' ? undefined : run.endpoint)
+  const who = name === undefined ? 'Hook' : `Hook ${cut(name, longestName)}`
+  if (ending.state !== 'succeeded') return `${who} (error): ${cut(ending.error.message, longestSummary)}`
+  return `${who}: ${cut(ending.reply.trim(), longestSummary) || '(no reply)'}`
+}
+
+/** Both the reply and the name may hold what a stranger wrote, so the whole text goes behind the boundary. */
+export function summaryEvent(
+  run: RunRecord,
+  ending: Ending,
+  facts: { readonly id: Id; readonly at: number; fence(text: string): string },
+): EventRecord {
+  const text = summaryText(run, ending)
+  return {
+    id: facts.id,
+    session: mainSession,
+    state: 'pending',
+    text,
+    prompt: facts.fence(text),
+    mode: run.wakeMode,
+    trusted: false,
+    origin: { requestId: run.requestId, runId: run.id },
+    endpoint: run.endpoint,
+    mapping: run.mapping,
+    generation: run.generation,
+    createdAt: facts.at,
+  }
+}
