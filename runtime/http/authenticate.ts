@@ -1,0 +1,62 @@
+/** Owns which token a request presents; whether it is the right one is for `secret.ts` to say. */
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Fields } from './fields.ts'
+
+export interface PresentedToken {
+  readonly token: string
+  /** True for `?token=`, which proxies and browsers write into their logs. */
+  readonly deprecated: boolean
+}
+
+/** The first form that is present decides: a wrong token is not rescued by a later form. */
+export function presentedToken(
+  headers: IncomingHttpHeaders,
+  query: Readonly<Fields>,
+  allowQueryToken: boolean,
+): PresentedToken | undefined {
+  const token =
+    bearerOf(headers.authorization) ??
+    textOf(headers['x-gateway-token']) ??
+    textOf(headers['x-openclaw-token'])
+  if (token !== undefined) return { token: asUtf8(token), deprecated: false }
+  if (!allowQueryToken) return undefined
+  const given = query['token']
+  const first = typeof given === 'string' ? given : given?.[0]
+  return first ? { token: first, deprecated: true } : undefined
+}
+
+/** Headers as mappings see them: names have no prototype behind them, and our tokens are gone. */
+export function withoutTokens(
+  headers: IncomingHttpHeaders,
+): Record<string, string | readonly string[] | undefined> {
+  const kept: Record<string, string | readonly string[] | undefined> = Object.create(null)
+  for (const name in headers) {
+    if (name === 'authorization' || name === 'x-gateway-token' || name === 'x-openclaw-token') continue
+    kept[name] = headers[name]
+  }
+  return kept
+}
+
+/** The query as mappings see it: a prompt is no place for our token. */
+export function withoutToken(query: Readonly<Fields>): Readonly<Fields> {
+  if (query['token'] === undefined) return query
+  const kept: Fields = Object.assign(Object.create(null), query)
+  delete kept['token']
+  return kept
+}
+
+/** Another scheme, or Bearer with nothing behind it, is not a token at all. */
+function bearerOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || !/^bearer /i.test(authorization)) return undefined
+  return authorization.slice('bearer '.length).trim() || undefined
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return (typeof header === 'string' ? header.trim() : header?.[0]) || undefined
+}
+
+/** Node reads header bytes as Latin-1; a configured token is UTF-8. */
+function asUtf8(header: string): string {
+  return /[\x80-\xff]/.test(header) ? Buffer.from(header, 'latin1').toString('utf8') : header
+}

@@ -1,0 +1,63 @@
+/** Owns turning body bytes into a payload. */
+
+import { RequestError } from './errors.ts'
+import { hasTooManyFields, parseFields } from './fields.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
+
+/** For `/wake` and `/agent`, whatever the content type says. @throws RequestError */
+export function decodeJson(body: Buffer): unknown {
+  return parseJson(decodeText(body))
+}
+
+/** For mapped endpoints: JSON, a form, or nothing at all. @throws RequestError */
+export function decodePayload(body: Buffer, contentType: string | undefined): unknown {
+  const text = decodeText(body)
+  if (!/\S/.test(text)) return {}
+  if (contentType === undefined || !formType.test(contentType)) return parseJson(text)
+  return parseMislabelled(text) ?? parseForm(text)
+}
+
+function decodeText(body: Buffer): string {
+  try {
+    return utf8.decode(body)
+  } catch {
+    throw new RequestError('INVALID_TEXT')
+  }
+}
+
+/** The parser's own message quotes the body, so it goes no further than here. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new RequestError('INVALID_JSON')
+  }
+}
+
+/** `curl -d '{…}'` says that its JSON is a form; no real form begins with an unescaped brace or bracket. */
+function parseMislabelled(text: string): object | undefined {
+  return /^\s*[[{]/.test(text) ? parsedObject(text) : undefined
+}
+
+/** GitHub and Slack can put their whole JSON into a form field named `payload`. */
+function parseForm(text: string): unknown {
+  if (hasTooManyFields(text)) throw new RequestError('TOO_MANY_FIELDS')
+  const fields = parseFields(text)
+  const wrapped = fields['payload']
+  return (typeof wrapped === 'string' ? parsedObject(wrapped) : undefined) ?? fields
+}
+
+function parsedObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,104 @@
+/** Owns the stable error codes: one table from code to status, sentence and whether a retry can help. */
+
+import type { FieldError } from '@reveille/engine'
+
+interface ErrorRow {
+  readonly status: number
+  /** Told to the sender; never quotes what it sent. */
+  readonly sentence: string
+  /** Whether the same request may succeed later without anybody changing anything. */
+  readonly retry: boolean
+  /** Seconds, for the `Retry-After` header. */
+  readonly retryAfter?: number
+}
+
+/** Codes are API and never change their meaning; sentences may be mended at any time. */
+export const errorTable = {
+  NOT_FOUND: row(404, 'There is nothing at this address.'),
+  METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only.'),
+  UNAUTHORIZED: row(401, 'The token is missing or wrong.'),
+  BODY_TOO_LARGE: row(413, 'The body is over the size limit.'),
+  BODY_TIMEOUT: row(408, 'The body did not arrive in time.', { retry: true }),
+  UNSUPPORTED_ENCODING: row(415, 'The content encoding is none of gzip, deflate, br and identity.'),
+  BAD_ENCODING: row(400, 'The body can not be decoded as its content encoding says.'),
+  INVALID_TEXT: row(400, 'The body is not valid UTF-8.'),
+  INVALID_JSON: row(400, 'The body is not valid JSON.'),
+  TOO_MANY_FIELDS: row(400, 'The form has more than 1,000 fields.'),
+  INVALID_BODY: row(400, 'The body is not a JSON object.'),
+  INVALID_FIELD: row(400, 'A field has the wrong type or a value that is not allowed.'),
+  BLANK_TEXT: row(400, 'The text or message is missing or blank.'),
+  UNKNOWN_CHANNEL: row(400, 'There is no channel of that name.'),
+  CHANNEL_NOT_CONFIGURED: row(
+    400,
+    'The channel exists but is not configured, and the reply was to be delivered.',
+  ),
+  MODEL_NOT_ALLOWED: row(
+    400,
+    'The model is neither `<provider>/<model>` nor an alias, or is not one of those allowed.',
+  ),
+  UNKNOWN_THINKING: row(400, 'There is no thinking level of that name.'),
+  RESERVED_SESSION_KEY: row(400, 'The session key `main` belongs to the main session.'),
+  SESSION_KEY_NOT_ALLOWED: row(
+    400,
+    'The session key has none of the allowed prefixes, or a value in it is absent.',
+  ),
+  TOO_LARGE_RENDERED: row(400, 'The request renders to more than `hooks.maxRenderedBytes`.'),
+  TEMPLATE_FAILED: row(400, 'A template could not be rendered for this payload.'),
+  EXPRESSION_FAILED: row(400, 'An expression could not be evaluated for this payload.'),
+  ENGINE_FAILED: row(500, 'The engine failed unexpectedly; the cause is in the log.'),
+  BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
+  DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
+  STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),
+  STORE_UNAVAILABLE: row(503, 'The gateway can not keep the request right now.', {
+    retry: true,
+    retryAfter: 5,
+  }),
+  MALFORMED_HTTP: row(400, 'The request is not valid HTTP.'),
+  HEADERS_TOO_LARGE: row(431, 'The request line and headers are too large.'),
+  REQUEST_TIMEOUT: row(408, 'The request did not arrive in time.', { retry: true }),
+  INTERNAL: row(500, 'The gateway failed; the request id finds the cause in its log.', { retry: true }),
+} satisfies Record<string, ErrorRow>
+
+export type ErrorCode = keyof typeof errorTable
+
+export function errorRow(code: ErrorCode): ErrorRow {
+  return errorTable[code]
+}
+
+export function statusOf(code: ErrorCode): number {
+  return errorTable[code].status
+}
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorTable, text)
+}
+
+/** The table as the README shows it. */
+export function renderErrorTable(): string {
+  const rows = Object.entries<ErrorRow>(errorTable).map(
+    ([code, { status, sentence, retry }]) =>
+      `| \`${code}\` | ${status} | ${sentence} | ${retry ? 'yes' : 'no'} |`,
+  )
+  return ['| Code | Status | Meaning | A retry can help |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/** A request that a rung of the ladder refuses. Carries nothing of what was sent. */
+export class RequestError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly FieldError[]
+
+  constructor(code: ErrorCode, options?: ErrorOptions & { readonly details?: readonly FieldError[] }) {
+    super(errorTable[code].sentence, options)
+    this.name = 'RequestError'
+    this.code = code
+    this.details = options?.details ?? []
+  }
+}
+
+function row(
+  status: number,
+  sentence: string,
+  options?: { readonly retry?: boolean; readonly retryAfter?: number },
+): ErrorRow {
+  return { status, sentence, retry: false, ...options }
+}

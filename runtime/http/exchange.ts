@@ -1,0 +1,55 @@
+/** Owns what is known about one request on its way up the ladder, and how that way can end. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Action, FieldError, Live } from '@reveille/engine'
+import type { Id } from '../store/port.ts'
+import type { ErrorCode } from './errors.ts'
+
+export interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  /** The sender's address, trusted proxies looked through. */
+  readonly client: string
+  readonly requestId: Id
+  /** Pinned once: a reload does not touch requests that are on their way. */
+  readonly live: Live
+  /** Absent: the URL names no endpoint. */
+  readonly endpoint: string | undefined
+  /** Behind the `?`, as sent. */
+  readonly query: string
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number
+  /** By the monotonic clock, in milliseconds. */
+  readonly startedAt: number
+  readonly timings: { read?: number; resolve?: number }
+  /** The body, decoded from gzip and the like; absent until it was read. */
+  body?: Buffer
+  /** True once the token came as `?token=`. */
+  deprecated: boolean
+}
+
+/** An action with the id that its run or event bears. */
+export interface Placed {
+  readonly id: Id
+  readonly action: Action
+}
+
+export type Ending =
+  | { readonly outcome: 'accepted'; readonly placed: readonly Placed[]; readonly mapping?: string }
+  | { readonly outcome: 'ignored' | 'skipped'; readonly reason: string; readonly mapping?: string }
+  | Refused
+
+export interface Refused {
+  readonly outcome: 'refused' | 'failed'
+  readonly code: ErrorCode
+  /** Absent: the sentence of the code. */
+  readonly sentence?: string
+  readonly details?: readonly FieldError[]
+  readonly mapping?: string
+  /** What went wrong on our side; for the log alone. */
+  readonly fault?: unknown
+}
+
+export function refused(code: ErrorCode): Refused {
+  return { outcome: 'refused', code }
+}

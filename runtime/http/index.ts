@@ -1,0 +1,8 @@
+/** The hook surface's public face. */
+
+export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
+export type { HookLog } from './log.ts'
+export { createSecretMatcher } from './secret.ts'
+export { serverOptions } from './server-options.ts'
+export { createHookSurface, type HookSurfaceOptions } from './surface.ts'
+export type { Timers } from './timers.ts'

@@ -1,0 +1,113 @@
+/**
+ * Owns the ladder: the order in which a request is checked, each rung with its exit. What a rung below lets
+ * pass, no rung above checks again; nothing above `readBody` runs for a stranger.
+ */
+
+import type { HookRequest, Refusal, Snapshot } from '@reveille/engine'
+import type { MintId } from '../store/id.ts'
+import type { Store } from '../store/port.ts'
+import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
+import { decodeJson, decodePayload } from './decode.ts'
+import { decompress } from './decompress.ts'
+import { composeEntry } from './entry.ts'
+import { isErrorCode } from './errors.ts'
+import { type Ending, type Exchange, refused } from './exchange.ts'
+import { parseFields } from './fields.ts'
+import { readBody } from './read-body.ts'
+import type { Timers } from './timers.ts'
+
+export interface LadderOptions {
+  readonly store: Store
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  /** Monotonic, in milliseconds. */
+  readonly clock: () => number
+  readonly timers: Timers
+  readonly mintId: MintId
+  readonly isDraining: () => boolean
+  /** Whether the token is one of the snapshot's. */
+  readonly isToken: (snapshot: Snapshot, given: string) => boolean
+  readonly warnOfQueryToken: (endpoint: string) => void
+}
+
+/** @throws RequestError, StoreError, SenderGone; any other error is a fault of ours */
+export type Climb = (exchange: Exchange) => Promise<Ending>
+
+export function createLadder(options: LadderOptions): Climb {
+  const { store, now, mintId, timers } = options
+
+  return async function climb(exchange) {
+    const { incoming, outgoing, endpoint } = exchange
+    const { headers } = incoming
+    const { snapshot } = exchange.live
+    const { hooks } = snapshot.settings
+
+    if (!hooks.enabled) return refused('NOT_FOUND')
+    if (incoming.method !== 'POST') return refused('METHOD_NOT_ALLOWED')
+    // The throttle's rung (429) belongs here: before the token is looked at.
+
+    const query = parseFields(exchange.query)
+    const given = presentedToken(headers, query, hooks.allowQueryToken)
+    exchange.deprecated = given?.deprecated ?? false
+    if (given === undefined || !options.isToken(snapshot, given.token)) return refused('UNAUTHORIZED')
+    if (endpoint === undefined || !snapshot.covers(endpoint)) return refused('NOT_FOUND')
+    if (given.deprecated) options.warnOfQueryToken(endpoint)
+    if (options.isDraining()) return refused('DRAINING')
+    if (store.health().full) return refused('BACKLOG')
+
+    const maxBytes = maxBytesOf(snapshot, endpoint)
+    const limits = { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers }
+    const sent = await readBody(incoming, outgoing, limits)
+    exchange.body = sent
+    const encoding = headers['content-encoding']
+    const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
+    exchange.body = body
+    exchange.timings.read = elapsed(exchange)
+    // The signature's rung (401) belongs here, over `sent`; then the provider's handshake.
+
+    const request: HookRequest = {
+      endpoint,
+      headers: withoutTokens(headers),
+      query: hooks.allowQueryToken ? withoutToken(query) : query,
+      payload: payloadOf(endpoint, body, headers['content-type']),
+      rawBody: body,
+      now: exchange.receivedAt,
+    }
+    const decided = snapshot.resolve(request)
+    const decision = decided instanceof Promise ? await decided : decided
+    exchange.timings.resolve = elapsed(exchange)
+    if ('code' in decision) return refusedBy(decision)
+    if (decision.outcome !== 'accepted') return decision
+
+    const placed = decision.actions.map((action) => ({ id: mintId(), action }))
+    const ending = { outcome: 'accepted', placed, mapping: decision.mapping } as const
+    await store.accept(composeEntry(exchange, ending, now()))
+    return ending
+  }
+
+  function elapsed({ startedAt }: Exchange): number {
+    return hundredths(options.clock() - startedAt)
+  }
+}
+
+export function hundredths(ms: number): number {
+  return Math.round(ms * 100) / 100
+}
+
+function maxBytesOf(snapshot: Snapshot, endpoint: string): number {
+  const policy = Object.hasOwn(snapshot.endpoints, endpoint) ? snapshot.endpoints[endpoint] : undefined
+  return policy?.maxBodyBytes ?? snapshot.settings.hooks.maxBodyBytes
+}
+
+function payloadOf(endpoint: string, body: Buffer, contentType: string | undefined): unknown {
+  return endpoint === 'wake' || endpoint === 'agent' ? decodeJson(body) : decodePayload(body, contentType)
+}
+
+function refusedBy({ outcome, code, message, details, mapping, cause }: Refusal): Ending {
+  if (!isErrorCode(code)) {
+    const fault = new Error('The engine refused with a code that the table of errors lacks.', { cause })
+    return { outcome: 'failed', code: 'INTERNAL', mapping, fault }
+  }
+  const refusal = { outcome, code, sentence: message, details, mapping }
+  return outcome === 'failed' ? { ...refusal, fault: cause } : refusal
+}

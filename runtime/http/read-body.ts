@@ -1,0 +1,67 @@
+/** Owns reading a body: never more than the limit, never longer than the deadline. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { RequestError } from './errors.ts'
+import type { Timers } from './timers.ts'
+
+export interface BodyLimits {
+  readonly maxBytes: number
+  /** For the whole body. Milliseconds. */
+  readonly timeoutMs: number
+  readonly timers: Timers
+}
+
+/** The sender went away before its body was whole. Nobody is left to be answered. */
+export class SenderGone extends Error {
+  override readonly name = 'SenderGone'
+}
+
+/** @throws RequestError `BODY_TOO_LARGE`, `BODY_TIMEOUT`; SenderGone */
+export function readBody(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  limits: BodyLimits,
+): Promise<Buffer> {
+  if (declaredBytes(incoming) > limits.maxBytes) return Promise.reject(new RequestError('BODY_TOO_LARGE'))
+  if (incoming.headers.expect !== undefined) outgoing.writeContinue()
+
+  return new Promise((resolve, reject) => {
+    let only: Buffer | undefined
+    let chunks: Buffer[] | undefined
+    let bytes = 0
+    const timer = limits.timers.setTimeout(onTimeout, limits.timeoutMs)
+
+    function onData(chunk: Buffer) {
+      bytes += chunk.length
+      if (bytes > limits.maxBytes) fail(new RequestError('BODY_TOO_LARGE'))
+      else if (only === undefined) only = chunk
+      else if (chunks === undefined) chunks = [only, chunk]
+      else chunks.push(chunk)
+    }
+    function onEnd() {
+      release()
+      resolve(chunks ? Buffer.concat(chunks, bytes) : (only ?? Buffer.alloc(0)))
+    }
+    function onTimeout() {
+      fail(new RequestError('BODY_TIMEOUT'))
+    }
+    function onGone() {
+      fail(new SenderGone())
+    }
+    function fail(error: Error) {
+      release()
+      incoming.pause()
+      reject(error)
+    }
+    function release() {
+      limits.timers.clearTimeout(timer)
+      incoming.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+    }
+    incoming.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  })
+}
+
+/** 0 when the sender does not say. */
+export function declaredBytes(incoming: IncomingMessage): number {
+  return Number(incoming.headers['content-length'] ?? 0)
+}

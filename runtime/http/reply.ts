@@ -1,0 +1,105 @@
+/** Owns the wording of replies and the way they leave. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { statusOfEnding } from './entry.ts'
+import { errorRow, statusOf } from './errors.ts'
+import { type Ending, type Exchange, type Placed, type Refused, refused } from './exchange.ts'
+import { endLingering } from './linger.ts'
+import { declaredBytes } from './read-body.ts'
+import type { Timers } from './timers.ts'
+
+/** When `?token=` became deprecated, for the `Deprecation` header (RFC 9745): 2026-01-01. */
+const deprecatedSince = '@1767225600'
+/** Up to here an unread body is cheaper to throw away than a connection is to make anew. Bytes. */
+const cheapBytes = 64 * 1024
+
+export function reply(exchange: Exchange, ending: Ending, timers: Timers): void {
+  const headers: string[] = []
+  if (exchange.deprecated) headers.push('deprecation', deprecatedSince)
+  if ('code' in ending) pushErrorHeaders(headers, ending)
+  const tooSlow = 'code' in ending && ending.code === 'BODY_TIMEOUT'
+  const isInTheWay = exchange.body === undefined && (tooSlow || isDearToSkip(exchange.incoming))
+  send(exchange, statusOfEnding(ending), headers, wordingOf(exchange.requestId, ending), isInTheWay, timers)
+}
+
+/** For an address that is not under `hooks.path`. */
+export function replyNotFound(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  requestId: string,
+  timers: Timers,
+): void {
+  const text = errorWording(requestId, refused('NOT_FOUND'))
+  const exchange = { incoming, outgoing, requestId }
+  send(exchange, statusOf('NOT_FOUND'), [], text, isDearToSkip(incoming), timers)
+}
+
+/** `isInTheWay`: an unread body stands between this reply and the connection's next request. */
+function send(
+  { incoming, outgoing, requestId }: Pick<Exchange, 'incoming' | 'outgoing' | 'requestId'>,
+  status: number,
+  headers: string[],
+  text: string,
+  isInTheWay: boolean,
+  timers: Timers,
+): void {
+  headers.push('content-type', 'application/json; charset=utf-8')
+  headers.push('content-length', String(Buffer.byteLength(text)), 'x-request-id', requestId)
+  if (isInTheWay) {
+    outgoing.writeHead(status, [...headers, 'connection', 'close'])
+    endLingering(incoming, outgoing, text, timers)
+  } else {
+    outgoing.writeHead(status, headers).end(text)
+  }
+}
+
+/** Ids and modes need no escaping; every other text goes through the serialiser. */
+export function wordingOf(requestId: string, ending: Ending): string {
+  switch (ending.outcome) {
+    case 'accepted': {
+      const [first, second] = ending.placed
+      if (first && !second) return plainWording(requestId, first)
+      const actions = ending.placed.map(wordingOfAction).join(',')
+      return `{"ok":true,"requestId":"${requestId}","actions":[${actions}]}`
+    }
+    case 'ignored':
+    case 'skipped':
+      return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)}}`
+    default:
+      return errorWording(requestId, ending)
+  }
+}
+
+function plainWording(requestId: string, { id, action }: Placed): string {
+  return action.kind === 'wake'
+    ? `{"ok":true,"mode":"${action.mode}","requestId":"${requestId}","eventId":"${id}"}`
+    : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(action.sessionKey)},"requestId":"${requestId}"}`
+}
+
+function wordingOfAction({ id, action }: Placed): string {
+  return action.kind === 'wake'
+    ? `{"kind":"wake","mode":"${action.mode}","eventId":"${id}"}`
+    : `{"kind":"agent","runId":"${id}","sessionKey":${JSON.stringify(action.sessionKey)}}`
+}
+
+function errorWording(requestId: string, { code, sentence, details }: Refused): string {
+  return JSON.stringify({
+    ok: false,
+    error: sentence ?? errorRow(code).sentence,
+    code,
+    requestId,
+    details: details?.length ? details : undefined,
+  })
+}
+
+function pushErrorHeaders(headers: string[], { code }: Refused): void {
+  const { retryAfter } = errorRow(code)
+  if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter))
+  if (code === 'UNAUTHORIZED') headers.push('www-authenticate', 'Bearer')
+  if (code === 'METHOD_NOT_ALLOWED') headers.push('allow', 'POST')
+}
+
+/** Whether a body of this kind, unread, costs more than a new connection: it is large, or nobody knows how large. */
+function isDearToSkip(incoming: IncomingMessage): boolean {
+  return incoming.headers['transfer-encoding'] !== undefined || declaredBytes(incoming) > cheapBytes
+}

@@ -1,0 +1,144 @@
+/** Owns the hook surface: it takes whatever no other route of the app takes, and answers every request once. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CurrentLive, Snapshot } from '@reveille/engine'
+import type { FastifyInstance } from 'fastify'
+import type { MintId } from '../store/id.ts'
+import { type Store, StoreError } from '../store/port.ts'
+import { createQueryTokenWarning } from './deprecation.ts'
+import { composeRecord } from './entry.ts'
+import { isErrorCode, RequestError } from './errors.ts'
+import { type Ending, type Exchange, refused } from './exchange.ts'
+import { describeFault } from './fault.ts'
+import { createLadder, hundredths } from './ladder.ts'
+import { type HookLog, logEnding } from './log.ts'
+import { SenderGone } from './read-body.ts'
+import { reply, replyNotFound } from './reply.ts'
+import { createSecretMatcher } from './secret.ts'
+import { parseTarget, prefixOf } from './target.ts'
+import { realTimers, type Timers } from './timers.ts'
+
+export interface HookSurfaceOptions {
+  readonly current: CurrentLive
+  readonly store: Store
+  readonly log: HookLog
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  readonly mintId: MintId
+  readonly isDraining: () => boolean
+  /** Monotonic, in milliseconds. Default: `performance.now`. */
+  readonly clock?: () => number
+  /** Default: the real ones. */
+  readonly timers?: Timers
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Present once `createHookSurface` was called; what Fastify can not route goes there too. */
+    hookSurface?: HookSurface
+  }
+}
+
+export interface HookSurface {
+  receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string): void
+}
+
+/**
+ * The path is matched here and not by Fastify's router, because `hooks.path` may change with any reload. Other
+ * routes of the app come first.
+ */
+export function createHookSurface(app: FastifyInstance, options: HookSurfaceOptions): void {
+  const { current, store, log, now, mintId } = options
+  const clock = options.clock ?? performance.now.bind(performance)
+  const timers = options.timers ?? realTimers
+  const doorOf = createDoors()
+  const climb = createLadder({
+    ...options,
+    clock,
+    timers,
+    isToken: (snapshot, given) => doorOf(snapshot).isToken(given),
+    warnOfQueryToken: createQueryTokenWarning(log, now),
+  })
+
+  function receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string) {
+    const live = current()
+    const requestId = mintId()
+    const target = parseTarget(incoming.url ?? '', doorOf(live.snapshot).prefix)
+    if (target === undefined) return replyNotFound(incoming, outgoing, requestId, timers)
+    void answer({
+      incoming,
+      outgoing,
+      client,
+      requestId,
+      live,
+      endpoint: target.endpoint,
+      query: target.query,
+      receivedAt: now(),
+      startedAt: clock(),
+      timings: {},
+      body: undefined,
+      deprecated: false,
+    })
+  }
+
+  /** Never rejects. */
+  async function answer(exchange: Exchange) {
+    try {
+      const ending = await climb(exchange).catch(endingOf)
+      if (ending === undefined) {
+        log.debug({ event: 'sender-gone', requestId: exchange.requestId, endpoint: exchange.endpoint })
+        return
+      }
+      reply(exchange, ending, timers)
+      if (ending.outcome !== 'accepted') store.note(composeRecord(exchange, ending))
+      logEnding(log, exchange, ending, hundredths(clock() - exchange.startedAt))
+    } catch (error) {
+      log.error({ event: 'reply-failed', requestId: exchange.requestId, err: describeFault(error) })
+      exchange.outgoing.destroy()
+    }
+  }
+
+  app.decorate('hookSurface', { receive })
+  app.server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const isHook = parseTarget(incoming.url ?? '', doorOf(current().snapshot).prefix) !== undefined
+    if (!isHook) outgoing.writeContinue()
+    app.server.emit('request', incoming, outgoing)
+  })
+  app.register(async (rest) => {
+    rest.addHook('onRequest', (request, response) => {
+      response.hijack()
+      receive(request.raw, response.raw, request.ip)
+    })
+    rest.setNotFoundHandler(() => {})
+  })
+}
+
+/** How a throw on the ladder ends the request; undefined: nobody is left to be answered. */
+function endingOf(error: unknown): Ending | undefined {
+  if (error instanceof SenderGone) return undefined
+  if (error instanceof RequestError) return { ...refused(error.code), details: error.details }
+  if (error instanceof StoreError && isErrorCode(error.code)) {
+    const expected = error.code === 'BACKLOG' || error.code === 'DRAINING'
+    return { ...refused(error.code), fault: expected ? undefined : error }
+  }
+  return { outcome: 'failed', code: 'INTERNAL', fault: error }
+}
+
+interface Door {
+  readonly prefix: string
+  isToken(given: string): boolean
+}
+
+/** What is derived from a snapshot's settings is derived once, not for every request. */
+function createDoors(): (snapshot: Snapshot) => Door {
+  const doors = new WeakMap<Snapshot, Door>()
+
+  return function doorOf(snapshot) {
+    const known = doors.get(snapshot)
+    if (known) return known
+    const { path, tokens } = snapshot.settings.hooks
+    const door = { prefix: prefixOf(path), isToken: createSecretMatcher(tokens) }
+    doors.set(snapshot, door)
+    return door
+  }
+}

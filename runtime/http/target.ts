@@ -1,0 +1,45 @@
+/** Owns the request target: which endpoint a URL names. */
+
+export interface Target {
+  /** Percent-decoded once, without one trailing slash. Absent: the URL names no endpoint. */
+  readonly endpoint?: string
+  /** Behind the `?`, as sent. */
+  readonly query: string
+}
+
+/** The prefix that URLs under `hooks.path` start with, as senders encode it. */
+export function prefixOf(hooksPath: string): string {
+  return encodeURI(hooksPath)
+}
+
+/** Undefined: the URL is not under the prefix. */
+export function parseTarget(url: string, prefix: string): Target | undefined {
+  const start = url.startsWith('/') ? 0 : startOfPath(url)
+  if (!url.startsWith(prefix, start)) return undefined
+  const mark = url.indexOf('?', start)
+  const end = mark === -1 ? url.length : mark
+  const query = mark === -1 ? '' : url.slice(mark + 1)
+  const after = start + prefix.length
+  if (after === end) return { query }
+  if (after > end || url[after] !== '/') return undefined
+  const name = url.slice(after + 1, url[end - 1] === '/' ? end - 1 : end)
+  return { endpoint: decoded(name), query }
+}
+
+/** Proxies may send the absolute form: `http://host/path`. */
+function startOfPath(url: string): number {
+  const scheme = url.indexOf('://')
+  const slash = scheme === -1 ? -1 : url.indexOf('/', scheme + 3)
+  return slash === -1 ? url.length : slash
+}
+
+/** Undefined for an empty name and for a bad escape. */
+function decoded(name: string): string | undefined {
+  if (name === '') return undefined
+  if (!name.includes('%')) return name
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return undefined
+  }
+}

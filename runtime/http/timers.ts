@@ -1,0 +1,11 @@
+/** Owns the timers' type, so that tests decide when time is up. */
+
+export interface Timers {
+  setTimeout(callback: () => void, ms: number): unknown
+  clearTimeout(timer: unknown): void
+}
+
+export const realTimers: Timers = {
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+}
