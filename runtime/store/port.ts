@@ -20,7 +20,11 @@ export * from './records.ts'
 export type TaskKind = 'run' | 'heartbeat' | 'delivery' | 'upkeep'
 
 export interface Store {
-  /** Resolves after the commit that holds all of the entry. Concurrent calls share commits. @throws StoreError */
+  /**
+   * Resolves after the commit that holds all of the entry. Concurrent calls share commits. An entry that is
+   * sent again, because its answer was lost, is answered like the first time and changes nothing.
+   * @throws StoreError
+   */
   accept(entry: Entry): Promise<Acceptance>
   /** A request that made no action: refused ones go to a bounded ring, the others to disk. No reply waits for it. */
   note(request: RequestRecord): void
@@ -29,7 +33,11 @@ export interface Store {
   command(command: Command): Promise<{ readonly ok: boolean; readonly reason?: string }>
   /** Own connection: a long list never delays a commit. */
   readonly read: Reader
-  /** Committed changes as they happen; `after` is an opaque cursor of an earlier change. Ends with the signal. */
+  /**
+   * Committed changes from this call on; `after` is an opaque cursor of an earlier change, and what is still
+   * remembered of the time since then comes first. A listener that must not miss anything subscribes, then
+   * reads. Ends with the signal.
+   */
   changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
   /** From memory. */
   health(): Health
@@ -65,8 +73,9 @@ export interface Acceptance {
 }
 
 /**
- * One thing to do later. Upsert by `key`: an unclaimed task takes the earliest due time; one that is claimed
- * is armed again once, when its claim settles.
+ * One thing to do later. Upsert by `key`: an unclaimed task takes the earliest due time; one that waits for
+ * `again` keeps its time, so that new work never cuts a backoff short; one that is claimed is armed again
+ * once, when its claim settles as done.
  */
 export interface NewTask {
   readonly key: string
@@ -198,19 +207,25 @@ export interface Change {
 }
 
 export interface Health {
-  /** False after a write failed, until one succeeds again. */
+  /** False after a write failed, until one succeeds again; the store tries by itself about once a second. */
   readonly writable: boolean
-  /** Queued runs and unsent deliveries. */
+  /** Runs and deliveries whose task has not settled as done. */
   readonly backlog: number
-  /** True when `accept` would answer BACKLOG. */
+  /** True when `accept` would answer BACKLOG to an entry with actions. */
   readonly full: boolean
+  /** Why it is not writable, in one sentence. */
   readonly reason?: string
+  /** Commits since the store was opened: concurrent calls share them. */
+  readonly commits: number
 }
 
 export interface StoreOptions {
   /** The folder of the embedded store, or the connection string of a server. */
   readonly location: string
+  /** Milliseconds since the Unix epoch. */
   readonly now: () => number
+  /** Due times are waited for with it. Default: `setTimeout`, which does not keep the process alive. */
+  readonly setTimer?: SetTimer
   /** History older than this, and in a terminal state, may go. Milliseconds. */
   readonly keepMs: number
   /** Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. */
@@ -219,9 +234,17 @@ export interface StoreOptions {
   readonly historyMessages: number
 }
 
+/** Calls `run` once, `ms` milliseconds from now, unless the answered function is called before. */
+export type SetTimer = (run: () => void, ms: number) => () => void
+
+/** @throws StoreError `LOCKED`, `SCHEMA_NEWER` or `STORE_UNAVAILABLE` */
 export type OpenStore = (options: StoreOptions) => Promise<Store>
 
 export type StoreErrorCode =
+  /** This one call is at fault, whenever it is sent: an id used twice, a time that is no number. */
+  | 'BAD_ENTRY'
+  /** A list's cursor that no page answered. */
+  | 'BAD_CURSOR'
   | 'STORE_FULL'
   | 'STORE_UNAVAILABLE'
   | 'BACKLOG'

@@ -33,7 +33,9 @@ export interface RequestRecord {
   /** Milliseconds from the request's first byte to the body read, the decision made, the answer ready. */
   readonly timings: { readonly read?: number; readonly resolve?: number; readonly accept?: number }
   readonly actions: readonly { readonly kind: 'wake' | 'agent'; readonly id: Id }[]
-  /** The raw body, where `history.bodies` keeps it. Not in API answers. */
+  /** How many requests this record stands for, where refused ones are summed up. Absent: one. */
+  readonly count?: number
+  /** The raw body, where `history.bodies` keeps it: only in the answer of `request(id)`. Not in API answers. */
   readonly body?: Uint8Array
 }
 

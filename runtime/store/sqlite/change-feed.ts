@@ -1,0 +1,90 @@
+/** Owns the stream of committed changes: a ring in memory that is filled only while somebody listens. */
+
+import { randomUUID } from 'node:crypto'
+import type { Change } from '../port.ts'
+
+export interface ChangeFeed {
+  push(flat: readonly (string | undefined)[]): void
+  listen(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
+  /** Ends every listener. */
+  close(): void
+}
+
+/** Changes that are remembered; a listener that falls further behind skips to the oldest of them. */
+const most = 8_192
+
+/** `onListening` hears when the first listener comes and when the last one has gone. */
+export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed {
+  const epoch = randomUUID()
+  const wakers = new Set<() => void>()
+  let ring: Change[] = []
+  /** The number of the first change in the ring. */
+  let first = 0
+  let listeners = 0
+  let closed = false
+
+  function startOf(after: string | undefined): number {
+    const [of, number] = after?.split('.') ?? []
+    if (of !== epoch) return after === undefined ? first + ring.length : first
+    return Number(number) + 1
+  }
+
+  /** All look whether there is a change for them, or their end. */
+  function wakeAll(): void {
+    const waiting = [...wakers]
+    wakers.clear()
+    for (const wake of waiting) wake()
+  }
+
+  function leave(): void {
+    listeners -= 1
+    if (listeners === 0 && !closed) onListening(false)
+    wakeAll()
+  }
+
+  async function* follow(start: number, signal: AbortSignal): AsyncGenerator<Change, void> {
+    let next = start
+    while (!signal.aborted && !closed) {
+      next = Math.max(next, first)
+      const change = ring[next - first]
+      if (change === undefined) {
+        await new Promise<void>((wake) => wakers.add(wake))
+      } else {
+        next += 1
+        yield change
+      }
+    }
+  }
+
+  return {
+    push(flat) {
+      if (listeners === 0) return
+      for (let at = 0; at < flat.length; at += 4) {
+        const [type, id, state, stage] = flat.slice(at, at + 4) as [Change['type'], string, string, string?]
+        const cursor = `${epoch}.${first + ring.length}`
+        ring.push(stage === undefined ? { cursor, type, id, state } : { cursor, type, id, state, stage })
+      }
+      const surplus = ring.length - most
+      if (surplus > most / 4) {
+        ring = ring.slice(surplus)
+        first += surplus
+      }
+      wakeAll()
+    },
+
+    listen({ after, signal }) {
+      const changes = follow(startOf(after), signal)
+      if (signal.aborted || closed) return changes
+      listeners += 1
+      if (listeners === 1) onListening(true)
+      // The signal ends the stream whether or not anybody reads it.
+      signal.addEventListener('abort', leave, { once: true })
+      return changes
+    },
+
+    close() {
+      closed = true
+      wakeAll()
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/** Owns one connection of the writer: opened, migrated, with everything prepared that works on it. */
+
+import { DatabaseSync } from 'node:sqlite'
+import { type Accepting, createAccepting } from './accepting.ts'
+import type { NoteChange } from './change-list.ts'
+import { type ApplyEffects, createEffects } from './effects.ts'
+import { databaseFile } from './folder.ts'
+import { createLoading, type LoadWork } from './loading.ts'
+import { migrate } from './migrations.ts'
+import type { WriterData } from './protocol.ts'
+import { createRetention, type Retention } from './retention.ts'
+import { createRouting, type Routing } from './routing.ts'
+import { createSchedule, type Schedule } from './schedule.ts'
+import { readTally, type Tally } from './tally.ts'
+
+export interface Desk {
+  readonly db: DatabaseSync
+  readonly tally: Tally
+  readonly schedule: Schedule
+  readonly accepting: Accepting
+  readonly applyEffects: ApplyEffects
+  readonly loadWork: LoadWork
+  readonly retention: Retention
+  readonly routing: Routing
+  /** Statements of the transaction itself. */
+  begin(): void
+  commit(): void
+  /** Undoes everything since `begin`, if SQLite has not done so by itself. */
+  rollback(): void
+  /** Runs inside a savepoint of its own: a throw undoes what it did and nothing else. */
+  nested(run: () => void): void
+  /** Counts the commit; part of every transaction, so that a lost answer can be settled by reading it. */
+  beat(): void
+  probe(): void
+  close(): void
+}
+
+export function openDesk(data: WriterData, changed: NoteChange): Desk {
+  const db = new DatabaseSync(databaseFile(data.folder), { timeout: 5_000 })
+  try {
+    // FULL: a commit is on the disk before anyone hears of it. The checkpoint waits for 16 MiB of log.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000')
+    migrate(db)
+    return prepareDesk(db, data, changed)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): Desk {
+  const tally = readTally(db)
+  const schedule = createSchedule(db, tally)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const savepoint = db.prepare('SAVEPOINT entry')
+  const release = db.prepare('RELEASE entry')
+  const rollbackTo = db.prepare('ROLLBACK TO entry')
+  const beat = db.prepare('UPDATE pulse SET commits = ?, sequence = ?')
+  const putWeight = db.prepare('INSERT INTO probe VALUES (zeroblob(65536))')
+  const takeWeight = db.prepare('DELETE FROM probe')
+
+  return {
+    db,
+    tally,
+    schedule,
+    accepting: createAccepting({ db, tally, schedule, changed, limit: data.backlog }),
+    applyEffects: createEffects({ db, tally, schedule, changed }),
+    loadWork: createLoading(db, tally, data.historyMessages),
+    retention: createRetention(db, data),
+    routing: createRouting(db, schedule),
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    rollback() {
+      if (db.isTransaction) db.exec('ROLLBACK')
+    },
+    nested(run) {
+      savepoint.run()
+      try {
+        run()
+        release.run()
+      } catch (error) {
+        if (db.isTransaction) {
+          rollbackTo.run()
+          release.run()
+        }
+        throw error
+      }
+    },
+    beat() {
+      tally.commits += 1
+      beat.run(tally.commits, tally.sequence)
+    },
+    probe() {
+      putWeight.run()
+      takeWeight.run()
+    },
+    close: () => db.close(),
+  }
+}

@@ -1,0 +1,102 @@
+/** Owns what a claim may change: records, session history, consumed events and new tasks, all in one transaction. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryRecord, Effects, EventRecord, RunRecord } from '../port.ts'
+import { StoreError } from '../port.ts'
+import { blobOfId } from './blob.ts'
+import type { NoteChange } from './change-list.ts'
+import type { Schedule } from './schedule.ts'
+import type { Tally } from './tally.ts'
+
+export type ApplyEffects = (effects: Effects) => void
+
+export interface EffectsParts {
+  readonly db: DatabaseSync
+  readonly tally: Tally
+  readonly schedule: Schedule
+  readonly changed: NoteChange
+}
+
+interface RecordRow {
+  readonly record: string
+}
+
+export function createEffects({ db, tally, schedule, changed }: EffectsParts): ApplyEffects {
+  const selectRun = db.prepare('SELECT record FROM runs WHERE id = ?')
+  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
+  const updateRun = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
+  const insertTurn = db.prepare(
+    `INSERT INTO turns VALUES (?1, (SELECT ifnull(max(number), 0) + 1 FROM turns WHERE session = ?1), ?2, ?3, ?4)
+     ON CONFLICT (session, turn) DO NOTHING`,
+  )
+  const selectEvent = db.prepare('SELECT record FROM events WHERE id = ?')
+  const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const updateEvent = db.prepare('UPDATE events SET state = ?, record = ? WHERE id = ?')
+  const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
+  const deleteInbox = db.prepare('DELETE FROM inbox WHERE rank = ? AND id = ?')
+  const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
+  const insertDelivery = db.prepare('INSERT INTO deliveries VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const updateDelivery = db.prepare('UPDATE deliveries SET state = ?, record = ? WHERE id = ?')
+
+  function changeRun(patch: NonNullable<Effects['run']>): void {
+    const id = blobOfId(patch.id)
+    const row = selectRun.get(id) as RecordRow | undefined
+    const run = { ...(row === undefined ? undefined : JSON.parse(row.record)), ...patch } as RunRecord
+    if (row === undefined) insertRun.run(id, run.kind, run.state, run.sessionKey, JSON.stringify(run))
+    else updateRun.run(run.state, JSON.stringify(run), id)
+    changed('run', run.id, run.state, run.stage)
+  }
+
+  function addEvent(event: EventRecord): void {
+    const id = blobOfId(event.id)
+    if (insertEvent.run(id, event.state, JSON.stringify(event)).changes === 0) return
+    changed('event', event.id, event.state)
+    if (event.state !== 'pending') return
+    insertInbox.run(event.mode === 'now' ? 0 : 1, id)
+    tally.pending += 1
+    if (event.mode === 'now') tally.pendingNow += 1
+  }
+
+  function consume({ by, at, events }: NonNullable<Effects['consume']>): void {
+    for (const eventId of events) {
+      const id = blobOfId(eventId)
+      const asked = Number(deleteInbox.run(0, id).changes)
+      const waited = asked === 0 ? Number(deleteInbox.run(1, id).changes) : 0
+      if (asked + waited === 0) continue
+      tally.pending -= 1
+      tally.pendingNow -= asked
+      const { record } = selectEvent.get(id) as unknown as RecordRow
+      const event: EventRecord = { ...JSON.parse(record), state: 'consumed', consumedAt: at, consumedBy: by }
+      updateEvent.run(event.state, JSON.stringify(event), id)
+      changed('event', eventId, event.state)
+    }
+  }
+
+  function addDelivery(delivery: DeliveryRecord): void {
+    const { changes } = insertDelivery.run(blobOfId(delivery.id), delivery.state, JSON.stringify(delivery))
+    if (changes > 0) changed('delivery', delivery.id, delivery.state)
+  }
+
+  function changeDelivery(patch: NonNullable<Effects['delivery']>): void {
+    const id = blobOfId(patch.id)
+    const row = selectDelivery.get(id) as RecordRow | undefined
+    if (row === undefined)
+      throw new StoreError('BAD_ENTRY', 'an effect changes a delivery that does not exist')
+    const delivery: DeliveryRecord = { ...JSON.parse(row.record), ...patch }
+    updateDelivery.run(delivery.state, JSON.stringify(delivery), id)
+    changed('delivery', delivery.id, delivery.state)
+  }
+
+  return (effects) => {
+    if (effects.run !== undefined) changeRun(effects.run)
+    for (const { session, turn, messages } of effects.append ?? []) {
+      const at = messages.at(-1)?.at
+      if (at !== undefined) insertTurn.run(session, blobOfId(turn), at, JSON.stringify(messages))
+    }
+    if (effects.consume !== undefined) consume(effects.consume)
+    for (const event of effects.events ?? []) addEvent(event)
+    for (const delivery of effects.deliveries ?? []) addDelivery(delivery)
+    if (effects.delivery !== undefined) changeDelivery(effects.delivery)
+    for (const task of effects.tasks ?? []) schedule.arm(task)
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Owns how an entry crosses to the writer: as a run of flat values in one array per turn of the event loop.
+ * Cloning strings out of a flat array costs a fraction of cloning objects, and each record is serialised once.
+ */
+
+import type { Dedupe, Entry, NewAction, NewTask, RequestRecord, TaskKind } from '../port.ts'
+
+export type Flat = unknown[]
+
+export interface PlainEntry {
+  readonly id: string
+  readonly outcome: string
+  readonly endpoint: string
+  readonly record: string
+  readonly body: Uint8Array | null
+  readonly actions: readonly PlainAction[]
+}
+
+export interface PlainAction {
+  readonly type: 'run' | 'event'
+  readonly id: string
+  readonly record: string
+  readonly state: string
+  /** A run's kind, an event's mode. */
+  readonly kind: string
+  readonly session: string
+  readonly dedupe: Dedupe | null
+  readonly tasks: readonly NewTask[]
+}
+
+/** Appends the entry's values. */
+export function flattenEntry(flat: Flat, entry: Entry): void {
+  flattenRequest(flat, entry.request)
+  flat.push(entry.actions.length)
+  for (const action of entry.actions) flattenAction(flat, action)
+}
+
+/** Appends a request that made no action. */
+export function flattenNote(flat: Flat, request: RequestRecord): void {
+  flattenRequest(flat, request)
+  flat.push(0)
+}
+
+/** The inverse; `count` entries from the start of the array. */
+export function readEntries(flat: Flat, count: number): PlainEntry[] {
+  let at = 0
+  const next = <Value>() => flat[at++] as Value
+  const readTask = (): NewTask => {
+    const [key, kind, dueAt, lane, subject] = [
+      next<string>(),
+      next<TaskKind>(),
+      next<number>(),
+      next<string | undefined>(),
+      next<string | undefined>(),
+    ]
+    return { key, kind, dueAt, lane, subject } as NewTask
+  }
+  const readAction = (): PlainAction => ({
+    type: next(),
+    id: next(),
+    record: next(),
+    state: next(),
+    kind: next(),
+    session: next(),
+    dedupe: next(),
+    tasks: times(next(), readTask),
+  })
+  return times(count, () => ({
+    id: next(),
+    outcome: next(),
+    endpoint: next(),
+    record: next(),
+    body: next(),
+    actions: times(next(), readAction),
+  }))
+}
+
+function flattenRequest(flat: Flat, request: RequestRecord): void {
+  const { body, ...rest } = request
+  // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
+  const ownBody = body === undefined ? null : new Uint8Array(body)
+  flat.push(request.id, request.outcome, request.endpoint, JSON.stringify(rest), ownBody)
+}
+
+function flattenAction(flat: Flat, action: NewAction): void {
+  const { type, ...record } = action.record
+  const kind = action.record.type === 'run' ? action.record.kind : action.record.mode
+  const session = action.record.type === 'run' ? action.record.sessionKey : action.record.session
+  flat.push(type, record.id, JSON.stringify(record), record.state, kind, session, action.dedupe ?? null)
+  flat.push(action.tasks.length)
+  for (const task of action.tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject)
+}
+
+function times<Item>(count: number, make: () => Item): Item[] {
+  const items: Item[] = []
+  for (let i = 0; i < count; i++) items.push(make())
+  return items
+}

@@ -1,0 +1,35 @@
+/** Owns the ways a disk can fail, so that tests can ask for them. Nothing in the product does. */
+
+import type { DatabaseSync } from 'node:sqlite'
+
+export type Fault =
+  /** No page can be added until `disk-freed`. */
+  | 'disk-full'
+  | 'disk-freed'
+  /** The next COMMIT reports an I/O error and has not happened. */
+  | 'commit-fails'
+  /** The next COMMIT reports an I/O error and has happened. */
+  | 'answer-lost'
+
+export interface FaultyDisk {
+  ask(fault: Fault, db: DatabaseSync): void
+  /** Runs the COMMIT, or what was asked for instead of it. */
+  commit(run: () => void): void
+}
+
+export function createFaultyDisk(): FaultyDisk {
+  let next: Fault | undefined
+  return {
+    ask(fault, db) {
+      if (fault === 'disk-full') db.exec('PRAGMA max_page_count = 1')
+      else if (fault === 'disk-freed') db.exec('PRAGMA max_page_count = 4294967294')
+      else next = fault
+    },
+    commit(run) {
+      const fault = next
+      next = undefined
+      if (fault !== 'commit-fails') run()
+      if (fault !== undefined) throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** Owns what a claimed task is given to work with, read in one go after the commit that claimed it. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { NewTask, Route, SessionMessage } from '../port.ts'
+import { blobOfId } from './blob.ts'
+import type { Tally } from './tally.ts'
+import { createTurnReader } from './turns.ts'
+
+/** `Work` with its records still serialised: they are parsed once, where they are used. */
+export interface PlainWork {
+  readonly run?: string
+  readonly delivery?: string
+  readonly history: readonly SessionMessage[]
+  readonly events: readonly string[]
+  readonly pending: { readonly all: number; readonly now: number }
+  readonly route?: Route
+}
+
+export type LoadWork = (task: NewTask) => PlainWork
+
+/** Most events that one heartbeat shows. */
+const shownEvents = 50
+
+interface RecordRow {
+  readonly record: string
+}
+
+export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: number): LoadWork {
+  const selectRun = db.prepare('SELECT record, session FROM runs WHERE id = ?')
+  const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
+  const selectPending = db.prepare(
+    `SELECT events.record AS record FROM (SELECT rank, id FROM inbox ORDER BY rank, id LIMIT ${shownEvents}) AS shown
+     JOIN events ON events.id = shown.id ORDER BY shown.rank, shown.id`,
+  )
+  const readTurns = createTurnReader(db)
+  const readRoute = createRouteReader(db)
+
+  const runOf = (id: string) => selectRun.get(blobOfId(id)) as (RecordRow & { session: string }) | undefined
+
+  return ({ kind, subject }) => {
+    const common = { pending: { all: tally.pending, now: tally.pendingNow }, route: readRoute() }
+    if (kind === 'heartbeat') {
+      const events = (selectPending.all() as unknown as RecordRow[]).map((row) => row.record)
+      return { ...common, events, history: readTurns('main', historyMessages) }
+    }
+    const none = { ...common, events: [], history: [] }
+    if (subject === undefined) return none
+    if (kind === 'delivery') {
+      const delivery = (selectDelivery.get(blobOfId(subject)) as RecordRow | undefined)?.record
+      if (delivery === undefined) return none
+      return { ...none, delivery, run: runOf(JSON.parse(delivery).runId)?.record }
+    }
+    const run = runOf(subject)
+    if (run === undefined) return none
+    return { ...none, run: run.record, history: readTurns(run.session, historyMessages) }
+  }
+}
+
+export function createRouteReader(db: DatabaseSync): () => Route | undefined {
+  const select = db.prepare('SELECT channel, target FROM route')
+  return () => {
+    const row = select.get() as { channel: string; target: string | null } | undefined
+    if (row === undefined) return undefined
+    return row.target === null ? { channel: row.channel } : { channel: row.channel, to: row.target }
+  }
+}

@@ -1,0 +1,97 @@
+/** Owns the messages between the main thread and the two workers. */
+
+import type {
+  Acceptance,
+  ClaimedTask,
+  Command,
+  Effects,
+  Settlement,
+  StoreErrorCode,
+  TaskKind,
+} from '../port.ts'
+import type { Flat } from './entry.ts'
+import type { Fault } from './fault.ts'
+
+/** Given to the writer at its start. */
+export interface WriterData {
+  readonly folder: string
+  readonly keepMs: number
+  readonly backlog: number
+  readonly historyMessages: number
+  readonly now: number
+}
+
+/** Everything that one turn of the main thread's event loop had to say. */
+export interface Post {
+  readonly now: number
+  readonly entries: Flat
+  readonly entryCount: number
+  readonly notes: Flat
+  readonly noteCount: number
+  readonly orders: readonly Order[]
+}
+
+/** `call` is answered after the commit; orders without one are not answered. */
+export type Order = { readonly call?: number } & (
+  | {
+      readonly type: 'hire'
+      readonly workforce: number
+      readonly kinds: readonly TaskKind[]
+      readonly concurrency: number
+    }
+  | { readonly type: 'rest'; readonly workforce: number }
+  | { readonly type: 'load'; readonly claim: number }
+  | { readonly type: 'checkpoint'; readonly claim: number; readonly effects: Effects }
+  | { readonly type: 'settle'; readonly claim: number; readonly settlement: Settlement }
+  | { readonly type: 'command'; readonly command: Command }
+  | { readonly type: 'listen'; readonly on: boolean }
+  /** Does nothing; the passing of time is the message. */
+  | { readonly type: 'tick' }
+  /** Writes something, to learn whether writing works again. */
+  | { readonly type: 'probe' }
+  | { readonly type: 'fault'; readonly fault: Fault }
+  | { readonly type: 'close' }
+)
+
+export interface PlainError {
+  readonly code: StoreErrorCode
+  readonly message: string
+}
+
+export type Answer = { readonly call: number } & (
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: PlainError }
+)
+
+export interface GivenClaim {
+  readonly workforce: number
+  readonly claim: number
+  readonly task: ClaimedTask
+}
+
+/** One per batch, after its commit. */
+export interface Reply {
+  readonly type: 'reply'
+  /** How many entries it answers, the oldest first; those that are not named in `special` were accepted whole. */
+  readonly entries: number
+  readonly special: readonly (readonly [index: number, answer: Acceptance | PlainError])[]
+  readonly notes: number
+  readonly answers: readonly Answer[]
+  readonly claims: readonly GivenClaim[]
+  readonly changes: readonly (string | undefined)[]
+  readonly state: WriterState
+}
+
+export interface WriterState {
+  readonly writable: boolean
+  readonly reason?: string
+  readonly backlog: number
+  readonly commits: number
+  /** When there is something to do though nobody asks. */
+  readonly wakeAt: number
+}
+
+export type FromWriter =
+  | { readonly type: 'ready'; readonly state: WriterState }
+  | { readonly type: 'failed'; readonly error: PlainError }
+  | Reply

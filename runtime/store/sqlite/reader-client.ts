@@ -1,0 +1,142 @@
+/** Owns the main thread's side of the reader: starts it with the first question, and merges what is only in memory. */
+
+import { Worker } from 'node:worker_threads'
+import {
+  type DeliveryRecord,
+  type EventRecord,
+  type Id,
+  type Page,
+  type PageOptions,
+  type Reader,
+  type RequestRecord,
+  type Route,
+  type RunRecord,
+  type SessionMessage,
+  StoreError,
+} from '../port.ts'
+import { isId } from './blob.ts'
+import type { Filters, GotRecord, Listed, Query } from './reading.ts'
+import type { Refused } from './refused.ts'
+import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
+
+export interface ReaderClient {
+  readonly read: Reader
+  close(): Promise<void>
+}
+
+interface WaitingCall {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: StoreError) => void
+}
+
+export function createReaderClient(folder: string, refused: Refused): ReaderClient {
+  const calls = new Map<number, WaitingCall>()
+  let lastCall = 0
+  let worker: Worker | undefined
+  let closed = false
+
+  function startWorker(): Worker {
+    const started = new Worker(readerFile(), { workerData: { folder } satisfies ReaderData })
+    started.on('message', (answer: ReaderAnswer) => {
+      const call = calls.get(answer.call)
+      calls.delete(answer.call)
+      if (answer.ok) call?.resolve(answer.value)
+      else call?.reject(new StoreError('STORE_UNAVAILABLE', answer.message))
+    })
+    started.on('error', (error) => {
+      worker = undefined
+      rejectAll(new StoreError('STORE_UNAVAILABLE', 'the reader stopped', { cause: error }))
+    })
+    return started
+  }
+
+  function rejectAll(error: StoreError): void {
+    for (const { reject } of calls.values()) reject(error)
+    calls.clear()
+  }
+
+  function ask<Value>(query: Query): Promise<Value> {
+    if (closed) return Promise.reject(new StoreError('DRAINING', 'the store is closed'))
+    worker ??= startWorker()
+    const asked = worker
+    return new Promise((resolve, reject) => {
+      lastCall += 1
+      calls.set(lastCall, { resolve: resolve as (value: unknown) => void, reject })
+      asked.postMessage({ call: lastCall, query })
+    })
+  }
+
+  async function list<Item extends { id: Id }>(
+    table: Listed,
+    { limit: wanted = 50, cursor }: PageOptions,
+    filters: Filters,
+    inMemory: (limit: number) => readonly Item[] = () => [],
+  ): Promise<Page<Item>> {
+    const limit = Math.max(1, Math.min(500, Math.floor(wanted)))
+    checkCursor(cursor)
+    // One more than asked for tells whether there is a next page.
+    const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
+    const records = filters['outcome'] === 'refused' ? [] : await ask<string[]>(query)
+    const found: Item[] = records.map((record) => JSON.parse(record))
+    const all = found.concat(inMemory(limit + 1)).sort((a, b) => (a.id < b.id ? 1 : -1))
+    const items = all.slice(0, limit)
+    const last = items.at(-1)
+    return all.length > limit && last !== undefined ? { items, next: last.id } : { items }
+  }
+
+  async function get<Item>(table: Listed, id: Id): Promise<(Item & { body?: Uint8Array }) | undefined> {
+    if (!isId(id)) return undefined
+    const got = await ask<GotRecord | undefined>({ type: 'get', table, id })
+    if (got === undefined) return undefined
+    const record = JSON.parse(got.record)
+    return got.body === undefined ? record : { ...record, body: got.body }
+  }
+
+  const read: Reader = {
+    requests({ outcome, endpoint, ...page } = {}) {
+      const withRefused = outcome === undefined || outcome === 'refused'
+      return list<RequestRecord>('requests', page, { outcome, endpoint }, (limit) =>
+        withRefused ? refused.list({ before: page.cursor, endpoint, limit }) : [],
+      )
+    },
+    request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
+    runs: ({ state, sessionKey, kind, ...page } = {}) =>
+      list<RunRecord>('runs', page, { state, session: sessionKey, kind }),
+    run: (id) => get<RunRecord>('runs', id),
+    events: ({ state, ...page } = {}) => list<EventRecord>('events', page, { state }),
+    event: (id) => get<EventRecord>('events', id),
+    deliveries: ({ state, ...page } = {}) => list<DeliveryRecord>('deliveries', page, { state }),
+    delivery: (id) => get<DeliveryRecord>('deliveries', id),
+    async session(key) {
+      const messages = await ask<SessionMessage[]>({ type: 'session', key })
+      return messages.length === 0 ? undefined : { key, messages }
+    },
+    route: () => ask<Route | undefined>({ type: 'route' }),
+  }
+
+  return {
+    read,
+    async close() {
+      closed = true
+      rejectAll(new StoreError('DRAINING', 'the store is closed'))
+      const running = worker
+      if (running === undefined) return
+      const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+      running.postMessage({ call: 0, query: { type: 'close' } })
+      await exited
+    },
+  }
+}
+
+function checkCursor(cursor: string | undefined): void {
+  if (cursor === undefined || isId(cursor)) return
+  throw new StoreError('BAD_CURSOR', 'the cursor is none that a page answered as `next`')
+}
+
+/** Beside this module, as a source or as a bundle. */
+function readerFile(): URL {
+  return new URL(
+    import.meta.url.endsWith('.ts') ? './sqlite-reader.ts' : './sqlite-reader.js',
+    import.meta.url,
+  )
+}

@@ -1,0 +1,159 @@
+/**
+ * Owns forgetting: terminal history older than `keepMs` goes in slices of a couple of milliseconds, each
+ * inside a transaction that is due anyway.
+ *
+ * A pass walks every table from its oldest row, by key, and stops at the age limit; rows that are old and
+ * still open are stepped over. A request goes when nothing that it caused is left.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../port.ts'
+import { blobOfId, blobOfTime } from './blob.ts'
+
+export interface Retention {
+  /** When the next slice may run. */
+  readonly nextAt: number
+  sweep(now: number): void
+  /** Begins the pass again: what the last slice did was undone. */
+  restart(): void
+}
+
+/** Between two passes. Milliseconds. */
+const rest = 60_000
+/** Between two slices of one pass. Milliseconds. */
+const pause = 20
+/** The longest a slice may hold the writer. Milliseconds. */
+const budget = 2
+/** Rows looked at before the time is looked at again. */
+const stride = 20
+
+type Key = readonly (string | number | Uint8Array)[]
+
+/** Looks at up to `stride` rows after `after`; answers the last key it looked at, or that there is no more. */
+type Step = (after: Key | undefined, cutoff: number, now: number) => Key | undefined
+
+export interface RetentionOptions {
+  readonly keepMs: number
+  /** For the budget of a slice alone. */
+  readonly elapsed?: () => number
+}
+
+export function createRetention(
+  db: DatabaseSync,
+  { keepMs, elapsed = () => performance.now() }: RetentionOptions,
+): Retention {
+  const steps: readonly Step[] = [
+    runStep(db),
+    eventStep(db),
+    deliveryStep(db),
+    requestStep(db),
+    turnStep(db),
+    dedupeStep(db),
+  ]
+  let index = 0
+  let after: Key | undefined
+  let nextAt = 0
+
+  return {
+    get nextAt() {
+      return nextAt
+    },
+    sweep(now) {
+      const until = elapsed() + budget
+      for (;;) {
+        const step = steps[index]
+        if (step === undefined) {
+          index = 0
+          after = undefined
+          nextAt = now + rest
+          return
+        }
+        after = step(after, now - keepMs, now)
+        if (after === undefined) index += 1
+        if (elapsed() >= until) {
+          nextAt = now + pause
+          return
+        }
+      }
+    },
+    restart() {
+      index = 0
+      after = undefined
+    },
+  }
+}
+
+interface RecordRow {
+  readonly id: Uint8Array
+  readonly record: string
+}
+
+/** Walks a table of records by id, below the ids of the age limit. */
+function recordStep(
+  db: DatabaseSync,
+  table: string,
+  isGone: (record: string, cutoff: number) => boolean,
+): Step {
+  const select = db.prepare(
+    `SELECT id, record FROM ${table} WHERE id > ? AND id < ? ORDER BY id LIMIT ${stride}`,
+  )
+  const remove = db.prepare(`DELETE FROM ${table} WHERE id = ?`)
+  return (after, cutoff) => {
+    const rows = select.all(after?.[0] ?? blobOfTime(0), blobOfTime(cutoff)) as unknown as RecordRow[]
+    for (const row of rows) if (isGone(row.record, cutoff)) remove.run(row.id)
+    const last = rows.at(-1)
+    return rows.length < stride || last === undefined ? undefined : [last.id]
+  }
+}
+
+function runStep(db: DatabaseSync): Step {
+  const openTask = db.prepare('SELECT 1 FROM tasks WHERE key = ?')
+  return recordStep(db, 'runs', (record, cutoff) => {
+    const run = JSON.parse(record) as RunRecord
+    const ended = run.state !== 'queued' && run.state !== 'running'
+    return ended && (run.ranAt ?? run.createdAt) < cutoff && openTask.get(`run:${run.id}`) === undefined
+  })
+}
+
+function eventStep(db: DatabaseSync): Step {
+  return recordStep(db, 'events', (record, cutoff) => {
+    const event = JSON.parse(record) as EventRecord
+    return event.state === 'consumed' && (event.consumedAt ?? event.createdAt) < cutoff
+  })
+}
+
+function deliveryStep(db: DatabaseSync): Step {
+  return recordStep(db, 'deliveries', (record, cutoff) => {
+    const delivery = JSON.parse(record) as DeliveryRecord
+    return delivery.state !== 'pending' && (delivery.endedAt ?? delivery.createdAt) < cutoff
+  })
+}
+
+function requestStep(db: DatabaseSync): Step {
+  const effect = db.prepare('SELECT 1 FROM runs WHERE id = ?1 UNION ALL SELECT 1 FROM events WHERE id = ?1')
+  return recordStep(db, 'requests', (record) => {
+    const request = JSON.parse(record) as RequestRecord
+    return request.actions.every((action) => effect.get(blobOfId(action.id)) === undefined)
+  })
+}
+
+function turnStep(db: DatabaseSync): Step {
+  const remove = db.prepare(
+    `DELETE FROM turns WHERE (session, number) IN (SELECT session, number FROM turns WHERE at < ? ORDER BY at LIMIT ${stride})`,
+  )
+  return (_after, cutoff) => (Number(remove.run(cutoff).changes) < stride ? undefined : [])
+}
+
+function dedupeStep(db: DatabaseSync): Step {
+  const select = db.prepare(
+    `SELECT scope, key, until FROM dedupe WHERE (scope, key) > (?, ?) ORDER BY scope, key LIMIT ${stride}`,
+  )
+  const remove = db.prepare('DELETE FROM dedupe WHERE scope = ? AND key = ?')
+  return (after, _cutoff, now) => {
+    const [scope = '', key = ''] = after ?? []
+    const rows = select.all(scope, key) as unknown as { scope: string; key: string; until: number }[]
+    for (const row of rows) if (row.until <= now) remove.run(row.scope, row.key)
+    const last = rows.at(-1)
+    return rows.length < stride || last === undefined ? undefined : [last.scope, last.key]
+  }
+}

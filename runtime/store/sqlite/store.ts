@@ -1,0 +1,157 @@
+/** Owns the embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
+
+import { Worker } from 'node:worker_threads'
+import { type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
+import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
+import type { Fault } from './fault.ts'
+import type { FromWriter, Reply, WriterData, WriterState } from './protocol.ts'
+import { createReaderClient } from './reader-client.ts'
+import { createRefused } from './refused.ts'
+import { createWakeUp, setSystemTimer } from './wake-up.ts'
+import { type ClaimTaker, createWorkforce } from './workforce.ts'
+import { createWriterClient } from './writer-client.ts'
+
+/** The store, and a way to make its disk fail. */
+export interface FaultyStore {
+  readonly store: Store
+  fault(fault: Fault): Promise<void>
+}
+
+/** Between two looks whether writing works again. Milliseconds. */
+const probePause = 1_000
+
+export const openSqliteStore: OpenStore = async (options) => (await openFaultyStore(options)).store
+
+/** For tests. */
+export async function openFaultyStore(options: StoreOptions): Promise<FaultyStore> {
+  const { worker, state } = await startWriter({
+    folder: options.location,
+    keepMs: options.keepMs,
+    backlog: options.backlog,
+    historyMessages: options.historyMessages,
+    now: options.now(),
+  })
+  return createStore(options, worker, state)
+}
+
+function createStore(options: StoreOptions, worker: Worker, opened: WriterState): FaultyStore {
+  const { now, setTimer = setSystemTimer, backlog, location } = options
+  const client = createWriterClient(worker, now)
+  const refused = createRefused()
+  const reader = createReaderClient(location, refused)
+  const changes: ChangeFeed = createChangeFeed((on) => client.tell({ type: 'listen', on }))
+  const wakeUp = createWakeUp(now, setTimer, () => client.tell({ type: 'tick' }))
+  const workforces: ClaimTaker[] = []
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+  let state = opened
+  let cancelProbe: (() => void) | undefined
+  let closing: Promise<void> | undefined
+
+  function take(next: WriterState): void {
+    state = next
+    wakeUp.at(next.wakeAt)
+    if (!next.writable && cancelProbe === undefined) {
+      cancelProbe = setTimer(() => {
+        cancelProbe = undefined
+        client.tell({ type: 'probe' })
+      }, probePause)
+    }
+  }
+
+  worker.on('message', (reply: Reply) => {
+    take(reply.state)
+    client.settle(reply)
+    changes.push(reply.changes)
+    for (const given of reply.claims) workforces[given.workforce]?.take(given)
+  })
+  worker.on('error', (error) => {
+    state = { ...state, writable: false, reason: 'the writer stopped' }
+    client.fail(new StoreError('STORE_UNAVAILABLE', 'the writer stopped', { cause: error }))
+  })
+  take(opened)
+
+  async function shut(): Promise<void> {
+    await Promise.all(workforces.map((workforce) => workforce.drain(0)))
+    const committed = client.ask({ type: 'close' })
+    // The order above is on its way already; whatever is asked from now on is refused.
+    await committed.catch(() => undefined)
+    client.fail(closedError())
+    wakeUp.close()
+    cancelProbe?.()
+    changes.close()
+    await reader.close()
+    await exited
+  }
+
+  const store: Store = {
+    accept: (entry) => (closing === undefined ? client.accept(entry) : Promise.reject(closedError())),
+    note(request) {
+      if (closing !== undefined) return
+      if (request.outcome !== 'refused') return client.note(request)
+      refused.add(request)
+      changes.push(['request', request.id, request.outcome, undefined])
+    },
+    work(workOptions) {
+      const workforce = createWorkforce({
+        id: workforces.length,
+        options: workOptions,
+        client,
+        now,
+        setTimer,
+      })
+      workforces.push(workforce)
+      return workforce
+    },
+    command: (command) =>
+      client.ask({ type: 'command', command }) as Promise<{ ok: boolean; reason?: string }>,
+    read: reader.read,
+    changes: changes.listen,
+    health: () => ({
+      writable: state.writable,
+      backlog: state.backlog,
+      full: state.backlog >= backlog,
+      commits: state.commits,
+      ...(state.reason === undefined ? undefined : { reason: state.reason }),
+    }),
+    close() {
+      closing ??= shut()
+      return closing
+    },
+  }
+
+  return {
+    store,
+    async fault(fault) {
+      await client.ask({ type: 'fault', fault })
+    },
+  }
+}
+
+function startWriter(data: WriterData): Promise<{ worker: Worker; state: WriterState }> {
+  const worker = new Worker(writerFile(), { workerData: data })
+  return new Promise((resolve, reject) => {
+    worker.once('error', (error) =>
+      reject(new StoreError('STORE_UNAVAILABLE', 'the writer did not start', { cause: error })),
+    )
+    worker.once('message', (message: FromWriter) => {
+      worker.removeAllListeners('error')
+      if (message.type === 'ready') resolve({ worker, state: message.state })
+      if (message.type !== 'failed') return
+      const { code, message: text } = message.error
+      // Once its thread is gone, the folder is nobody's.
+      worker.once('exit', () => reject(new StoreError(code, text)))
+    })
+  })
+}
+
+function closedError(): StoreError {
+  return new StoreError('DRAINING', 'the store is closed')
+}
+
+/** Beside this module, as a source or as a bundle. */
+function writerFile(): URL {
+  return new URL(
+    import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : './sqlite-writer.js',
+    import.meta.url,
+  )
+}

@@ -1,0 +1,28 @@
+/** Owns what the writer counts in memory, so that no question about it costs a read. Rebuilt at open. */
+
+import type { DatabaseSync } from 'node:sqlite'
+
+export interface Tally {
+  /** Open tasks of the kinds `run` and `delivery`. */
+  backlog: number
+  /** Pending events, and those of them that asked for `now`. */
+  pending: number
+  pendingNow: number
+  /** The last number that a task was given. */
+  sequence: number
+  /** Commits over the store's whole life. */
+  commits: number
+}
+
+export function readTally(db: DatabaseSync): Tally {
+  const one = (sql: string) => db.prepare(sql).get() as Record<string, number>
+  const pulse = one('SELECT commits, sequence FROM pulse')
+  const count = (sql: string) => one(sql)['count'] ?? 0
+  return {
+    backlog: count(`SELECT count(*) AS count FROM tasks WHERE kind IN ('run', 'delivery')`),
+    pending: count('SELECT count(*) AS count FROM inbox'),
+    pendingNow: count('SELECT count(*) AS count FROM inbox WHERE rank = 0'),
+    sequence: pulse['sequence'] ?? 0,
+    commits: pulse['commits'] ?? 0,
+  }
+}

@@ -1,0 +1,41 @@
+/** Owns the one timer that brings due times to the writer, which knows when but cannot wait. */
+
+import type { SetTimer } from '../port.ts'
+
+export interface WakeUp {
+  /** Replaces the time set before; Infinity for none. */
+  at(time: number): void
+  close(): void
+}
+
+/** Timers overflow at 2^31 ms; a wake-up that comes early does no harm. */
+const longest = 86_400_000
+
+export function createWakeUp(now: () => number, setTimer: SetTimer, wake: () => void): WakeUp {
+  let current = Number.POSITIVE_INFINITY
+  let cancel: (() => void) | undefined
+
+  return {
+    at(time) {
+      if (time === current) return
+      cancel?.()
+      cancel = undefined
+      current = time
+      if (time === Number.POSITIVE_INFINITY) return
+      const delay = Math.min(longest, Math.max(0, time - now()))
+      cancel = setTimer(() => {
+        current = Number.POSITIVE_INFINITY
+        wake()
+      }, delay)
+    },
+    close() {
+      cancel?.()
+    },
+  }
+}
+
+export const setSystemTimer: SetTimer = (run, ms) => {
+  const timer = setTimeout(run, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,143 @@
+/**
+ * Owns the performing of claims on the main thread: one lease per claim, and what happens when `perform`
+ * throws, when the settlement cannot be written, and when the workforce drains.
+ */
+
+import {
+  type Claim,
+  type SetTimer,
+  type Settlement,
+  StoreError,
+  type Workforce,
+  type WorkOptions,
+} from '../port.ts'
+import type { PlainWork } from './loading.ts'
+import type { GivenClaim } from './protocol.ts'
+import type { WriterClient } from './writer-client.ts'
+
+export interface WorkforceParts {
+  readonly id: number
+  readonly options: WorkOptions
+  readonly client: WriterClient
+  readonly now: () => number
+  readonly setTimer: SetTimer
+}
+
+export interface ClaimTaker extends Workforce {
+  readonly id: number
+  take(given: GivenClaim): void
+}
+
+/** After `perform` threw, the task is tried again this much later. Milliseconds. */
+const faultPause = 5_000
+/** Between two tries at writing a settlement. Milliseconds. */
+const settlePause = 1_000
+
+export function createWorkforce({ id, options, client, now, setTimer }: WorkforceParts): ClaimTaker {
+  const leases = new Map<number, AbortController>()
+  let whenIdle: (() => void) | undefined
+
+  client
+    .ask({ type: 'hire', workforce: id, kinds: options.kinds, concurrency: options.concurrency })
+    .catch(() => {
+      // Hired all the same: the writer remembers the workforce before it writes anything.
+    })
+
+  async function performOne(given: GivenClaim): Promise<void> {
+    const lease = new AbortController()
+    leases.set(given.claim, lease)
+    const settlement = await settlementOf(given, lease)
+    if (!lease.signal.aborted) await settle(given, settlement)
+    letGo(given.claim)
+  }
+
+  async function settlementOf(given: GivenClaim, lease: AbortController): Promise<Settlement> {
+    try {
+      return await options.perform(claimOf(given, lease.signal))
+    } catch (error) {
+      if (!lease.signal.aborted) options.onFault?.(error, given.task)
+      return laterAgain()
+    }
+  }
+
+  function claimOf({ claim, task }: GivenClaim, lease: AbortSignal): Claim {
+    return {
+      task,
+      lease,
+      async load() {
+        const { run, delivery, events, ...rest } = (await client.ask({ type: 'load', claim })) as PlainWork
+        return {
+          ...rest,
+          ...(run === undefined ? undefined : { run: JSON.parse(run) }),
+          ...(delivery === undefined ? undefined : { delivery: JSON.parse(delivery) }),
+          events: events.map((event) => JSON.parse(event)),
+        }
+      },
+      async checkpoint(effects) {
+        await client.ask({ type: 'checkpoint', claim, effects })
+      },
+    }
+  }
+
+  /** What was done must not be forgotten because the disk is full: it is written as soon as it can be. */
+  async function settle(given: GivenClaim, first: Settlement): Promise<void> {
+    let settlement = first
+    for (;;) {
+      try {
+        await client.ask({ type: 'settle', claim: given.claim, settlement })
+        return
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.code === 'LEASE_LOST' || error.code === 'DRAINING') return
+        if (error.code === 'BAD_ENTRY') {
+          options.onFault?.(error, given.task)
+          settlement = laterAgain()
+        } else {
+          await new Promise<void>((resolve) => setTimer(resolve, settlePause))
+        }
+      }
+    }
+  }
+
+  function laterAgain(): Settlement {
+    return { effects: {}, again: now() + faultPause, counts: false }
+  }
+
+  function letGo(claim: number): void {
+    leases.delete(claim)
+    if (leases.size === 0) whenIdle?.()
+  }
+
+  async function takeBack(): Promise<void> {
+    const reason = new StoreError('LEASE_LOST', 'the gateway drains')
+    const taken = [...leases]
+    const written = taken.map(([claim]) =>
+      client.ask({ type: 'settle', claim, settlement: { effects: {}, again: now(), counts: false } }),
+    )
+    for (const [claim, lease] of taken) {
+      leases.delete(claim)
+      lease.abort(reason)
+    }
+    await Promise.allSettled(written)
+  }
+
+  return {
+    id,
+    take(given) {
+      void performOne(given)
+    },
+    async drain(graceMs) {
+      // Claims that were given before the answer have arrived before it.
+      await client.ask({ type: 'rest', workforce: id }).catch(() => undefined)
+      if (leases.size > 0 && graceMs > 0) {
+        await new Promise<void>((resolve) => {
+          const cancel = setTimer(resolve, graceMs)
+          whenIdle = () => {
+            cancel()
+            resolve()
+          }
+        })
+      }
+      await takeBack()
+    },
+  }
+}
