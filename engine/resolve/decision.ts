@@ -70,6 +70,8 @@ export interface Refusal {
   readonly message: string
   readonly details: readonly FieldError[]
   readonly mapping?: string
+  /** What lies beneath, for the log only. */
+  readonly cause?: unknown
 }
 
 /** What the engine answers for one request. */

@@ -1,0 +1,23 @@
+/** Owns which values may stand inside the operator's sentence: those too small to be a sentence of their own. */
+
+const longest = 64
+
+const number = /^-?\d+(?:\.\d+)?$/
+const hexadecimal = /^[0-9a-f]+$/i
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const timestamp = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?)?$/
+/** An id or a slug: runs of letters and digits, single marks between them, none at the ends. */
+const slug = /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/
+
+const longestSlug = 40
+/** `ignore-all-previous-instructions` is a slug too; three words name things but hardly command. */
+const mostWords = 3
+const word = /[A-Za-z]{2,}/g
+
+/** Numbers, booleans, times, ids and short slugs. Anything that could speak to a model is not harmless. */
+export function isHarmless(text: string): boolean {
+  if (text.length === 0 || text.length > longest) return false
+  if (number.test(text) || hexadecimal.test(text) || uuid.test(text) || timestamp.test(text)) return true
+  if (text.length > longestSlug || !slug.test(text)) return false
+  return (text.match(word)?.length ?? 0) <= mostWords
+}

@@ -1,0 +1,60 @@
+/** Owns compiling one field of a mapping: a literal, a template, or a wholly `{% … %}` expression. */
+
+import type { Field } from '../resolve/program.ts'
+import { compileExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
+import type { Report } from './report.ts'
+import { compileTemplate } from './template/compile-template.ts'
+import { TemplateError } from './template/grammar.ts'
+
+export interface CompiledField {
+  readonly field: Field
+  /** Where in the text the first placeholder stands; absent for a literal. */
+  readonly placeholder?: number
+  /** The operator's words before it. */
+  readonly prefix: string
+}
+
+/** Reports what is wrong and gives nothing then. */
+export function compileField(
+  value: unknown,
+  path: readonly string[],
+  report: Report,
+): CompiledField | undefined {
+  if (typeof value !== 'string') return { field: { kind: 'literal', value }, prefix: '' }
+  try {
+    return compileText(value)
+  } catch (error) {
+    if (!reportSyntax(error, path, report)) throw error
+    return undefined
+  }
+}
+
+function compileText(text: string): CompiledField {
+  const expression = unwrapExpression(text)
+  if (expression !== undefined) {
+    const { source, offset } = expression
+    const evaluate = shifted(offset, () => compileExpression(source))
+    return { field: { kind: 'expression', evaluate }, placeholder: text.indexOf('{%'), prefix: '' }
+  }
+  if (!text.includes('{{')) return { field: { kind: 'literal', value: text }, prefix: text }
+  const { render, placeholder, prefix } = compileTemplate(text)
+  return { field: { kind: 'template', render }, placeholder, prefix }
+}
+
+/** Places inside an expression, told from the start of the field's text. */
+export function shifted<Result>(offset: number, compile: () => Result): Result {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof ExpressionSyntaxError)) throw error
+    throw new ExpressionSyntaxError(error.message, error.offset + offset, error.hint, { cause: error })
+  }
+}
+
+/** Whether the error was one of the author's, now reported. */
+export function reportSyntax(error: unknown, path: readonly string[], report: Report): boolean {
+  if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) return false
+  const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'
+  report.error({ code, path, message: error.message, hint: error.hint, offset: error.offset })
+  return true
+}

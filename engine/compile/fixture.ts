@@ -1,0 +1,162 @@
+/** Owns the configurations that tests compile; used by tests only. */
+
+import type { Configuration, MappingEntry, MappingSource } from '../config/configuration.ts'
+import type { Place } from '../config/diagnostic.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/decision.ts'
+import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
+import type { Catalog, Snapshot } from './snapshot.ts'
+
+export const catalog: Catalog = {
+  channels: ['terminal', 'slack', 'telegram', 'whatsapp'],
+  runners: ['echo', 'command'],
+}
+
+export const fixtureSettings: Settings = {
+  file: '/etc/reveille/reveille.yaml',
+  gateway: {
+    host: '127.0.0.1',
+    port: 8787,
+    trustedProxies: [],
+    dataDir: '/var/lib/reveille',
+    store: 'sqlite',
+    log: { level: 'info' },
+    limits: { backlog: 1_000_000 },
+  },
+  hooks: {
+    enabled: true,
+    tokens: ['hook-token'],
+    path: '/hooks',
+    allowQueryToken: true,
+    maxBodyBytes: 1_048_576,
+    bodyTimeoutMs: 10_000,
+    maxActions: 100,
+    maxRenderedBytes: 262_144,
+    mappingsDir: '/etc/reveille/mappings',
+    transformsDir: '/etc/reveille/transforms',
+  },
+  history: { bodies: 'failed', keepMs: 604_800_000 },
+  agents: {
+    defaults: {
+      runner: 'echo',
+      timeoutSeconds: 600,
+      heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Anything to do?' },
+      concurrency: 8,
+    },
+    runners: { claude: { kind: 'command' } },
+  },
+  channels: { terminal: {}, slack: {} },
+  plugins: [],
+}
+
+export type Mapping = Omit<MappingSource, 'action'> & {
+  readonly id?: string
+  readonly action?: MappingSource['action']
+}
+
+export interface Fixture {
+  readonly hooks?: Partial<Settings['hooks']>
+  readonly defaults?: Partial<Settings['agents']['defaults']>
+  readonly channels?: Settings['channels']
+  readonly endpoints?: Configuration['endpoints']
+}
+
+/** A configuration whose every field stands on a line of its own, as `key: value`. */
+export function configurationOf(mappings: readonly Mapping[], fixture: Fixture = {}): Configuration {
+  const { hooks, agents } = fixtureSettings
+  return structuredCloneOf({
+    settings: {
+      ...fixtureSettings,
+      hooks: { ...hooks, ...fixture.hooks },
+      agents: { ...agents, defaults: { ...agents.defaults, ...fixture.defaults } },
+      channels: fixture.channels ?? fixtureSettings.channels,
+    },
+    mappings: mappings.map(entryOf),
+    endpoints: fixture.endpoints ?? {},
+    digest: 'd1',
+    watched: [],
+    warnings: [],
+    locate: (path) => placeOf(`${path.join('.')}: `, 1, 1),
+  })
+}
+
+/** Shared fixtures must not come back frozen from a compilation. */
+function structuredCloneOf(configuration: Configuration): Configuration {
+  return { ...configuration, settings: structuredClone(configuration.settings) }
+}
+
+function entryOf({ id = 'first', ...value }: Mapping, index: number): MappingEntry {
+  const source: MappingSource = { action: 'agent', ...value }
+  return {
+    id,
+    value: source,
+    label: `mappings/test.yaml:${index + 1}:1`,
+    locate: (path, offset = 0) => {
+      const field: unknown = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], source)
+      const name = `    ${path.at(-1) ?? ''}: `
+      return placeOf(`${name}${String(field)}`, index + 1, name.length + offset + 1)
+    },
+  }
+}
+
+function placeOf(text: string, line: number, column: number): Place {
+  return { file: '/etc/reveille/mappings/test.yaml', line, column, text }
+}
+
+/** Ids that count up, so that texts can be compared. */
+export function countingRandomness(): { mint: () => string; randomId: () => string } {
+  let minted = 0
+  let fenced = 0
+  return { mint: () => `uuid-${++minted}`, randomId: () => `id${++fenced}` }
+}
+
+export function compileFixture(mappings: readonly Mapping[], fixture?: Fixture): Compiled {
+  return compileSnapshot(configurationOf(mappings, fixture), catalog, countingRandomness())
+}
+
+/** @throws Error where the mappings do not compile */
+export function snapshotOf(mappings: readonly Mapping[], fixture?: Fixture): Snapshot {
+  const compiled = compileFixture(mappings, fixture)
+  if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'))
+  return compiled.snapshot
+}
+
+/** A request as the hook surface would hand it over. */
+export function requestOf(payload: unknown, request: Partial<HookRequest> = {}): HookRequest {
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload)
+  return {
+    endpoint: 'test',
+    headers: {},
+    query: {},
+    payload: JSON.parse(body),
+    rawBody: Buffer.from(body),
+    now: Date.UTC(2026, 0, 2, 3, 4, 5),
+    ...request,
+  }
+}
+
+export function actionOf(decision: Decision): Action {
+  const action = decision.outcome === 'accepted' ? decision.actions[0] : undefined
+  if (action === undefined) throw new Error(`not accepted: ${JSON.stringify(decision)}`)
+  return action
+}
+
+/** What one mapping makes of one payload. */
+export async function agentOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<AgentAction> {
+  return actionOf(await snapshotOf([mapping], fixture).resolve(requestOf(payload))) as AgentAction
+}
+
+export async function wakeOf(mapping: Mapping, payload: unknown, fixture?: Fixture): Promise<WakeAction> {
+  const wake: Mapping = { ...mapping, action: 'wake' }
+  return actionOf(await snapshotOf([wake], fixture).resolve(requestOf(payload))) as WakeAction
+}
+
+export async function refusalOf(
+  mapping: Mapping,
+  payload: unknown,
+  fixture?: Fixture,
+): Promise<Extract<Decision, { code: string }>> {
+  const decision = await snapshotOf([mapping], fixture).resolve(requestOf(payload))
+  if (!('code' in decision)) throw new Error(`not refused: ${JSON.stringify(decision)}`)
+  return decision
+}

@@ -1,0 +1,73 @@
+/** Owns compiling a mapping's `match`, except `path`, which the endpoint index answers. */
+
+import type { MappingSource } from '../config/configuration.ts'
+import { type Expression, ExpressionError, type Matcher, type Verdict } from '../resolve/program.ts'
+import type { Scope } from '../resolve/scope.ts'
+import { compileExpression, unwrapExpression } from './expression.ts'
+import { reportSyntax, shifted } from './field.ts'
+import type { Report } from './report.ts'
+
+type Match = NonNullable<MappingSource['match']>
+type Condition = (scope: Scope) => boolean
+
+/** Cheap conditions first; the expression is asked only when all of them hold. */
+export function compileMatch(match: Match | undefined, report: Report): Matcher {
+  const conditions: Condition[] = []
+  if (match?.source !== undefined) conditions.push(compileSource(match.source))
+  for (const [name, wanted] of Object.entries(match?.headers ?? {}))
+    conditions.push(compileHeader(name, wanted))
+  const when = match?.when === undefined ? undefined : compileWhen(match.when, report)
+
+  return (scope) => {
+    for (const condition of conditions) if (!condition(scope)) return false
+    return when === undefined ? true : when(scope)
+  }
+}
+
+function compileSource(wanted: string): Condition {
+  return ({ request: { payload } }) =>
+    typeof payload === 'object' &&
+    payload !== null &&
+    Object.hasOwn(payload, 'source') &&
+    (payload as { readonly source: unknown }).source === wanted
+}
+
+/** Names fold case, values do not. A header that came several times matches if any of its values does. */
+function compileHeader(name: string, wanted: string | readonly string[]): Condition {
+  const key = name.toLowerCase()
+  const values = new Set(typeof wanted === 'string' ? [wanted] : wanted)
+  return ({ request: { headers } }) => {
+    const given = Object.hasOwn(headers, key) ? headers[key] : undefined
+    if (given === undefined) return false
+    return typeof given === 'string' ? values.has(given) : given.some((value) => values.has(value))
+  }
+}
+
+function compileWhen(text: string, report: Report): Matcher | undefined {
+  const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
+  let expression: Expression
+  try {
+    expression = shifted(offset, () => compileExpression(source))
+  } catch (error) {
+    if (!reportSyntax(error, ['match', 'when'], report)) throw error
+    return undefined
+  }
+  return (scope) => {
+    try {
+      const result = expression(scope)
+      return result instanceof Promise ? result.then(isTrue, verdictOf) : isTrue(result)
+    } catch (error) {
+      return verdictOf(error)
+    }
+  }
+}
+
+/** Only `true` matches: a truthy value is more often a slip than a wish. */
+function isTrue(result: unknown): boolean {
+  return result === true
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (error instanceof ExpressionError) return error
+  throw error
+}

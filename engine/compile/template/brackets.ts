@@ -1,0 +1,71 @@
+/** Owns letting authors write `messages[0]` where the grammar wants `messages.[0]`. */
+
+export interface Rewritten {
+  readonly text: string
+  /** Where in `text` a dot was put in, ascending. */
+  readonly insertions: readonly number[]
+}
+
+/** Characters that cannot end a name, after the grammar's own rule. */
+const endsNoName = /[\s!"#%&'()*+,./;<=>@[\\^`{|}~]/
+
+/** Only inside mustaches, and there neither in strings nor in `[…]` itself. */
+export function rewriteBrackets(source: string): Rewritten {
+  if (!source.includes('[')) return { text: source, insertions: [] }
+  const insertions: number[] = []
+  let text = ''
+  let position = 0
+  while (position < source.length) {
+    const open = source.indexOf('{{', position)
+    if (open === -1) break
+    const end = endOfMustache(source, open)
+    text += source.slice(position, open)
+    const inside = source.slice(open, end)
+    text += isLiteralText(source, open) ? inside : rewriteInside(inside, text.length, insertions)
+    position = end
+  }
+  return { text: text + source.slice(position), insertions }
+}
+
+/** A comment, or a mustache escaped with one backslash. */
+function isLiteralText(source: string, open: number): boolean {
+  const escaped = source[open - 1] === '\\' && source[open - 2] !== '\\'
+  return escaped || /^\{\{~?!/.test(source.slice(open, open + 4))
+}
+
+function endOfMustache(source: string, open: number): number {
+  const comment = /^\{\{~?!--/.test(source.slice(open, open + 6))
+  const mark = comment ? '--' : '}}'
+  const end = source.indexOf(mark, open + (comment ? 5 : 2))
+  const close = end === -1 ? -1 : source.indexOf('}}', end)
+  return close === -1 ? source.length : close + 2
+}
+
+function rewriteInside(inside: string, start: number, insertions: number[]): string {
+  let result = ''
+  for (let index = 0; index < inside.length; index++) {
+    const character = inside.charAt(index)
+    if (character === '"' || character === "'") {
+      const end = closing(inside, index, character)
+      result += inside.slice(index, end)
+      index = end - 1
+    } else if (character === '[') {
+      if (index > 0 && !endsNoName.test(inside.charAt(index - 1))) {
+        insertions.push(start + result.length)
+        result += '.'
+      }
+      const end = closing(inside, index, ']')
+      result += inside.slice(index, end)
+      index = end - 1
+    } else {
+      result += character
+    }
+  }
+  return result
+}
+
+/** Just after the character that closes what opens at `from`. */
+function closing(text: string, from: number, character: string): number {
+  const end = text.indexOf(character, from + 1)
+  return end === -1 ? text.length : end + 1
+}

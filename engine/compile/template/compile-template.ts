@@ -1,0 +1,216 @@
+/** Owns turning a template into closures: one per statement, nothing looked up by name while rendering. */
+
+import { nearestName } from '../../config/nearest.ts'
+import { emitLiteral, emitValue } from '../../resolve/output.ts'
+import type { Template } from '../../resolve/program.ts'
+import { type BlockName, blockCompilers, blockNames } from './blocks.ts'
+import { createEnvironment, type Environment } from './environment.ts'
+import { type Reader, rootFrame, type Step } from './frame.ts'
+import {
+  type Block,
+  type Call,
+  type Content,
+  type Literal,
+  type Mustache,
+  type Param,
+  type Path,
+  type Program,
+  parseTemplate,
+  type Statement,
+  TemplateError,
+} from './grammar.ts'
+import { type Helper, helpers } from './helpers.ts'
+import { compilePath } from './path.ts'
+
+export interface CompiledTemplate {
+  readonly render: Template
+  /** The operator's words before the first placeholder. */
+  readonly prefix: string
+  /** Where in the source the first placeholder stands; absent: the template is only text. */
+  readonly placeholder: number | undefined
+}
+
+/** @throws TemplateError */
+export function compileTemplate(source: string): CompiledTemplate {
+  const { program, offsetOf } = parseTemplate(source)
+  const run = compileProgram(program, createEnvironment(offsetOf))
+  const first = program.body.find(
+    (node) => node.type !== 'ContentStatement' && node.type !== 'CommentStatement',
+  )
+  let prefix = ''
+  for (const node of program.body) {
+    if (node === first) break
+    if (node.type === 'ContentStatement') prefix += node.value
+  }
+  return {
+    render: (scope, output) => run(rootFrame(scope), output),
+    prefix,
+    placeholder: first && offsetOf(first),
+  }
+}
+
+function compileProgram(program: Program | undefined, environment: Environment): Step {
+  const steps = (program?.body ?? []).flatMap((node) => compileStatement(node, environment) ?? [])
+  const [only] = steps
+  if (only !== undefined && steps.length === 1) return only
+  return (frame, output) => {
+    for (const step of steps) step(frame, output)
+  }
+}
+
+function compileStatement(node: Statement, environment: Environment): Step | undefined {
+  switch (node.type) {
+    case 'ContentStatement':
+      return compileContent(node)
+    case 'CommentStatement':
+      return undefined
+    case 'MustacheStatement':
+      return compileMustache(node, environment)
+    case 'BlockStatement':
+      return compileBlock(node, environment)
+    default:
+      throw new TemplateError(
+        'partials and decorators are not supported',
+        environment.offsetOf(node as unknown as Block),
+        'Write the text out, or use {{#if}}, {{#each}} and {{#with}}.',
+      )
+  }
+}
+
+function compileContent(node: Content): Step | undefined {
+  if (node.value === '') return undefined
+  const segment = Object.freeze({ literal: node.value })
+  const bytes = Buffer.byteLength(node.value)
+  return (_frame, output) => emitLiteral(output, segment, bytes)
+}
+
+function compileMustache(node: Mustache, environment: Environment): Step {
+  if (isPlain(node)) {
+    const { read, name } = compilePath(asPath(node.path), environment)
+    return (frame, output) => emitValue(output, read(frame, output), name(frame))
+  }
+  const { read, name } = compileCall(node, environment)
+  // A text that stands in the template itself (`default x "nobody"`) is the operator's own word.
+  const words = new Set(node.params.flatMap((param) => (param.type === 'StringLiteral' ? param.value : [])))
+  return (frame, output) => {
+    const value = read(frame, output)
+    if (typeof value === 'string' && value !== '' && words.has(value)) {
+      emitLiteral(output, { literal: value }, Buffer.byteLength(value))
+    } else {
+      emitValue(output, value, name(frame))
+    }
+  }
+}
+
+/** A name alone is a field, even where a helper has that name: a payload's `date` stays reachable. */
+function isPlain(node: Mustache | Call): boolean {
+  return node.params.length === 0 && (node.hash?.pairs.length ?? 0) === 0
+}
+
+/** `{{"full name"}}` and `{{0}}` are fields too. */
+function asPath(node: Path | Literal): Path {
+  if (node.type === 'PathExpression') return node
+  const part = String(node.original)
+  return { type: 'PathExpression', data: false, depth: 0, parts: [part], original: part, loc: node.loc }
+}
+
+function compileParam(node: Param, environment: Environment): Reader {
+  switch (node.type) {
+    case 'PathExpression':
+      return compilePath(node, environment)
+    case 'SubExpression':
+      return compileCall(node, environment)
+    default: {
+      const value = node.type === 'NullLiteral' ? null : node.value
+      return { read: () => value, name: () => '' }
+    }
+  }
+}
+
+function compileCall(node: Mustache | Call, environment: Environment): Reader {
+  const { helper, name } = helperOf(node, environment)
+  checkArguments(node, helper, name, environment)
+  const readers = node.params.map((param) => compileParam(param, environment))
+  const pairs = (node.hash?.pairs ?? []).map(({ key, value }) => ({
+    key,
+    ...compileParam(value, environment),
+  }))
+  const named = Object.freeze({ __proto__: null as never })
+  const subject = readers.find((_reader, index) => node.params[index]?.type !== 'StringLiteral') ?? readers[0]
+  return {
+    read: (frame, output) => {
+      const values = readers.map(({ read }) => read(frame, output))
+      if (pairs.length === 0) return helper.call(values, output, named)
+      const given: Record<string, unknown> = { __proto__: null as never }
+      for (const { key, read } of pairs) given[key] = read(frame, output)
+      return helper.call(values, output, given)
+    },
+    name: (frame) => subject?.name(frame) || name,
+  }
+}
+
+function helperOf(node: Mustache | Call, environment: Environment): { helper: Helper; name: string } {
+  const name = nameOf(node.path)
+  const helper = name === undefined ? undefined : helpers[name]
+  if (name !== undefined && helper !== undefined) return { helper, name }
+  throw new TemplateError(
+    `there is no helper "${node.path.original}"`,
+    environment.offsetOf(node.path),
+    blockNames.some((block) => block === name)
+      ? `Write {{#${name} …}}…{{/${name}}}.`
+      : suggestion(String(node.path.original)),
+  )
+}
+
+function suggestion(name: string): string {
+  const nearest = nearestName(name, Object.keys(helpers))
+  const known = `The helpers are ${Object.keys(helpers).join(', ')}; blocks are ${blockNames.join(', ')}.`
+  return nearest === undefined ? known : `Did you mean ${nearest}?`
+}
+
+function nameOf(path: Path | Literal): string | undefined {
+  const simple = path.type === 'PathExpression' && !path.data && path.depth === 0 && path.parts.length === 1
+  return simple && path.original === path.parts[0] ? path.parts[0] : undefined
+}
+
+function checkArguments(node: Mustache | Call, helper: Helper, name: string, environment: Environment): void {
+  const [fewest, most] = helper.takes
+  const count = node.params.length
+  const example = `Write it like ${helper.usage}.`
+  if (count < fewest || count > most) {
+    const message = `"${name}" takes ${count < fewest ? `at least ${fewest}` : `at most ${most}`} arguments, not ${count}`
+    throw new TemplateError(message, environment.offsetOf(node.path), example)
+  }
+  const strange = node.hash?.pairs.find(({ key }) => !helper.named?.includes(key))
+  if (strange === undefined) return
+  throw new TemplateError(
+    `"${name}" has no argument named "${strange.key}"`,
+    environment.offsetOf(node.path),
+    example,
+  )
+}
+
+function compileBlock(node: Block, environment: Environment): Step {
+  const name = blockNames.find((known) => known === nameOf(node.path))
+  if (name === undefined) {
+    const written = String(node.path.original)
+    throw new TemplateError(
+      `there is no block "${written}"`,
+      environment.offsetOf(node.path),
+      `Blocks are ${blockNames.join(', ')}: write {{#each ${written}}} or {{#if ${written}}}.`,
+    )
+  }
+  const subject = subjectOf(node, name, environment)
+  return blockCompilers[name]({ block: node, environment, subject, steps: compileProgram })
+}
+
+function subjectOf(node: Block, name: BlockName, environment: Environment): Reader {
+  const strange = node.hash?.pairs.find(
+    ({ key }) => !(key === 'includeZero' && (name === 'if' || name === 'unless')),
+  )
+  const [param] = node.params
+  if (param === undefined || node.params.length > 1 || strange !== undefined) {
+    throw new TemplateError(`{{#${name}}} takes exactly one argument`, environment.offsetOf(node))
+  }
+  return compileParam(param, environment)
+}

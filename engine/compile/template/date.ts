@@ -1,0 +1,52 @@
+/** Owns the `date` helper's reading and writing of times. */
+
+/** Numbers below it are Unix seconds (until the year 5138), others milliseconds (since March 1973). */
+const firstMillisecond = 1e11
+
+const fields = /YYYY|MM|DD|HH|mm|ss/g
+
+/** With no pattern ISO 8601 to the second; a `tz` is an IANA name. Nothing for what is no time or no zone. */
+export function formatDate(value: unknown, pattern: unknown, timeZone: unknown): string | undefined {
+  const date = parseDate(value)
+  if (date === undefined) return undefined
+  if (typeof pattern !== 'string') return date.toISOString().replace(/\.\d+Z$/, 'Z')
+  const parts = partsOf(date, typeof timeZone === 'string' ? timeZone : 'UTC')
+  return parts && pattern.replace(fields, (field) => parts[field] ?? field)
+}
+
+function parseDate(value: unknown): Date | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const seconds = typeof value === 'number' && Math.abs(value) < firstMillisecond
+  const date = new Date(seconds ? value * 1000 : value)
+  return Number.isNaN(date.getTime()) ? undefined : date
+}
+
+function partsOf(date: Date, timeZone: string): Record<string, string> | undefined {
+  if (timeZone === 'UTC') {
+    const [, YYYY = '', MM = '', DD = '', HH = '', mm = '', ss = ''] =
+      /^([+-]?\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)/.exec(date.toISOString()) ?? []
+    return { YYYY, MM, DD, HH, mm, ss }
+  }
+  const formatter = formatterOf(timeZone)
+  if (formatter === undefined) return undefined
+  const named = Object.fromEntries(formatter.formatToParts(date).map((part) => [part.type, part.value]))
+  const { year = '', month = '', day = '', hour = '', minute = '', second = '' } = named
+  return { YYYY: year, MM: month, DD: day, HH: hour, mm: minute, ss: second }
+}
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+    })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,44 @@
+/** Owns what is known at load about a place in a template: the blocks around it and the names they give. */
+
+import type { Block, Param, Path } from './grammar.ts'
+
+export interface Environment {
+  /** The `each` and `with` blocks around, outermost first. */
+  readonly blocks: readonly { readonly kind: 'each' | 'with'; readonly parameters: readonly string[] }[]
+  offsetOf(node: Path | Param | Block): number
+  /** How many blocks outward the parameter of that name was given, and whether it is the value or the key. */
+  parameter(name: string | undefined): { readonly hops: number; readonly means: 'value' | 'key' } | undefined
+  /** How many blocks outward the loop lies, `depth` loops skipped; nothing where there is none. */
+  loop(depth: number): number | undefined
+}
+
+export function createEnvironment(
+  offsetOf: Environment['offsetOf'],
+  blocks: Environment['blocks'] = [],
+): Environment {
+  const inward = blocks.toReversed()
+  return {
+    blocks,
+    offsetOf,
+    parameter: (name) => {
+      if (name === undefined) return undefined
+      for (const [hops, { parameters }] of inward.entries()) {
+        const position = parameters.indexOf(name)
+        if (position !== -1) return { hops, means: position === 0 ? 'value' : 'key' }
+      }
+      return undefined
+    },
+    loop: (depth) => {
+      const loops = [...inward.keys()].filter((hops) => inward[hops]?.kind === 'each')
+      return loops[depth]
+    },
+  }
+}
+
+export function inside(
+  environment: Environment,
+  kind: 'each' | 'with',
+  parameters: readonly string[] = [],
+): Environment {
+  return createEnvironment(environment.offsetOf, [...environment.blocks, { kind, parameters }])
+}

@@ -1,0 +1,118 @@
+/** Owns the helpers that a template may call: plain functions from values to a value. */
+
+import { jsonOf, type Output, textOf } from '../../resolve/output.ts'
+import { formatDate } from './date.ts'
+import { isTruthy } from './truth.ts'
+
+export interface Helper {
+  /** The fewest and the most arguments. */
+  readonly takes: readonly [number, number]
+  /** Named arguments that it knows: `tz="UTC"`. */
+  readonly named?: readonly string[]
+  readonly usage: string
+  call(values: readonly unknown[], output: Output, named: Readonly<Record<string, unknown>>): unknown
+}
+
+export const helpers: Readonly<Record<string, Helper>> = {
+  __proto__: null as never,
+
+  json: {
+    takes: [1, 2],
+    usage: '{{json payload 2}}',
+    call: ([value, indent], output) =>
+      value === undefined ? undefined : jsonOf(value, output, indentation(indent)),
+  },
+  /** The first that is neither absent, null nor an empty text. */
+  default: {
+    takes: [2, Infinity],
+    usage: '{{default title "no title"}}',
+    call: (values) => values.find((value) => value !== undefined && value !== null && value !== ''),
+  },
+  /** At most so many characters, the ellipsis counted; never half of a character. */
+  truncate: {
+    takes: [2, 3],
+    usage: '{{truncate body 200}}',
+    call: ([value, length, ellipsis], output) => truncate(textOf(value, output), length, ellipsis),
+  },
+  join: {
+    takes: [1, 2],
+    usage: '{{join labels ", "}}',
+    call: ([value, separator = ', '], output) =>
+      Array.isArray(value) ? joinAll(value, textOf(separator, output), output) : value,
+  },
+  /** A time, from ISO 8601 text or Unix seconds or milliseconds; absent where it is none. */
+  date: {
+    takes: [1, 2],
+    named: ['tz'],
+    usage: '{{date created "YYYY-MM-DD HH:mm" tz="Europe/Berlin"}}',
+    call: ([value, pattern], _output, { tz }) => formatDate(value, pattern, tz),
+  },
+  eq: {
+    takes: [2, 2],
+    usage: '{{#if (eq action "opened")}}',
+    call: ([left, right]) => left === right,
+  },
+  /** The first that is not true, or the last. */
+  and: {
+    takes: [2, Infinity],
+    usage: '{{#if (and merged (eq action "closed"))}}',
+    call: (values) => values.find((value) => !isTruthy(value)) ?? values.at(-1),
+  },
+  /** The first that is true, or the last. */
+  or: {
+    takes: [2, Infinity],
+    usage: '{{or name login}}',
+    call: (values) => values.find(isTruthy) ?? values.at(-1),
+  },
+  not: {
+    takes: [1, 1],
+    usage: '{{#if (not draft)}}',
+    call: ([value]) => !isTruthy(value),
+  },
+  /** The word that fits a number, or the length of a list; the plural is the word with an s unless it is given. */
+  plural: {
+    takes: [2, 3],
+    usage: '{{commits.length}} {{plural commits "commit"}}',
+    call: ([count, one, many], output) => {
+      const word = textOf(one, output)
+      const single = Number(Array.isArray(count) ? count.length : count) === 1
+      return single ? word : many === undefined ? `${word}s` : textOf(many, output)
+    },
+  },
+  /** As a Markdown quotation: every line begins with `> `. */
+  quote: {
+    takes: [1, 1],
+    usage: '{{quote comment.body}}',
+    call: ([value], output) => {
+      const text = textOf(value, output)
+      return text === '' ? undefined : text.replace(/^/gm, '> ')
+    },
+  },
+}
+
+function indentation(value: unknown): number | undefined {
+  return typeof value === 'number' ? Math.min(Math.max(Math.trunc(value), 0), 8) : undefined
+}
+
+function truncate(text: string, length: unknown, ellipsis: unknown): string {
+  if (typeof length !== 'number' || Number.isNaN(length) || text.length <= length) return text
+  const mark = typeof ellipsis === 'string' ? ellipsis : '…'
+  const room = Math.max(Math.trunc(length) - mark.length, 0)
+  // A cut between the halves of a surrogate pair would leave an unpaired one.
+  const split =
+    room > 0 && /[\ud800-\udbff]/.test(text.charAt(room - 1)) && /[\udc00-\udfff]/.test(text.charAt(room))
+  return text.slice(0, split ? room - 1 : room).trimEnd() + mark
+}
+
+function joinAll(values: readonly unknown[], separator: string, output: Output): string {
+  let text = ''
+  let length = 0
+  for (const value of values) {
+    const part = textOf(value, output)
+    length += part.length + separator.length
+    // Beyond what may be rendered there is nothing to gain from joining on.
+    if (length > output.meter.limit) return text + separator + part
+    text = text === '' && length === part.length + separator.length ? part : text + separator + part
+  }
+  return text
+}

@@ -1,0 +1,125 @@
+/** Owns admission: a draft becomes a frozen action with every default filled in, or a refusal that names each bad field. */
+
+import { applyBoundary } from '../boundary/apply-boundary.ts'
+import { fence } from '../boundary/fence.ts'
+import type { Action, FieldError, WakeMode } from './decision.ts'
+import type { Draft } from './draft.ts'
+import type { FieldName } from './program.ts'
+import { type RefusalCode, RefusalError } from './refusal.ts'
+import {
+  type Checked,
+  checkChannel,
+  checkContent,
+  checkDeliver,
+  checkMode,
+  checkModel,
+  checkSessionKey,
+  checkText,
+  checkThinking,
+  checkTimeout,
+  isProblem,
+  type Rules,
+} from './rules.ts'
+
+/** The randomness that admission needs. */
+export interface Randomness {
+  /** A fresh UUID, for the session key of a run that was given none. */
+  readonly mint: () => string
+  /** A fresh, unguessable id, for a fence. */
+  readonly randomId: () => string
+}
+
+/** @throws RefusalError with one detail for each bad field; the first one's code. */
+export function admit(draft: Draft, rules: Rules, randomness: Randomness): Action {
+  const findings = createFindings(draft)
+  const action =
+    draft.kind === 'wake' ? admitWake(draft, findings) : admitAgent(draft, rules, findings, randomness)
+  findings.settle()
+  return Object.freeze({ ...action, prompt: promptOf(draft, contentOf(action), randomness) })
+}
+
+function admitWake(draft: Draft, findings: Findings): Action {
+  return {
+    kind: 'wake',
+    text: findings.take('text', checkContent) ?? '',
+    prompt: '',
+    mode: admitMode(findings, 'mode', 'wakeMode'),
+    trusted: draft.trusted,
+    mapping: draft.mapping,
+  }
+}
+
+function admitAgent(draft: Draft, rules: Rules, findings: Findings, randomness: Randomness): Action {
+  const message = findings.take('message', checkContent) ?? ''
+  const deliver = findings.optional('deliver', checkDeliver) ?? true
+  const sessionKey = findings.optional('sessionKey', (value) => checkSessionKey(value, rules))
+  return {
+    kind: 'agent',
+    message,
+    prompt: '',
+    trusted: draft.trusted,
+    mapping: draft.mapping,
+    name: findings.optional('name', checkText),
+    sessionKey: sessionKey ?? `hook:${randomness.mint()}`,
+    sessionKeyGiven: sessionKey !== undefined,
+    wakeMode: admitMode(findings, 'wakeMode', 'mode'),
+    deliver,
+    channel: findings.optional('channel', (value) => checkChannel(value, deliver, rules)) ?? 'last',
+    to: findings.optional('to', checkText),
+    runner: draft.runner ?? rules.defaults.runner,
+    model: findings.optional('model', (value) => checkModel(value, rules)) ?? rules.defaults.model,
+    thinking: findings.optional('thinking', checkThinking) ?? rules.defaults.thinking,
+    timeoutSeconds: findings.optional('timeoutSeconds', checkTimeout) ?? rules.defaults.timeoutSeconds,
+  }
+}
+
+/** Either name will do; the action's own wins where both are given. */
+function admitMode(findings: Findings, own: FieldName, other: FieldName): WakeMode {
+  const first = findings.optional(own, checkMode)
+  const second = findings.optional(other, checkMode)
+  return first ?? second ?? 'now'
+}
+
+function contentOf(action: Action): string {
+  return action.kind === 'wake' ? action.text : action.message
+}
+
+function promptOf(draft: Draft, content: string, randomness: Randomness): string {
+  if (draft.trusted) return content
+  if (draft.segments !== undefined) return applyBoundary(draft.segments, randomness)
+  return fence(content, { label: draft.label, randomId: randomness.randomId })
+}
+
+interface Findings {
+  take<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
+  /** A field that is absent or null is not checked. */
+  optional<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
+  /** @throws RefusalError where a check found a problem. */
+  settle(): void
+}
+
+function createFindings(draft: Draft): Findings {
+  const details: FieldError[] = []
+  let code: RefusalCode | undefined
+
+  function take<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined {
+    const checked = check(draft.fields[name])
+    if (!isProblem(checked)) return checked.value
+    code ??= checked.code
+    details.push({ pointer: `/${name}`, message: checked.message })
+    return undefined
+  }
+
+  return {
+    take,
+    optional: (name, check) => {
+      const value = draft.fields[name]
+      return value === undefined || value === null ? undefined : take(name, check)
+    },
+    settle: () => {
+      if (code === undefined) return
+      const message = details.map((detail) => `${detail.pointer.slice(1)} ${detail.message}`).join('; ')
+      throw new RefusalError(code, message, details)
+    },
+  }
+}

@@ -1,0 +1,16 @@
+/** Owns the draft: an action as asked for, its fields not yet checked. */
+
+import type { Segment } from '../boundary/segment.ts'
+import type { FieldName } from './program.ts'
+
+export interface Draft {
+  readonly kind: 'wake' | 'agent'
+  readonly fields: Readonly<Partial<Record<FieldName, unknown>>>
+  /** The text or message in pieces, where it is known which of them are the operator's words. */
+  readonly segments?: readonly Segment[]
+  /** What the text is, for the fence around a whole one: `a message to /agent`. */
+  readonly label: string
+  readonly trusted: boolean
+  readonly mapping?: string
+  readonly runner?: string
+}

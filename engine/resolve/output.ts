@@ -1,0 +1,94 @@
+/** Owns what a template renders into: segments, counted as they come. */
+
+import type { LiteralSegment, Segment } from '../boundary/segment.ts'
+import { isExactNumber, isInexact, mayHoldInexact } from './exact-numbers.ts'
+import { RefusalError } from './refusal.ts'
+
+/** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
+export interface Meter {
+  readonly limit: number
+  left: number
+}
+
+export interface Output {
+  readonly segments: Segment[]
+  readonly meter: Meter
+  /** Whether large integers are exact already. */
+  readonly exact: boolean
+  /** Refuse an absent or blank value instead of rendering nothing. */
+  readonly strict: boolean
+}
+
+/** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
+export class InexactNumberError extends Error {}
+
+export function createMeter(limit: number): Meter {
+  return { limit, left: limit }
+}
+
+export function createOutput(meter: Meter, options: { exact: boolean; strict: boolean }): Output {
+  return { segments: [], meter, ...options }
+}
+
+/** @throws RefusalError `TOO_LARGE_RENDERED` */
+export function spend(meter: Meter, bytes: number): void {
+  meter.left -= bytes
+  if (meter.left >= 0) return
+  throw new RefusalError(
+    'TOO_LARGE_RENDERED',
+    `the request renders to more than ${meter.limit} bytes (hooks.maxRenderedBytes)`,
+  )
+}
+
+export function emitLiteral(output: Output, segment: LiteralSegment, bytes: number): void {
+  spend(output.meter, bytes)
+  output.segments.push(segment)
+}
+
+export function emitValue(output: Output, value: unknown, path: string): void {
+  const text = textOf(value, output)
+  if (output.strict && text.trim() === '') throw new AbsentValueError(path)
+  if (text === '') return
+  spend(output.meter, Buffer.byteLength(text))
+  output.segments.push({ value: text, path })
+}
+
+/** Thrown in strict rendering; the field that is rendered knows which refusal that makes. */
+export class AbsentValueError extends Error {
+  readonly path: string
+
+  constructor(path: string) {
+    super(`${path} is absent or blank`)
+    this.path = path
+  }
+}
+
+/** A value as text: an absent or null one as nothing, an object as compact JSON, a large integer with all its digits. */
+export function textOf(value: unknown, output: Output): string {
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'number':
+      if (!output.exact && isInexact(value)) throw new InexactNumberError()
+      return String(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      return value === null ? '' : isExactNumber(value) ? value.rawJSON : jsonOf(value, output)
+    default:
+      return ''
+  }
+}
+
+/** @throws RefusalError `TEMPLATE_FAILED` for a value nested too deeply to print. */
+export function jsonOf(value: unknown, output: Output, indent?: number): string {
+  if (!output.exact && isInexact(value)) throw new InexactNumberError()
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value, undefined, indent)
+  } catch (cause) {
+    throw new RefusalError('TEMPLATE_FAILED', 'a value is nested too deeply to render', [], { cause })
+  }
+  if (!output.exact && json !== undefined && mayHoldInexact(json)) throw new InexactNumberError()
+  return json ?? ''
+}

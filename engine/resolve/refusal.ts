@@ -1,0 +1,63 @@
+/** Owns the codes of the engine's refusals, and how one is thrown and answered. */
+
+import type { FieldError, Refusal } from './decision.ts'
+
+/** Stable: codes are API. The sentence says what the code means; a refusal's own message says more. */
+export const refusalCodes = {
+  INVALID_BODY: 'The body is not a JSON object.',
+  INVALID_FIELD: 'A field has the wrong type or a value that is not allowed.',
+  BLANK_TEXT: 'The text or message is missing or blank.',
+  UNKNOWN_CHANNEL: 'There is no channel of that name.',
+  CHANNEL_NOT_CONFIGURED: 'The channel exists but is not configured, and the reply was to be delivered.',
+  MODEL_NOT_ALLOWED: 'The model is neither <provider>/<model> nor an alias, or is not one of those allowed.',
+  UNKNOWN_THINKING: 'There is no thinking level of that name.',
+  RESERVED_SESSION_KEY: 'The session key `main` belongs to the main session.',
+  SESSION_KEY_NOT_ALLOWED: 'The session key has none of the allowed prefixes, or a value in it is absent.',
+  TOO_LARGE_RENDERED: 'The request renders to more than `hooks.maxRenderedBytes`.',
+  TEMPLATE_FAILED: 'A template could not be rendered for this payload.',
+  EXPRESSION_FAILED: 'An expression could not be evaluated for this payload.',
+  ENGINE_FAILED: 'The engine failed unexpectedly; the cause is in the log.',
+} as const
+
+export type RefusalCode = keyof typeof refusalCodes
+
+/** Thrown inside `resolve` and answered as a {@link Refusal}. The message never quotes the body. */
+export class RefusalError extends Error {
+  readonly code: RefusalCode
+  readonly details: readonly FieldError[]
+
+  constructor(
+    code: RefusalCode,
+    message: string,
+    details: readonly FieldError[] = [],
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.name = 'RefusalError'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Any error as an answer: ours as the refusal that it is, every other as a failure of the engine. */
+export function refuse(error: unknown, mapping?: string): Refusal {
+  if (!(error instanceof RefusalError)) {
+    return {
+      outcome: 'failed',
+      code: 'ENGINE_FAILED',
+      message: refusalCodes.ENGINE_FAILED,
+      details: [],
+      mapping,
+      cause: error,
+    }
+  }
+  const message = mapping === undefined ? error.message : `mapping "${mapping}": ${error.message}`
+  return {
+    outcome: 'refused',
+    code: error.code,
+    message,
+    details: error.details,
+    mapping,
+    cause: error.cause,
+  }
+}

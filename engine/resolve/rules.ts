@@ -1,0 +1,150 @@
+/** Owns what the settings allow in an action's fields, one check per field, for requests and for literals at load alike. */
+
+import { type Settings, type ThinkingLevel, thinkingLevels } from '../config/settings.ts'
+import type { WakeMode } from './decision.ts'
+import type { RefusalCode } from './refusal.ts'
+
+export interface Rules {
+  /** Every channel that exists. */
+  readonly channels: ReadonlySet<string>
+  /** Those with a configuration, in its order. */
+  readonly configured: ReadonlySet<string>
+  readonly models: Settings['agents']['defaults']['models']
+  readonly sessionKeyPrefixes: readonly string[] | undefined
+  readonly defaults: {
+    readonly runner: string
+    readonly model: string | undefined
+    readonly thinking: ThinkingLevel | undefined
+    readonly timeoutSeconds: number
+  }
+}
+
+export type Checked<Value> = { readonly value: Value } | Problem
+
+/** `message` completes a sentence that begins with the field's name; it never quotes the value. */
+export interface Problem {
+  readonly code: RefusalCode
+  readonly message: string
+}
+
+export function isProblem<Value>(checked: Checked<Value>): checked is Problem {
+  return 'code' in checked
+}
+
+export const longestTimeoutSeconds = 86_400
+export const wakeModes: readonly WakeMode[] = ['now', 'next-heartbeat']
+
+export function compileRules(settings: Settings, channels: readonly string[]): Rules {
+  const { defaults } = settings.agents
+  const models = defaults.models
+  return {
+    channels: new Set(channels),
+    configured: new Set(Object.keys(settings.channels)),
+    models,
+    sessionKeyPrefixes: settings.hooks.allowedSessionKeyPrefixes,
+    defaults: {
+      runner: defaults.runner,
+      model: defaults.model === undefined ? undefined : (aliased(defaults.model, models) ?? defaults.model),
+      thinking: defaults.thinking,
+      timeoutSeconds: defaults.timeoutSeconds,
+    },
+  }
+}
+
+export function checkContent(value: unknown): Checked<string> {
+  if (value === undefined || value === null) return { code: 'BLANK_TEXT', message: 'is required' }
+  if (typeof value !== 'string') return invalid('must be a string')
+  return value.trim() === '' ? { code: 'BLANK_TEXT', message: 'must not be blank' } : { value }
+}
+
+export function checkText(value: unknown): Checked<string> {
+  if (typeof value !== 'string') return invalid('must be a string')
+  return value.trim() === '' ? invalid('must not be empty; leave it out instead') : { value }
+}
+
+export function checkMode(value: unknown): Checked<WakeMode> {
+  const mode = wakeModes.find((known) => known === value)
+  return mode === undefined
+    ? invalid(`must be ${wakeModes.map((known) => `"${known}"`).join(' or ')}`)
+    : { value: mode }
+}
+
+export function checkDeliver(value: unknown): Checked<boolean> {
+  return typeof value === 'boolean' ? { value } : invalid('must be true or false')
+}
+
+export function checkTimeout(value: unknown): Checked<number> {
+  const whole = typeof value === 'number' && Number.isInteger(value)
+  return whole && value >= 1 && value <= longestTimeoutSeconds
+    ? { value }
+    : invalid(`must be a whole number of seconds from 1 to ${longestTimeoutSeconds}`)
+}
+
+export function checkThinking(value: unknown): Checked<ThinkingLevel> {
+  const level = thinkingLevels.find((known) => known === value)
+  if (level !== undefined) return { value: level }
+  return { code: 'UNKNOWN_THINKING', message: `must be one of ${thinkingLevels.join(', ')}` }
+}
+
+/** `deliver: false` still wants a channel that exists, but not that it is configured. */
+export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Checked<string> {
+  const name = checkText(value)
+  if (isProblem(name) || name.value === 'last') return name
+  if (!rules.channels.has(name.value) && !rules.configured.has(name.value)) {
+    return { code: 'UNKNOWN_CHANNEL', message: `must be "last" or one of ${list(rules.channels)}` }
+  }
+  if (deliver && !rules.configured.has(name.value)) {
+    const configured = `configured: ${rules.configured.size === 0 ? 'none' : list(rules.configured)}`
+    return { code: 'CHANNEL_NOT_CONFIGURED', message: `must be a channel that is configured (${configured})` }
+  }
+  return name
+}
+
+/** An alias comes back as the model that it stands for. */
+export function checkModel(value: unknown, rules: Rules): Checked<string> {
+  const name = checkText(value)
+  if (isProblem(name)) return name
+  const model = aliased(name.value, rules.models)
+  if (model !== undefined) return { value: model }
+  if (!/^[^\s/]+\/\S+$/.test(name.value)) {
+    return { code: 'MODEL_NOT_ALLOWED', message: `must be <provider>/<model>${orAlias(rules.models)}` }
+  }
+  if (rules.models === undefined || rules.models.allowed.includes(name.value)) return name
+  return {
+    code: 'MODEL_NOT_ALLOWED',
+    message: `must be one of ${rules.models.allowed.join(', ')}${orAlias(rules.models)}`,
+  }
+}
+
+/** Trimmed. */
+export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
+  const text = checkText(value)
+  if (isProblem(text)) return text
+  const key = text.value.trim()
+  if (key.toLowerCase() === 'main') {
+    return { code: 'RESERVED_SESSION_KEY', message: 'must not be "main", the key of the main session' }
+  }
+  const prefixes = rules.sessionKeyPrefixes
+  if (prefixes === undefined || prefixes.some((prefix) => key.startsWith(prefix))) return { value: key }
+  return {
+    code: 'SESSION_KEY_NOT_ALLOWED',
+    message: `must begin with ${prefixes.map((prefix) => `"${prefix}"`).join(' or ')}`,
+  }
+}
+
+function aliased(name: string, models: Rules['models']): string | undefined {
+  return models !== undefined && Object.hasOwn(models.aliases, name) ? models.aliases[name] : undefined
+}
+
+function orAlias(models: Rules['models']): string {
+  const aliases = models === undefined ? [] : Object.keys(models.aliases)
+  return aliases.length === 0 ? '' : `, or the alias ${aliases.join(', ')}`
+}
+
+function list(names: Iterable<string>): string {
+  return [...names].sort().join(', ')
+}
+
+function invalid(message: string): Problem {
+  return { code: 'INVALID_FIELD', message }
+}

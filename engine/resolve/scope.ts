@@ -1,0 +1,61 @@
+/** Owns the names that templates and expressions see for one request. */
+
+import type { HookRequest } from './decision.ts'
+import { exactNumber, parseExact } from './exact-numbers.ts'
+
+export interface Scope {
+  readonly request: HookRequest
+  /** As templates see it: the request's payload, or the same with its large integers exact. */
+  readonly payload: unknown
+  /** Whether `payload` was parsed again with exact integers. */
+  readonly exact: boolean
+  /** Made at the first expression, shared by all of the request. */
+  root: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Our names win over a payload key of the same name, which stays reachable through `payload`. */
+const reservedNames = {
+  payload: (scope: Scope): unknown => scope.payload,
+  headers: (scope: Scope): unknown => scope.request.headers,
+  query: (scope: Scope): unknown => scope.request.query,
+  path: (scope: Scope): unknown => scope.request.endpoint,
+  params: (): unknown => undefined,
+  vars: (): unknown => undefined,
+  item: (): unknown => undefined,
+  index: (): unknown => undefined,
+  now: (scope: Scope): unknown => new Date(scope.request.now).toISOString(),
+} as const
+
+export function createScope(request: HookRequest): Scope {
+  return { request, payload: request.payload, exact: false, root: undefined }
+}
+
+/** The same request with every integer beyond 2^53 kept as it was written. */
+export function withExactNumbers(scope: Scope): Scope {
+  const payload = parseExact(scope.request.rawBody, exactNumber) ?? scope.payload
+  return { request: scope.request, payload, exact: true, root: scope.root }
+}
+
+/** How to read one of our names; nothing for any other, which is then a key of the payload. */
+export function reservedReader(name: string): ((scope: Scope) => unknown) | undefined {
+  return Object.hasOwn(reservedNames, name) ? reservedNames[name as keyof typeof reservedNames] : undefined
+}
+
+/** What expressions see as their root. A shallow copy, because their library asks for an object of own keys. */
+export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> {
+  if (scope.root !== undefined) return scope.root
+  const { request } = scope
+  const payload = parseExact(request.rawBody, (source) => source) ?? request.payload
+  const keys =
+    typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : undefined
+  scope.root = {
+    __proto__: null,
+    ...keys,
+    payload,
+    headers: request.headers,
+    query: request.query,
+    path: request.endpoint,
+    now: new Date(request.now).toISOString(),
+  }
+  return scope.root
+}
