@@ -1,6 +1,6 @@
 /** Owns the stable error codes: one table from code to status, sentence and whether a retry can help. */
 
-import type { FieldError } from '@reveille/engine'
+import { type FieldError, type RefusalCode, refusalCodes } from '@reveille/engine'
 
 interface ErrorRow {
   readonly status: number
@@ -12,7 +12,10 @@ interface ErrorRow {
   readonly retryAfter?: number
 }
 
-/** Codes are API and never change their meaning; sentences may be mended at any time. */
+/**
+ * Codes are API and never change their meaning; sentences may be mended at any time. The engine words its own
+ * refusals; every one of them has its status here.
+ */
 export const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only.'),
@@ -24,28 +27,19 @@ export const errorTable = {
   INVALID_TEXT: row(400, 'The body is not valid UTF-8.'),
   INVALID_JSON: row(400, 'The body is not valid JSON.'),
   TOO_MANY_FIELDS: row(400, 'The form has more than 1,000 fields.'),
-  INVALID_BODY: row(400, 'The body is not a JSON object.'),
-  INVALID_FIELD: row(400, 'A field has the wrong type or a value that is not allowed.'),
-  BLANK_TEXT: row(400, 'The text or message is missing or blank.'),
-  UNKNOWN_CHANNEL: row(400, 'There is no channel of that name.'),
-  CHANNEL_NOT_CONFIGURED: row(
-    400,
-    'The channel exists but is not configured, and the reply was to be delivered.',
-  ),
-  MODEL_NOT_ALLOWED: row(
-    400,
-    'The model is neither `<provider>/<model>` nor an alias, or is not one of those allowed.',
-  ),
-  UNKNOWN_THINKING: row(400, 'There is no thinking level of that name.'),
-  RESERVED_SESSION_KEY: row(400, 'The session key `main` belongs to the main session.'),
-  SESSION_KEY_NOT_ALLOWED: row(
-    400,
-    'The session key has none of the allowed prefixes, or a value in it is absent.',
-  ),
-  TOO_LARGE_RENDERED: row(400, 'The request renders to more than `hooks.maxRenderedBytes`.'),
-  TEMPLATE_FAILED: row(400, 'A template could not be rendered for this payload.'),
-  EXPRESSION_FAILED: row(400, 'An expression could not be evaluated for this payload.'),
-  ENGINE_FAILED: row(500, 'The engine failed unexpectedly; the cause is in the log.'),
+  INVALID_BODY: row(400, refusalCodes.INVALID_BODY),
+  INVALID_FIELD: row(400, refusalCodes.INVALID_FIELD),
+  BLANK_TEXT: row(400, refusalCodes.BLANK_TEXT),
+  UNKNOWN_CHANNEL: row(400, refusalCodes.UNKNOWN_CHANNEL),
+  CHANNEL_NOT_CONFIGURED: row(400, refusalCodes.CHANNEL_NOT_CONFIGURED),
+  MODEL_NOT_ALLOWED: row(400, refusalCodes.MODEL_NOT_ALLOWED),
+  UNKNOWN_THINKING: row(400, refusalCodes.UNKNOWN_THINKING),
+  RESERVED_SESSION_KEY: row(400, refusalCodes.RESERVED_SESSION_KEY),
+  SESSION_KEY_NOT_ALLOWED: row(400, refusalCodes.SESSION_KEY_NOT_ALLOWED),
+  TOO_LARGE_RENDERED: row(400, refusalCodes.TOO_LARGE_RENDERED),
+  TEMPLATE_FAILED: row(400, refusalCodes.TEMPLATE_FAILED),
+  EXPRESSION_FAILED: row(400, refusalCodes.EXPRESSION_FAILED),
+  ENGINE_FAILED: row(500, refusalCodes.ENGINE_FAILED),
   BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
   DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
   STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),
@@ -57,7 +51,7 @@ export const errorTable = {
   HEADERS_TOO_LARGE: row(431, 'The request line and headers are too large.'),
   REQUEST_TIMEOUT: row(408, 'The request did not arrive in time.', { retry: true }),
   INTERNAL: row(500, 'The gateway failed; the request id finds the cause in its log.', { retry: true }),
-} satisfies Record<string, ErrorRow>
+} satisfies Record<RefusalCode, ErrorRow> & Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof errorTable
 
@@ -77,9 +71,14 @@ export function isErrorCode(text: string): text is ErrorCode {
 export function renderErrorTable(): string {
   const rows = Object.entries<ErrorRow>(errorTable).map(
     ([code, { status, sentence, retry }]) =>
-      `| \`${code}\` | ${status} | ${sentence} | ${retry ? 'yes' : 'no'} |`,
+      `| \`${code}\` | ${status} | ${escaped(sentence)} | ${retry ? 'yes' : 'no'} |`,
   )
   return ['| Code | Status | Meaning | A retry can help |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+/** Markdown would take `<provider>` for a tag, and `|` for the end of a cell. */
+function escaped(sentence: string): string {
+  return sentence.replace(/[<|]/g, '\\$&')
 }
 
 /** A request that a rung of the ladder refuses. Carries nothing of what was sent. */

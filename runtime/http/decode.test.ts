@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeJson, decodePayload } from './decode.ts'
+import { maxFields } from './fields.ts'
+
+const form = 'application/x-www-form-urlencoded'
+
+function refusal(code: string) {
+  return { name: 'RequestError', code }
+}
+
+test('JSON is taken whatever the content type says', () => {
+  for (const type of [undefined, 'text/plain', 'application/json; charset=utf-8', form, 'nonsense']) {
+    assert.deepEqual(decodePayload(Buffer.from(' {"a":[1]}'), type), { a: [1] }, type)
+  }
+})
+
+test('a mapped endpoint takes any JSON value, and nothing at all as an empty object', () => {
+  assert.equal(decodePayload(Buffer.from('null'), undefined), null)
+  assert.deepEqual(decodePayload(Buffer.from('[1]'), undefined), [1])
+  for (const blank of ['', ' \r\n\t', '\ufeff'])
+    assert.deepEqual(decodePayload(Buffer.from(blank), undefined), {})
+})
+
+test('a form is decoded, with lists for repeated names', () => {
+  assert.deepEqual(
+    { ...(decodePayload(Buffer.from('a=1&a=2&b=x+y'), `${form}; charset=utf-8`) as object) },
+    {
+      a: ['1', '2'],
+      b: 'x y',
+    },
+  )
+})
+
+test('a form field named payload that holds JSON is unwrapped; any other stays a field', () => {
+  const wrapped = new URLSearchParams({ payload: '{"action":"opened"}' }).toString()
+  assert.deepEqual(decodePayload(Buffer.from(wrapped), form), { action: 'opened' })
+  for (const text of ['payload=hello', 'payload=5', 'payload=%7Bbroken']) {
+    assert.ok(Object.hasOwn(decodePayload(Buffer.from(text), form) as object, 'payload'), text)
+  }
+})
+
+test('a form with too many fields is refused', () => {
+  assert.throws(() => decodePayload(Buffer.from('a&'.repeat(maxFields)), form), refusal('TOO_MANY_FIELDS'))
+})
+
+test('a byte order mark is dropped', () => {
+  assert.deepEqual(decodeJson(Buffer.from('\ufeff{"a":1}')), { a: 1 })
+})
+
+test('invalid UTF-8 is refused, and an escaped half of a surrogate pair is not', () => {
+  assert.throws(() => decodeJson(Buffer.from([0x22, 0xff, 0x22])), refusal('INVALID_TEXT'))
+  assert.throws(() => decodeJson(Buffer.from('"a"', 'utf16le')), refusal('INVALID_JSON'))
+  assert.equal(decodeJson(Buffer.from('"\\ud800"')), '\ud800')
+})
+
+test('broken JSON is refused with a message that does not quote it', () => {
+  for (const text of ['{"canary":', 'canary', '', "{'canary':1}"]) {
+    assert.throws(
+      () => decodeJson(Buffer.from(text)),
+      (error: Error) => error.message === 'The body is not valid JSON.' && error.cause === undefined,
+      text,
+    )
+  }
+})
+
+test('a __proto__ key is a key like any other', () => {
+  const payload = decodeJson(Buffer.from('{"__proto__":{"polluted":1}}')) as object
+  assert.equal(Object.getPrototypeOf(payload), Object.prototype)
+  assert.equal('polluted' in payload, false)
+  assert.equal('polluted' in {}, false)
+})
+
+test('a megabyte of brackets neither crashes nor holds the event loop', () => {
+  const depth = 500_000
+  const started = performance.now()
+  assert.throws(() => decodeJson(Buffer.from('['.repeat(2 * depth))), refusal('INVALID_JSON'))
+  assert.ok(Array.isArray(decodeJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth)))))
+  assert.ok(performance.now() - started < 1000)
+})

@@ -1,0 +1,277 @@
+/** Owns a hook surface for tests: a hand-made snapshot, a store that remembers, a log to read, timers to fire. */
+
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Action, Decision, HookRequest, Live, Snapshot } from '@reveille/engine'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { createIdMinter } from '../store/id.ts'
+import type { Entry, RequestRecord, Store } from '../store/port.ts'
+import { createHookSurface, serverOptions } from './index.ts'
+import type { Timers } from './timers.ts'
+
+export const token = 'right-token'
+export const bearer = { authorization: `Bearer ${token}` }
+
+export const wake: Action = {
+  kind: 'wake',
+  text: 'text',
+  prompt: 'prompt',
+  mode: 'next-heartbeat',
+  trusted: false,
+}
+
+export const agent: Action = {
+  kind: 'agent',
+  message: 'message',
+  prompt: 'prompt',
+  trusted: false,
+  sessionKey: 'hook:"quoted"',
+  sessionKeyGiven: true,
+  wakeMode: 'now',
+  deliver: true,
+  channel: 'last',
+  runner: 'echo',
+  timeoutSeconds: 600,
+}
+
+export interface SurfaceFixture {
+  readonly app: FastifyInstance
+  /** What was accepted, in order. */
+  readonly entries: Entry[]
+  /** What was noted, in order. */
+  readonly notes: RequestRecord[]
+  /** What the engine was asked, in order. */
+  readonly asked: HookRequest[]
+  readonly lines: LogLines
+  readonly timers: ManualTimers
+  /** To be changed between requests. */
+  readonly state: {
+    live: Live
+    full: boolean
+    draining: boolean
+    now: number
+    accept: (entry: Entry) => Promise<void>
+  }
+  post(
+    endpoint: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; headers: Record<string, unknown>; body: Answer; text: string }>
+  /** On a port of this machine. */
+  dial(): Promise<Sender>
+}
+
+export interface Answer {
+  readonly [name: string]: unknown
+  readonly requestId?: string
+}
+
+export interface SnapshotOptions {
+  readonly hooks?: Partial<Snapshot['settings']['hooks']>
+  readonly bodies?: 'none' | 'failed' | 'all'
+  readonly endpoints?: Snapshot['endpoints']
+  readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
+}
+
+/** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
+export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
+  const covered = new Set(['wake', 'agent', 'github', 'a/b'])
+  const hooks = {
+    enabled: true,
+    tokens: [token],
+    path: '/hooks',
+    allowQueryToken: true,
+    maxBodyBytes: 1024,
+    bodyTimeoutMs: 10_000,
+    ...options.hooks,
+  }
+  const settings = { hooks, history: { bodies: options.bodies ?? 'failed', keepMs: 1 } }
+  return {
+    digest: 'digest',
+    settings: settings as unknown as Snapshot['settings'],
+    mappings: [],
+    endpoints: options.endpoints ?? {},
+    covers: (endpoint) => covered.has(endpoint),
+    resolve: options.resolve ?? (() => ({ outcome: 'accepted', actions: [wake] })),
+  }
+}
+
+export async function openSurface(
+  t: { after(end: () => Promise<void>): void },
+  options: SnapshotOptions = {},
+): Promise<SurfaceFixture> {
+  const app = Fastify(serverOptions)
+  const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
+  const lines = createLogLines()
+  const timers = createManualTimers()
+  const snapshot = createSnapshot(options)
+  const resolve = (request: HookRequest) => {
+    asked.push(request)
+    return snapshot.resolve(request)
+  }
+  const state: SurfaceFixture['state'] = {
+    live: { generation: 1, snapshot: { ...snapshot, resolve } },
+    full: false,
+    draining: false,
+    now: Date.parse('2026-01-01T00:00:00Z'),
+    accept: async () => {},
+  }
+  const store = {
+    async accept(entry: Entry) {
+      await state.accept(entry)
+      entries.push(entry)
+      return { actions: [] }
+    },
+    note: (request: RequestRecord) => notes.push(request),
+    health: () => ({ writable: true, backlog: 0, full: state.full, commits: 0 }),
+  }
+  app.get('/healthz', async () => ({ ok: true }))
+  app.post('/other', async (request) => request.body)
+  createHookSurface(app, {
+    current: () => state.live,
+    store: store as unknown as Store,
+    log: lines,
+    now: () => state.now,
+    mintId: createIdMinter(() => state.now),
+    isDraining: () => state.draining,
+    timers,
+  })
+  const senders: Sender[] = []
+  t.after(async () => {
+    for (const sender of senders) sender.socket.destroy()
+    timers.fire()
+    await app.close()
+  })
+
+  return {
+    app,
+    entries,
+    notes,
+    asked,
+    lines,
+    timers,
+    state,
+    async post(endpoint, body, headers = bearer) {
+      const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+      const answer = await app.inject({ method: 'POST', url: `/hooks/${endpoint}`, headers, payload })
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        body: answer.json(),
+        text: answer.body,
+      }
+    },
+    async dial() {
+      if (!app.server.listening) await app.listen({ host: '127.0.0.1', port: 0 })
+      const sender = await createSender((app.server.address() as AddressInfo).port)
+      senders.push(sender)
+      return sender
+    },
+  }
+}
+
+export interface LogLines {
+  readonly all: { readonly level: string; readonly [name: string]: unknown }[]
+  debug(facts: object): void
+  info(facts: object): void
+  warn(facts: object): void
+  error(facts: object): void
+  /** The first line of an event, now or later. */
+  line(event: string): Promise<{ readonly [name: string]: unknown }>
+}
+
+function createLogLines(): LogLines {
+  const all: LogLines['all'] = []
+  const waiting: (() => void)[] = []
+  const at = (level: string) => (facts: object) => {
+    all.push({ level, ...facts })
+    for (const check of waiting.splice(0)) check()
+  }
+  return {
+    all,
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    async line(event) {
+      for (;;) {
+        const found = all.find((line) => line['event'] === event)
+        if (found) return found
+        await new Promise<void>((resolve) => waiting.push(resolve))
+      }
+    },
+  }
+}
+
+export interface ManualTimers extends Timers {
+  /** How many run. */
+  readonly running: number
+  /** Lets the time of every running timer be over. */
+  fire(): void
+  /** When one runs. */
+  armed(): Promise<void>
+}
+
+function createManualTimers(): ManualTimers {
+  const running = new Set<() => void>()
+  const waiting: (() => void)[] = []
+  return {
+    get running() {
+      return running.size
+    },
+    setTimeout(callback) {
+      running.add(callback)
+      for (const resolve of waiting.splice(0)) resolve()
+      return callback
+    },
+    clearTimeout(timer) {
+      running.delete(timer as () => void)
+    },
+    fire() {
+      for (const callback of [...running]) {
+        running.delete(callback)
+        callback()
+      }
+    },
+    async armed() {
+      if (running.size === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+  }
+}
+
+/** A sender that writes bytes and reads bytes. */
+export interface Sender {
+  readonly socket: Socket
+  send(...lines: string[]): void
+  /** Everything received so far, once it holds `text`. */
+  received(text: string): Promise<string>
+  /** Everything received, once the other side has closed. */
+  closed(): Promise<string>
+}
+
+async function createSender(port: number): Promise<Sender> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  let text = ''
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk
+  })
+  const closing = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return {
+    socket,
+    send: (...lines) => socket.write(lines.join('\r\n')),
+    async received(part) {
+      while (!text.includes(part)) await Promise.race([once(socket, 'data'), closing.then(() => gone(part))])
+      return text
+    },
+    async closed() {
+      await closing
+      return text
+    },
+  }
+}
+
+function gone(part: string): never {
+  throw new Error(`The connection was closed before ${JSON.stringify(part)} came.`)
+}
