@@ -1,5 +1,9 @@
 /** The engine's public face: what a host may import. */
 
+export { applyBoundary } from './boundary/apply-boundary.ts'
+export { type FenceOptions, fence } from './boundary/fence.ts'
+export type { Segment } from './boundary/segment.ts'
+export { compileSnapshot } from './compile/compile-snapshot.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
 export type {
   Configuration,
@@ -9,9 +13,17 @@ export type {
   MappingSource,
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/diagnostic.ts'
+export { formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'
+export { type LoadOptions, loadConfiguration } from './config/load.ts'
+export type { Files } from './config/reading.ts'
 export type { LogLevel, ModelRules, Settings, ThinkingLevel } from './config/settings.ts'
 export { thinkingLevels } from './config/settings.ts'
+export { CandidateError, type Prepared } from './reload/candidate.ts'
 export type { CurrentLive, Live } from './reload/live.ts'
+export type { ReloadEvent, ReloadListener } from './reload/reload-event.ts'
+export { createReloader, type Reloader, type ReloaderOptions, type ReloadResult } from './reload/reloader.ts'
+export { createWatcher, type Watch, type Watcher, type WatchOptions } from './reload/watcher.ts'
+export type { Randomness } from './resolve/admit.ts'
 export type {
   Action,
   AgentAction,
@@ -22,3 +34,4 @@ export type {
   WakeAction,
   WakeMode,
 } from './resolve/decision.ts'
+export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'

@@ -14,6 +14,8 @@ export interface Configuration {
   /** Files and folders whose change may change the configuration; absolute. */
   readonly watched: readonly string[]
   readonly warnings: readonly Diagnostic[]
+  /** The place of a key of the configuration file by its path (`['channels', 'slack']`), or of the nearest above it. */
+  locate(path: readonly (string | number)[]): Place
 }
 
 export interface EndpointPolicy {
@@ -24,8 +26,11 @@ export interface EndpointPolicy {
 export interface MappingEntry {
   readonly id: string
   readonly value: MappingSource
-  /** The place of a field by its path from the entry (`['match', 'when']`); of the entry for `[]`. */
-  locate(path: readonly (string | number)[]): Place
+  /**
+   * The place of a field by its path from the entry (`['match', 'when']`); of the entry for `[]`. With `offset`,
+   * the place of that character of the field's text, from 0 in UTF-16 units.
+   */
+  locate(path: readonly (string | number)[], offset?: number): Place
   /** Relative to the configuration's folder, `file:line:column` of the entry. */
   readonly label: string
 }
@@ -60,4 +65,11 @@ export interface MappingSource {
 /** What loading answers: a configuration, or why there is none. */
 export type Loaded =
   | { readonly ok: true; readonly configuration: Configuration }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
+  | {
+      readonly ok: false
+      /** Errors first, then warnings. */
+      readonly diagnostics: readonly Diagnostic[]
+      readonly watched: readonly string[]
+      /** Over what could be read. */
+      readonly digest: string
+    }

@@ -7,8 +7,10 @@ export interface Place {
   readonly line: number
   /** From 1, in UTF-16 units. */
   readonly column: number
-  /** The text of that line. */
+  /** The text of that line, secrets masked; empty where there is no line to show. */
   readonly text: string
+  /** The column within `text`, where masking moved it. Absent: `column`. */
+  readonly caret?: number
 }
 
 export interface Diagnostic {

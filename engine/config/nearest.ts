@@ -1,0 +1,45 @@
+/** Owns the guess: which known name a misspelt one was meant to be. */
+
+/** The closest candidate that is close enough to be meant, or none. */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase()
+  let best: string | undefined
+  let bestDistance = Math.min(4, Math.floor(wanted.length / 3) + 2)
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, candidate.toLowerCase(), bestDistance)
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours; `limit` when it is that much or more. */
+export function editDistance(left: string, right: string, limit: number): number {
+  if (Math.abs(left.length - right.length) >= limit) return limit
+  let before: number[] = []
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1]
+      let cost = Math.min(
+        at(previous, column) + 1,
+        at(current, column - 1) + 1,
+        at(previous, column - 1) + (same ? 0 : 1),
+      )
+      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      if (swapped) cost = Math.min(cost, at(before, column - 2) + 1)
+      current.push(cost)
+    }
+    if (Math.min(...current) >= limit) return limit
+    before = previous
+    previous = current
+  }
+  return Math.min(limit, at(previous, right.length))
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,157 @@
+/** Owns what a load reads: files and environment, each remembered for the digest and for watching. */
+
+import { createHash } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { parseEnv } from 'node:util'
+
+/** The part of `node:fs/promises` that loading needs. */
+export interface Files {
+  readFile(path: string): Promise<Uint8Array>
+  readdir(path: string): Promise<readonly string[]>
+  /** Follows links. */
+  stat(path: string): Promise<{ isFile(): boolean; isDirectory(): boolean; readonly size: number }>
+}
+
+export const realFiles: Files = { readFile: (path) => readFile(path), readdir: (path) => readdir(path), stat }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Longer configuration or mapping files are refused, in bytes. */
+const longestFile = 8 * 1024 * 1024
+/** Longer `${file:}` targets are refused, in bytes. */
+const longestSecret = 64 * 1024
+const deepestFolder = 16
+
+/** Why a file could not be read; the message is half a sentence that follows the file's name. */
+export class ReadError extends Error {
+  readonly code: 'FILE_NOT_FOUND' | 'FILE_UNREADABLE' | 'FILE_TOO_LARGE' | 'FILE_NOT_TEXT'
+  constructor(code: ReadError['code'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'ReadError'
+    this.code = code
+  }
+}
+
+export interface Reading {
+  /** Folder of the configuration file; absolute. */
+  readonly folder: string
+  /** Reads `.env`, if there is one. @throws ReadError */
+  readEnvironment(): Promise<void>
+  /** A file's text without byte order mark. @throws ReadError */
+  readText(file: string): Promise<string>
+  /** The text of a `${file:}` target without its last line break. @throws ReadError */
+  readReferenced(path: string): Promise<string>
+  /** The process environment, then `.env`. */
+  lookUp(name: string): string | undefined
+  /** The mapping files below a folder, absolute, in order of their relative paths. @throws ReadError */
+  listMappings(folder: string): Promise<string[]>
+  /** Relative to the configuration's folder, with `/`. */
+  nameOf(file: string): string
+  watch(path: string): void
+  watched(): readonly string[]
+  /** SHA-256 in hex over all that had a say so far, whatever the order in which it was read. */
+  digest(): string
+}
+
+export function createReading(file: string, env: Environment, files: Files): Reading {
+  const folder = dirname(file)
+  const dotEnv = join(folder, '.env')
+  const watched = new Set([file, dotEnv])
+  const seen = new Map<string, string | null>()
+  let fileEnv: Environment = {}
+
+  const nameOf = (path: string) => relative(folder, path).split(sep).join('/')
+
+  async function read(path: string, limit: number): Promise<string> {
+    try {
+      const { size } = await files.stat(path)
+      if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
+      return decode(await files.readFile(path))
+    } catch (cause) {
+      throw readError(cause)
+    }
+  }
+
+  async function list(below: string, prefix: string, depth: number): Promise<string[]> {
+    const found: string[] = []
+    for (const name of await files.readdir(below)) {
+      if (name.startsWith('.')) continue
+      const path = join(below, name)
+      const kind = await files.stat(path)
+      if (kind.isDirectory()) {
+        if (depth === deepestFolder)
+          throw new ReadError('FILE_UNREADABLE', 'is nested too deeply, or in a circle')
+        found.push(...(await list(path, `${prefix}${name}/`, depth + 1)))
+      } else if (/\.(ya?ml|json)$/i.test(name)) found.push(`${prefix}${name}`)
+    }
+    return found
+  }
+
+  return {
+    folder,
+    nameOf,
+    async readEnvironment() {
+      try {
+        fileEnv = parseEnv(await read(dotEnv, longestSecret)) as Environment
+      } catch (error) {
+        if (!(error instanceof ReadError) || error.code !== 'FILE_NOT_FOUND') throw error
+      }
+    },
+    async readText(path) {
+      const text = await read(path, longestFile)
+      seen.set(`text ${nameOf(path)}`, text)
+      return text
+    },
+    async readReferenced(path) {
+      const target = resolve(folder, path)
+      watched.add(target)
+      const text = (await read(target, longestSecret)).replace(/\r?\n$/, '')
+      seen.set(`file ${path}`, text)
+      return text
+    },
+    lookUp(name) {
+      const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? own(fileEnv, name)
+      seen.set(`environment ${name}`, value ?? null)
+      return value
+    },
+    async listMappings(below) {
+      try {
+        const names = await list(below, '', 0)
+        // By code units, not by locale: the order decides which mapping wins.
+        return names.sort((one, other) => (one < other ? -1 : 1)).map((name) => join(below, name))
+      } catch (cause) {
+        throw readError(cause)
+      }
+    },
+    watch: (path) => watched.add(path),
+    watched: () => [...watched],
+    digest() {
+      const entries = [...seen].sort(([one], [other]) => (one < other ? -1 : 1))
+      return createHash('sha256').update(JSON.stringify(entries)).digest('hex')
+    },
+  }
+}
+
+function own(environment: Environment, name: string): string | undefined {
+  return Object.hasOwn(environment, name) ? environment[name] : undefined
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new ReadError('FILE_NOT_TEXT', 'is not UTF-8 text', cause)
+  }
+}
+
+function readError(cause: unknown): ReadError {
+  if (cause instanceof ReadError) return cause
+  const code = (cause as NodeJS.ErrnoException).code
+  if (code === 'ENOENT' || code === 'ENOTDIR') return new ReadError('FILE_NOT_FOUND', 'does not exist', cause)
+  const reason =
+    code === 'EACCES' || code === 'EPERM'
+      ? 'may not be read by this user'
+      : `cannot be read (${code ?? 'unknown'})`
+  return new ReadError('FILE_UNREADABLE', code === 'EISDIR' ? 'is a folder' : reason, cause)
+}

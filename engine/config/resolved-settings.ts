@@ -1,0 +1,59 @@
+/** Owns the last step to settings: absolute paths, milliseconds, and the few names that differ from the file's. */
+
+import { resolve } from 'node:path'
+import type { ConfigurationValue } from './configuration-schema.ts'
+import { parseDuration } from './duration.ts'
+import { modelRules } from './models.ts'
+import { hookTokens, normalHookPath } from './rules.ts'
+import type { Settings } from './settings.ts'
+
+/** `value` has passed its schema and all rules. */
+export function resolveSettings(value: ConfigurationValue, file: string, folder: string): Settings {
+  const { gateway, hooks, history, agents, channels, plugins } = value
+  const { auth, ...gatewayRest } = gateway
+  const { model, models, heartbeat, ...defaults } = agents.defaults
+  const rules = modelRules(models)
+  const namedModel =
+    model !== undefined && rules && Object.hasOwn(rules.aliases, model) ? rules.aliases[model] : model
+  return {
+    file,
+    gateway: {
+      ...gatewayRest,
+      ...(auth.token === undefined ? {} : { token: auth.token }),
+      dataDir: resolve(folder, gateway.dataDir),
+      log: { ...gateway.log },
+      limits: { ...gateway.limits },
+    },
+    hooks: {
+      enabled: hooks.enabled,
+      tokens: hookTokens(hooks.token).map(({ token }) => token),
+      path: normalHookPath(hooks.path),
+      allowQueryToken: hooks.allowQueryToken,
+      ...(hooks.allowedSessionKeyPrefixes && { allowedSessionKeyPrefixes: hooks.allowedSessionKeyPrefixes }),
+      maxBodyBytes: hooks.maxBodyBytes,
+      bodyTimeoutMs: parseDuration(hooks.bodyTimeout),
+      maxActions: hooks.maxActions,
+      maxRenderedBytes: hooks.maxRenderedBytes,
+      mappingsDir: resolve(folder, hooks.mappingsDir),
+      transformsDir: resolve(folder, hooks.transformsDir),
+    },
+    history: { bodies: history.bodies, keepMs: parseDuration(history.keep) },
+    agents: {
+      defaults: {
+        ...defaults,
+        ...(namedModel === undefined ? {} : { model: namedModel }),
+        ...(rules && { models: rules }),
+        heartbeat: {
+          everyMs: parseDuration(heartbeat.every),
+          idle: heartbeat.idle,
+          ackToken: heartbeat.ackToken,
+          prompt: heartbeat.prompt.replaceAll('{ackToken}', heartbeat.ackToken),
+        },
+      },
+      runners: agents.runners,
+      ...(agents.route && { route: { ...agents.route } }),
+    },
+    channels,
+    plugins: plugins.map((plugin) => (/^\.{0,2}[/\\]/.test(plugin) ? resolve(folder, plugin) : plugin)),
+  }
+}

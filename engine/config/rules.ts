@@ -1,0 +1,159 @@
+/** Owns the rules of a configuration that go beyond the shape of single keys. */
+
+import type { ConfigurationValue } from './configuration-schema.ts'
+import { checkDefaultModel, checkModels } from './models.ts'
+import { nearestName } from './nearest.ts'
+import type { Path } from './path.ts'
+import type { Finding } from './violation.ts'
+
+/** A rule is asked only when nothing is wrong with what it reads. */
+export interface Rule {
+  readonly reads: readonly Path[]
+  check(value: ConfigurationValue): Iterable<Finding>
+}
+
+const hookToken = ['hooks', 'token'] as const
+const gatewayToken = ['gateway', 'auth', 'token'] as const
+
+export const rules: readonly Rule[] = [
+  {
+    reads: [['hooks', 'enabled'], hookToken],
+    *check({ hooks }) {
+      if (!hooks.enabled || hooks.token !== undefined) return
+      yield {
+        path: ['hooks', 'enabled'],
+        code: 'HOOK_TOKEN_MISSING',
+        message: '`hooks.enabled` is true, but `hooks.token` is not set',
+        hint: 'Write `token: "${REVEILLE_HOOK_TOKEN}"` under `hooks:` and set the variable.',
+      }
+    },
+  },
+  {
+    reads: [hookToken],
+    *check({ hooks }) {
+      for (const { path, token } of hookTokens(hooks.token)) yield* checkToken(path, token, '`hooks.token`')
+    },
+  },
+  {
+    reads: [gatewayToken],
+    *check({ gateway }) {
+      if (gateway.auth.token !== undefined)
+        yield* checkToken(gatewayToken, gateway.auth.token, '`gateway.auth.token`')
+    },
+  },
+  {
+    reads: [hookToken, gatewayToken],
+    *check({ hooks, gateway }) {
+      if (gateway.auth.token === undefined) return
+      for (const { path, token } of hookTokens(hooks.token)) {
+        if (token !== gateway.auth.token || token.trim() === '') continue
+        yield {
+          path,
+          code: 'TOKEN_SHARED',
+          message: '`hooks.token` equals `gateway.auth.token`',
+          hint: 'Give them different values: whoever may send a hook must not be an admin.',
+        }
+      }
+    },
+  },
+  {
+    reads: [['hooks', 'path']],
+    *check({ hooks }) {
+      yield* checkHookPath(normalHookPath(hooks.path))
+    },
+  },
+  {
+    reads: [['gateway', 'store']],
+    *check({ gateway }) {
+      if (gateway.store === 'sqlite') return
+      yield {
+        path: ['gateway', 'store'],
+        code: 'NOT_YET_SUPPORTED',
+        message: '`gateway.store` knows only `sqlite` in this version',
+        hint: 'Remove the key to use the embedded store.',
+      }
+    },
+  },
+  { reads: [['agents', 'defaults', 'models']], check: ({ agents }) => checkModels(agents.defaults) },
+  {
+    reads: [
+      ['agents', 'defaults', 'models'],
+      ['agents', 'defaults', 'model'],
+    ],
+    check: ({ agents }) => checkDefaultModel(agents.defaults),
+  },
+  {
+    reads: [['agents', 'route'], ['channels']],
+    *check({ agents, channels }) {
+      const route = agents.route
+      if (!route || Object.hasOwn(channels, route.channel)) return
+      const nearest = nearestName(route.channel, Object.keys(channels))
+      yield {
+        path: ['agents', 'route', 'channel'],
+        code: 'UNKNOWN_CHANNEL',
+        message: '`agents.route.channel` names a channel that is not configured',
+        hint: nearest ? `Did you mean \`${nearest}\`?` : 'Name it under `channels:` first.',
+      }
+    },
+  },
+  {
+    reads: [['channels']],
+    *check({ channels }) {
+      if (!Object.hasOwn(channels, 'last')) return
+      yield {
+        path: ['channels', 'last'],
+        at: 'key',
+        code: 'INVALID_NAME',
+        message: '`last` stands for the last route and cannot be the name of a channel',
+      }
+    },
+  },
+]
+
+/** One leading slash, none at the end, none doubled; `/` for nothing else. */
+export function normalHookPath(path: string): string {
+  return `/${path.split('/').filter(Boolean).join('/')}`
+}
+
+/** What the gateway itself answers on. */
+const ownPaths = ['/api', '/console', '/metrics', '/healthz', '/readyz']
+
+function* checkHookPath(path: string): Iterable<Finding> {
+  const at = { path: ['hooks', 'path'] }
+  if (path === '/') {
+    const message = '`hooks.path` cannot be `/`'
+    yield {
+      ...at,
+      code: 'HOOK_PATH_ROOT',
+      message,
+      hint: 'Hooks need a folder of their own, such as /hooks.',
+    }
+  } else if (!/^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/.test(path)) {
+    const message = '`hooks.path` holds characters that a path does not take unescaped'
+    yield {
+      ...at,
+      code: 'INVALID_VALUE',
+      message,
+      hint: 'Letters, digits, `-`, `_`, `.` and `~` between slashes.',
+    }
+  } else if (ownPaths.some((own) => path === own || path.startsWith(`${own}/`))) {
+    const message = '`hooks.path` lies where the gateway has pages of its own'
+    yield { ...at, code: 'HOOK_PATH_TAKEN', message, hint: `Taken are ${ownPaths.join(', ')}.` }
+  }
+}
+
+export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
+  if (token === undefined) return []
+  if (typeof token === 'string') return [{ path: hookToken, token }]
+  return token.map((one, index) => ({ path: [...hookToken, index], token: one }))
+}
+
+function* checkToken(path: Path, token: string, name: string): Iterable<Finding> {
+  if (token.trim() === '') {
+    const hint = 'Make one with `openssl rand -hex 24`.'
+    yield { path, code: 'TOKEN_EMPTY', message: `${name} is empty`, hint }
+  } else if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token)) {
+    const hint = 'A header can carry only printable ASCII without spaces at its ends.'
+    yield { path, code: 'TOKEN_INVALID', message: `${name} holds characters that no sender could send`, hint }
+  }
+}

@@ -1,0 +1,73 @@
+/** Owns what may not be shown: which keys hold secrets, and how a line of text is shown without them. */
+
+import { editDistance } from './nearest.ts'
+
+const secretWords = /token|secret|passw|passphrase|credential|cookie|authorization|webhookurl|key$/i
+const openNames = new Set([
+  'ackToken',
+  'allowQueryToken',
+  'allowedSessionKeyPrefixes',
+  'publicKey',
+  'sessionKey',
+])
+/** A misspelt key still holds what was meant to be hidden. */
+const oftenMisspelt = ['token', 'secret', 'password', 'apikey']
+
+export function isSecretKey(name: string): boolean {
+  if (openNames.has(name)) return false
+  return secretWords.test(name) || oftenMisspelt.some((word) => editDistance(name.toLowerCase(), word, 3) < 3)
+}
+
+/** Part of a text, `end` excluded. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** What stands in for a hidden text: references stay readable, their fallbacks do not. */
+export function maskText(text: string): string {
+  const reference = /^(["']?)\$\{([^{}]*)\}(["']?)$/.exec(text.trim())
+  if (!reference) return '…'
+  const [, open, body = '', close] = reference
+  const fallback = body.indexOf(':-')
+  return `${open}\${${fallback < 0 ? body : `${body.slice(0, fallback)}:-…`}}${close}`
+}
+
+/** Spans of a line that a key before them marks as secret; for text that no parser understood. */
+export function secretSpansOf(line: string): Span[] {
+  const spans: Span[] = []
+  for (const found of line.matchAll(/["']?([\w-]+)["']?\s*[:=]\s*(?=\S)/g)) {
+    if (!isSecretKey(found[1] ?? '')) continue
+    spans.push({ start: found.index + found[0].length, end: line.length })
+    break
+  }
+  return spans
+}
+
+/** The spans of credentials inside addresses: `postgres://user:secret@host`. */
+export function addressSecretsOf(line: string): Span[] {
+  return Array.from(line.matchAll(/(?<=:\/\/)[^/\s@"']+(?=@)/g), (found) => ({
+    start: found.index,
+    end: found.index + found[0].length,
+  }))
+}
+
+/** The line with its spans hidden, and where a column of the line came to lie; both columns count from 1. */
+export function maskLine(
+  line: string,
+  spans: readonly Span[],
+  column: number,
+): { text: string; caret: number } {
+  let text = ''
+  let caret = column
+  let done = 0
+  for (const { start, end } of [...spans].sort((one, other) => one.start - other.start)) {
+    if (start < done) continue
+    const hidden = maskText(line.slice(start, end))
+    text += line.slice(done, start) + hidden
+    if (column > end) caret += hidden.length - (end - start)
+    else if (column > start + 1) caret += start + 1 - column
+    done = end
+  }
+  return { text: text + line.slice(done), caret }
+}

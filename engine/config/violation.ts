@@ -1,0 +1,132 @@
+/** Owns the words for a value that does not fit its schema. */
+
+import type { ErrorObject } from 'ajv'
+import { nearestName } from './nearest.ts'
+import { type Path, readPointer, writePath } from './path.ts'
+
+/** Something wrong at a path of one file. */
+export interface Finding {
+  readonly path: Path
+  /** Whether the key or the value is to be pointed at. Default: the value. */
+  readonly at?: 'key' | 'value'
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+}
+
+interface ParentSchema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly properties?: Readonly<Record<string, ParentSchema>>
+  readonly expects?: string
+}
+
+/** One of the schema's errors as a finding; `root` is the value that was checked. Nothing of the value is quoted. */
+export function describeViolation(error: ErrorObject, root: unknown): Finding | undefined {
+  const path = readPointer(error.instancePath, root)
+  const schema = (error.parentSchema ?? {}) as ParentSchema
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return unknownKey(
+        [...path, String(error.params['additionalProperty'])],
+        Object.keys(schema.properties ?? {}),
+      )
+    case 'propertyNames':
+      return {
+        path: [...path, String(error.params['propertyName'])],
+        at: 'key',
+        code: 'INVALID_NAME',
+        message: `\`${writePath([...path, String(error.params['propertyName'])])}\` is not a good name`,
+        hint: 'Names are lower-case letters, digits and hyphens, a letter first.',
+      }
+    case 'required': {
+      const missing = String(error.params['missingProperty'])
+      return {
+        path: [...path, missing],
+        code: 'MISSING_KEY',
+        message: `\`${writePath([...path, missing])}\` is missing`,
+        hint: `Write \`${missing}:\` here; it has no default.`,
+      }
+    }
+    case 'later':
+      return {
+        path,
+        at: 'key',
+        code: 'NOT_YET_SUPPORTED',
+        message: `\`${writePath(path)}\` is not supported yet by this version`,
+        hint: 'Remove it: leaving it in would look as if it had an effect.',
+      }
+    case 'pattern':
+      // Of a name: `propertyNames` has said it.
+      return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined
+    case 'atMostMs':
+      return { ...invalid(path, schema, error.data), hint: 'At most 24d: longer timers do not exist.' }
+    default:
+      return invalid(path, schema, error.data)
+  }
+}
+
+function unknownKey(path: Path, known: readonly string[]): Finding {
+  const name = String(path.at(-1))
+  const nearest = nearestName(name, known)
+  return {
+    path,
+    at: 'key',
+    code: 'UNKNOWN_KEY',
+    message: `\`${writePath(path)}\` is not a known key`,
+    hint: nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${known.join(', ')}.`,
+  }
+}
+
+function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
+  const name = path.length === 0 ? 'The file' : `\`${writePath(path)}\``
+  return {
+    path,
+    code: 'INVALID_VALUE',
+    message: `${name} must be ${expectation(schema)}`,
+    hint: remedy(schema, value),
+  }
+}
+
+function expectation(schema: ParentSchema): string {
+  if (schema.expects) return schema.expects
+  if (schema.enum) return `one of ${schema.enum.join(', ')}`
+  switch (schema.type) {
+    case 'integer':
+      return wholeNumber(schema)
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return 'a list'
+    case 'object':
+      return 'a map of keys'
+    default:
+      return schema.minLength ? 'text that is not blank' : 'text'
+  }
+}
+
+function wholeNumber({ minimum, maximum }: ParentSchema): string {
+  if (minimum === undefined) return 'a whole number'
+  return maximum === undefined
+    ? `a whole number of at least ${minimum}`
+    : `a whole number from ${minimum} to ${maximum}`
+}
+
+function remedy(schema: ParentSchema, value: unknown): string | undefined {
+  const takes = (type: string) =>
+    schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type))
+  if (schema.enum && typeof value === 'string') {
+    const nearest = nearestName(value, schema.enum)
+    return nearest && `Did you mean \`${nearest}\`?`
+  }
+  if (takes('boolean') && typeof value === 'string')
+    return 'Write it without quotes; yes, no, on and off are texts.'
+  if (takes('integer') && typeof value === 'string') return 'Write it without quotes and without a unit.'
+  if (takes('string') && (typeof value === 'number' || typeof value === 'boolean')) return 'Put it in quotes.'
+  if (takes('array') && typeof value === 'string') return 'Write `[one, two]`, or one `- item` per line.'
+  if (takes('object') && Array.isArray(value)) return 'Write keys here, not a list.'
+  return undefined
+}
