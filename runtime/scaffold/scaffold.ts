@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, cp, glob, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
 export interface ScaffoldOptions {
@@ -56,8 +56,8 @@ function randomToken(): string {
 }
 
 async function filesOf(folder: string): Promise<string[]> {
-  const names = await Array.fromAsync(glob('**/*', { cwd: folder, withFileTypes: true }))
-  const files = names.filter((entry) => entry.isFile())
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
   return files.map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name))).sort()
 }
 

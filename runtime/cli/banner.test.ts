@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { type BannerFacts, formatBanner } from './banner.ts'
+import { findTokenSource } from './token-source.ts'
+
+const facts: BannerFacts = {
+  address: 'http://127.0.0.1:8787',
+  runner: 'echo',
+  channels: ['terminal'],
+  route: { channel: 'terminal', to: 'stdout' },
+  hooksEnabled: true,
+  hooksPath: '/hooks',
+  admin: true,
+  tokenSource: { kind: 'file', file: 'local/.env', name: 'REVEILLE_HOOK_TOKEN' },
+  configFile: 'local/reveille.yaml',
+  generation: 1,
+  mappings: [{ id: 'pr', path: 'github', action: 'agent', place: 'mappings/github.yaml:1:1' }],
+  sampleFile: 'samples/pull.json',
+}
+
+test('the banner names the address, the runner and the channels, and gives three lines to paste', () => {
+  const banner = formatBanner(facts)
+  assert.match(banner, /^Reveille listens on http:\/\/127\.0\.0\.1:8787\n/)
+  assert.match(banner, /^ {2}runner +echo/m)
+  assert.match(banner, /^ {2}channels +terminal$/m)
+  const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
+  assert.deepEqual(
+    lines.map((line) => line.split(' ')[1]),
+    ['wake', 'agent', 'github'].map((endpoint) => `http://127.0.0.1:8787/hooks/${endpoint}`),
+  )
+  assert.match(lines[2] ?? '', / -H 'x-github-event: pull_request' --data @samples\/pull\.json$/)
+})
+
+test('the lines read the token where it lies, also in a folder that a shell would take apart', () => {
+  const file = "my gateway's/.env"
+  const banner = formatBanner({ ...facts, tokenSource: { kind: 'file', file, name: 'HOOK' } })
+  assert.ok(banner.includes(`"Authorization: Bearer $(grep ^HOOK= 'my gateway'\\''s/.env' | cut -d= -f2)"`))
+  const environment = formatBanner({ ...facts, tokenSource: { kind: 'environment', name: 'HOOK' } })
+  assert.ok(environment.includes('"Authorization: Bearer $HOOK"'))
+})
+
+test('without a github mapping there are two lines, and none while hooks are off', () => {
+  const count = (text: string) => text.split('\n').filter((line) => line.startsWith('curl ')).length
+  assert.equal(count(formatBanner({ ...facts, mappings: [] })), 2)
+  const off = formatBanner({ ...facts, hooksEnabled: false })
+  assert.equal(count(off), 0)
+  assert.match(off, /Hooks are off/)
+})
+
+test('the token is found in .env, the environment wins, and a literal token is never told', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-token-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const config = path.join(folder, 'reveille.yaml')
+  const file = path.join(folder, '.env')
+  await writeFile(file, 'HOOK=abc_-123\nQUOTED="abc"\n')
+  const source = async (token: string, env = {}) => {
+    await writeFile(config, `hooks: { token: ${token} }`)
+    return findTokenSource(config, env)
+  }
+  assert.deepEqual(await source('"${HOOK}"'), { kind: 'file', file, name: 'HOOK' })
+  assert.deepEqual(await source('["${HOOK}", "${OLD}"]'), { kind: 'file', file, name: 'HOOK' })
+  assert.deepEqual(await source('"${HOOK}"', { HOOK: 'x' }), { kind: 'environment', name: 'HOOK' })
+  assert.deepEqual(await source('"${QUOTED}"'), { kind: 'unknown' })
+  assert.deepEqual(await source('secret-in-plain-sight'), { kind: 'unknown' })
+})

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { runCli } from './cli.ts'
+
+const noon = Date.UTC(2026, 2, 2, 12)
+const token = 'gateway-token-never-to-be-printed'
+const ids = ['019c5b1e-0000-7000-8000-0000000000aa', '019c5b1e-0000-7000-8000-0000000000bb'] as const
+
+const runs = ids.map((id, index) => ({
+  id,
+  kind: 'run',
+  endpoint: 'github',
+  mapping: 'pr-opened',
+  generation: 1,
+  sessionKey: 'hook:github:42',
+  state: index === 0 ? 'succeeded' : 'failed',
+  stage: 'ran',
+  runner: 'echo',
+  message: 'Review this\nand \u001b[31mthat',
+  error: index === 0 ? undefined : { code: 'timeout', message: 'It took too long.', retryable: false },
+  createdAt: noon,
+  deliveryIds: [],
+  attempts: [],
+}))
+
+/** A gateway's answers without a gateway; what it was asked is kept. */
+async function createWorld(t: TestContext, answers: Record<string, unknown> = {}) {
+  const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-cli-'))
+  t.after(() => rm(cwd, { recursive: true, force: true }))
+  const asked: string[] = []
+  const known: Record<string, unknown> = {
+    '/readyz': { ok: true },
+    '/api/runs': { items: runs, next: 'later' },
+    [`/api/runs/${ids[1]}`]: runs[1],
+    '/api/requests': { items: [] },
+    '/api/events': { items: [] },
+    '/api/deliveries': { items: [] },
+    '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
+    ...answers,
+  }
+  const env: Record<string, string | undefined> = {
+    REVEILLE_URL: 'http://127.0.0.1:1/',
+    REVEILLE_GATEWAY_TOKEN: token,
+  }
+  const world = {
+    cwd,
+    asked,
+    env,
+    columns: undefined as number | undefined,
+    async run(...args: string[]) {
+      let out = ''
+      let err = ''
+      const code = await runCli(['node', 'reveille', ...args], {
+        out: (text) => {
+          out += text
+        },
+        err: (text) => {
+          err += text
+        },
+        env,
+        cwd,
+        columns: world.columns,
+        now: () => noon,
+        async fetch(input, init) {
+          const url = new URL(String(input))
+          asked.push(`${url.pathname}${url.search}`)
+          const given = new Headers(init?.headers).get('authorization')
+          if (url.pathname.startsWith('/api') && given !== `Bearer ${token}`) {
+            return Response.json({ ok: false, error: 'no' }, { status: 401 })
+          }
+          const answer = known[url.pathname]
+          if (answer instanceof Error) throw answer
+          if (answer instanceof Response) return answer
+          return answer === undefined
+            ? Response.json({ ok: false, error: 'There is no such run.' }, { status: 404 })
+            : Response.json(answer)
+        },
+      })
+      assert.ok(!`${out}${err}`.includes(token), 'no secret is printed')
+      return { code, out, err }
+    },
+  }
+  return world
+}
+
+test('a list is a table of time, short id, endpoint, state and reason, with the way to the next page', async (t) => {
+  const { run } = await createWorld(t)
+  const { code, out, err } = await run('runs')
+  assert.equal(err, '')
+  assert.equal(code, 0)
+  const [header, first, second, more] = out.split('\n')
+  assert.match(header ?? '', /^TIME +ID +ENDPOINT +STATE +STAGE +RUNNER +SESSION +WHY$/)
+  assert.match(first ?? '', /^\d\d:00:00 +0000aa +github +succeeded +ran +echo +hook:github:42 +pr-opened$/)
+  assert.match(second ?? '', /0000bb .* timeout: It took too long\.$/)
+  assert.equal(more, 'More: reveille runs --cursor later')
+})
+
+test('rows are cut to the width of a terminal, and left whole elsewhere', async (t) => {
+  const world = await createWorld(t)
+  world.columns = 30
+  const { out } = await world.run('runs')
+  const rows = out.split('\n').slice(0, 3)
+  assert.deepEqual(
+    rows.map((row) => row.length),
+    [30, 30, 30],
+  )
+})
+
+test('--json answers what the gateway answered', async (t) => {
+  const { run } = await createWorld(t)
+  const { out } = await run('runs', '--json')
+  assert.deepEqual(JSON.parse(out), JSON.parse(JSON.stringify({ items: runs, next: 'later' })))
+})
+
+test('filters, limit and cursor are handed to the gateway', async (t) => {
+  const { run, asked } = await createWorld(t)
+  await run('runs', '--limit', '7', '--cursor', 'x', '--state', 'failed', '--session-key', 'hook:a b')
+  assert.deepEqual(asked, ['/api/runs?limit=7&cursor=x&state=failed&sessionKey=hook%3Aa+b'])
+})
+
+test('one record is shown whole, by its id or by the end of it, and can not steer the terminal', async (t) => {
+  const { run } = await createWorld(t)
+  const whole = await run('runs', ids[1])
+  assert.equal(whole.code, 0)
+  assert.match(whole.out, /^id +019c5b1e-0000-7000-8000-0000000000bb$/m)
+  assert.match(whole.out, /^message\n {2}Review this\n {2}and {2}\[31mthat$/m)
+  assert.match(whole.out, /^createdAt +2026-03-02T12:00:00\.000Z$/m)
+  assert.equal((await run('runs', '0000bb')).out, whole.out)
+})
+
+test('an end of an id that fits none or several is a problem; what is no id is bad usage', async (t) => {
+  const { run } = await createWorld(t, {
+    '/api/runs': { items: [...runs, { ...runs[0], id: '019c5b1e-0000-7000-8000-1111110000aa' }] },
+  })
+  assert.deepEqual(await run('runs', '0000aa'), {
+    code: 1,
+    out: '',
+    err: 'More than one of the runs ends in 0000aa; give more of it.\n',
+  })
+  assert.equal((await run('runs', 'cafe')).code, 1)
+  assert.equal((await run('runs', '../requests')).code, 2)
+})
+
+test('an empty list says so', async (t) => {
+  const { run } = await createWorld(t)
+  assert.equal((await run('deliveries')).out, 'No deliveries.\n')
+})
+
+test('status tells readiness, the route and what waits', async (t) => {
+  const { run } = await createWorld(t)
+  const { code, out } = await run('status')
+  assert.equal(code, 0)
+  assert.match(out, /^ready +yes$/m)
+  assert.match(out, /^route +terminal:stdout$/m)
+  assert.match(out, /^runs +2\+ queued, 2\+ running$/m)
+  assert.match(out, /^latest +no request yet$/m)
+})
+
+test('a gateway that can not accept is a problem that status names', async (t) => {
+  const { run } = await createWorld(t, {
+    '/readyz': Response.json({ ok: false, reason: 'draining' }, { status: 503 }),
+  })
+  const { code, out } = await run('status', '--json')
+  assert.equal(code, 1)
+  assert.equal(JSON.parse(out).ready, false)
+  assert.equal(JSON.parse(out).reason, 'draining')
+})
+
+test('a gateway that is not there, a wrong token and an unknown id are told in one line', async (t) => {
+  const gone = await createWorld(t, { '/api/runs': new TypeError('fetch failed') })
+  assert.deepEqual(await gone.run('runs'), {
+    code: 1,
+    out: '',
+    err: 'No gateway answers at http://127.0.0.1:1. Is it running?\n',
+  })
+  const refused = await createWorld(t)
+  refused.env['REVEILLE_GATEWAY_TOKEN'] = 'another'
+  assert.deepEqual(await refused.run('runs'), {
+    code: 1,
+    out: '',
+    err: 'The gateway at http://127.0.0.1:1 refused the token from REVEILLE_GATEWAY_TOKEN.\n',
+  })
+  const { run } = await createWorld(t)
+  const unknown = await run('runs', '019c5b1e-0000-7000-8000-0000000000cc')
+  assert.deepEqual(unknown, { code: 1, out: '', err: 'There is no such run.\n' })
+})
+
+test('bad usage exits with 2 and names what was probably meant', async (t) => {
+  const { run } = await createWorld(t)
+  const cases: [string[], RegExp][] = [
+    [['strat'], /Did you mean start\?/],
+    [['runs', '--limt', '3'], /Did you mean --limit\?/],
+    [['runs', '--limit', '501'], /whole number from 1 to 500/],
+    [['events', '--state', 'lost'], /pending, consumed/],
+    [['store', 'backup'], /missing required argument 'file'/],
+    [['runs', 'aaaa', 'bbbb'], /too many arguments/],
+  ]
+  for (const [args, expected] of cases) {
+    const { code, err } = await run(...args)
+    assert.match(err, expected)
+    assert.equal(code, 2, args.join(' '))
+  }
+})
+
+test('each command has help with examples, which is no failure', async (t) => {
+  const { run } = await createWorld(t)
+  const all = await run('--help')
+  const commands = [...all.out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => String(name))
+  assert.ok(commands.length >= 9)
+  for (const name of commands.filter((name) => name !== 'help' && name !== 'store')) {
+    const { code, out } = await run(name, '--help')
+    assert.equal(code, 0)
+    assert.match(out, /Examples:\n {2}reveille /, name)
+  }
+  assert.match((await run('store', 'backup', '--help')).out, /Examples:/)
+})
+
+test('--version prints the version of the package', async (t) => {
+  const { run } = await createWorld(t)
+  const { version } = JSON.parse(await readFile(path.join(import.meta.dirname, '..', 'package.json'), 'utf8'))
+  assert.deepEqual(await run('--version'), { code: 0, out: `${version}\n`, err: '' })
+})
+
+test('start without a configuration writes nothing, exits with 2 and names init', async (t) => {
+  const { run, cwd } = await createWorld(t)
+  const { code, err } = await run('start')
+  assert.equal(code, 2)
+  assert.match(err, /There is no reveille\.yaml in this folder\.\n.*reveille init/)
+  await assert.rejects(readFile(path.join(cwd, 'reveille.yaml')))
+})
+
+test('init writes a configuration that check finds good, and never a second one', async (t) => {
+  const { run, env } = await createWorld(t)
+  const first = await run('init')
+  assert.equal(first.code, 0)
+  assert.match(first.out, /^wrote local\/reveille\.yaml$/m)
+  const again = await run('init', '--json')
+  assert.deepEqual(JSON.parse(again.out), { folder: 'local', written: [] })
+
+  delete env['REVEILLE_GATEWAY_TOKEN']
+  const checked = await run('check', '--config', 'local/reveille.yaml')
+  assert.deepEqual(checked, { code: 0, out: 'local/reveille.yaml is good: 5 mappings.\n', err: '' })
+})
+
+test('check names what is wrong with file, line and column, and exits with 1', async (t) => {
+  const { run, cwd } = await createWorld(t)
+  await writeFile(path.join(cwd, 'reveille.yaml'), 'gateway:\n  prot: 1\n')
+  const { code, out, err } = await run('check')
+  assert.equal(code, 1)
+  assert.equal(out, '')
+  assert.match(err, /^reveille\.yaml:2:3: error: .*prot/)
+  assert.match(err, /1 error\.\n$/)
+  const { ok, diagnostics } = JSON.parse((await run('check', '--json')).out)
+  assert.equal(ok, false)
+  assert.equal(diagnostics[0].place.line, 2)
+})
+
+test('check holds the configuration of a plugin against its own schema', async (t) => {
+  const { run, cwd } = await createWorld(t)
+  await writeFile(path.join(cwd, 'reveille.yaml'), 'channels:\n  terminal: { colour: 3 }\n')
+  const { code, err } = await run('check')
+  assert.equal(code, 1)
+  assert.match(err, /^reveille\.yaml:2:\d+: error: channels\.terminal/)
+})
+
+test('the backup of a store that is not there is a problem, told in one line', async (t) => {
+  const { run, cwd } = await createWorld(t)
+  await writeFile(path.join(cwd, 'reveille.yaml'), '{}\n')
+  const { code, err } = await run('store', 'backup', 'copy.db')
+  assert.equal(code, 1)
+  assert.match(err, /^there is no store in .*data\n$/)
+})

@@ -1,0 +1,45 @@
+/** Owns which configuration a command means, and loading it. */
+
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { type Configuration, type Diagnostic, formatDiagnostic, loadConfiguration } from '@reveille/engine'
+import { CommandFailure } from './command-failure.ts'
+import type { Io } from './io.ts'
+
+const usualFile = 'reveille.yaml'
+
+/**
+ * `--config`, else ./reveille.yaml.
+ *
+ * @returns an absolute path
+ * @throws CommandFailure (bad usage) when there is no such file
+ */
+export function findConfiguration(options: { readonly config?: string }, io: Io): string {
+  const file = path.resolve(io.cwd, options.config ?? usualFile)
+  if (existsSync(file)) return file
+  const missing = options.config ?? `${usualFile} in this folder`
+  throw new CommandFailure(2, `There is no ${missing}.\n${advice(io)}`)
+}
+
+/** @throws CommandFailure with the diagnostics */
+export async function loadOrFail(options: { readonly config?: string }, io: Io): Promise<Configuration> {
+  const loaded = await loadConfiguration({ file: findConfiguration(options, io), env: io.env })
+  if (loaded.ok) return loaded.configuration
+  throw new CommandFailure(1, formatDiagnostics(loaded.diagnostics, io))
+}
+
+export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
+  return diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, io.cwd)).join('\n\n')
+}
+
+/** Relative where it lies below the user's folder: that is how the user would write it. */
+export function shownPath(file: string, io: Io): string {
+  const relative = path.relative(io.cwd, file)
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
+}
+
+function advice(io: Io): string {
+  const local = path.join('local', usualFile)
+  if (existsSync(path.join(io.cwd, local))) return `Name one: --config ${local}`
+  return 'Name one with --config FILE, or write a first one: reveille init'
+}

@@ -1,0 +1,32 @@
+/** Owns what a command may touch of the world around it; a test hands in another one. */
+
+export interface Io {
+  /** What was asked for: a table, JSON, a banner. */
+  out(text: string): void
+  /** What went wrong, and progress. */
+  err(text: string): void
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Absolute. */
+  readonly cwd: string
+  /** The terminal's width; absent when the output is no terminal, and then nothing is cut. */
+  readonly columns?: number
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  readonly fetch: typeof fetch
+}
+
+export function processIo(): Io {
+  // `reveille runs | head` closes the pipe early; that is no error of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    env: process.env,
+    cwd: process.cwd(),
+    ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
+    now: Date.now,
+    fetch,
+  }
+}

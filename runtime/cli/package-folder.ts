@@ -1,0 +1,15 @@
+/** Owns where the files are that ship beside the code; sources, bundle and published package lie in different places. */
+
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Absolute path of a file of this package. */
+export function packageFile(...names: readonly string[]): string {
+  const manifest = fileURLToPath(import.meta.resolve('@reveille/runtime/package.json'))
+  return path.join(path.dirname(manifest), ...names)
+}
+
+export function packageVersion(): string {
+  return JSON.parse(readFileSync(packageFile('package.json'), 'utf8')).version
+}

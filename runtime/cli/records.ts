@@ -1,0 +1,86 @@
+/** `reveille requests | runs | events | deliveries`: lists what a running gateway holds, or shows one whole. */
+
+import type { Page } from '../store/port.ts'
+import { type Admin, openAdmin } from './admin-client.ts'
+import { CommandFailure } from './command-failure.ts'
+import type { Io } from './io.ts'
+import { type RecordKind, recordViews } from './record-views.ts'
+import { formatFacts, formatTable } from './table.ts'
+
+export interface RecordOptions {
+  readonly config?: string
+  readonly limit?: string
+  readonly cursor?: string
+  readonly json?: boolean
+  /** The filters of the kind. */
+  readonly [filter: string]: unknown
+}
+
+type Stored = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** How far back the end of an id is looked for. */
+const searched = 500
+const wholeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export async function showRecords(
+  kind: RecordKind,
+  id: string | undefined,
+  options: RecordOptions,
+  io: Io,
+): Promise<number> {
+  const admin = await openAdmin(options, io)
+  if (id !== undefined) {
+    const item = await fetchOne(admin, kind, id)
+    io.out(options.json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(factsOf(item)))
+    return 0
+  }
+  const { config: _config, json, ...query } = options
+  const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
+  io.out(json ? `${JSON.stringify(page, null, 2)}\n` : formatPage(kind, page, io))
+  return 0
+}
+
+function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {
+  if (page.items.length === 0) return `No ${kind}.\n`
+  const view = recordViews[kind]
+  const rows = page.items.map((item) => view.row(item as never, io.now()))
+  const more = page.next === undefined ? '' : `More: reveille ${kind} --cursor ${page.next}\n`
+  return formatTable(view.header, rows, io.columns) + more
+}
+
+async function fetchOne(admin: Admin, kind: RecordKind, id: string): Promise<Stored> {
+  return (await admin.get(`/api/${kind}/${await wholeIdOf(admin, kind, id)}`)) as Stored
+}
+
+/** Lists and log lines show the end of an id; that is enough to name a recent one. */
+async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<string> {
+  if (wholeId.test(id)) return id.toLowerCase()
+  if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
+    throw new CommandFailure(2, `"${id}" is no id: give it whole, or at least its last 4 characters.`)
+  }
+  const page = (await admin.get(`/api/${kind}`, { limit: String(searched) })) as Page<Stored>
+  const [found, other] = page.items.filter((item) => item.id.endsWith(id.toLowerCase()))
+  if (found && !other) return found.id
+  throw new CommandFailure(
+    1,
+    found
+      ? `More than one of the ${kind} ends in ${id}; give more of it.`
+      : `None of the ${searched} newest ${kind} ends in ${id}.`,
+  )
+}
+
+function factsOf(item: Stored): [string, string][] {
+  return Object.entries(item)
+    .filter(([, value]) => value !== undefined && value !== null && !isEmptyList(value))
+    .map(([key, value]) => [key, textOf(key, value)])
+}
+
+function textOf(key: string, value: unknown): string {
+  if (typeof value === 'number' && /(?:^a|A)t$/.test(key)) return new Date(value).toISOString()
+  if (typeof value === 'object') return JSON.stringify(value, null, 2)
+  return String(value)
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}

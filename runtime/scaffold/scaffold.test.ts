@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { scaffold } from './scaffold.ts'
+
+const template = path.join(import.meta.dirname, 'template')
+
+async function createFolder(t: TestContext) {
+  const parent = await mkdtemp(path.join(tmpdir(), 'reveille-scaffold-'))
+  t.after(() => rm(parent, { recursive: true, force: true }))
+  return { parent, folder: path.join(parent, 'local') }
+}
+
+test('a new folder gets the configuration, mappings, a place for transforms, and secrets', async (t) => {
+  const { parent, folder } = await createFolder(t)
+  const { written } = await scaffold({ folder, template })
+  assert.deepEqual(written, [
+    '.env',
+    'mappings/github.yaml',
+    'mappings/stripe.yaml',
+    'reveille.yaml',
+    'transforms/README.md',
+  ])
+  assert.deepEqual(await readdir(parent), ['local'], 'nothing else is left behind')
+})
+
+test('the two tokens are random, long and different, and only their owner can read them', async (t) => {
+  const { folder } = await createFolder(t)
+  await scaffold({ folder, template })
+  const file = path.join(folder, '.env')
+  const text = await readFile(file, 'utf8')
+  const [hook, gateway] = ['REVEILLE_HOOK_TOKEN', 'REVEILLE_GATEWAY_TOKEN'].map(
+    (name) => new RegExp(`^${name}=([\\w-]{43})$`, 'm').exec(text)?.[1],
+  )
+  assert.ok(hook && gateway)
+  assert.notEqual(hook, gateway)
+  if (process.platform !== 'win32') assert.equal((await stat(file)).mode & 0o777, 0o600)
+})
+
+test('where a configuration is, nothing is written', async (t) => {
+  const { folder } = await createFolder(t)
+  await mkdir(folder)
+  await writeFile(path.join(folder, 'reveille.yaml'), 'mine')
+  assert.deepEqual(await scaffold({ folder, template }), { written: [] })
+  assert.deepEqual(await readdir(folder), ['reveille.yaml'])
+  assert.equal(await readFile(path.join(folder, 'reveille.yaml'), 'utf8'), 'mine')
+})
+
+test('a folder without a configuration gets what it lacks, and keeps what it has', async (t) => {
+  const { parent, folder } = await createFolder(t)
+  await mkdir(path.join(folder, 'mappings'), { recursive: true })
+  await writeFile(path.join(folder, '.env'), 'REVEILLE_HOOK_TOKEN=mine')
+  await writeFile(path.join(folder, 'mappings', 'github.yaml'), 'mine')
+  const { written } = await scaffold({ folder, template })
+  assert.deepEqual(written, ['mappings/stripe.yaml', 'reveille.yaml', 'transforms/README.md'])
+  assert.equal(await readFile(path.join(folder, '.env'), 'utf8'), 'REVEILLE_HOOK_TOKEN=mine')
+  assert.equal(await readFile(path.join(folder, 'mappings', 'github.yaml'), 'utf8'), 'mine')
+  assert.deepEqual(await readdir(parent), ['local'])
+})
+
+test('two at one time give one whole folder', async (t) => {
+  const { parent, folder } = await createFolder(t)
+  const both = await Promise.all([scaffold({ folder, template }), scaffold({ folder, template })])
+  assert.equal(both.flatMap(({ written }) => written).length, 5, 'each file was written once')
+  assert.deepEqual(await readdir(parent), ['local'])
+})
