@@ -10,6 +10,7 @@ type Line = readonly [label: string, text: string, aside?: string]
 /** Keys are event names of the log; an event that is absent here is told by its message and facts. */
 export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   __proto__: null as never,
+  diagnostic: (f) => ['', String(f['msg'])],
   'request-accepted': (f) => [
     'accepted',
     `${endpoint(f)}${mapping(f)}${actions(f)}`,
@@ -53,6 +54,20 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${ms(f)}  run ${id(f['runId'])}`,
   ],
   'heartbeat-failed': (f) => ['heartbeat', `failed  ${text(f['reason'])}`, `run ${id(f['runId'])}`],
+  'snapshot-swapped': (f) => [
+    'live',
+    `generation ${text(f['generation'])}, ${count(f['mappings'], 'mapping')}`,
+    `${ms({ ms: f['tookMs'] })}  ${text(f['digest']).slice(0, 12)}`,
+  ],
+  'candidate-rejected': (f) => [
+    'rejected',
+    `the change has ${count(f['errors'], 'error')}; what was live goes on serving`,
+    ms({ ms: f['tookMs'] }),
+  ],
+  'restart-required': (f) => [
+    'restart',
+    `${Array.isArray(f['keys']) ? f['keys'].map(text).join(', ') : ''} changed; a restart will apply it`,
+  ],
   'delivery-delivered': (f) => [
     'delivered',
     `${text(f['channel'])}${f['to'] ? `:${text(f['to'])}` : ''}`,

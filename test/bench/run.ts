@@ -61,7 +61,7 @@ const scenarios: Scenario[] = [
   { name: `GitHub mapping, ${kilobytes(pullRequest)} KB`, ...github, logLevel: 'warn' as const },
 ].filter((scenario) => scenario.name.includes(values.only))
 
-const report = []
+const report: Awaited<ReturnType<typeof compare>>[] = []
 for (const scenario of scenarios) report.push(await compare(scenario))
 const idle = await idleMemory()
 print()

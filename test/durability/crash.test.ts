@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page, RunRecord } from '../../runtime/store/port.ts'
-import { build } from '../../tools/build.ts'
+import { ensureBuilt } from '../../tools/build.js'
 import { createGatewayProcess, freePort, type GatewayProcess } from './gateway-process.ts'
 import { createSender } from './sender.ts'
 
@@ -17,7 +17,7 @@ const token = 'crash-hook-token-0123456789abcdef'
 const gatewayToken = 'crash-gateway-token-0123456789abc'
 const folders: string[] = []
 
-before(() => build())
+before(() => ensureBuilt(fileURLToPath(new URL('../..', import.meta.url))))
 after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))))
 
 test(`what was acknowledged survives ${kills} kills at random moments and ends, each run once`, async (t) => {

@@ -1,0 +1,48 @@
+/** Owns what the log says of reloads: what went live, what was refused and why. */
+
+import { dirname } from 'node:path'
+import { type Diagnostic, formatDiagnostic, type ReloadEvent } from '@reveille/engine'
+import type { Log } from './log.ts'
+
+/** Places are told relative to the configuration's folder. */
+export function createReloadReporter(log: Log, configFile: string): (event: ReloadEvent) => void {
+  const folder = dirname(configFile)
+
+  function tell(diagnostic: Diagnostic, generation?: number) {
+    const { severity, code, place } = diagnostic
+    const facts = { event: 'diagnostic', generation, code, line: place?.line, column: place?.column }
+    const text = formatDiagnostic(diagnostic, folder)
+    if (severity === 'error') log.error({ ...facts, file: place?.file }, text)
+    else log.warn({ ...facts, file: place?.file }, text)
+  }
+
+  return function report(event) {
+    const { type, ...facts } = event
+    switch (event.type) {
+      case 'snapshot-swapped': {
+        const { generation, digest, tookMs, mappings } = event
+        log.info({ event: type, generation, digest, tookMs, mappings })
+        for (const warning of event.warnings) tell(warning, generation)
+        return
+      }
+      case 'candidate-rejected':
+        log.error({
+          event: type,
+          errors: event.diagnostics.length,
+          digest: event.digest,
+          tookMs: event.tookMs,
+        })
+        for (const diagnostic of event.diagnostics) tell(diagnostic)
+        return
+      case 'content-unchanged':
+        log.debug({ event: type, ...facts })
+        return
+      case 'restart-required':
+        log.warn({ event: type, ...facts })
+        return
+      case 'release-failed':
+      case 'watch-failed':
+        log.error({ event: type, err: event.error })
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Owns where real webhook bodies come from: npm packages always, the folder beside the project where it is present. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface Sample {
+  /** `pull_request.opened` */
+  readonly name: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Every example of GitHub's own package. */
+export function octokitSamples(): Sample[] {
+  const load = createRequire(import.meta.url)
+  const events = load('@octokit/webhooks-examples') as { name: string; examples: object[] }[]
+  return events.flatMap(({ name, examples }) =>
+    examples.map((example, index) => ({
+      name: `${name}#${index}`,
+      headers: { 'x-github-event': name, 'content-type': 'application/json' },
+      body: JSON.stringify(example),
+    })),
+  )
+}
+
+const projectFolder = fileURLToPath(new URL('..', import.meta.url))
+const testData = resolve(projectFolder, process.env['REVEILLE_TEST_DATA'] ?? '../shared')
+
+/** Recorded and published bodies of one sender; undefined where the folder is not at hand. */
+export function recordedSamples(provider: string): Sample[] | undefined {
+  const folder = join(testData, 'payloads', provider)
+  if (!existsSync(folder)) return undefined
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.json') && !file.endsWith('.headers.json'))
+    .map((file) => ({
+      name: `${provider}/${file}`,
+      headers: JSON.parse(readFileSync(join(folder, file.replace(/\.json$/, '.headers.json')), 'utf8')),
+      body: readFileSync(join(folder, file), 'utf8'),
+    }))
+}
