@@ -30,7 +30,9 @@ export const soak: Job = (root, args) => {
 }
 
 export const check: Job = async (root) => {
-  const lint = await runTool(root, '@biomejs/biome/bin/biome', ['ci'])
+  // `biome ci` paints whatever it writes to, unless told otherwise.
+  const plain = process.stdout.isTTY ? [] : ['--colors=off']
+  const lint = await runTool(root, '@biomejs/biome/bin/biome', ['ci', ...plain])
   if (lint.signal) return lint
   const types = await runTool(root, 'typescript/bin/tsc', ['-p', '.'])
   return types.code === 0 ? lint : types
