@@ -22,7 +22,7 @@ const untilAborted = (signal: AbortSignal) =>
 
 test('an answer in time is given, and no timer stays behind', async () => {
   const timers = handTimers()
-  const outcome = await boundedCall(async () => 'yes', { ms: 50, lease: open(), timers })
+  const outcome = await boundedCall(async () => 'yes', { ms: 50, stops: [open()], timers })
   assert.deepEqual(outcome, { kind: 'answered', answer: 'yes' })
   assert.equal(timers.due.size, 0)
 })
@@ -32,13 +32,13 @@ test('a throw before the promise counts like a rejection', async () => {
   const call = () => {
     throw error
   }
-  const outcome = await boundedCall(call, { ms: 50, lease: open(), timers: handTimers() })
+  const outcome = await boundedCall(call, { ms: 50, stops: [open()], timers: handTimers() })
   assert.deepEqual(outcome, { kind: 'threw', error })
 })
 
 test('when the time is over the call is told so and its error is kept', async () => {
   const timers = handTimers()
-  const outcome = boundedCall(untilAborted, { ms: 50, lease: open(), timers })
+  const outcome = boundedCall(untilAborted, { ms: 50, stops: [open()], timers })
   timers.due.get(50)?.()
   const ended = await outcome
   assert.equal(ended.kind, 'timed-out')
@@ -49,7 +49,7 @@ test('when the time is over the call is told so and its error is kept', async ()
 test('a call that ignores its signal is abandoned, and its late answer is ignored', async () => {
   const timers = handTimers()
   const { promise, resolve } = Promise.withResolvers<string>()
-  const outcome = boundedCall(() => promise, { ms: 50, lease: open(), timers })
+  const outcome = boundedCall(() => promise, { ms: 50, stops: [open()], timers })
   timers.due.get(50)?.()
   timers.due.get(abandonAfterMs)?.()
   assert.deepEqual(await outcome, { kind: 'timed-out' })
@@ -59,7 +59,7 @@ test('a call that ignores its signal is abandoned, and its late answer is ignore
 test('an answer between the stop and the abandonment is told to be late', async () => {
   const timers = handTimers()
   const { promise, resolve } = Promise.withResolvers<string>()
-  const outcome = boundedCall(() => promise, { ms: 50, lease: open(), timers })
+  const outcome = boundedCall(() => promise, { ms: 50, stops: [open()], timers })
   timers.due.get(50)?.()
   resolve('late')
   assert.deepEqual(await outcome, { kind: 'timed-out', late: 'late' })
@@ -67,7 +67,7 @@ test('an answer between the stop and the abandonment is told to be late', async 
 
 test('a lease that ends interrupts the call with its reason', async () => {
   const lease = new AbortController()
-  const outcome = boundedCall(untilAborted, { ms: 50, lease: lease.signal, timers: handTimers() })
+  const outcome = boundedCall(untilAborted, { ms: 50, stops: [open(), lease.signal], timers: handTimers() })
   lease.abort('draining')
   assert.deepEqual(await outcome, { kind: 'interrupted', error: 'draining' })
 })
@@ -75,7 +75,7 @@ test('a lease that ends interrupts the call with its reason', async () => {
 test('a lease that is gone, or a time that is over, asks nothing', async () => {
   const call = mock.fn(async () => 'never')
   const timers = handTimers()
-  const gone = await boundedCall(call, { ms: 50, lease: AbortSignal.abort(), timers })
-  const over = await boundedCall(call, { ms: 0, lease: open(), timers })
+  const gone = await boundedCall(call, { ms: 50, stops: [AbortSignal.abort()], timers })
+  const over = await boundedCall(call, { ms: 0, stops: [open()], timers })
   assert.deepEqual([gone.kind, over.kind, call.mock.callCount()], ['interrupted', 'timed-out', 0])
 })

@@ -1,8 +1,16 @@
-/** Owns one call into a plugin: it ends when the plugin answers, its time is over or the lease is gone. */
+/** Owns one call into a plugin: it ends when the plugin answers, its time is over, or it has to stop. */
 
 export interface Timers {
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
+}
+
+export interface CallBounds {
+  /** The call's time. */
+  readonly ms: number
+  /** Any of them interrupts the call: the lease is lost, the gateway drains. */
+  readonly stops: readonly AbortSignal[]
+  readonly timers: Timers
 }
 
 export type CallOutcome<Answer> =
@@ -23,33 +31,29 @@ export const abandonAfterMs = 1000
 /** Never rejects. An answer that comes after the call was abandoned is ignored. */
 export function boundedCall<Answer>(
   call: (signal: AbortSignal) => Promise<Answer>,
-  bounds: { readonly ms: number; readonly lease: AbortSignal; readonly timers: Timers },
+  bounds: CallBounds,
 ): Promise<CallOutcome<Answer>> {
-  const { lease, timers } = bounds
-  if (lease.aborted) return Promise.resolve({ kind: 'interrupted' })
+  const { stops, timers } = bounds
+  if (stops.some((signal) => signal.aborted)) return Promise.resolve({ kind: 'interrupted' })
   if (bounds.ms <= 0) return Promise.resolve({ kind: 'timed-out' })
 
   return new Promise((resolve) => {
     const controller = new AbortController()
     let stopped: 'timed-out' | 'interrupted' | undefined
     let timer = timers.setTimeout(() => stop('timed-out'), bounds.ms)
-    const onLease = () => stop('interrupted')
-    lease.addEventListener('abort', onLease, { once: true })
+    const onStop = () => stop('interrupted')
+    for (const signal of stops) signal.addEventListener('abort', onStop, { once: true })
 
     function stop(kind: 'timed-out' | 'interrupted') {
       stopped = kind
       release()
       timer = timers.setTimeout(() => resolve({ kind }), abandonAfterMs)
-      controller.abort(
-        kind === 'timed-out'
-          ? new DOMException('The time for this call is over.', 'TimeoutError')
-          : lease.reason,
-      )
+      controller.abort(kind === 'timed-out' ? timeIsOver() : stops.find((signal) => signal.aborted)?.reason)
     }
 
     function release() {
       timers.clearTimeout(timer)
-      lease.removeEventListener('abort', onLease)
+      for (const signal of stops) signal.removeEventListener('abort', onStop)
     }
 
     function end(outcome: CallOutcome<Answer>) {
@@ -67,4 +71,8 @@ export function boundedCall<Answer>(
 /** A plugin that throws before it returns a promise is told like one that rejects. */
 async function started<Answer>(call: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) {
   return call(signal)
+}
+
+function timeIsOver(): DOMException {
+  return new DOMException('The time for this call is over.', 'TimeoutError')
 }

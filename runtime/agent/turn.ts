@@ -1,7 +1,7 @@
 /** Owns one agent turn: a runner asked once, under the run's deadline, and its answer taken with care. */
 
 import type { Runner, Turn, TurnResult, Usage } from '@reveille/kit'
-import { boundedCall, type Timers } from './bounded-call.ts'
+import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
 
 export type TurnOutcome =
@@ -10,19 +10,12 @@ export type TurnOutcome =
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'interrupted' }
 
-export interface TurnBounds {
-  /** Milliseconds left of the run's time. */
-  readonly ms: number
-  readonly lease: AbortSignal
-  readonly timers: Timers
-}
-
 /** Never rejects. */
 export async function performTurn(
   find: (name: string) => Runner | undefined,
   name: string,
   turn: Turn,
-  bounds: TurnBounds,
+  bounds: CallBounds,
 ): Promise<TurnOutcome> {
   const runner = find(name)
   if (!runner) return { kind: 'failed', failure: unknownRunner(name) }

@@ -6,14 +6,15 @@ const crashReason = 'the process ended while the run was being performed'
 const drainReason = 'the gateway stopped before the turn ended'
 
 /**
- * After a claim that never settled. The attempt may have been written while it ran, or the process died
- * before that; then both times are that of the discovery.
+ * What an earlier claim left open is closed. After a crash the attempt may never have been written; then both
+ * its times are that of the discovery.
  */
-export function withCrash(attempts: readonly Attempt[], at: number): Attempt[] {
+export function withLeftOver(attempts: readonly Attempt[], crashed: boolean, at: number): readonly Attempt[] {
   const last = attempts.at(-1)
-  const ending = { endedAt: at, outcome: 'interrupted', reason: crashReason } as const
+  const reason = crashed ? crashReason : drainReason
+  const ending = { endedAt: at, outcome: 'interrupted', reason } as const
   if (last && last.outcome === undefined) return [...attempts.slice(0, -1), { ...last, ...ending }]
-  return [...attempts, { number: attempts.length + 1, startedAt: at, ...ending }]
+  return crashed ? [...attempts, { number: attempts.length + 1, startedAt: at, ...ending }] : attempts
 }
 
 /** Ends the last attempt. */

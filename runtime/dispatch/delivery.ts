@@ -5,12 +5,14 @@ import { boundedCall, type CallOutcome } from '../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../store/port.ts'
 import { type Backoff, retryDelayMs } from './backoff.ts'
-import type { DispatchOptions } from './options.ts'
+import type { PerformerOptions } from './options.ts'
 
 /** Tries before a delivery is parked. */
 export const deliveryAttemptLimit = 8
 /** One part's time. Milliseconds. */
 export const sendTimeoutMs = 30_000
+/** After a receipt could not be written. Milliseconds. */
+const storePauseMs = 5000
 
 const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
 
@@ -19,7 +21,7 @@ interface Plan {
   readonly parts: readonly Part[]
 }
 
-export function createDeliveryPerformer(options: DispatchOptions): (claim: Claim) => Promise<Settlement> {
+export function createDeliveryPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
   const { log, now, timers } = options
 
   return async function performDelivery(claim) {
@@ -38,28 +40,38 @@ export function createDeliveryPerformer(options: DispatchOptions): (claim: Claim
     claim: Claim,
     channel: Channel,
     plan: Plan,
-    delivery: DeliveryRecord,
+    found: DeliveryRecord,
   ): Promise<Settlement> {
     const startedAt = now()
-    const receipts = [...delivery.receipts]
-    for (const [index, part] of plan.parts.entries()) {
-      if (index < delivery.receipts.length) continue
-      if (index > delivery.receipts.length)
-        await claim.checkpoint({ delivery: { id: delivery.id, receipts: [...receipts] } })
-      const key = `${delivery.id}:${index}`
-      const outcome = await boundedCall(
-        (signal) => channel.send(part, { target: plan.target, key, signal }),
-        {
-          ms: sendTimeoutMs,
-          lease: claim.lease,
-          timers,
-        },
-      )
+    const { target, parts } = plan
+    const stops = [claim.lease, options.stopping]
+    let delivery = found
+    for (const [index, part] of parts.entries()) {
+      if (index < found.receipts.length) continue
+      if (stops.some((signal) => signal.aborted)) return resumeAt(now(), delivery)
+      const key = `${found.id}:${index}`
+      const bounds = { ms: sendTimeoutMs, stops, timers }
+      const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
       const receipt = receiptOf(outcome)
-      if (receipt === undefined) return unsent({ ...delivery, receipts }, outcome, channel)
-      receipts.push(receipt)
+      if (receipt === undefined) return unsent(delivery, outcome, channel)
+      delivery = { ...delivery, receipts: [...delivery.receipts, receipt] }
+      if (index < parts.length - 1 && !(await isRecorded(claim, delivery))) {
+        return resumeAt(now() + storePauseMs, delivery)
+      }
     }
-    return delivered({ ...delivery, receipts }, now() - startedAt)
+    return delivered(delivery, now() - startedAt)
+  }
+
+  /** Nothing more is sent while its receipt could not be kept; the settlement carries those so far. */
+  function isRecorded(claim: Claim, { id, receipts }: DeliveryRecord): Promise<boolean> {
+    return claim.checkpoint({ delivery: { id, receipts } }).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  function resumeAt(again: number, { id, receipts }: DeliveryRecord): Settlement {
+    return { effects: { delivery: { id, receipts } }, again, counts: false }
   }
 
   function delivered(delivery: DeliveryRecord, ms: number): Settlement {
@@ -86,10 +98,7 @@ export function createDeliveryPerformer(options: DispatchOptions): (claim: Claim
     if (failure.maybeDelivered && delay >= (channel.idempotency?.windowMs ?? 0)) {
       return park(tried, { ...failure, ...prefixed('it may have arrived: ', failure) })
     }
-    if (outcome.kind === 'interrupted') {
-      const { id, receipts } = delivery
-      return { effects: { delivery: { id, receipts } }, again: at, counts: false }
-    }
+    if (outcome.kind === 'interrupted') return resumeAt(at, delivery)
     if (!failure.retryable) return park(tried, failure)
     if (attempts >= deliveryAttemptLimit) {
       return park(tried, { ...failure, ...prefixed(`given up after ${attempts} attempts: `, failure) })

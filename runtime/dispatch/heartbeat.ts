@@ -15,9 +15,9 @@ import { exchange, recentHistory } from '../session/history.ts'
 import { mainSession } from '../session/main.ts'
 import type { Claim, EventRecord, NewTask, RunRecord, Settlement, Work } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
-import { withCrash, withEnd } from './attempts.ts'
+import { withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, backoffMs } from './backoff.ts'
-import type { DispatchOptions } from './options.ts'
+import type { PerformerOptions } from './options.ts'
 import { planDelivery, reportUnsent } from './outgoing.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
@@ -31,11 +31,13 @@ interface Heartbeat {
  * Each turn is a run of its own, because the events that it shows are: a heartbeat that fails leaves them
  * pending and the next one shows what is pending by then.
  */
-export function createHeartbeatPerformer(options: DispatchOptions): (claim: Claim) => Promise<Settlement> {
+export function createHeartbeatPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
   const { current, log, mintId, now, timers } = options
+  let tidied = false
 
   return async function performHeartbeat(claim) {
-    if (claim.task.interrupted) await closeLeftOver(claim)
+    if (!tidied || claim.task.interrupted) await closeLeftOver(claim)
+    tidied = true
     const work = await claim.load()
     const { heartbeat: rules } = settings()
     if (work.pending.all === 0 && !rules.idle) return { effects: { tasks: nextTick(now()) }, done: true }
@@ -43,7 +45,7 @@ export function createHeartbeatPerformer(options: DispatchOptions): (claim: Clai
     const { run, shown } = begin(work)
     await claim.checkpoint({ run })
     log.debug({ event: 'heartbeat-started', ...names(run), events: shown.length }, 'heartbeat started')
-    const bounds = { ms: run.timeoutSeconds * 1000, lease: claim.lease, timers }
+    const bounds = { ms: run.timeoutSeconds * 1000, stops: [claim.lease, options.stopping], timers }
     const outcome = await performTurn(options.runner, run.runner, turnOf(run, shown, work), bounds)
     const at = now()
 
@@ -56,13 +58,15 @@ export function createHeartbeatPerformer(options: DispatchOptions): (claim: Clai
     return retry(run, ending, claim.task.attempt, at)
   }
 
-  /** A process died during a heartbeat. Its run ends here; its events are still pending. */
+  /** The process before ended during a heartbeat. Its run ends here; its events are still pending. */
   async function closeLeftOver(claim: Claim): Promise<void> {
     const { items } = await options.store.read.runs({ kind: 'heartbeat', state: 'running' })
     for (const { id, attempts } of items) {
       const at = now()
       const ended = { ...endingFields(interrupted(1)), ...passed(at) }
-      await claim.checkpoint({ run: { id, ...ended, attempts: withCrash(attempts, at) } })
+      await claim.checkpoint({
+        run: { id, ...ended, attempts: withLeftOver(attempts, claim.task.interrupted, at) },
+      })
     }
   }
 

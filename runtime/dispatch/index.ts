@@ -1,6 +1,14 @@
 /** Owns everything that happens after the commit: runs, heartbeats and deliveries, claimed from the store. */
 
-import type { ClaimedTask, Workforce } from '../store/port.ts'
+import { abandonAfterMs } from '../agent/bounded-call.ts'
+import {
+  type Claim,
+  type ClaimedTask,
+  type Settlement,
+  StoreError,
+  type TaskKind,
+  type Workforce,
+} from '../store/port.ts'
 import { heartbeatTask } from '../store/tasks.ts'
 import { createDeliveryPerformer } from './delivery.ts'
 import { createHeartbeatPerformer } from './heartbeat.ts'
@@ -13,19 +21,27 @@ export type { DispatchLog, DispatchOptions, Fence } from './options.ts'
 /** Parts under way at one time; each waits for a vendor, and those of one recipient for each other. */
 const deliveryConcurrency = 16
 
+/** For what was interrupted to stop, and for its record to reach the disk, before the store takes it back. */
+const settleMs = abandonAfterMs + 1000
+
 export interface Dispatch {
   /** Arms the periodic heartbeat and begins to claim. `concurrency` is read here, once. */
   start(): Promise<void>
   /** Call it after each snapshot swap: takes up a changed `agents.route` and a shorter `heartbeat.every`. */
   applySettings(): Promise<void>
-  /** Stops claiming and waits; what is still under way after `graceMs` is interrupted and left resumable. */
+  /**
+   * Stops claiming and waits; what is still under way after `graceMs` is interrupted, recorded as such and
+   * left resumable, which may take 2 s more.
+   */
   drain(graceMs: number): Promise<void>
   /** A drain without grace. */
   close(): Promise<void>
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { store, current, log, now } = options
+  const { store, current, log, now, timers } = options
+  const stopping = new AbortController()
+  const performers = { ...options, stopping: stopping.signal }
   let workforces: Workforce[] = []
 
   async function applySettings() {
@@ -36,14 +52,23 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   function onFault(error: unknown, task: ClaimedTask) {
+    if (error instanceof StoreError && error.code === 'LEASE_LOST') return
     log.error(
       { event: 'task-faulted', task: task.key, err: error },
       'a task failed in a way that nobody foresaw',
     )
   }
 
+  function work(kind: TaskKind, concurrency: number, perform: (claim: Claim) => Promise<Settlement>) {
+    return store.work({ kinds: [kind], concurrency, perform, onFault })
+  }
+
   async function drain(graceMs: number) {
-    await Promise.all(workforces.map((workforce) => workforce.drain(graceMs)))
+    const reason = new StoreError('DRAINING', 'the gateway drains')
+    const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
+    if (graceMs === 0) stopping.abort(reason)
+    await Promise.all(workforces.map((workforce) => workforce.drain(graceMs + settleMs)))
+    timers.clearTimeout(timer)
     workforces = []
   }
 
@@ -52,19 +77,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       await applySettings()
       const { concurrency } = current().snapshot.settings.agents.defaults
       workforces = [
-        store.work({ kinds: ['run'], concurrency, perform: createRunPerformer(options), onFault }),
-        store.work({
-          kinds: ['heartbeat'],
-          concurrency: 1,
-          perform: createHeartbeatPerformer(options),
-          onFault,
-        }),
-        store.work({
-          kinds: ['delivery'],
-          concurrency: deliveryConcurrency,
-          perform: createDeliveryPerformer(options),
-          onFault,
-        }),
+        work('run', concurrency, createRunPerformer(performers)),
+        work('heartbeat', 1, createHeartbeatPerformer(performers)),
+        work('delivery', deliveryConcurrency, createDeliveryPerformer(performers)),
       ]
     },
     applySettings,

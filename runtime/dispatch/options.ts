@@ -25,6 +25,11 @@ export interface DispatchOptions {
   readonly timers: Timers
 }
 
+/** What a performer is given: its host's options, and the end of the drain's grace. */
+export interface PerformerOptions extends DispatchOptions {
+  readonly stopping: AbortSignal
+}
+
 /** The untrusted-content boundary around a whole text. */
 export type Fence = (text: string, options: { label: string; randomId: () => string }) => string
 

@@ -14,9 +14,9 @@ import { exchange, recentHistory } from '../session/history.ts'
 import { summaryEvent } from '../session/summary.ts'
 import type { Claim, EventRecord, RunRecord, Settlement, Work } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
-import { countOf, withCrash, withEnd } from './attempts.ts'
+import { countOf, withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, retryDelayMs } from './backoff.ts'
-import type { DispatchOptions } from './options.ts'
+import type { PerformerOptions } from './options.ts'
 import { planDelivery, reportUnsent } from './outgoing.ts'
 import { recordStartSoon } from './start-record.ts'
 
@@ -35,7 +35,7 @@ type Started = RunRecord & { readonly startedAt: number }
  * with its end, so a claimed run is at `accepted` or `running`; one at `ran` is taken up from there without
  * asking the model. A stage that does not apply is passed at once.
  */
-export function createRunPerformer(options: DispatchOptions): (claim: Claim) => Promise<Settlement> {
+export function createRunPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
   const { current, log, mintId, now, timers } = options
 
   return async function performRun(claim) {
@@ -47,8 +47,7 @@ export function createRunPerformer(options: DispatchOptions): (claim: Claim) => 
     if (found.stage === 'ran') return conclude(found, recordedEnding(found), work, now())
 
     const at = now()
-    const crashed = claim.task.interrupted
-    const past = crashed ? { ...found, attempts: withCrash(found.attempts, at) } : found
+    const past = { ...found, attempts: withLeftOver(found.attempts, claim.task.interrupted, at) }
     const interruptions = countOf(past.attempts, 'interrupted')
     if (interruptions >= interruptionLimit) return conclude(past, interrupted(interruptions), work, at)
     return attempt(claim, begin(past, at), work, at)
@@ -56,12 +55,12 @@ export function createRunPerformer(options: DispatchOptions): (claim: Claim) => 
 
   async function attempt(claim: Claim, run: Started, work: Work, at: number): Promise<Settlement> {
     const start = { run: progressOf(run) }
-    if (claim.task.interrupted) await claim.checkpoint(start)
+    if (run.attempts.at(-2)?.outcome === 'interrupted') await claim.checkpoint(start)
     const settleStart = recordStartSoon(claim, start, timers)
     log.debug({ event: 'run-started', ...names(run), attempt: run.attempts.length }, 'run started')
 
     const deadline = run.startedAt + run.timeoutSeconds * 1000
-    const bounds = { ms: deadline - at, lease: claim.lease, timers }
+    const bounds = { ms: deadline - at, stops: [claim.lease, options.stopping], timers }
     const outcome = await performTurn(options.runner, run.runner, turnOf(run, work), bounds)
     await settleStart()
     const endedAt = now()

@@ -1,0 +1,345 @@
+/** Owns the bed that dispatch's tests run on: a real store in a folder of its own, a clock moved by hand. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { Settings } from '@reveille/engine'
+import type { Channel, Part, Runner, SendCall, Turn, TurnCall, TurnResult } from '@reveille/kit'
+import type { Timers } from '../agent/bounded-call.ts'
+import { createIdMinter } from '../store/id.ts'
+import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
+import { openSqliteStore } from '../store/sqlite/index.ts'
+import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
+import { createDeliveryPerformer } from './delivery.ts'
+import { createHeartbeatPerformer } from './heartbeat.ts'
+import { createDispatch, type Dispatch, type DispatchOptions } from './index.ts'
+import { createRunPerformer } from './run.ts'
+
+export type Defaults = Settings['agents']['defaults']
+export type LogLine = { readonly level: string; readonly event: string; readonly [fact: string]: unknown }
+export type TestBed = Awaited<ReturnType<typeof openTestBed>>
+
+export interface Setting {
+  /** What the one runner, `fake`, answers. Default: the prompt. */
+  run?(turn: Turn, call: TurnCall): Promise<TurnResult>
+  /** What the one channel, `wall`, does with a part. Default: receives it. */
+  send?(part: Part, call: SendCall): Promise<void>
+  readonly channel?: Partial<Channel>
+  readonly defaults?: Partial<Defaults>
+  readonly heartbeat?: Partial<Defaults['heartbeat']>
+  readonly route?: { readonly channel: string; readonly to?: string }
+}
+
+/** Real milliseconds after which a test that waits has failed. */
+const patienceMs = 5000
+
+const epoch = Date.UTC(2026, 0, 1)
+
+export async function openTestBed(t: TestContext, setting: Setting = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'reveille-dispatch-'))
+  const clock = createHandClock(epoch)
+  const mintId = createIdMinter(clock.now)
+  const turns: Turn[] = []
+  const sent: { readonly text: string; readonly to: string; readonly key: string }[] = []
+  const lines: LogLine[] = []
+  const stirring = createStirring()
+  const over = new AbortController()
+  let store = await open()
+  let dispatch: Dispatch | undefined
+
+  t.after(async () => {
+    over.abort()
+    await close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  function open(): Promise<Store> {
+    return openSqliteStore({
+      location: folder,
+      now: clock.now,
+      setTimer: clock.setTimer,
+      keepMs: 86_400_000 * 7,
+      backlog: 10_000,
+      historyMessages: 20,
+    })
+  }
+
+  async function close() {
+    await dispatch?.close()
+    dispatch = undefined
+    await store.close()
+  }
+
+  const runner: Runner = {
+    id: 'fake',
+    async run(turn, call) {
+      turns.push(turn)
+      stirring.stir()
+      return setting.run ? setting.run(turn, call) : { reply: turn.prompt }
+    },
+  }
+
+  const channel: Channel = {
+    id: 'wall',
+    limits: { part: 1000, unit: 'utf16' },
+    target: (to) => ({ key: to.toLowerCase(), kind: 'user', to }),
+    render: (markdown) => markdown.split('|').map((text) => ({ text })),
+    async send(part, call) {
+      stirring.stir()
+      await setting.send?.(part, call)
+      sent.push({ text: part.text, to: String(call.target['to']), key: call.key })
+      stirring.stir()
+      return { id: `w${sent.length}` }
+    },
+    ...setting.channel,
+  }
+
+  const defaults: Defaults = {
+    runner: 'fake',
+    timeoutSeconds: 60,
+    concurrency: 4,
+    ...setting.defaults,
+    heartbeat: { everyMs: 0, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Beat.', ...setting.heartbeat },
+  }
+  const settings = { agents: { defaults, runners: {}, route: setting.route } } as unknown as Settings
+
+  function options(): DispatchOptions {
+    return {
+      store,
+      current: () => ({ generation: 3, snapshot: { settings } as never }),
+      runner: (name) => (name === 'fake' ? runner : undefined),
+      channel: (name) => (name === 'wall' ? channel : undefined),
+      fence: (text, { label, randomId }) => `<${label} ${randomId()}>${text}`,
+      log: createLog(lines, stirring.stir),
+      now: clock.now,
+      mintId,
+      random: () => 1,
+      randomId: () => 'x',
+      timers: clock.timers,
+    }
+  }
+
+  async function start() {
+    dispatch = createDispatch(options())
+    await dispatch.start()
+    return dispatch
+  }
+
+  /** Performs as dispatch does, but no settlement ever leaves: the process dies just before. */
+  function startDoomed(kind: 'run' | 'heartbeat' | 'delivery'): Promise<void> {
+    const create = {
+      run: createRunPerformer,
+      heartbeat: createHeartbeatPerformer,
+      delivery: createDeliveryPerformer,
+    }
+    const perform = create[kind]({ ...options(), stopping: over.signal })
+    return new Promise((resolve) => {
+      store.work({
+        kinds: [kind],
+        concurrency: 1,
+        async perform(claim) {
+          await perform(claim)
+          resolve()
+          return new Promise<never>(() => {})
+        },
+      })
+    })
+  }
+
+  async function acceptRun(fields: Partial<RunRecord> = {}, lane = fields.sessionKey !== undefined) {
+    const run = newRun(mintId(), clock.now(), fields)
+    const task = runTask({ id: run.id, sessionKey: run.sessionKey, lane, dueAt: clock.now() })
+    await accept('agent', { record: { type: 'run', ...run }, tasks: [task] }, run.id)
+    return run.id
+  }
+
+  async function acceptEvent(text: string, mode: EventRecord['mode'] = 'now') {
+    const event = newEvent(mintId(), clock.now(), text, mode)
+    const tasks = mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
+    await accept('wake', { record: { type: 'event', ...event }, tasks }, event.id)
+    return event.id
+  }
+
+  function accept(
+    kind: 'wake' | 'agent',
+    action: Parameters<Store['accept']>[0]['actions'][number],
+    id: string,
+  ) {
+    const request = {
+      id: mintId(),
+      endpoint: 'github',
+      generation: 2,
+      outcome: 'accepted',
+      status: 202,
+      bodyBytes: 2,
+      receivedAt: clock.now(),
+      timings: {},
+      actions: [{ kind, id }],
+    } as const
+    return store.accept({ request, actions: [action] })
+  }
+
+  /** Waits until `look` answers something; looks again whenever something was committed, asked or logged. */
+  async function until<Found>(look: () => Promise<Found | undefined | false>): Promise<Found> {
+    const done = new AbortController()
+    const patience = AbortSignal.timeout(patienceMs)
+    const changes = store.changes({ signal: done.signal })[Symbol.asyncIterator]()
+    const vain = new Promise<never>((_, reject) => {
+      patience.addEventListener('abort', () => reject(new Error(`waited in vain for ${look}`)), {
+        once: true,
+      })
+    })
+    vain.catch(() => {})
+    try {
+      let change = changes.next()
+      for (;;) {
+        const stirred = stirring.wait()
+        const found = await look()
+        if (found) return found
+        const next = await Promise.race([change.then(() => 'change'), stirred, vain])
+        if (next === 'change') change = changes.next()
+      }
+    } finally {
+      done.abort()
+    }
+  }
+
+  const untilRun = (id: string, holds: (run: RunRecord) => boolean) =>
+    until(async () => {
+      const run = await store.read.run(id)
+      return run && holds(run) && run
+    })
+
+  return {
+    clock,
+    turns,
+    sent,
+    lines,
+    start,
+    startDoomed,
+    acceptRun,
+    acceptEvent,
+    until,
+    untilRun,
+    read: () => store.read,
+    /** The heartbeats so far, oldest first. */
+    heartbeats: async () => (await store.read.runs({ kind: 'heartbeat' })).items.toReversed(),
+    deliveries: async () => (await store.read.deliveries()).items.toReversed(),
+    events: async () => (await store.read.events()).items.toReversed(),
+    log: (event: string) => lines.filter((line) => line.event === event),
+    command: (command: Parameters<Store['command']>[0]) => store.command(command),
+    /** The process ends, and another takes over the folder. */
+    async restart() {
+      await close()
+      store = await open()
+      return start()
+    },
+  }
+}
+
+function newRun(id: string, now: number, fields: Partial<RunRecord>): RunRecord {
+  return {
+    id,
+    kind: 'run',
+    requestId: id,
+    endpoint: 'github',
+    generation: 2,
+    sessionKey: `hook:${id}`,
+    state: 'queued',
+    stage: 'accepted',
+    runner: 'fake',
+    timeoutSeconds: 60,
+    wakeMode: 'next-heartbeat',
+    deliver: false,
+    channel: 'wall',
+    to: 'Ada',
+    message: 'hello',
+    prompt: 'hello',
+    attempts: [],
+    createdAt: now,
+    deliveryIds: [],
+    ...fields,
+  }
+}
+
+function newEvent(id: string, now: number, text: string, mode: EventRecord['mode']): EventRecord {
+  return {
+    id,
+    session: 'main',
+    state: 'pending',
+    text,
+    prompt: `[${text}]`,
+    mode,
+    trusted: false,
+    origin: { requestId: id },
+    generation: 2,
+    createdAt: now,
+  }
+}
+
+function createLog(lines: LogLine[], stir: () => void): DispatchOptions['log'] {
+  const at = (level: string) => (facts: object) => {
+    lines.push({ level, ...facts } as LogLine)
+    stir()
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** Wakes those who wait for something that is not committed: a runner asked, a line logged. */
+function createStirring() {
+  let next = Promise.withResolvers<'stirred'>()
+  return {
+    wait: () => next.promise,
+    stir() {
+      next.resolve('stirred')
+      next = Promise.withResolvers()
+    },
+  }
+}
+
+/** Timers fire when `advance` reaches them, in order; one that is already due fires by itself. */
+function createHandClock(start: number) {
+  let time = start
+  let last = 0
+  const waiting = new Map<number, { readonly at: number; readonly run: () => void }>()
+
+  function fire(id: number) {
+    const timer = waiting.get(id)
+    waiting.delete(id)
+    timer?.run()
+  }
+
+  function add(run: () => void, ms: number): number {
+    last += 1
+    const id = last
+    waiting.set(id, { at: time + ms, run })
+    if (ms <= 0) setImmediate(fire, id)
+    return id
+  }
+
+  const timers: Timers = {
+    setTimeout: add,
+    clearTimeout: (id) => void waiting.delete(id as number),
+  }
+  const setTimer: SetTimer = (run, ms) => {
+    const id = add(run, ms)
+    return () => void waiting.delete(id)
+  }
+
+  return {
+    now: () => time,
+    timers,
+    setTimer,
+    advance(ms: number) {
+      const end = time + ms
+      for (;;) {
+        const due = [...waiting].filter(([, timer]) => timer.at <= end).sort(([, a], [, b]) => a.at - b.at)[0]
+        if (!due) break
+        time = Math.max(time, due[1].at)
+        fire(due[0])
+      }
+      time = end
+    },
+  }
+}
