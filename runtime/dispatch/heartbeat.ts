@@ -40,7 +40,10 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
     tidied = true
     const work = await claim.load()
     const { heartbeat: rules } = settings()
-    if (work.pending.all === 0 && !rules.idle) return { effects: { tasks: nextTick(now()) }, done: true }
+    if (work.pending.all === 0 && !rules.idle) {
+      log.debug({ event: 'heartbeat-skipped', reason: 'nothing is pending' }, 'heartbeat skipped')
+      return { effects: { tasks: nextTick(now()) }, done: true }
+    }
 
     const { run, shown } = begin(work)
     await claim.checkpoint({ run })

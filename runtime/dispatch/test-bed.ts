@@ -1,12 +1,12 @@
 /** Owns the bed that dispatch's tests run on: a real store in a folder of its own, a clock moved by hand. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Settings } from '@reveille/engine'
 import type { Channel, Part, Runner, SendCall, Turn, TurnCall, TurnResult } from '@reveille/kit'
-import type { Timers } from '../agent/bounded-call.ts'
+import { abandonAfterMs, type Timers } from '../agent/bounded-call.ts'
 import { createIdMinter } from '../store/id.ts'
 import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
@@ -19,6 +19,8 @@ import { createRunPerformer } from './run.ts'
 export type Defaults = Settings['agents']['defaults']
 export type LogLine = { readonly level: string; readonly event: string; readonly [fact: string]: unknown }
 export type TestBed = Awaited<ReturnType<typeof openTestBed>>
+
+type Kind = 'run' | 'heartbeat' | 'delivery'
 
 export interface Setting {
   /** What the one runner, `fake`, answers. Default: the prompt. */
@@ -37,13 +39,16 @@ const patienceMs = 5000
 const epoch = Date.UTC(2026, 0, 1)
 
 export async function openTestBed(t: TestContext, setting: Setting = {}) {
-  const folder = await mkdtemp(join(tmpdir(), 'reveille-dispatch-'))
+  const root = await mkdtemp(join(tmpdir(), 'reveille-dispatch-'))
+  const stirring = createStirring()
+  let life = 0
+  let given = 0
+  let configured = true
   const clock = createHandClock(epoch)
   const mintId = createIdMinter(clock.now)
   const turns: Turn[] = []
   const sent: { readonly text: string; readonly to: string; readonly key: string }[] = []
   const lines: LogLine[] = []
-  const stirring = createStirring()
   const over = new AbortController()
   let store = await open()
   let dispatch: Dispatch | undefined
@@ -51,12 +56,12 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   t.after(async () => {
     over.abort()
     await close()
-    await rm(folder, { recursive: true, force: true })
+    await rm(root, { recursive: true, force: true })
   })
 
   function open(): Promise<Store> {
     return openSqliteStore({
-      location: folder,
+      location: join(root, String(life)),
       now: clock.now,
       setTimer: clock.setTimer,
       keepMs: 86_400_000 * 7,
@@ -66,8 +71,10 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   }
 
   async function close() {
-    await dispatch?.close()
+    const closing = dispatch?.close()
     dispatch = undefined
+    clock.advance(abandonAfterMs)
+    await closing
     await store.close()
   }
 
@@ -86,6 +93,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     target: (to) => ({ key: to.toLowerCase(), kind: 'user', to }),
     render: (markdown) => markdown.split('|').map((text) => ({ text })),
     async send(part, call) {
+      given += 1
       stirring.stir()
       await setting.send?.(part, call)
       sent.push({ text: part.text, to: String(call.target['to']), key: call.key })
@@ -109,7 +117,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       store,
       current: () => ({ generation: 3, snapshot: { settings } as never }),
       runner: (name) => (name === 'fake' ? runner : undefined),
-      channel: (name) => (name === 'wall' ? channel : undefined),
+      channel: (name) => (configured && name === 'wall' ? channel : undefined),
       fence: (text, { label, randomId }) => `<${label} ${randomId()}>${text}`,
       log: createLog(lines, stirring.stir),
       now: clock.now,
@@ -126,14 +134,23 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     return dispatch
   }
 
-  /** Performs as dispatch does, but no settlement ever leaves: the process dies just before. */
-  function startDoomed(kind: 'run' | 'heartbeat' | 'delivery'): Promise<void> {
+  function performer(kind: Kind) {
     const create = {
       run: createRunPerformer,
       heartbeat: createHeartbeatPerformer,
       delivery: createDeliveryPerformer,
     }
-    const perform = create[kind]({ ...options(), stopping: over.signal })
+    return create[kind]({ ...options(), stopping: over.signal })
+  }
+
+  /** One kind of work, and nothing else. */
+  function startOnly(kind: Kind) {
+    store.work({ kinds: [kind], concurrency: 1, perform: performer(kind) })
+  }
+
+  /** Performs as dispatch does, but no settlement ever leaves: the process dies just before. */
+  function startDoomed(kind: Kind): Promise<void> {
+    const perform = performer(kind)
     return new Promise((resolve) => {
       store.work({
         kinds: [kind],
@@ -218,6 +235,12 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     lines,
     start,
     startDoomed,
+    startOnly,
+    /** Parts that the channel was given so far. */
+    sending: () => given,
+    removeChannel() {
+      configured = false
+    },
     acceptRun,
     acceptEvent,
     until,
@@ -229,11 +252,22 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     events: async () => (await store.read.events()).items.toReversed(),
     log: (event: string) => lines.filter((line) => line.event === event),
     command: (command: Parameters<Store['command']>[0]) => store.command(command),
-    /** The process ends, and another takes over the folder. */
+    /** The process ends in peace, and another takes over the folder. */
     async restart() {
       await close()
       store = await open()
       return start()
+    },
+    /** The process is killed: what was on the disk at this moment is all that the next one finds. */
+    async crash() {
+      const from = join(root, String(life))
+      life += 1
+      await cp(from, join(root, String(life)), { recursive: true, filter: (file) => !file.includes('lock') })
+      await close()
+      turns.length = 0
+      sent.length = 0
+      lines.length = 0
+      store = await open()
     },
   }
 }

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openTestBed } from './test-bed.ts'
+
+const crashed = 'the process ended while the run was being performed'
+
+test('a run that nobody had claimed is performed by the next process', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await bed.acceptRun()
+  await bed.crash()
+  await bed.start()
+  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
+  assert.deepEqual([run.state, run.attempts.length], ['succeeded', 1])
+})
+
+test('a crash while the model is at work is recorded before the model is asked again', async (t) => {
+  let hang = true
+  const bed = await openTestBed(t, {
+    run: async (turn) => (hang ? new Promise<never>(() => {}) : { reply: turn.prompt }),
+  })
+  await bed.start()
+  const id = await bed.acceptRun()
+  await bed.until(async () => bed.turns.length === 1)
+  bed.clock.advance(25)
+  const begun = await bed.untilRun(id, (run) => run.state === 'running')
+  await bed.crash()
+  hang = false
+  await bed.start()
+  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
+  assert.deepEqual(
+    run.attempts.map(({ number, outcome, reason }) => [number, outcome, reason]),
+    [
+      [1, 'interrupted', crashed],
+      [2, 'succeeded', undefined],
+    ],
+  )
+  assert.deepEqual([run.startedAt, bed.turns[0]?.attempt], [begun.startedAt, 2])
+})
+
+test('a crash after the answer and before its commit asks again, with the reason on record', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.startDoomed('run')
+  await bed.crash()
+  assert.deepEqual([await bed.events(), await bed.deliveries()], [[], []])
+  await bed.start()
+  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
+  assert.deepEqual(
+    run.attempts.map(({ outcome, reason }) => [outcome, reason]),
+    [
+      ['interrupted', crashed],
+      ['succeeded', undefined],
+    ],
+  )
+  assert.deepEqual([(await bed.events()).length, bed.sent.length], [1, 1])
+})
+
+test('the reason is on disk before the model is asked again', async (t) => {
+  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
+  const id = await bed.acceptRun()
+  await bed.start()
+  await bed.until(async () => bed.turns.length === 1)
+  await bed.crash()
+  await bed.start()
+  await bed.until(async () => bed.turns.length === 1)
+  const run = await bed.read().run(id)
+  assert.deepEqual(
+    run?.attempts.map(({ outcome }) => outcome),
+    ['interrupted', undefined],
+  )
+})
+
+test('a crash after the turn was committed does not ask the model again', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.startOnly('run')
+  await bed.untilRun(id, (run) => run.stage === 'summarised')
+  await bed.crash()
+  await bed.start()
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.deepEqual([bed.turns.length, bed.sent.length, (await bed.events()).length], [0, 1, 1])
+})
+
+test('a crash between two parts goes on at the first part without a receipt', async (t) => {
+  let hang = true
+  const bed = await openTestBed(t, {
+    send: async (part) => (hang && part.text === 'two' ? new Promise<never>(() => {}) : undefined),
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
+  await bed.until(async () => (await bed.deliveries())[0]?.receipts.length === 1)
+  await bed.crash()
+  hang = false
+  await bed.start()
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.deepEqual(
+    bed.sent.map(({ text }) => text),
+    ['two'],
+  )
+})
+
+test('a crash after a part was sent and before its receipt was kept sends it again under its key', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.startOnly('run')
+  await bed.untilRun(id, (run) => run.stage === 'summarised')
+  await bed.startDoomed('delivery')
+  const [first] = bed.sent
+  await bed.crash()
+  await bed.start()
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.equal(bed.sent[0]?.key, first?.key)
+})
+
+test('a run that takes the process down again and again is given up', async (t) => {
+  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
+  const id = await bed.acceptRun({ timeoutSeconds: 600 })
+  for (let life = 0; life < 10; life += 1) {
+    await bed.start()
+    await bed.until(async () => bed.turns.length === 1)
+    await bed.crash()
+  }
+  await bed.start()
+  const run = await bed.untilRun(id, (each) => each.state === 'failed')
+  assert.deepEqual([run.error?.code, run.attempts.length, bed.turns.length], ['INTERRUPTED', 10, 0])
+})
+
+test('a crash does not give a run more time than it has', async (t) => {
+  const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
+  await bed.start()
+  const id = await bed.acceptRun({ timeoutSeconds: 60 })
+  await bed.until(async () => bed.turns.length === 1)
+  bed.clock.advance(25)
+  await bed.untilRun(id, (run) => run.state === 'running')
+  await bed.crash()
+  bed.clock.advance(60_000)
+  await bed.start()
+  await bed.untilRun(id, (run) => run.state === 'timed-out')
+  assert.equal(bed.turns.length, 0)
+})
+
+test('the last route and the history of a session survive a crash', async (t) => {
+  const bed = await openTestBed(t)
+  await bed.start()
+  await bed.command({ type: 'set-route', route: { channel: 'wall', to: 'Hedy' } })
+  const first = await bed.acceptRun({ sessionKey: 'pr:1', prompt: 'one' })
+  await bed.untilRun(first, (run) => run.stage === 'delivered')
+  await bed.crash()
+  await bed.start()
+  const second = await bed.acceptRun({
+    sessionKey: 'pr:1',
+    prompt: 'two',
+    deliver: true,
+    channel: 'last',
+    to: undefined,
+  })
+  await bed.untilRun(second, (run) => run.stage === 'delivered')
+  assert.deepEqual([bed.turns[0]?.history.length, bed.sent[0]?.to], [2, 'Hedy'])
+})

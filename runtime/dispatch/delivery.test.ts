@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PluginError } from '@reveille/kit'
+import type { DeliveryRecord } from '../store/port.ts'
+import { openTestBed, type TestBed } from './test-bed.ts'
+
+const broken = (code: string, facts: { retryable: boolean; retryAfter?: number; maybeDelivered?: boolean }) =>
+  new PluginError(`the wall said ${code}`, { code, ...facts })
+
+function untilDelivery(bed: TestBed, holds: (delivery: DeliveryRecord) => boolean) {
+  return bed.until(async () => {
+    const [delivery] = await bed.deliveries()
+    return delivery !== undefined && holds(delivery) && delivery
+  })
+}
+
+test('a reply is delivered, part by part, and its run reaches its last stage', async (t) => {
+  const bed = await openTestBed(t)
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true, prompt: 'one|two|three' })
+  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
+  const delivery = await bed.read().delivery(run.deliveryIds[0] ?? '')
+  assert.deepEqual(
+    bed.sent.map(({ text, to, key }) => [text, to, key]),
+    [
+      ['one', 'Ada', `${delivery?.id}:0`],
+      ['two', 'Ada', `${delivery?.id}:1`],
+      ['three', 'Ada', `${delivery?.id}:2`],
+    ],
+  )
+  assert.deepEqual([delivery?.state, delivery?.receipts.length, delivery?.attempts], ['delivered', 3, 1])
+  assert.deepEqual([delivery?.runId, run.deliveredAt], [id, bed.clock.now()])
+})
+
+test('a run that does not deliver makes no delivery', async (t) => {
+  const bed = await openTestBed(t)
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: false })
+  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
+  assert.deepEqual([run.deliveryIds, await bed.deliveries()], [[], []])
+})
+
+for (const [reply, code] of [
+  ['HEARTBEAT_OK.', 'ACK_ONLY'],
+  [' \n', 'BLANK_REPLY'],
+]) {
+  test(`the reply ${JSON.stringify(reply)} is skipped as ${code}`, async (t) => {
+    const bed = await openTestBed(t, { run: async () => ({ reply: reply ?? '' }) })
+    await bed.start()
+    const id = await bed.acceptRun({ deliver: true })
+    await bed.untilRun(id, (run) => run.stage === 'delivered')
+    const [delivery] = await bed.deliveries()
+    assert.deepEqual([delivery?.state, delivery?.code, bed.sent], ['skipped', code, []])
+    assert.equal(bed.log('delivery-skipped').length, 1)
+  })
+}
+
+test('a reply that the channel renders as nothing is skipped', async (t) => {
+  const bed = await openTestBed(t, { channel: { render: () => [] } })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.equal((await bed.deliveries())[0]?.state, 'skipped')
+})
+
+test('where nothing serves, the run succeeds and its delivery is parked with NO_ROUTE', async (t) => {
+  const bed = await openTestBed(t)
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true, channel: 'last', to: undefined })
+  const run = await bed.untilRun(id, (each) => each.state === 'succeeded')
+  const [delivery] = await bed.deliveries()
+  assert.deepEqual([run.stage, run.deliveredAt], ['summarised', undefined])
+  assert.deepEqual([delivery?.state, delivery?.channel, delivery?.code], ['parked', 'whatsapp', 'NO_ROUTE'])
+  assert.match(delivery?.reason ?? '', /whatsapp is not configured/)
+  assert.equal(bed.log('delivery-parked').length, 1)
+})
+
+test('last follows the route that was set by hand', async (t) => {
+  const bed = await openTestBed(t, { route: { channel: 'wall', to: 'Grace' } })
+  await bed.start()
+  await bed.command({ type: 'set-route', route: { channel: 'wall', to: 'Hedy' } })
+  const id = await bed.acceptRun({ deliver: true, channel: 'last', to: undefined })
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.equal(bed.sent[0]?.to, 'Hedy')
+})
+
+test('a failed part is sent again alone, after the backoff', async (t) => {
+  let fail = true
+  const bed = await openTestBed(t, {
+    async send(part) {
+      if (part.text === 'two' && fail) throw broken('unavailable', { retryable: true })
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true, prompt: 'one|two|three' })
+  const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  assert.deepEqual(
+    [waiting.state, waiting.receipts.length, waiting.code, waiting.nextAt],
+    ['pending', 1, 'unavailable', bed.clock.now() + 2000],
+  )
+  fail = false
+  bed.clock.advance(2000)
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.deepEqual(
+    bed.sent.map((each) => each.text),
+    ['one', 'two', 'three'],
+  )
+  const [delivery] = await bed.deliveries()
+  assert.deepEqual([delivery?.code, delivery?.nextAt, delivery?.attempts], [undefined, undefined, 2])
+  assert.equal(bed.turns.length, 1)
+})
+
+test('Retry-After wins over the backoff, up to an hour', async (t) => {
+  for (const [retryAfter, seconds] of [
+    [90, 90],
+    [86_400, 3600],
+  ] as const) {
+    const bed = await openTestBed(t, {
+      async send() {
+        throw broken('rate-limited', { retryable: true, retryAfter })
+      },
+    })
+    await bed.start()
+    await bed.acceptRun({ deliver: true })
+    const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+    assert.equal((waiting.nextAt ?? 0) - bed.clock.now(), seconds * 1000)
+  }
+})
+
+test('a permanent error parks the delivery with its code, and the run stays succeeded', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('forbidden', { retryable: false })
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual(
+    [delivery.code, delivery.reason, delivery.attempts],
+    ['forbidden', 'the wall said forbidden', 1],
+  )
+  const run = await bed.read().run(id)
+  assert.deepEqual([run?.state, run?.stage], ['succeeded', 'summarised'])
+})
+
+test('an error that is no plugin error parks the delivery and is not quoted in the log', async (t) => {
+  const bed = await openTestBed(t, {
+    async send(part) {
+      throw new TypeError(`cannot send ${part.text}`)
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true, prompt: 'private' })
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual([delivery.code, delivery.reason], ['CHANNEL_FAILED', 'cannot send private'])
+  assert.doesNotMatch(JSON.stringify(bed.lines), /private/)
+})
+
+test('an address that the channel refuses parks the delivery with its code', async (t) => {
+  const bed = await openTestBed(t, {
+    channel: {
+      target() {
+        throw broken('bad-target', { retryable: false })
+      },
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.untilRun(id, (run) => run.state === 'succeeded')
+  assert.equal((await bed.deliveries())[0]?.code, 'bad-target')
+})
+
+test('after eight attempts a delivery is parked', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('unavailable', { retryable: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  for (let attempts = 1; attempts < 8; attempts += 1) {
+    const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === attempts)
+    bed.clock.advance((waiting.nextAt ?? 0) - bed.clock.now())
+  }
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual(
+    [delivery.attempts, delivery.reason],
+    [8, 'given up after 8 attempts: the wall said unavailable'],
+  )
+  assert.equal(bed.log('delivery-retried').length, 7)
+})
+
+test('what may have arrived is not sent twice where a repeat may double', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('network', { retryable: true, maybeDelivered: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual(
+    [delivery.code, delivery.reason],
+    ['network', 'it may have arrived: the wall said network'],
+  )
+})
+
+test('what may have arrived is sent again under the same key where the channel forgets repeats', async (t) => {
+  const keys: string[] = []
+  const bed = await openTestBed(t, {
+    channel: { idempotency: { windowMs: 60_000 } },
+    async send(_part, { key }) {
+      keys.push(key)
+      if (keys.length === 1) throw broken('network', { retryable: true, maybeDelivered: true })
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  bed.clock.advance(2000)
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.equal(keys[0], keys[1])
+})
+
+test('a channel that does not answer within 30 s may have sent the part', async (t) => {
+  const bed = await openTestBed(t, {
+    send: (_part, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  let asked = 0
+  await bed.until(async () => {
+    asked = bed.log('summary-posted').length
+    return asked === 1 && (await bed.deliveries()).length === 1
+  })
+  await bed.until(async () => bed.sending() === 1)
+  bed.clock.advance(30_000)
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual(
+    [delivery.code, delivery.reason],
+    ['TIMEOUT', 'it may have arrived: the channel did not answer within 30 s'],
+  )
+})
+
+test('one recipient gets replies in order while another is not kept waiting', async (t) => {
+  let down = true
+  const bed = await openTestBed(t, {
+    async send(_part, { target }) {
+      if (down && target.key === 'ada') throw broken('unavailable', { retryable: true })
+    },
+  })
+  await bed.start()
+  const ids: string[] = []
+  for (const [prompt, to] of [
+    ['first', 'Ada'],
+    ['second', 'ADA'],
+    ['other', 'Grace'],
+  ] as const) {
+    const id = await bed.acceptRun({ deliver: true, prompt, to })
+    ids.push(id)
+    await bed.untilRun(id, (run) => run.stage !== 'accepted' && run.stage !== 'running')
+  }
+  await bed.untilRun(ids[2] ?? '', (run) => run.stage === 'delivered')
+  down = false
+  bed.clock.advance(2000)
+  await bed.untilRun(ids[1] ?? '', (run) => run.stage === 'delivered')
+  assert.deepEqual(
+    bed.sent.map((each) => each.text),
+    ['other', 'first', 'second'],
+  )
+})
+
+test('a channel that is not configured any more parks the delivery', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('unavailable', { retryable: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  bed.removeChannel()
+  bed.clock.advance(2000)
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.equal(delivery.code, 'NO_ROUTE')
+})
