@@ -41,6 +41,9 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
   function changeRun(patch: NonNullable<Effects['run']>): void {
     const id = blobOfId(patch.id)
     const row = selectRun.get(id) as RecordRow | undefined
+    if (row === undefined && patch.kind === undefined) {
+      throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
+    }
     const run = { ...(row === undefined ? undefined : JSON.parse(row.record)), ...patch } as RunRecord
     if (row === undefined) insertRun.run(id, run.kind, run.state, run.sessionKey, JSON.stringify(run))
     else updateRun.run(run.state, JSON.stringify(run), id)

@@ -34,25 +34,28 @@ type Step = (after: Key | undefined, cutoff: number, now: number) => Key | undef
 
 export interface RetentionOptions {
   readonly keepMs: number
+  /** The time at open; the first pass begins a minute later. */
+  readonly now: number
   /** For the budget of a slice alone. */
   readonly elapsed?: () => number
 }
 
 export function createRetention(
   db: DatabaseSync,
-  { keepMs, elapsed = () => performance.now() }: RetentionOptions,
+  { keepMs, now: openedAt, elapsed = () => performance.now() }: RetentionOptions,
 ): Retention {
+  // What is about something goes before it: deliveries before their run, runs and events before their request.
   const steps: readonly Step[] = [
+    deliveryStep(db),
     runStep(db),
     eventStep(db),
-    deliveryStep(db),
     requestStep(db),
     turnStep(db),
     dedupeStep(db),
   ]
   let index = 0
   let after: Key | undefined
-  let nextAt = 0
+  let nextAt = openedAt + rest
 
   return {
     get nextAt() {
@@ -108,10 +111,14 @@ function recordStep(
 
 function runStep(db: DatabaseSync): Step {
   const openTask = db.prepare('SELECT 1 FROM tasks WHERE key = ?')
+  const delivery = db.prepare('SELECT 1 FROM deliveries WHERE id = ?')
+  const isOpen = (run: RunRecord) =>
+    openTask.get(`run:${run.id}`) !== undefined ||
+    run.deliveryIds.some((id) => delivery.get(blobOfId(id)) !== undefined)
   return recordStep(db, 'runs', (record, cutoff) => {
     const run = JSON.parse(record) as RunRecord
     const ended = run.state !== 'queued' && run.state !== 'running'
-    return ended && (run.ranAt ?? run.createdAt) < cutoff && openTask.get(`run:${run.id}`) === undefined
+    return ended && (run.ranAt ?? run.createdAt) < cutoff && !isOpen(run)
   })
 }
 

@@ -1,0 +1,25 @@
+/**
+ * Owns what every store promises. A store passes when this suite passes on it; nothing in here knows how one
+ * keeps its data.
+ */
+
+import { acceptingContract } from './contract/accepting.ts'
+import type { ContractSubject } from './contract/bench.ts'
+import { changesContract } from './contract/changes.ts'
+import { failingContract } from './contract/failing.ts'
+import { heartbeatContract } from './contract/heartbeat.ts'
+import { performingContract } from './contract/performing.ts'
+import { readingContract } from './contract/reading.ts'
+import { retentionContract } from './contract/retention.ts'
+
+export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench.ts'
+
+export function storeContract(subject: ContractSubject): void {
+  acceptingContract(subject)
+  performingContract(subject)
+  heartbeatContract(subject)
+  readingContract(subject)
+  changesContract(subject)
+  retentionContract(subject)
+  failingContract(subject)
+}

@@ -1,0 +1,188 @@
+/** Owns the promises of `accept`: whole or not at all, shared commits, nothing twice. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Dedupe } from '../port.ts'
+import { type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function acceptingContract(subject: ContractSubject): void {
+  describe(`${subject.name}: accepting`, () => {
+    test('what was accepted is there after the store was closed and opened', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [run, event] = [sample.runAction(), sample.eventAction()]
+      const entry = sample.entry(run, event)
+      const acceptance = await bench.store.accept(entry)
+      assert.deepEqual(acceptance.actions, [
+        { outcome: 'accepted', id: idOf(run) },
+        { outcome: 'accepted', id: idOf(event) },
+      ])
+      const store = await bench.open()
+      const { type: _run, ...runRecord } = run.record
+      const { type: _event, ...eventRecord } = event.record
+      assert.deepEqual(await store.read.request(entry.request.id), entry.request)
+      assert.deepEqual(await store.read.run(idOf(run)), runRecord)
+      assert.deepEqual(await store.read.event(idOf(event)), eventRecord)
+      assert.equal(store.health().backlog, 1)
+    })
+
+    test('32 callers share commits', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      const before = bench.store.health().commits
+      const entries = Array.from({ length: 320 }, () => sample.entry(sample.runAction()))
+      const callers = Array.from({ length: 32 }, async (_, caller) => {
+        for (let i = caller; i < entries.length; i += 32) {
+          const entry = entries[i]
+          if (entry !== undefined) await bench.store.accept(entry)
+        }
+      })
+      await Promise.all(callers)
+      const commits = bench.store.health().commits - before
+      assert.ok(commits <= 160, `${commits} commits for 320 entries`)
+      assert.equal((await bench.store.read.runs({ limit: 500 })).items.length, 320)
+    })
+
+    test('one bad entry in a batch fails alone and leaves nothing behind', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const taken = sample.runAction()
+      await bench.store.accept(sample.entry(taken))
+      const first = sample.entry(sample.runAction())
+      const sibling = sample.eventAction()
+      const bad = sample.entry(sibling, sample.runAction({ id: idOf(taken) }))
+      const last = sample.entry(sample.runAction())
+      const results = await Promise.allSettled([first, bad, last].map((entry) => bench.store.accept(entry)))
+      assert.deepEqual(
+        results.map((result) => (result.status === 'fulfilled' ? 'ok' : result.reason.code)),
+        ['ok', 'BAD_ENTRY', 'ok'],
+      )
+      assert.equal(await bench.store.read.event(idOf(sibling)), undefined)
+      assert.equal(await bench.store.read.request(bad.request.id), undefined)
+      assert.equal(bench.store.health().backlog, 3)
+      assert.equal(bench.store.health().writable, true)
+    })
+
+    test('a time that is no number is a bad entry', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      const tasks = action.tasks.map((task) => ({ ...task, dueAt: Number.NaN }))
+      await assert.rejects(bench.store.accept(sample.entry({ ...action, tasks })), { code: 'BAD_ENTRY' })
+      assert.equal(await bench.store.read.run(idOf(action)), undefined)
+    })
+
+    test('an entry that is sent again is answered alike and changes nothing', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction(), sample.eventAction())
+      const [first, second] = await Promise.all([bench.store.accept(entry), bench.store.accept(entry)])
+      assert.deepEqual(second, first)
+      assert.deepEqual(await bench.store.accept(entry), first)
+      assert.equal(bench.store.health().backlog, 1)
+      assert.equal((await bench.store.read.requests()).items.length, 1)
+    })
+
+    test('a key that was seen before is a duplicate of the first, also within one batch', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const dedupe: Dedupe = { scope: 'github', key: 'delivery-1', until: bench.clock.now() + 1_000 }
+      const [first, second, third] = [1, 2, 3].map(() => sample.entry(sample.runAction({}, { dedupe })))
+      if (!first || !second || !third) throw new Error('three entries')
+      const original = first.actions[0]?.record.id
+      const [one, two] = await Promise.all([bench.store.accept(first), bench.store.accept(second)])
+      const three = await bench.store.accept(third)
+      assert.deepEqual(one.actions, [{ outcome: 'accepted', id: original }])
+      assert.deepEqual(two.actions, [{ outcome: 'duplicate', original }])
+      assert.deepEqual(three.actions, two.actions)
+      assert.equal(bench.store.health().backlog, 1)
+      const record = await bench.store.read.request(second.request.id)
+      assert.equal(record?.outcome, 'duplicate')
+      assert.deepEqual(record?.actions, [{ kind: 'agent', id: original }])
+      const again = await bench.store.accept(second)
+      assert.deepEqual(again, two, 'sent again, a duplicate stays one')
+    })
+
+    test('a duplicate among new actions is left out and the others are accepted', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
+      const original = sample.runAction({}, { dedupe })
+      await bench.store.accept(sample.entry(original))
+      const fresh = sample.runAction()
+      const { actions } = await bench.store.accept(sample.entry(sample.runAction({}, { dedupe }), fresh))
+      assert.deepEqual(actions, [
+        { outcome: 'duplicate', original: idOf(original) },
+        { outcome: 'accepted', id: idOf(fresh) },
+      ])
+    })
+
+    test('a key is free in another scope, and again once its time is over', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const until = bench.clock.now() + 1_000
+      const accept = (scope: string) =>
+        bench.store.accept(sample.entry(sample.runAction({}, { dedupe: { scope, key: 'k', until } })))
+      await accept('a')
+      assert.equal((await accept('b')).actions[0]?.outcome, 'accepted')
+      bench.clock.advance(999)
+      assert.equal((await accept('a')).actions[0]?.outcome, 'duplicate')
+      bench.clock.advance(1)
+      assert.equal((await accept('a')).actions[0]?.outcome, 'accepted')
+    })
+
+    test('the same key with another body is a conflict', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const accept = (bodyDigest: string) => {
+        const dedupe = { scope: 's', key: 'k', bodyDigest, until: bench.clock.now() + 1_000 }
+        return bench.store.accept(sample.entry(sample.runAction({}, { dedupe })))
+      }
+      await accept('one')
+      assert.equal((await accept('one')).actions[0]?.outcome, 'duplicate')
+      assert.equal((await accept('two')).actions[0]?.outcome, 'conflict')
+    })
+
+    test('over the backlog nothing is accepted until something is done', async (t) => {
+      const bench = await openBench(t, subject, { backlog: 2 })
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      await bench.store.accept(sample.entry(sample.runAction()))
+      assert.equal(bench.store.health().full, true)
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      claim.done()
+      await bench.settled()
+      assert.equal(bench.store.health().full, false)
+      await bench.store.accept(sample.entry(sample.runAction()))
+    })
+
+    test('closing commits what was handed in, and refuses what comes later', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction())
+      const { store } = bench
+      const accepted = store.accept(entry)
+      const closed = store.close()
+      await assert.rejects(store.accept(sample.entry(sample.runAction())), { code: 'DRAINING' })
+      await accepted
+      await closed
+      const reopened = await bench.open()
+      assert.deepEqual(await reopened.read.request(entry.request.id), entry.request)
+    })
+
+    test('a request that made no action is noted without anybody waiting', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const ignored = sample.request({ outcome: 'ignored', status: 200, reason: 'no mapping matched' })
+      bench.store.note(ignored)
+      await bench.settled()
+      const store = await bench.open()
+      assert.deepEqual(await store.read.request(ignored.id), ignored)
+    })
+  })
+}

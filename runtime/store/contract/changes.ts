@@ -1,0 +1,88 @@
+/** Owns the promises of the stream of changes. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Change } from '../port.ts'
+import { type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function changesContract(subject: ContractSubject): void {
+  describe(`${subject.name}: changes`, () => {
+    test('a listener hears of what is committed after it began to listen, in order', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const over = new AbortController()
+      const changes = bench.store.changes({ signal: over.signal })
+      const action = sample.runAction({ sessionKey: 'pr:1' })
+      const entry = sample.entry(action)
+      await bench.store.accept(entry)
+      const hands = hireHands(bench.store, ['run'])
+      await hands.next()
+      const claim = await hands.next()
+      await claim.checkpoint({ run: { id: idOf(action), state: 'running', stage: 'running' } })
+      const seen = await take(changes, 3)
+      over.abort()
+      assert.deepEqual(
+        seen.map(({ type, id, state, stage }) => [type, id, state, stage]),
+        [
+          ['run', idOf(action), 'queued', 'accepted'],
+          ['request', entry.request.id, 'accepted', undefined],
+          ['run', idOf(action), 'running', 'running'],
+        ],
+      )
+    })
+
+    test('a cursor takes up the stream behind the change that carried it', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const over = new AbortController()
+      const { signal } = over
+      const changes = bench.store.changes({ signal })
+      await bench.store.accept(sample.entry(sample.eventAction(), sample.eventAction()))
+      const [first, ...others] = await take(changes, 3)
+      const after = first?.cursor
+      assert.deepEqual(await take(bench.store.changes({ after, signal }), 2), others)
+      over.abort()
+    })
+
+    test('what did not commit is no change', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const taken = sample.runAction()
+      await bench.store.accept(sample.entry(taken))
+      const over = new AbortController()
+      const changes = bench.store.changes({ signal: over.signal })
+      const bad = bench.store.accept(sample.entry(sample.eventAction(), taken))
+      const good = sample.eventAction()
+      const accepted = bench.store.accept(sample.entry(good))
+      await assert.rejects(bad, { code: 'BAD_ENTRY' })
+      await accepted
+      const [first] = await take(changes, 1)
+      over.abort()
+      assert.equal(first?.id, idOf(good))
+    })
+
+    test('the stream ends with its signal, and with the store', async (t) => {
+      const bench = await openBench(t, subject)
+      const over = new AbortController()
+      const [signalled, closed] = [over.signal, new AbortController().signal].map((signal) =>
+        take(bench.store.changes({ signal }), 1),
+      )
+      over.abort()
+      assert.deepEqual(await signalled, [])
+      await bench.close()
+      assert.deepEqual(await closed, [])
+    })
+  })
+}
+
+async function take(changes: AsyncIterable<Change>, count: number): Promise<Change[]> {
+  const taken: Change[] = []
+  for await (const change of changes) {
+    taken.push(change)
+    if (taken.length === count) break
+  }
+  return taken
+}

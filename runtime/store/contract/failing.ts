@@ -1,0 +1,175 @@
+/** Owns the promises for the worst moments: full disks, failed commits, lost answers and killed processes. */
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { describe, type TestContext, test } from 'node:test'
+import { type Bench, type ContractSubject, createBench, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function failingContract(subject: ContractSubject): void {
+  describe(`${subject.name}: failing`, () => {
+    test('a full disk refuses the whole batch, and the store recovers by itself', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 60_000 }
+      const large = 'x'.repeat(100_000)
+      const entries = [1, 2].map((n) =>
+        sample.entry(sample.runAction({ message: large }, n === 1 ? { dedupe } : {})),
+      )
+      await bench.fault('disk-full')
+      const results = await Promise.allSettled(entries.map((entry) => bench.store.accept(entry)))
+      for (const result of results) {
+        assert.ok(result.status === 'rejected' && result.reason.code === 'STORE_FULL')
+      }
+      assert.equal(bench.store.health().writable, false)
+      assert.match(bench.store.health().reason ?? '', /full/)
+      assert.equal(bench.store.health().backlog, 0)
+      await bench.fault('disk-freed')
+      bench.clock.advance(1_000)
+      await bench.settled()
+      assert.equal(bench.store.health().writable, true)
+      assert.equal(bench.store.health().reason, undefined)
+      for (const entry of entries) {
+        const { actions } = await bench.store.accept(entry)
+        assert.equal(actions[0]?.outcome, 'accepted', 'what failed marked no key as seen')
+      }
+    })
+
+    test('a settlement that meets a full disk is written once there is room', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      await bench.store.accept(sample.entry(action))
+      const claim = await hireHands(bench.store, ['run']).next()
+      await bench.fault('disk-full')
+      const reply = 'x'.repeat(100_000)
+      const over = new AbortController()
+      const changes = bench.store.changes({ signal: over.signal })
+      await assert.rejects(claim.checkpoint({ run: { id: idOf(action), reply } }), { code: 'STORE_FULL' })
+      claim.settle({ done: true, effects: { run: { id: idOf(action), state: 'succeeded', reply } } })
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction({ message: reply }))))
+      await bench.fault('disk-freed')
+      bench.clock.advance(1_000)
+      for await (const change of changes) if (change.state === 'succeeded') break
+      over.abort()
+      assert.equal((await bench.store.read.run(idOf(action)))?.reply, reply)
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a commit that failed has left nothing, and the next one works', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction())
+      await bench.fault('commit-fails')
+      await assert.rejects(bench.store.accept(entry), { code: 'STORE_UNAVAILABLE' })
+      assert.equal(await bench.store.read.request(entry.request.id), undefined)
+      assert.equal(bench.store.health().backlog, 0)
+      await bench.store.accept(entry)
+      assert.equal(bench.store.health().backlog, 1)
+      assert.equal(bench.store.health().writable, true)
+      const claim = await hireHands(bench.store, ['run']).next()
+      claim.done()
+    })
+
+    test('a commit whose answer was lost is found, and its callers hear of success', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'])
+      await bench.settled()
+      const entry = sample.entry(sample.runAction())
+      await bench.fault('answer-lost')
+      const { actions } = await bench.store.accept(entry)
+      assert.equal(actions[0]?.outcome, 'accepted')
+      assert.ok(await bench.store.read.request(entry.request.id))
+      const claim = await hands.next()
+      assert.deepEqual([claim.task.claims, claim.task.interrupted], [1, false])
+      await bench.fault('answer-lost')
+      claim.done()
+      await bench.settled()
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a claim that was open when a commit failed can still be settled', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const claim = await hireHands(bench.store, ['run']).next()
+      await bench.fault('commit-fails')
+      await assert.rejects(bench.store.accept(sample.entry(sample.eventAction())))
+      await claim.checkpoint({ run: { id: claim.task.subject ?? '', state: 'running' } })
+      claim.done()
+      await bench.settled()
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('killed between checkpoint and settle, a task is claimed again as interrupted', async (t) => {
+      const bench = await createBench(t, subject)
+      const child = startVictim(t, subject, bench, 'perform')
+      const id = await child.firstLine
+      await child.kill()
+      const store = await bench.open({ now: Date.now, setTimer: undefined })
+      const hands = hireHands(store, ['run'])
+      const claim = await hands.next()
+      const { attempt, claims, interrupted, subject: runId } = claim.task
+      assert.deepEqual(
+        { attempt, claims, interrupted, runId },
+        { attempt: 1, claims: 2, interrupted: true, runId: id },
+      )
+      const { run } = await claim.load()
+      assert.equal(run?.reply, 'checkpointed')
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0, 'its lane is closed meanwhile')
+      claim.done()
+      const next = await hands.next()
+      assert.equal(next.task.interrupted, false)
+      next.done()
+    })
+
+    test('killed while accepting, everything that was answered is there', async (t) => {
+      const bench = await createBench(t, subject)
+      const child = startVictim(t, subject, bench, 'accept')
+      await child.firstLine
+      await child.lines(200)
+      const answered = await child.kill()
+      const store = await bench.open({ now: Date.now, setTimer: undefined, backlog: 1_000_000 })
+      for (const id of answered) assert.ok(await store.read.request(id), `request ${id} is lost`)
+      assert.equal(store.health().writable, true)
+    })
+  })
+}
+
+interface Victim {
+  readonly firstLine: Promise<string>
+  lines(count: number): Promise<void>
+  /** SIGKILL; answers every line that it wrote in full. */
+  kill(): Promise<string[]>
+}
+
+/** A process of its own that opens the store, works on it and reports by lines. */
+function startVictim(t: TestContext, { opener }: ContractSubject, { location }: Bench, task: string): Victim {
+  const script = new URL('./victim.ts', import.meta.url).pathname
+  const child: ChildProcess = spawn(process.execPath, [script, opener.module, opener.name, location, task], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  if (child.stdout === null) throw new Error('no pipe to the process')
+  const written: string[] = []
+  const reader = createInterface(child.stdout)
+  reader.on('line', (line) => written.push(line))
+  return {
+    firstLine: once(reader, 'line').then(([line]) => line as string),
+    async lines(count) {
+      while (written.length < count) await once(reader, 'line')
+    },
+    async kill() {
+      const closed = once(reader, 'close')
+      child.kill('SIGKILL')
+      await closed
+      // A line cut short by the signal was not answered in full.
+      return written.filter((line) => line.length === 36)
+    },
+  }
+}

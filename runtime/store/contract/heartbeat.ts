@@ -1,0 +1,160 @@
+/** Owns the promises that make heartbeats cheap: arming by key, and events shown and consumed by id. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { heartbeatBurstMs, heartbeatTask } from '../tasks.ts'
+import { type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function heartbeatContract(subject: ContractSubject): void {
+  describe(`${subject.name}: heartbeats`, () => {
+    test('a burst of events that ask for now is one heartbeat, due by the first of them', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['heartbeat'])
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      bench.clock.advance(heartbeatBurstMs - 1)
+      await Promise.all([1, 2, 3].map(() => bench.store.accept(sample.entry(sample.eventAction()))))
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1)
+      const claim = await hands.next()
+      assert.equal((await claim.load()).events.length, 4)
+      claim.done()
+      bench.clock.advance(60_000)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+    })
+
+    test('arming brings a waiting task forward and never puts it off', async (t) => {
+      const bench = await openBench(t, subject)
+      const hands = hireHands(bench.store, ['heartbeat'])
+      const start = bench.clock.now()
+      for (const ms of [30_000, 10_000, 20_000]) {
+        await bench.store.command({ type: 'arm', task: heartbeatTask(start + ms) })
+      }
+      bench.clock.advance(9_999)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1)
+      const claim = await hands.next()
+      assert.equal(claim.task.dueAt, start + 10_000)
+      claim.done()
+    })
+
+    test('a task that is armed while it is claimed is claimed once more after it settled', async (t) => {
+      const bench = await openBench(t, subject)
+      const hands = hireHands(bench.store, ['heartbeat'])
+      const arm = (ms: number) =>
+        bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now() + ms) })
+      await arm(0)
+      const claim = await hands.next()
+      for (const ms of [500, 250, 400]) await arm(ms)
+      bench.clock.advance(1_000)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0, 'one claim at a time')
+      claim.done()
+      const again = await hands.next()
+      assert.deepEqual([again.task.attempt, again.task.claims], [1, 1])
+      again.done()
+      bench.clock.advance(60_000)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+    })
+
+    test('the settlement of a task may arm it anew', async (t) => {
+      const bench = await openBench(t, subject)
+      const hands = hireHands(bench.store, ['heartbeat'])
+      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
+      const claim = await hands.next()
+      claim.settle({ done: true, effects: { tasks: [heartbeatTask(bench.clock.now() + 1_000)] } })
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1_000)
+      const next = await hands.next()
+      next.done()
+    })
+
+    test('arming does not cut short a wait for the next try', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['heartbeat'])
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      bench.clock.advance(1_000)
+      const failed = await hands.next()
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      failed.again(bench.clock.now() + 60_000)
+      await bench.settled()
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      bench.clock.advance(59_999)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1)
+      const retried = await hands.next()
+      assert.equal(retried.task.attempt, 2)
+      retried.done()
+    })
+
+    test('a due heartbeat survives a restart', async (t) => {
+      const bench = await openBench(t, subject)
+      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now() + 1_000) })
+      const store = await bench.open()
+      const hands = hireHands(store, ['heartbeat'])
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1_000)
+      const claim = await hands.next()
+      claim.done()
+    })
+
+    test('events that asked for now are shown first, then the oldest, 50 at most', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const patient = Array.from({ length: 60 }, () => sample.eventAction({ mode: 'next-heartbeat' }))
+      const urgent = [sample.eventAction(), sample.eventAction()]
+      await bench.store.accept(sample.entry(...patient, ...urgent))
+      bench.clock.advance(1_000)
+      const claim = await hireHands(bench.store, ['heartbeat']).next()
+      const work = await claim.load()
+      assert.deepEqual(work.pending, { all: 62, now: 2 })
+      assert.deepEqual(
+        work.events.map((event) => event.id),
+        [...urgent, ...patient.slice(0, 48)].map(idOf),
+      )
+    })
+
+    test('exactly the events that are named are consumed, once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [one, two, three] = [
+        sample.eventAction(),
+        sample.eventAction({ mode: 'next-heartbeat' }),
+        sample.eventAction(),
+      ]
+      await bench.store.accept(sample.entry(one, two, three))
+      bench.clock.advance(1_000)
+      const hands = hireHands(bench.store, ['heartbeat'])
+      const claim = await hands.next()
+      const run = sample.run({ kind: 'heartbeat', sessionKey: 'main' })
+      const consume = { by: run.id, at: bench.clock.now(), events: [idOf(one), idOf(two)] }
+      await claim.checkpoint({ run, consume })
+      await claim.checkpoint({ consume: { ...consume, by: bench.mintId() } })
+      const work = await claim.load()
+      assert.deepEqual(work.pending, { all: 1, now: 1 })
+      assert.deepEqual(
+        work.events.map((event) => event.id),
+        [idOf(three)],
+      )
+      const consumed = await bench.store.read.event(idOf(one))
+      assert.equal(consumed?.state, 'consumed')
+      assert.equal(consumed?.consumedBy, run.id)
+      assert.equal(consumed?.consumedAt, bench.clock.now())
+      assert.equal((await bench.store.read.run(run.id))?.kind, 'heartbeat')
+      claim.done()
+      const store = await bench.open()
+      await store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
+      const next = await hireHands(store, ['heartbeat']).next()
+      assert.deepEqual((await next.load()).pending, { all: 1, now: 1 })
+    })
+  })
+}

@@ -1,0 +1,346 @@
+/** Owns the promises of `work`: due times, lanes, claims, fences, effects and the drain. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { SessionMessage } from '../port.ts'
+import { type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function performingContract(subject: ContractSubject): void {
+  describe(`${subject.name}: performing`, () => {
+    test('a task is not claimed before it is due, and then at once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'])
+      const action = sample.runAction()
+      const tasks = action.tasks.map((task) => ({ ...task, dueAt: bench.clock.now() + 5_000 }))
+      await bench.store.accept(sample.entry({ ...action, tasks }))
+      bench.clock.advance(4_999)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1)
+      const claim = await hands.next()
+      assert.equal(claim.task.subject, idOf(action))
+      claim.done()
+    })
+
+    test('tasks of one lane are claimed one at a time, in the order of acceptance', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const actions = [1, 2, 3].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      await Promise.all(actions.map((action) => bench.store.accept(sample.entry(action))))
+      const hands = hireHands(bench.store, ['run'])
+      for (const action of actions) {
+        const claim = await hands.next()
+        assert.equal(claim.task.subject, idOf(action))
+        await bench.settled()
+        assert.equal(hands.waiting.length, 0, 'the lane is closed meanwhile')
+        claim.done()
+      }
+      await bench.settled()
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a head that waits for its next try keeps its lane closed and its place', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [first, second] = [
+        sample.runAction({ sessionKey: 'pr:1' }),
+        sample.runAction({ sessionKey: 'pr:1' }),
+      ]
+      await bench.store.accept(sample.entry(first, second))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      claim.again(bench.clock.now() + 60_000)
+      bench.clock.advance(59_999)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1)
+      const retried = await hands.next()
+      assert.equal(retried.task.subject, idOf(first))
+      retried.done()
+      const next = await hands.next()
+      assert.equal(next.task.subject, idOf(second))
+      next.done()
+    })
+
+    test('different lanes, and tasks without one, are performed side by side', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const actions = [
+        sample.runAction({ sessionKey: 'pr:1' }),
+        sample.runAction({ sessionKey: 'pr:1' }),
+        sample.runAction({ sessionKey: 'pr:2' }),
+        sample.runAction(),
+        sample.runAction(),
+      ]
+      await bench.store.accept(sample.entry(...actions))
+      const hands = hireHands(bench.store, ['run'])
+      const claims = [await hands.next(), await hands.next(), await hands.next(), await hands.next()]
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      const second = actions[1]
+      assert.ok(second && !claims.some((claim) => claim.task.subject === idOf(second)))
+      for (const claim of claims) claim.done()
+      const last = await hands.next()
+      last.done()
+    })
+
+    test('no more are performed at one time than `concurrency` says', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 2)
+      await bench.store.accept(sample.entry(sample.runAction(), sample.runAction(), sample.runAction()))
+      const claim = await hands.next()
+      await bench.settled()
+      assert.equal(hands.waiting.length, 1)
+      claim.done()
+      await bench.settled()
+      assert.equal(hands.waiting.length, 2)
+    })
+
+    test('a workforce is given its own kinds only', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const beats = hireHands(bench.store, ['heartbeat'])
+      await bench.store.accept(sample.entry(sample.runAction(), sample.eventAction()))
+      bench.clock.advance(1_000)
+      const claim = await beats.next()
+      assert.equal(claim.task.kind, 'heartbeat')
+      claim.done()
+      await bench.settled()
+      assert.equal(beats.waiting.length, 0)
+    })
+
+    test('attempts grow when they count, claims always', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const hands = hireHands(bench.store, ['run'])
+      const seen: unknown[] = []
+      for (const counts of [true, false, true]) {
+        const claim = await hands.next()
+        const { attempt, claims, interrupted } = claim.task
+        seen.push([attempt, claims, interrupted])
+        claim.again(bench.clock.now(), counts)
+      }
+      assert.deepEqual(seen, [
+        [1, 1, false],
+        [2, 2, false],
+        [2, 3, false],
+      ])
+    })
+
+    test('what a checkpoint changed is there at once, and survives a settlement that is not done', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      const id = idOf(action)
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      const before = await claim.load()
+      assert.equal(before.run?.stage, 'accepted')
+      await claim.checkpoint({ run: { id, state: 'succeeded', stage: 'ran', reply: 'hi', model: undefined } })
+      assert.equal((await bench.store.read.run(id))?.reply, 'hi')
+      assert.equal((await claim.load()).run?.stage, 'ran')
+      claim.again(bench.clock.now(), false)
+      const retried = await hands.next()
+      const { run } = await retried.load()
+      assert.deepEqual(run, { ...before.run, state: 'succeeded', stage: 'ran', reply: 'hi' })
+      retried.done()
+    })
+
+    test('a field is taken away by setting it to undefined', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction({ reply: 'hi' })
+      await bench.store.accept(sample.entry(action))
+      const claim = await hireHands(bench.store, ['run']).next()
+      await claim.checkpoint({ run: { id: idOf(action), reply: undefined } })
+      const run = await bench.store.read.run(idOf(action))
+      assert.ok(run !== undefined && !('reply' in run))
+    })
+
+    test('a turn is appended once, however often it is sent', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction({ sessionKey: 'pr:1' })
+      const turn = idOf(action)
+      await bench.store.accept(sample.entry(action))
+      const claim = await hireHands(bench.store, ['run']).next()
+      const messages: SessionMessage[] = [
+        { role: 'user', text: 'question', at: bench.clock.now(), turn },
+        { role: 'assistant', text: 'answer', at: bench.clock.now(), turn },
+      ]
+      const append = [{ session: 'pr:1', turn, messages }]
+      await claim.checkpoint({ append })
+      await claim.checkpoint({ append })
+      assert.deepEqual(await bench.store.read.session('pr:1'), { key: 'pr:1', messages })
+      assert.deepEqual((await claim.load()).history, messages)
+    })
+
+    test('load gives the newest messages of the session, oldest first, and the route', async (t) => {
+      const bench = await openBench(t, subject, { historyMessages: 3 })
+      const sample = createSampler(bench)
+      await bench.store.command({ type: 'set-route', route: { channel: 'slack', to: 'C1' } })
+      await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
+      const claim = await hireHands(bench.store, ['run']).next()
+      for (const text of ['a', 'b', 'c', 'd']) {
+        const turn = bench.mintId()
+        const messages = [{ role: 'user' as const, text, at: bench.clock.now(), turn }]
+        await claim.checkpoint({ append: [{ session: 'pr:1', turn, messages }] })
+      }
+      const work = await claim.load()
+      assert.deepEqual(
+        work.history.map((message) => message.text),
+        ['b', 'c', 'd'],
+      )
+      assert.deepEqual(work.route, { channel: 'slack', to: 'C1' })
+    })
+
+    test('a settlement commits its effects together: the delivery it makes is claimed next', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      const delivery = sample.delivery({ runId: idOf(action), to: 'C1' })
+      const summary = sample.event({ mode: 'next-heartbeat', origin: { runId: idOf(action) } })
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run', 'delivery'])
+      const claim = await hands.next()
+      claim.settle({
+        done: true,
+        effects: {
+          run: { id: idOf(action), state: 'succeeded', stage: 'summarised' },
+          events: [summary],
+          deliveries: [delivery],
+          tasks: [sample.deliveryTask(delivery)],
+        },
+      })
+      const sending = await hands.next()
+      const work = await sending.load()
+      assert.deepEqual(work.delivery, delivery)
+      assert.equal(work.run?.stage, 'summarised')
+      assert.deepEqual(work.pending, { all: 1, now: 0 })
+      assert.equal(bench.store.health().backlog, 1, 'the run is done, its delivery is not')
+      const receipts = [{ id: 'm1' }]
+      sending.settle({ done: true, effects: { delivery: { id: delivery.id, state: 'delivered', receipts } } })
+      await bench.settled()
+      assert.deepEqual(await bench.store.read.delivery(delivery.id), {
+        ...delivery,
+        state: 'delivered',
+        receipts,
+      })
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('when perform throws, the fault is reported and the task comes again 5 s later', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const faults: unknown[] = []
+      const claims: number[] = []
+      let performed: () => void = () => {}
+      const twice = new Promise<void>((resolve) => {
+        performed = resolve
+      })
+      bench.store.work({
+        kinds: ['run'],
+        concurrency: 1,
+        async perform({ task }) {
+          claims.push(task.attempt)
+          if (claims.length === 1) throw new Error('a bug')
+          performed()
+          return { effects: {}, done: true }
+        },
+        onFault: (error) => faults.push(error),
+      })
+      const action = sample.runAction()
+      await bench.store.accept(sample.entry(action))
+      await bench.settled()
+      await bench.settled()
+      bench.clock.advance(5_000)
+      await twice
+      assert.equal((faults[0] as Error).message, 'a bug')
+      assert.deepEqual(claims, [1, 1])
+    })
+
+    test('effects that the store refuses are a fault, and their batch goes on without them', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
+      const hands = hireHands(bench.store, ['run'])
+      const [bad, good] = [await hands.next(), await hands.next()]
+      bad.settle({ done: true, effects: { run: { id: bench.mintId(), stage: 'ran' } } })
+      good.done()
+      await bench.settled()
+      await bench.settled()
+      assert.equal(hands.faults.length, 1)
+      assert.equal(bench.store.health().backlog, 1)
+      bench.clock.advance(5_000)
+      const retried = await hands.next()
+      assert.equal(retried.task.key, bad.task.key)
+      await assert.rejects(retried.checkpoint({ run: { id: bench.mintId(), stage: 'ran' } }), {
+        code: 'BAD_ENTRY',
+      })
+      retried.done()
+    })
+
+    test('a lost lease writes nothing, and the task is there for another claim', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run'])
+      const lost = await hands.next()
+      await hands.drain(0)
+      assert.equal(lost.lease.aborted, true)
+      const patch = { run: { id: idOf(action), reply: 'too late' } }
+      await assert.rejects(lost.checkpoint(patch), { code: 'LEASE_LOST' })
+      await assert.rejects(lost.load(), { code: 'LEASE_LOST' })
+      lost.settle({ done: true, effects: patch })
+      await bench.settled()
+      assert.equal((await bench.store.read.run(idOf(action)))?.reply, undefined)
+      const next = await hireHands(bench.store, ['run']).next()
+      assert.equal(next.task.subject, idOf(action))
+      assert.deepEqual([next.task.attempt, next.task.claims, next.task.interrupted], [1, 2, false])
+      next.done()
+      await bench.settled()
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a drain claims nothing more and waits for what is being performed', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      const drained = hands.drain(30_000)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      assert.equal(hands.waiting.length, 0)
+      assert.equal(claim.lease.aborted, false)
+      claim.settle({ done: true, effects: { run: { id: idOf(action), reply: 'just in time' } } })
+      await drained
+      assert.equal((await bench.store.read.run(idOf(action)))?.reply, 'just in time')
+      assert.equal(bench.store.health().backlog, 1)
+    })
+
+    test('when its grace is over, a drain aborts the leases and leaves the tasks to be claimed again', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      const drained = hands.drain(30_000)
+      await bench.settled()
+      bench.clock.advance(30_000)
+      await drained
+      assert.equal(claim.lease.aborted, true)
+      const store = await bench.open()
+      const next = await hireHands(store, ['run']).next()
+      assert.deepEqual([next.task.claims, next.task.interrupted], [2, false])
+      next.done()
+    })
+  })
+}

@@ -1,0 +1,163 @@
+/** Owns the promises of the read side: pages, filters, refused requests and the route. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Page, PageOptions } from '../port.ts'
+import { type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function readingContract(subject: ContractSubject): void {
+  describe(`${subject.name}: reading`, () => {
+    test('lists are newest first, and their pages join without a gap while new items arrive', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const actions = Array.from({ length: 5 }, () => sample.runAction())
+      for (const action of actions) await bench.store.accept(sample.entry(action))
+      const newestFirst = actions.map(idOf).toReversed()
+      const first = await bench.store.read.runs({ limit: 2 })
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const second = await bench.store.read.runs({ limit: 2, cursor: first.next })
+      const third = await bench.store.read.runs({ limit: 2, cursor: second.next })
+      assert.deepEqual(
+        [...first.items, ...second.items, ...third.items].map((run) => run.id),
+        newestFirst,
+      )
+      assert.equal(third.next, undefined)
+    })
+
+    test('a page that ends with the last item names no next one', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.eventAction(), sample.eventAction()))
+      const page = await bench.store.read.events({ limit: 2 })
+      assert.equal(page.items.length, 2)
+      assert.equal(page.next, undefined)
+    })
+
+    test('a cursor that no page answered is refused', async (t) => {
+      const bench = await openBench(t, subject)
+      await assert.rejects(bench.store.read.runs({ cursor: "' OR 1=1" }), { code: 'BAD_CURSOR' })
+    })
+
+    test('lists are filtered by outcome, endpoint, state, session and kind', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [one, two] = [sample.runAction({ sessionKey: 'pr:1' }), sample.runAction({ sessionKey: 'pr:2' })]
+      const accepted = sample.entry(one, two, sample.eventAction())
+      await bench.store.accept(accepted)
+      const failed = sample.request({ outcome: 'failed', endpoint: 'stripe', status: 500 })
+      bench.store.note(failed)
+      const claim = await hireHands(bench.store, ['run'], 1).next()
+      const running = claim.task.subject ?? ''
+      await claim.checkpoint({ run: { id: running, state: 'running' } })
+      const { read } = bench.store
+      const ids = async (page: Promise<Page<{ id: string }>>) => (await page).items.map((item) => item.id)
+      assert.deepEqual(await ids(read.requests({ outcome: 'failed' })), [failed.id])
+      assert.deepEqual(await ids(read.requests({ outcome: 'accepted' })), [accepted.request.id])
+      assert.deepEqual(await ids(read.requests({ endpoint: 'stripe' })), [failed.id])
+      assert.deepEqual(await ids(read.runs({ state: 'running' })), [running])
+      assert.deepEqual(await ids(read.runs({ state: 'queued' })), [idOf(two)])
+      assert.deepEqual(await ids(read.runs({ sessionKey: 'pr:1' })), [idOf(one)])
+      assert.deepEqual(await ids(read.runs({ kind: 'heartbeat' })), [])
+      assert.equal((await read.events({ state: 'pending' })).items.length, 1)
+      assert.deepEqual(await ids(read.events({ state: 'consumed' })), [])
+      assert.deepEqual(await ids(read.deliveries({ state: 'parked' })), [])
+    })
+
+    test('what does not exist is undefined', async (t) => {
+      const bench = await openBench(t, subject)
+      const { read } = bench.store
+      for (const id of [bench.mintId(), 'no id at all', '']) {
+        assert.equal(await read.request(id), undefined)
+        assert.equal(await read.run(id), undefined)
+        assert.equal(await read.event(id), undefined)
+        assert.equal(await read.delivery(id), undefined)
+      }
+      assert.equal(await read.session('pr:none'), undefined)
+      assert.equal(await read.route(), undefined)
+    })
+
+    test('a kept body comes with its request and in no list', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction())
+      const body = Buffer.from('{"n":1}')
+      await bench.store.accept({ ...entry, request: { ...entry.request, body } })
+      const request = await bench.store.read.request(entry.request.id)
+      assert.deepEqual(Buffer.from(request?.body ?? []), body)
+      const { items } = await bench.store.read.requests()
+      assert.ok(items[0] !== undefined && !('body' in items[0]))
+    })
+
+    test('refused requests stand between the others, without their bodies', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const older = sample.entry(sample.runAction())
+      await bench.store.accept(older)
+      const refused = sample.request({ outcome: 'refused', status: 404, code: 'NOT_FOUND' })
+      bench.store.note({ ...refused, body: Buffer.from('{}') })
+      const newer = sample.entry(sample.runAction())
+      await bench.store.accept(newer)
+      const expected = [newer.request.id, refused.id, older.request.id]
+      assert.deepEqual(await idsOfAll((page) => bench.store.read.requests(page)), expected)
+      assert.deepEqual((await bench.store.read.requests({ outcome: 'refused' })).items, [refused])
+      assert.deepEqual(await bench.store.read.request(refused.id), refused)
+      assert.equal((await bench.store.read.requests({ outcome: 'accepted' })).items.length, 2)
+    })
+
+    test('wrong tokens of one client are summed up by the minute', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const wrong = (client: string) =>
+        bench.store.note(sample.request({ outcome: 'refused', status: 401, client }))
+      for (const client of ['10.0.0.1', '10.0.0.1', '10.0.0.2', '10.0.0.1']) wrong(client)
+      bench.clock.advance(60_000)
+      wrong('10.0.0.1')
+      const { items } = await bench.store.read.requests({ outcome: 'refused' })
+      assert.deepEqual(
+        items.map(({ client, count }) => [client, count]),
+        [
+          ['10.0.0.1', undefined],
+          ['10.0.0.2', undefined],
+          ['10.0.0.1', 3],
+        ],
+      )
+    })
+
+    test('no more than 10,000 refused requests are remembered', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const first = sample.request({ outcome: 'refused', status: 404 })
+      bench.store.note(first)
+      for (let i = 0; i < 10_000; i++) bench.store.note(sample.request({ outcome: 'refused', status: 404 }))
+      assert.equal(await bench.store.read.request(first.id), undefined)
+    })
+
+    test('a route set by hand wins over offered ones, for good', async (t) => {
+      const bench = await openBench(t, subject)
+      const offer = (channel: string | undefined) =>
+        bench.store.command({ type: 'offer-route', route: channel === undefined ? undefined : { channel } })
+      assert.deepEqual(await offer('slack'), { ok: true })
+      assert.deepEqual(await bench.store.read.route(), { channel: 'slack' })
+      await offer(undefined)
+      assert.equal(await bench.store.read.route(), undefined)
+      await bench.store.command({ type: 'set-route', route: { channel: 'terminal', to: 'stdout' } })
+      assert.equal((await offer('slack')).ok, false)
+      const store = await bench.open()
+      assert.equal((await offer(undefined)).ok, false)
+      assert.deepEqual(await store.read.route(), { channel: 'terminal', to: 'stdout' })
+    })
+  })
+}
+
+async function idsOfAll(list: (page: PageOptions) => Promise<Page<{ id: string }>>): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ limit: 1, cursor })
+    ids.push(...page.items.map((item) => item.id))
+    cursor = page.next
+  } while (cursor !== undefined)
+  return ids
+}

@@ -1,0 +1,94 @@
+/** Owns the promises about forgetting: terminal history goes when it is old, open things never. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+const keepMs = 7 * 86_400_000
+
+export function retentionContract(subject: ContractSubject): void {
+  describe(`${subject.name}: retention`, () => {
+    test('terminal history goes after its time, with its requests, messages and deliveries', async (t) => {
+      const bench = await openBench(t, subject, { keepMs })
+      const sample = createSampler(bench)
+      const action = sample.runAction({ sessionKey: 'pr:1' })
+      const id = idOf(action)
+      const entry = sample.entry(action)
+      const ignored = sample.request({ outcome: 'ignored', status: 200 })
+      const delivery = sample.delivery({ runId: id, state: 'delivered', endedAt: bench.clock.now() })
+      await bench.store.accept(entry)
+      bench.store.note(ignored)
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      const messages = [{ role: 'user' as const, text: 'hi', at: bench.clock.now(), turn: id }]
+      claim.settle({
+        done: true,
+        effects: {
+          run: { id, state: 'succeeded', ranAt: bench.clock.now(), deliveryIds: [delivery.id] },
+          append: [{ session: 'pr:1', turn: id, messages }],
+          deliveries: [delivery],
+        },
+      })
+      await bench.settled()
+      bench.clock.advance(keepMs - 60_000)
+      await bench.settled()
+      const { read } = bench.store
+      assert.ok((await read.run(id)) && (await read.request(ignored.id)) && (await read.session('pr:1')))
+      bench.clock.advance(180_000)
+      await bench.settled()
+      assert.equal(await read.run(id), undefined)
+      assert.equal(await read.request(entry.request.id), undefined)
+      assert.equal(await read.request(ignored.id), undefined)
+      assert.equal(await read.delivery(delivery.id), undefined)
+      assert.equal(await read.session('pr:1'), undefined)
+    })
+
+    test('queued runs, pending events and unsent deliveries stay, and so do their requests', async (t) => {
+      const bench = await openBench(t, subject, { keepMs })
+      const sample = createSampler(bench)
+      const [done, queued, event] = [sample.runAction(), sample.runAction(), sample.eventAction()]
+      const entry = sample.entry(done, queued, event)
+      const delivery = sample.delivery({ runId: idOf(done) })
+      await bench.store.accept(entry)
+      const hands = hireHands(bench.store, ['run'], 1)
+      const claim = await hands.next()
+      claim.settle({
+        done: true,
+        effects: {
+          run: { id: idOf(done), state: 'succeeded', deliveryIds: [delivery.id] },
+          deliveries: [delivery],
+          tasks: [sample.deliveryTask(delivery)],
+        },
+      })
+      await hands.next()
+      bench.clock.advance(2 * keepMs)
+      await bench.settled()
+      const { read } = bench.store
+      assert.ok(await read.request(entry.request.id))
+      assert.ok(await read.run(idOf(done)), 'its delivery still needs it')
+      assert.ok(await read.run(idOf(queued)))
+      assert.ok(await read.event(idOf(event)))
+      assert.ok(await read.delivery(delivery.id))
+    })
+
+    test('a large heap of old history goes in slices, and nobody waits for all of it', async (t) => {
+      const bench = await openBench(t, subject, { keepMs, backlog: 10_000 })
+      const sample = createSampler(bench)
+      for (let batch = 0; batch < 20; batch++) {
+        for (let i = 0; i < 100; i++) bench.store.note(sample.request({ outcome: 'ignored', status: 200 }))
+        await bench.settled()
+      }
+      bench.clock.advance(2 * keepMs)
+      await bench.settled()
+      let left = (await bench.store.read.requests({ limit: 500 })).items.length
+      for (let slice = 0; left > 0 && slice < 500; slice++) {
+        bench.clock.advance(1_000)
+        await bench.settled()
+        left = (await bench.store.read.requests({ limit: 500 })).items.length
+      }
+      assert.equal(left, 0)
+    })
+  })
+}

@@ -1,0 +1,116 @@
+/** Owns the records that contract tests put in. */
+
+import type { MintId } from '../id.ts'
+import type {
+  DeliveryRecord,
+  Entry,
+  EventRecord,
+  Id,
+  NewAction,
+  NewTask,
+  RequestRecord,
+  RunRecord,
+} from '../port.ts'
+import { deliveryTask, heartbeatBurstMs, heartbeatTask, runTask } from '../tasks.ts'
+
+export interface Sampler {
+  request(fields?: Partial<RequestRecord>): RequestRecord
+  run(fields?: Partial<RunRecord>): RunRecord
+  event(fields?: Partial<EventRecord>): EventRecord
+  delivery(fields?: Partial<DeliveryRecord>): DeliveryRecord
+  /** A run as an action; on its session's lane when a session key is given. */
+  runAction(fields?: Partial<RunRecord>, extra?: Partial<NewAction>): NewAction
+  eventAction(fields?: Partial<EventRecord>, extra?: Partial<NewAction>): NewAction
+  /** One request with these actions. */
+  entry(...actions: NewAction[]): Entry
+  deliveryTask(delivery: DeliveryRecord): NewTask
+}
+
+export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(): number } }): Sampler {
+  const sampler: Sampler = {
+    request: (fields) => ({
+      id: mintId(),
+      endpoint: 'github',
+      generation: 1,
+      outcome: 'accepted',
+      status: 202,
+      bodyBytes: 2,
+      receivedAt: clock.now(),
+      timings: {},
+      actions: [],
+      ...fields,
+    }),
+    run: (fields) => {
+      const id = fields?.id ?? mintId()
+      return {
+        id,
+        kind: 'run',
+        generation: 1,
+        sessionKey: `hook:${id}`,
+        state: 'queued',
+        stage: 'accepted',
+        runner: 'echo',
+        timeoutSeconds: 600,
+        wakeMode: 'now',
+        deliver: false,
+        channel: 'last',
+        message: 'hello',
+        prompt: 'hello',
+        attempts: [],
+        createdAt: clock.now(),
+        deliveryIds: [],
+        ...fields,
+      }
+    },
+    event: (fields) => ({
+      id: mintId(),
+      session: 'main',
+      state: 'pending',
+      text: 'it rained',
+      prompt: 'it rained',
+      mode: 'now',
+      trusted: false,
+      origin: {},
+      generation: 1,
+      createdAt: clock.now(),
+      ...fields,
+    }),
+    delivery: (fields) => ({
+      id: mintId(),
+      runId: mintId(),
+      state: 'pending',
+      channel: 'terminal',
+      text: 'hello',
+      receipts: [],
+      attempts: 0,
+      generation: 1,
+      createdAt: clock.now(),
+      ...fields,
+    }),
+    runAction(fields, extra) {
+      const run = sampler.run(fields)
+      const { id, sessionKey } = run
+      const task = runTask({ id, sessionKey, lane: fields?.sessionKey !== undefined, dueAt: clock.now() })
+      return { record: { type: 'run', ...run }, tasks: [task], ...extra }
+    },
+    eventAction(fields, extra) {
+      const event = sampler.event(fields)
+      const tasks = event.mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
+      return { record: { type: 'event', ...event }, tasks, ...extra }
+    },
+    entry(...actions) {
+      const named = actions.map(({ record }) => ({
+        kind: record.type === 'run' ? ('agent' as const) : ('wake' as const),
+        id: record.id,
+      }))
+      return { request: sampler.request({ actions: named }), actions }
+    },
+    deliveryTask: (delivery) =>
+      deliveryTask({ id: delivery.id, lane: `${delivery.channel}:${delivery.to}`, dueAt: clock.now() }),
+  }
+  return sampler
+}
+
+export function idOf(action: NewAction): Id {
+  return action.record.id
+}
