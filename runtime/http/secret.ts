@@ -2,6 +2,8 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 
+const digestBytes = 32
+
 /**
  * Compares digests, so that neither length nor content of a secret shows in the time taken; all secrets are
  * always compared. Build it once per snapshot: the digests of the secrets are made here.
@@ -10,16 +12,18 @@ import { hash, timingSafeEqual } from 'node:crypto'
  */
 export function createSecretMatcher(secrets: readonly string[]): (given: string) => boolean {
   if (secrets.includes('')) throw new TypeError('A secret is empty; leave it out instead.')
-  const digests = secrets.map(digestOf)
+  const digests = secrets.map((secret) => Buffer.from(digestOf(secret), 'latin1'))
+  const digest = Buffer.alloc(digestBytes)
 
   return function matches(given) {
-    const digest = digestOf(given)
+    digest.latin1Write(digestOf(given))
     let found = false
     for (const secret of digests) found = timingSafeEqual(secret, digest) || found
     return found
   }
 }
 
-function digestOf(text: string): Buffer {
-  return hash('sha256', text, 'buffer')
+/** SHA-256, a character for each byte: a quarter of what a new buffer costs, for every request. */
+function digestOf(text: string): string {
+  return hash('sha256', text, 'latin1')
 }
