@@ -71,10 +71,13 @@ test('a __proto__ key is a key like any other', () => {
   assert.equal('polluted' in {}, false)
 })
 
-test('a megabyte of brackets neither crashes nor holds the event loop', () => {
-  const depth = 500_000
-  const started = performance.now()
-  assert.throws(() => decodeJson(Buffer.from('['.repeat(2 * depth))), refusal('INVALID_JSON'))
-  assert.ok(Array.isArray(decodeJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth)))))
-  assert.ok(performance.now() - started < 1000)
+test('a megabyte of brackets is refused before it is parsed, in a form too', () => {
+  const bomb = '['.repeat(500_000) + ']'.repeat(500_000)
+  assert.throws(() => decodeJson(Buffer.from(bomb)), refusal('NESTED_TOO_DEEP'))
+  assert.throws(() => decodePayload(Buffer.from(bomb), form), refusal('NESTED_TOO_DEEP'))
+  assert.throws(() => decodePayload(Buffer.from(`payload=${bomb}`), form), refusal('NESTED_TOO_DEEP'))
+})
+
+test('a small body may nest as it likes', () => {
+  assert.ok(Array.isArray(decodeJson(Buffer.from('['.repeat(30_000) + ']'.repeat(30_000)))))
 })

@@ -2,6 +2,7 @@
 
 import { RequestError } from './errors.ts'
 import { hasTooManyFields, parseFields } from './fields.ts'
+import { nestsTooDeep } from './nesting.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
@@ -29,6 +30,7 @@ function decodeText(body: Buffer): string {
 
 /** The parser's own message quotes the body, so it goes no further than here. */
 function parseJson(text: string): unknown {
+  if (nestsTooDeep(text)) throw new RequestError('NESTED_TOO_DEEP')
   try {
     return JSON.parse(text)
   } catch {
@@ -50,6 +52,7 @@ function parseForm(text: string): unknown {
 }
 
 function parsedObject(text: string): object | undefined {
+  if (nestsTooDeep(text)) throw new RequestError('NESTED_TOO_DEEP')
   try {
     const value: unknown = JSON.parse(text)
     return isObject(value) ? value : undefined

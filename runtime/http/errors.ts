@@ -26,6 +26,7 @@ export const errorTable = {
   BAD_ENCODING: row(400, 'The body can not be decoded as its content encoding says.'),
   INVALID_TEXT: row(400, 'The body is not valid UTF-8.'),
   INVALID_JSON: row(400, 'The body is not valid JSON.'),
+  NESTED_TOO_DEEP: row(400, 'The body nests more than 1,000 levels deep.'),
   TOO_MANY_FIELDS: row(400, 'The form has more than 1,000 fields.'),
   INVALID_BODY: row(400, refusalCodes.INVALID_BODY),
   INVALID_FIELD: row(400, refusalCodes.INVALID_FIELD),

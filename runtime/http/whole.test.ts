@@ -163,10 +163,12 @@ test('strict types: each bad field is 400 with a stable code and its pointer', a
 
 test('hostile nesting and prototype keys are payload like any other', async (t) => {
   const { post } = await openWhole(t)
-  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
   assert.equal((await post('notes', `{"text":"x","deep":${deep}}`)).status, 200)
   const rendered = await post('notes', `{"text":${deep}}`)
   assert.ok(rendered.status < 500, JSON.stringify(rendered.body))
+  const bomb = '['.repeat(500_000)
+  assert.equal((await post('notes', bomb)).body.code, 'NESTED_TOO_DEEP')
   const before = Object.keys(Object.prototype)
   const polluting = '{"text":"x","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
   assert.equal((await post('notes', polluting)).status, 200)
