@@ -7,9 +7,9 @@ export interface Place {
   readonly line: number
   /** From 1, in UTF-16 units. */
   readonly column: number
-  /** The text of that line, secrets masked; empty where there is no line to show. */
+  /** The text of that line, secrets masked, or a part of a very long one; empty where there is no line to show. */
   readonly text: string
-  /** The column within `text`, where masking moved it. Absent: `column`. */
+  /** The column within `text`, where masking or cutting moved it. Absent: `column`. */
   readonly caret?: number
 }
 

@@ -20,7 +20,7 @@ export function createFindings(): Findings {
   const all: Diagnostic[] = []
   const unsound: { source: Source; path: Path }[] = []
   const of = (severity: Diagnostic['severity']) =>
-    all.filter((diagnostic) => diagnostic.severity === severity).sort(byPlace)
+    inOrder(all).filter((diagnostic) => diagnostic.severity === severity)
   return {
     report(source, { path, at, ...facts }, severity = 'error') {
       if (severity === 'error') unsound.push({ source, path })
@@ -37,8 +37,15 @@ export function createFindings(): Findings {
   }
 }
 
-/** Files stay in the order in which they were read; within one, from top to bottom. */
-function byPlace({ place: one }: Diagnostic, { place: other }: Diagnostic): number {
-  if (!one || !other || one.file !== other.file) return 0
-  return one.line - other.line || one.column - other.column
+/** Files stay in the order in which they were first mentioned; within one, from top to bottom. */
+function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const rank = new Map<string | undefined, number>()
+  for (const { place } of diagnostics) if (!rank.has(place?.file)) rank.set(place?.file, rank.size)
+  const rankOf = ({ place }: Diagnostic) => rank.get(place?.file) ?? 0
+  return diagnostics.toSorted(
+    (one, other) =>
+      rankOf(one) - rankOf(other) ||
+      (one.place?.line ?? 0) - (other.place?.line ?? 0) ||
+      (one.place?.column ?? 0) - (other.place?.column ?? 0),
+  )
 }

@@ -44,10 +44,10 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
     findings.add(unreadable(resolve(reading.folder, '.env'), error))
   }
   const main = await loadMain(file, reading, findings)
+  if (main) applyRules(main, findings)
   const mappingFiles = await loadMappingFiles(main, file, reading, findings)
   const endpoints = mergeEndpoints(main, mappingFiles, findings)
   const mappings = createEntries(itemsOf(main, mappingFiles), findings)
-  if (main) applyRules(main, findings)
 
   const errors = findings.errors()
   const digest = reading.digest()
@@ -203,7 +203,11 @@ async function check<Value>(
     const { value, pending } = shapeValue(root, schema as SchemaNode)
     await resolveReferences(pending, reading, (finding) => findings.report(source, finding))
     const violations = checkValue(schema, value).filter(({ path }) => findings.isSound(source, path))
-    for (const violation of violations) findings.report(source, violation)
+    const referring = new Set(pending.map(({ path }) => writePath(path)))
+    for (const violation of violations) {
+      const hint = referring.has(writePath(violation.path)) ? referredHint : violation.hint
+      findings.report(source, { ...violation, hint })
+    }
     return { source, value: value as Value }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -213,11 +217,14 @@ async function check<Value>(
   }
 }
 
+const referredHint = 'The value comes from the reference: mend the variable or the file that it names.'
+
 function applyRules({ source, value }: Checked<ConfigurationValue>, findings: Findings): void {
-  const found = rules.flatMap((rule) =>
-    findings.isSound(source, ...rule.reads) ? [...rule.check(value)] : [],
-  )
-  for (const finding of found) findings.report(source, finding)
+  for (const rule of rules) {
+    // One after the other: what a rule finds can spare those that read the same.
+    if (!findings.isSound(source, ...rule.reads)) continue
+    for (const finding of [...rule.check(value)]) findings.report(source, finding)
+  }
 }
 
 /** The configuration's own entries first, then the files' in their order. */

@@ -52,12 +52,14 @@ export function addressSecretsOf(line: string): Span[] {
   }))
 }
 
+export interface MaskedLine {
+  readonly text: string
+  /** From 1. */
+  readonly caret: number
+}
+
 /** The line with its spans hidden, and where a column of the line came to lie; both columns count from 1. */
-export function maskLine(
-  line: string,
-  spans: readonly Span[],
-  column: number,
-): { text: string; caret: number } {
+export function maskLine(line: string, spans: readonly Span[], column: number): MaskedLine {
   let text = ''
   let caret = column
   let done = 0

@@ -19,7 +19,14 @@ import {
 import type { Diagnostic, Place } from './diagnostic.ts'
 import type { Path } from './path.ts'
 import { offsetInRaw } from './scalar-offset.ts'
-import { addressSecretsOf, isSecretKey, maskLine, type Span, secretSpansOf } from './secret.ts'
+import {
+  addressSecretsOf,
+  isSecretKey,
+  type MaskedLine,
+  maskLine,
+  type Span,
+  secretSpansOf,
+} from './secret.ts'
 import { explainSyntax } from './syntax.ts'
 
 export interface Source {
@@ -42,7 +49,7 @@ export interface SourceOptions {
   readonly name: string
   /** Without a byte order mark. */
   readonly text: string
-  /** Whether secrets may stand under this path; templates are the operator's own words and stay readable. */
+  /** Whether secrets may stand under this path; where not, nothing deeper is hidden either. */
   holdsSecrets(path: Path): boolean
 }
 
@@ -69,8 +76,8 @@ export function parseSource(options: SourceOptions): { source: Source } | { prob
     })
     return { problems: firstPerLine(problems) }
   }
-  const lost = unresolvedAlias(document)
-  if (lost) return { problems: [{ ...brokenAlias(lost.source), place: places.at(lost.range?.[0] ?? 0) }] }
+  const lost = options.text.includes('*') ? unresolvedAlias(document) : undefined
+  if (lost) return { problems: [{ ...brokenAlias, place: places.at(lost.range?.[0] ?? 0) }] }
   try {
     const value: unknown = document.toJS({ maxAliasCount: aliasLimit })
     return {
@@ -88,14 +95,13 @@ export function parseSource(options: SourceOptions): { source: Source } | { prob
   }
 }
 
-function brokenAlias(name: string) {
-  return {
-    severity: 'error' as const,
-    code: 'YAML_SYNTAX',
-    message: `The alias *${name} has no anchor before it`,
-    hint: 'Text that begins with `*` needs quotes; an anchor is written `&name` before its first alias.',
-  }
-}
+/** The alias is not named: it may be a secret that lacks its quotes. */
+const brokenAlias = {
+  severity: 'error',
+  code: 'YAML_SYNTAX',
+  message: 'This alias has no anchor before it',
+  hint: 'Text that begins with `*` needs quotes; an anchor is written `&name` before its first alias.',
+} as const
 
 const aliasBomb = {
   severity: 'error',
@@ -132,11 +138,20 @@ function createPlaces(options: SourceOptions, document: Document, lines: LineCou
         .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
       spans.push(...addressSecretsOf(content))
       if (unsure) spans.push(...secretSpansOf(content))
-      const masked = maskLine(content, spans, column)
+      const masked = windowOf(maskLine(content, spans, column))
       const place = { file, line, column, text: masked.text }
       return masked.caret === column ? place : { ...place, caret: masked.caret }
     },
   }
+}
+
+/** A file on one line must not repeat itself in each of its diagnostics. */
+const longestText = 400
+
+function windowOf({ text, caret }: MaskedLine): MaskedLine {
+  if (text.length <= longestText) return { text, caret }
+  const start = Math.max(0, caret - longestText / 2)
+  return { text: text.slice(start, start + longestText), caret: caret - start }
 }
 
 /** The span's part of one line, without the white space around it. */
@@ -152,10 +167,13 @@ function secretSpans(document: Document, options: SourceOptions): Span[] {
   const spans: Span[] = []
   visit(document, {
     Pair(_, pair, ancestors) {
+      if (!options.holdsSecrets(pathOf([...ancestors, pair]))) return visit.SKIP
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string' || !isSecretKey(pair.key.value)) return
-      const range = (pair.value as Node | null)?.range
-      if (range && options.holdsSecrets(pathOf([...ancestors, pair])))
-        spans.push({ start: range[0], end: range[1] })
+      // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
+      for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
+        const range = (node as Node | null)?.range
+        if (range) spans.push({ start: range[0], end: range[1] })
+      }
     },
   })
   return spans

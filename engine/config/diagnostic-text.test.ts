@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Diagnostic } from './diagnostic.ts'
+import { formatDiagnostic } from './diagnostic-text.ts'
+
+function diagnostic(text: string, column: number, extra: Partial<Diagnostic> = {}): Diagnostic {
+  const place = { file: '/home/me/reveille.yaml', line: 4, column, text }
+  return {
+    severity: 'error',
+    code: 'UNKNOWN_KEY',
+    message: '`hooks.pth` is not a known key',
+    place,
+    ...extra,
+  }
+}
+
+test('a diagnostic shows its place, its line with a caret, and its hint', () => {
+  const text = formatDiagnostic(diagnostic('  pth: /hooks', 3, { hint: 'Did you mean `path`?' }), '/home/me')
+  assert.equal(
+    text,
+    [
+      'reveille.yaml:4:3: error: `hooks.pth` is not a known key [UNKNOWN_KEY]',
+      '  4 |   pth: /hooks',
+      '    |   ^',
+      '  hint: Did you mean `path`?',
+    ].join('\n'),
+  )
+})
+
+test('a file outside the folder keeps its whole path', () => {
+  assert.match(formatDiagnostic(diagnostic('x', 1), '/home/you'), /^\/home\/me\/reveille\.yaml:4:1: error/)
+})
+
+test('the caret stands under its column after tabs, wide and combining characters', () => {
+  const text = '\t"日本😀e\u0301": x'
+  const [, shown, caret] = formatDiagnostic(diagnostic(text, text.indexOf('x') + 1), '/').split('\n')
+  assert.equal(shown, `  4 | ${text}`)
+  assert.equal(caret, `    | \t${' '.repeat(1 + 4 + 2 + 1 + 3)}^`)
+})
+
+test('a long line is cut around its caret', () => {
+  const text = `${'a'.repeat(300)}X${'b'.repeat(300)}`
+  const [, shown = '', caret = ''] = formatDiagnostic(diagnostic(text, 301), '/').split('\n')
+  assert.equal(shown[caret.indexOf('^')], 'X')
+  assert.ok(shown.length < 120)
+})
+
+test('a file cannot steer the terminal that shows it', () => {
+  const text = formatDiagnostic(diagnostic('\x1b[2Jx\u202ey', 1, { hint: 'a\x07b' }), '/')
+  for (const character of '\x1b\x07\u202e') assert.ok(!text.includes(character))
+})
+
+test('without a line to show, or without a place, there is only the message', () => {
+  assert.equal(formatDiagnostic(diagnostic('', 1), '/home/me').split('\n').length, 1)
+  assert.match(formatDiagnostic({ ...diagnostic('', 1), place: undefined }, '/'), /^error: `hooks\.pth`/)
+})

@@ -1,0 +1,423 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Diagnostic } from './diagnostic.ts'
+import { loadConfiguration } from './load.ts'
+import type { Environment } from './reading.ts'
+import { createSampleFolder } from './sample-folder.ts'
+
+type Sample = Readonly<Record<string, string | Uint8Array>>
+
+async function load(context: TestContext, files: Sample | string, env: Environment = {}) {
+  const folder = await createSampleFolder(
+    context,
+    typeof files === 'string' ? { 'reveille.yaml': files } : files,
+  )
+  return { folder, loaded: await loadConfiguration({ file: folder.at('reveille.yaml'), env }) }
+}
+
+async function loadGood(context: TestContext, files: Sample | string, env?: Environment) {
+  const { folder, loaded } = await load(context, files, env)
+  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
+  return { folder, ...loaded.configuration }
+}
+
+async function loadBad(
+  context: TestContext,
+  files: Sample | string,
+  env?: Environment,
+): Promise<Diagnostic[]> {
+  const { loaded } = await load(context, files, env)
+  assert.ok(!loaded.ok, 'this configuration should not load')
+  for (const diagnostic of loaded.diagnostics) {
+    assert.ok(
+      diagnostic.place && diagnostic.place.line > 0 && diagnostic.place.column > 0,
+      'every diagnostic has a place',
+    )
+  }
+  return [...loaded.diagnostics]
+}
+
+/** `CODE line:column` of each, in order. */
+function summary(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map(({ code, place }) => `${code} ${place?.line}:${place?.column}`)
+}
+
+function only(diagnostics: readonly Diagnostic[]): Diagnostic {
+  const [first] = diagnostics
+  assert.ok(first && diagnostics.length === 1, JSON.stringify(summary(diagnostics)))
+  return first
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+test('what is not written has its documented default', async (context) => {
+  const { settings, folder } = await loadGood(context, 'gateway: {}\n')
+  const { prompt, ...heartbeat } = settings.agents.defaults.heartbeat
+  assert.match(prompt, /HEARTBEAT_OK/)
+  assert.deepEqual(
+    plain({
+      ...settings,
+      agents: { ...settings.agents, defaults: { ...settings.agents.defaults, heartbeat } },
+    }),
+    {
+      file: folder.at('reveille.yaml'),
+      gateway: {
+        host: '127.0.0.1',
+        port: 8787,
+        trustedProxies: [],
+        dataDir: folder.at('data'),
+        store: 'sqlite',
+        log: { level: 'info' },
+        limits: { backlog: 1_000_000 },
+      },
+      hooks: {
+        enabled: false,
+        tokens: [],
+        path: '/hooks',
+        allowQueryToken: true,
+        maxBodyBytes: 1_048_576,
+        bodyTimeoutMs: 10_000,
+        maxActions: 100,
+        maxRenderedBytes: 262_144,
+        mappingsDir: folder.at('mappings'),
+        transformsDir: folder.at('transforms'),
+      },
+      history: { bodies: 'failed', keepMs: 604_800_000 },
+      agents: {
+        defaults: {
+          runner: 'echo',
+          timeoutSeconds: 600,
+          concurrency: 4,
+          heartbeat: { everyMs: 1_800_000, idle: false, ackToken: 'HEARTBEAT_OK' },
+        },
+        runners: {},
+      },
+      channels: {},
+      plugins: [],
+    },
+  )
+})
+
+test('what is written reaches the settings, resolved and frozen', async (context) => {
+  const { settings, folder } = await loadGood(context, {
+    'b/empty.yaml': '',
+    'reveille.yaml': `gateway: { host: 0.0.0.0, port: 0, auth: { token: admin }, dataDir: ../d, log: { level: trace, format: json } }
+hooks:
+  enabled: true
+  token: [one, two]
+  path: in/hooks/
+  allowQueryToken: false
+  allowedSessionKeyPrefixes: ["hook:"]
+  bodyTimeout: 250ms
+  mappingsDir: a/../b
+history: { bodies: all, keep: 30d }
+agents:
+  defaults:
+    model: fast
+    models: { openai/gpt-5: { alias: fast }, anthropic/claude-x: }
+    thinking: low
+    heartbeat: { every: 1h, idle: true, ackToken: OK, prompt: "say {ackToken}" }
+  runners: { claude: { kind: command, preset: claude } }
+  route: { channel: terminal, to: stdout }
+channels: { terminal: , slack: { botToken: x, nested: { a: [1] } } }
+plugins: [./mine, a-package]
+`,
+  })
+  assert.equal(settings.gateway.token, 'admin')
+  assert.equal(settings.gateway.dataDir, folder.at('../d'))
+  assert.deepEqual(settings.hooks.tokens, ['one', 'two'])
+  assert.equal(settings.hooks.path, '/in/hooks')
+  assert.equal(settings.hooks.bodyTimeoutMs, 250)
+  assert.equal(settings.hooks.mappingsDir, folder.at('b'))
+  assert.equal(settings.agents.defaults.model, 'openai/gpt-5')
+  assert.deepEqual(plain(settings.agents.defaults.models), {
+    allowed: ['openai/gpt-5', 'anthropic/claude-x'],
+    aliases: { fast: 'openai/gpt-5' },
+  })
+  assert.deepEqual(settings.agents.defaults.heartbeat, {
+    everyMs: 3_600_000,
+    idle: true,
+    ackToken: 'OK',
+    prompt: 'say OK',
+  })
+  assert.deepEqual(plain(settings.agents.runners), { claude: { kind: 'command', preset: 'claude' } })
+  assert.deepEqual(settings.agents.route, { channel: 'terminal', to: 'stdout' })
+  assert.deepEqual(plain(settings.channels), { terminal: {}, slack: { botToken: 'x', nested: { a: [1] } } })
+  assert.equal(Object.getPrototypeOf(settings.channels), null)
+  assert.deepEqual(settings.plugins, [folder.at('mine'), 'a-package'])
+  assert.ok(Object.isFrozen(settings.hooks.tokens) && Object.isFrozen(settings.channels['slack']))
+})
+
+test('everything wrong is told at once, each where it stands', async (context) => {
+  const diagnostics = await loadBad(context, {
+    'reveille.yaml': `gateway:
+  prot: 1
+  log: { level: inof }
+hooks: { path: / , maxActions: 0 }
+`,
+    'mappings/a.yaml': 'mappings:\n  - mesage: x\n',
+    'mappings/b.yaml': 'mappings: [\n',
+  })
+  assert.deepEqual(summary(diagnostics), [
+    'UNKNOWN_KEY 2:3',
+    'INVALID_VALUE 3:17',
+    'HOOK_PATH_ROOT 4:16',
+    'INVALID_VALUE 4:32',
+    'UNKNOWN_KEY 2:5',
+    'YAML_SYNTAX 2:1',
+  ])
+  const [unknown, level] = diagnostics
+  assert.equal(unknown?.place?.text, '  prot: 1')
+  assert.equal(unknown?.hint, 'Did you mean `port`?')
+  assert.equal(level?.hint, 'Did you mean `info`?')
+})
+
+test('a configuration that is missing names the cure', async (context) => {
+  const { message, hint, code } = only(await loadBad(context, { 'other.yaml': '' }))
+  assert.equal(code, 'CONFIGURATION_NOT_FOUND')
+  assert.match(message, /reveille\.yaml$/)
+  assert.match(hint ?? '', /reveille init/)
+})
+
+test('an empty configuration is taken for half-written and does not load', async (context) => {
+  assert.equal(only(await loadBad(context, ' \n')).code, 'FILE_EMPTY')
+})
+
+test('a configuration of comments alone is all defaults', async (context) => {
+  const { settings } = await loadGood(context, '# hooks:\n#   enabled: true\n')
+  assert.equal(settings.hooks.enabled, false)
+})
+
+for (const [what, content] of Object.entries({ 'a list': '- 1\n', 'a text': 'hooks\n' })) {
+  test(`a configuration that is ${what} is refused`, async (context) => {
+    assert.equal(only(await loadBad(context, content)).code, 'INVALID_VALUE')
+  })
+}
+
+test('bytes that are no text, and files beyond the limit, are refused', async (context) => {
+  const utf16 = Buffer.from('\ufeffhooks: {}\n', 'utf16le')
+  assert.equal(only(await loadBad(context, { 'reveille.yaml': utf16 })).code, 'FILE_NOT_TEXT')
+  const long = `#${'x'.repeat(9 * 1024 * 1024)}`
+  assert.equal(only(await loadBad(context, { 'reveille.yaml': long })).code, 'FILE_TOO_LARGE')
+  assert.equal(only(await loadBad(context, { 'reveille.yaml/x': '' })).code, 'FILE_UNREADABLE')
+})
+
+test('JSON is taken as it is, tabs and all', async (context) => {
+  const { settings } = await loadGood(
+    context,
+    '{\n\t"gateway": {\n\t\t"port": 1,\n\t\t"auth": {"token": "\\u0061\\/b"}\n\t}\n}\n',
+  )
+  assert.equal(settings.gateway.port, 1)
+  assert.equal(settings.gateway.token, 'a/b')
+})
+
+test('a byte order mark and CRLF move no column and leave no trace', async (context) => {
+  const { place } = only(await loadBad(context, '\ufeffgatway: {}\r\nhooks: {}\r\n'))
+  assert.deepEqual([place?.line, place?.column, place?.text], [1, 1, 'gatway: {}'])
+})
+
+test('columns count UTF-16 units', async (context) => {
+  const { place } = only(
+    await loadBad(context, 'agents: { defaults: { systemPrompt: "é😀", thinkin: low } }\n'),
+  )
+  assert.equal(place?.column, 'agents: { defaults: { systemPrompt: "é😀", '.length + 1)
+})
+
+test('anchors, aliases and merges mean what they say, and errors point at the alias’s source', async (context) => {
+  const good = 'channels:\n  one: &base { a: 1, b: [x] }\n  two: { <<: *base, a: 2 }\n  three: *base\n'
+  const { settings } = await loadGood(context, good)
+  assert.deepEqual(plain(settings.channels), {
+    one: { a: 1, b: ['x'] },
+    two: { a: 2, b: ['x'] },
+    three: { a: 1, b: ['x'] },
+  })
+  const bad = 'hooks:\n  endpoints:\n    one: &base\n      maxBodyBytes: none\n    two:\n      <<: *base\n'
+  assert.deepEqual(summary(await loadBad(context, bad)), ['INVALID_VALUE 4:21', 'INVALID_VALUE 4:21'])
+})
+
+test('aliases that would expand without end are refused', async (context) => {
+  let bomb = 'channels:\n  a: &a { x: [1, 2, 3, 4, 5, 6, 7, 8, 9] }\n'
+  for (const [before, name] of [...'abcdefgh'].map((letter, index) => [letter, 'bcdefghi'[index]])) {
+    bomb += `  ${name}: &${name} { x: [${Array(9).fill(`*${before}`).join(', ')}] }\n`
+  }
+  assert.equal(only(await loadBad(context, bomb)).code, 'TOO_MANY_ALIASES')
+})
+
+test('an alias without an anchor is found', async (context) => {
+  assert.deepEqual(summary(await loadBad(context, 'channels:\n  slack: *nothing\n')), ['YAML_SYNTAX 2:10'])
+})
+
+test('a key that stands twice is refused', async (context) => {
+  assert.deepEqual(summary(await loadBad(context, 'hooks: {}\nhooks: {}\n')), ['DUPLICATE_KEY 2:1'])
+})
+
+test('names from the prototype are names like any other', async (context) => {
+  assert.deepEqual(summary(await loadBad(context, '__proto__: { gateway: {} }\nconstructor: 1\n')), [
+    'UNKNOWN_KEY 1:1',
+    'UNKNOWN_KEY 2:1',
+  ])
+  const { endpoints } = await loadGood(context, 'hooks: { endpoints: { __proto__: { maxBodyBytes: 5 } } }\n')
+  assert.deepEqual(Object.entries(endpoints), [['__proto__', { maxBodyBytes: 5 }]])
+  assert.equal(Object.getPrototypeOf(endpoints), null)
+})
+
+test('an unquoted template is explained', async (context) => {
+  const [first] = await loadBad(context, 'hooks:\n  mappings:\n    - message: {{title}}\n')
+  assert.match(first?.hint ?? '', /needs quotes/)
+})
+
+test('a merge conflict is called one', async (context) => {
+  const text = 'gateway:\n<<<<<<< HEAD\n  port: 1\n=======\n  port: 2\n>>>>>>> theirs\n'
+  assert.ok((await loadBad(context, text)).every(({ code }) => code === 'MERGE_CONFLICT'))
+})
+
+const early = {
+  'hooks.presets': 'hooks:\n  presets: [github]\n',
+  'hooks.gmail': 'hooks:\n  gmail: { account: me }\n',
+  'hooks.endpoints.gh.verify': 'hooks: { endpoints: { gh: { verify: { provider: github, secret: x } } } }\n',
+  'hooks.endpoints.gh.token': 'hooks: { endpoints: { gh: { token: x } } }\n',
+  'agents.providers': 'agents: { providers: { local: {} } }\n',
+  'gateway.store': 'gateway: { store: "postgres://u:p@h/d" }\n',
+  'hooks.mappings[0].dedupe': 'hooks: { mappings: [{ message: x, dedupe: { key: id } }] }\n',
+  'hooks.mappings[0].transform': 'hooks: { mappings: [{ message: x, transform: { module: x } }] }\n',
+  'hooks.mappings[0].match.body': 'hooks: { mappings: [{ message: x, match: { body: { a: 1 } } }] }\n',
+  'hooks.mappings[0].match.headers.a':
+    'hooks: { mappings: [{ message: x, match: { headers: { a: { exists: true } } } }] }\n',
+  'hooks.mappings[0].match.path': 'hooks: { mappings: [{ message: x, match: { path: "orders/:id" } }] }\n',
+  'hooks.mappings[0].strict': 'hooks: { mappings: [{ message: x, strict: true }] }\n',
+}
+
+for (const [key, content] of Object.entries(early)) {
+  test(`${key} is refused as not yet supported, and nothing else is said about it`, async (context) => {
+    const { code, message } = only(await loadBad(context, content))
+    assert.equal(code, 'NOT_YET_SUPPORTED')
+    assert.ok(message.includes(`\`${key}\``), message)
+  })
+}
+
+test('a key of a later version is welcome while it is empty', async (context) => {
+  const text =
+    'hooks: { presets: [], gmail: {}, mappings: [{ message: x, continue: false, vars: {}, strict: }] }\n'
+  await loadGood(context, text)
+})
+
+test('hooks without a token do not start', async (context) => {
+  assert.deepEqual(summary(await loadBad(context, 'hooks:\n  enabled: true\n')), ['HOOK_TOKEN_MISSING 2:12'])
+})
+
+test('the hook token is never the gateway token, also when both are references', async (context) => {
+  const text = 'gateway: { auth: { token: "${ADMIN}" } }\nhooks:\n  token:\n    - other\n    - ${HOOK}\n'
+  assert.deepEqual(summary(await loadBad(context, text, { ADMIN: 'same', HOOK: 'same' })), [
+    'TOKEN_SHARED 5:7',
+  ])
+  await loadGood(context, text, { ADMIN: 'same', HOOK: 'different' })
+})
+
+test('tokens that are empty, or that no header can carry, are refused', async (context) => {
+  const text = 'gateway: { auth: { token: "" } }\nhooks: { token: ["${BLANK}", "two\\nlines"] }\n'
+  assert.deepEqual(summary(await loadBad(context, text, { BLANK: '  ' })), [
+    'TOKEN_EMPTY 1:27',
+    'TOKEN_EMPTY 2:18',
+    'TOKEN_INVALID 2:30',
+  ])
+})
+
+for (const [path, code] of Object.entries({
+  '//': 'HOOK_PATH_ROOT',
+  '/a/../b': 'INVALID_VALUE',
+  '/:x': 'INVALID_VALUE',
+  'api/x/': 'HOOK_PATH_TAKEN',
+})) {
+  test(`the hook path ${path} is refused`, async (context) => {
+    assert.equal(only(await loadBad(context, `hooks: { path: "${path}" }\n`)).code, code)
+  })
+}
+
+test('models have a provider, aliases are unique, and the default is among them', async (context) => {
+  const text = `agents:
+  defaults:
+    model: openai/gpt-4
+    models: { openai/gpt-5: { alias: fast }, anthropic/x: { alias: fast } }
+`
+  assert.deepEqual(summary(await loadBad(context, text)), ['INVALID_MODEL 4:68'])
+  assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { models: [gpt-5] } }\n')), [
+    'INVALID_MODEL 1:32',
+  ])
+  assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { model: a/b, models: [c/d] } }\n')), [
+    'INVALID_MODEL 1:30',
+  ])
+  assert.deepEqual(summary(await loadBad(context, 'agents: { defaults: { model: gpt-5 } }\n')), [
+    'INVALID_MODEL 1:30',
+  ])
+})
+
+test('the first route goes to a configured channel', async (context) => {
+  const { hint } = only(
+    await loadBad(context, 'agents: { route: { channel: termnal } }\nchannels: { terminal: {} }\n'),
+  )
+  assert.equal(hint, 'Did you mean `terminal`?')
+})
+
+test('a place in the configuration can be asked for by its path', async (context) => {
+  const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n')
+  const { line, column, text } = locate(['channels', 'slack', 'botToken'])
+  assert.deepEqual([line, column, text], [3, 15, '    botToken: …'])
+  assert.deepEqual(locate(['channels', 'slack', 'nothing', 'deeper']).line, 3)
+})
+
+test('no diagnostic shows a secret', async (context) => {
+  const secret = 'hunter2-very-secret'
+  const texts = [
+    `gateway: { auth: { token: ${secret}, x: 1 } }\nhooks: { token: ${secret} }\n`,
+    `gateway: { auth: { tokn: ${secret} } }\n`,
+    `channels:\n  slack:\n    botToken: ${secret}: oops\n`,
+    `channels: { slack: { botToken: "${secret} } }\n`,
+    `hooks:\n  token:\n    - ${secret}\n    - *${secret}\n`,
+    `hooks: { endpoints: { gh: { verify: { secret: ${secret} } } } }\n`,
+    `gateway: { store: "mysql://u:${secret}@h/d" }\n`,
+    `hooks: { token: ["\${TOKEN}", "\${TOKEN:-${secret}}"], x: 1 }\n`,
+    'gateway: { port: "${TOKEN}", log: { level: "${TOKEN}" } }\n',
+    'gateway: { port: "${TOKEN" }\n',
+  ]
+  for (const text of texts) {
+    const diagnostics = await loadBad(context, text, { TOKEN: secret })
+    assert.ok(!JSON.stringify(diagnostics).includes(secret), JSON.stringify(diagnostics))
+  }
+})
+
+async function digestOf(context: TestContext, files: Sample, env: Environment = {}): Promise<string> {
+  return (await loadGood(context, files, env)).digest
+}
+
+test('the digest follows the content and nothing else', async (context) => {
+  const files = { 'reveille.yaml': 'hooks: { token: "${TOKEN}" }\n', 'mappings/a.yaml': 'mappings: []\n' }
+  const digest = await digestOf(context, files, { TOKEN: 'a', OTHER: 'x' })
+  assert.match(digest, /^[0-9a-f]{64}$/)
+  assert.equal(await digestOf(context, { ...files, 'notes.txt': 'x' }, { TOKEN: 'a', OTHER: 'y' }), digest)
+  assert.equal(await digestOf(context, { ...files, '.env': 'UNUSED=1\nTOKEN=a\n' }), digest)
+  const others = [
+    await digestOf(context, files, { TOKEN: 'b' }),
+    await digestOf(context, { ...files, 'mappings/a.yaml': 'mappings: [ ]\n' }, { TOKEN: 'a' }),
+    await digestOf(
+      context,
+      { 'reveille.yaml': files['reveille.yaml'], 'mappings/b.yaml': 'mappings: []\n' },
+      { TOKEN: 'a' },
+    ),
+  ]
+  assert.equal(new Set([digest, ...others]).size, 4)
+})
+
+test('what may change a configuration is watched, also when it did not load', async (context) => {
+  const text = 'hooks: { token: "${file:./secret}", mappingsDir: m }\n'
+  const { folder, loaded } = await load(context, { 'reveille.yaml': text, 'm/a.yaml': '' })
+  assert.ok(!loaded.ok)
+  assert.deepEqual([...loaded.watched].sort(), ['.env', 'm', 'reveille.yaml', 'secret'].map(folder.at))
+})
+
+test('a broken configuration is still watched where it and its environment lie', async (context) => {
+  const { folder, loaded } = await load(context, 'hooks: [\n')
+  assert.ok(!loaded.ok)
+  assert.deepEqual([...loaded.watched].sort(), ['.env', 'reveille.yaml'].map(folder.at))
+})

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { parseReferences } from './reference.ts'
+
+test('a text is split into its words and its references', () => {
+  assert.deepEqual(parseReferences('a ${ONE} b ${TWO:-two words} ${file:/run/secret}$${THREE}'), [
+    'a ',
+    { kind: 'environment', name: 'ONE' },
+    ' b ',
+    { kind: 'environment', name: 'TWO', fallback: 'two words' },
+    ' ',
+    { kind: 'file', path: '/run/secret' },
+    '${',
+    'THREE}',
+  ])
+})
+
+test('a default may be empty', () => {
+  assert.deepEqual(parseReferences('${A:-}'), [{ kind: 'environment', name: 'A', fallback: '' }])
+})
+
+test('a dollar without a brace is a dollar', () => {
+  assert.deepEqual(parseReferences('$5 and {x}'), ['$5 and {x}'])
+})
+
+for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file:}', '${a b}']) {
+  test(`${text} is no reference, and the error does not quote it`, () => {
+    assert.throws(
+      () => parseReferences(text),
+      (error: Error) => error instanceof SyntaxError && !error.message.includes(text),
+    )
+  })
+}
