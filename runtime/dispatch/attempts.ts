@@ -17,12 +17,12 @@ export function withLeftOver(attempts: readonly Attempt[], crashed: boolean, at:
   return crashed ? [...attempts, { number: attempts.length + 1, startedAt: at, ...ending }] : attempts
 }
 
+export type AttemptEnd =
+  | { readonly outcome: 'succeeded' | 'interrupted' }
+  | { readonly outcome: 'failed' | 'timed-out'; readonly reason: string }
+
 /** Ends the last attempt. */
-export function withEnd(
-  attempts: readonly Attempt[],
-  at: number,
-  end: { outcome: 'succeeded' | 'interrupted' } | { outcome: 'failed' | 'timed-out'; reason: string },
-): Attempt[] {
+export function withEnd(attempts: readonly Attempt[], at: number, end: AttemptEnd): Attempt[] {
   const last = attempts.at(-1)
   if (!last) return []
   const reason = end.outcome === 'interrupted' ? { reason: drainReason } : {}

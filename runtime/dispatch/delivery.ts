@@ -51,10 +51,11 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
       if (stops.some((signal) => signal.aborted)) return resumeAt(now(), delivery)
       const key = `${found.id}:${index}`
       const bounds = { ms: sendTimeoutMs, stops, timers }
+      const sentAt = now()
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
       const receipt = receiptOf(outcome)
-      if (receipt === undefined) return unsent(delivery, outcome, channel)
-      delivery = { ...delivery, receipts: [...delivery.receipts, receipt] }
+      if (receipt === undefined) return unsent(delivery, outcome, channel, sentAt)
+      delivery = { ...delivery, receipts: [...delivery.receipts, receipt], unsureSince: undefined }
       if (index < parts.length - 1 && !(await isRecorded(claim, delivery))) {
         return resumeAt(now() + storePauseMs, delivery)
       }
@@ -63,15 +64,15 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
   }
 
   /** Nothing more is sent while its receipt could not be kept; the settlement carries those so far. */
-  function isRecorded(claim: Claim, { id, receipts }: DeliveryRecord): Promise<boolean> {
-    return claim.checkpoint({ delivery: { id, receipts } }).then(
+  function isRecorded(claim: Claim, delivery: DeliveryRecord): Promise<boolean> {
+    return claim.checkpoint({ delivery: progressOf(delivery) }).then(
       () => true,
       () => false,
     )
   }
 
-  function resumeAt(again: number, { id, receipts }: DeliveryRecord): Settlement {
-    return { effects: { delivery: { id, receipts } }, again, counts: false }
+  function resumeAt(again: number, delivery: DeliveryRecord): Settlement {
+    return { effects: { delivery: progressOf(delivery) }, again, counts: false }
   }
 
   function delivered(delivery: DeliveryRecord, ms: number): Settlement {
@@ -87,31 +88,36 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     }
   }
 
-  function unsent(delivery: DeliveryRecord, outcome: CallOutcome<Receipt>, channel: Channel): Settlement {
+  function unsent(
+    delivery: DeliveryRecord,
+    outcome: CallOutcome<Receipt>,
+    channel: Channel,
+    sentAt: number,
+  ): Settlement {
     const at = now()
     const failure = failureToSend(outcome)
     const attempts = delivery.attempts + 1
     const delay =
       outcome.kind === 'interrupted' ? 0 : retryDelayMs(failure, attempts, backoff, options.random)
-    const tried = { ...delivery, attempts }
+    const unsureSince = delivery.unsureSince ?? (failure.maybeDelivered ? sentAt : undefined)
+    const tried = { ...delivery, attempts, unsureSince }
 
-    if (failure.maybeDelivered && delay >= (channel.idempotency?.windowMs ?? 0)) {
+    if (unsureSince !== undefined && at + delay >= unsureSince + (channel.idempotency?.windowMs ?? 0)) {
       return park(tried, { ...failure, ...prefixed('it may have arrived: ', failure) })
     }
-    if (outcome.kind === 'interrupted') return resumeAt(at, delivery)
+    if (outcome.kind === 'interrupted') return resumeAt(at, { ...delivery, unsureSince })
     if (!failure.retryable) return park(tried, failure)
     if (attempts >= deliveryAttemptLimit) {
       return park(tried, { ...failure, ...prefixed(`given up after ${attempts} attempts: `, failure) })
     }
 
-    const { id, receipts } = delivery
     const { code, message, reason } = failure
     log.warn(
       { event: 'delivery-retried', ...names(delivery), code, reason, attempts, inMs: delay },
       'delivery will be retried',
     )
     return {
-      effects: { delivery: { id, receipts, attempts, code, reason: message, nextAt: at + delay } },
+      effects: { delivery: { ...progressOf(tried), attempts, code, reason: message, nextAt: at + delay } },
       again: at + delay,
       counts: true,
     }
@@ -153,7 +159,12 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
 }
 
 /** A delivery that ended has no next try, and no trouble but its last. */
-const settled = { nextAt: undefined, code: undefined, reason: undefined } as const
+const settled = { nextAt: undefined, code: undefined, reason: undefined, unsureSince: undefined } as const
+
+/** The fields that change while a delivery has not ended. */
+function progressOf({ id, receipts, unsureSince }: DeliveryRecord) {
+  return { id, receipts, unsureSince }
+}
 
 function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
   try {

@@ -15,7 +15,7 @@ import { exchange, recentHistory } from '../session/history.ts'
 import { mainSession } from '../session/main.ts'
 import type { Claim, EventRecord, NewTask, RunRecord, Settlement, Work } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
-import { withEnd, withLeftOver } from './attempts.ts'
+import { type AttemptEnd, withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, backoffMs } from './backoff.ts'
 import type { PerformerOptions } from './options.ts'
 import { planDelivery, reportUnsent } from './outgoing.ts'
@@ -191,7 +191,7 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
   }
 }
 
-function failedFields(run: RunRecord, ending: Unanswered, end: Parameters<typeof withEnd>[2], at: number) {
+function failedFields(run: RunRecord, ending: Unanswered, end: AttemptEnd, at: number) {
   return { id: run.id, ...endingFields(ending), ...passed(at), attempts: withEnd(run.attempts, at, end) }
 }
 

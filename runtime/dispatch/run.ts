@@ -14,7 +14,7 @@ import { exchange, recentHistory } from '../session/history.ts'
 import { summaryEvent } from '../session/summary.ts'
 import type { Claim, EventRecord, RunRecord, Settlement, Work } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
-import { countOf, withEnd, withLeftOver } from './attempts.ts'
+import { type AttemptEnd, countOf, withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, retryDelayMs } from './backoff.ts'
 import type { PerformerOptions } from './options.ts'
 import { planDelivery, reportUnsent } from './outgoing.ts'
@@ -196,7 +196,7 @@ function begin(run: RunRecord, at: number): Started {
   }
 }
 
-function end(run: Started, at: number, facts: Parameters<typeof withEnd>[2]): Started {
+function end(run: Started, at: number, facts: AttemptEnd): Started {
   return { ...run, attempts: withEnd(run.attempts, at, facts) }
 }
 

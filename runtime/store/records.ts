@@ -140,6 +140,8 @@ export interface DeliveryRecord {
   readonly reason?: string
   readonly generation: number
   readonly createdAt: number
+  /** When the part that comes next was first sent without an answer that settles whether it arrived. */
+  readonly unsureSince?: number
   /** When the next try is due, while pending. */
   readonly nextAt?: number
   readonly endedAt?: number
