@@ -1,0 +1,13 @@
+/** The channel `terminal`: replies for the person who watches the gateway. */
+
+import { definePlugin } from '@reveille/kit'
+import { createTerminalChannel, type TerminalConfig } from './channel.ts'
+
+export default definePlugin<TerminalConfig>({
+  name: 'terminal',
+  setup({ config }) {
+    const { stdout, stderr } = process
+    const { channel, close } = createTerminalChannel({ ...config, stdout, stderr })
+    return { channels: [channel], close }
+  },
+})

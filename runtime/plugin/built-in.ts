@@ -1,0 +1,21 @@
+/** Owns the names that need no `plugins:` entry, and the packages behind them. Not all are installed everywhere. */
+
+const channels = [
+  'whatsapp',
+  'telegram',
+  'discord',
+  'slack',
+  'mattermost',
+  'signal',
+  'imessage',
+  'msteams',
+  'terminal',
+] as const
+
+const runners = ['echo', 'ai', 'command', 'openclaw'] as const
+
+export const builtIn = { channels, runners } as const
+
+export function packageOf(name: string): string {
+  return `@reveille/plugin-${name}`
+}

@@ -1,0 +1,100 @@
+/** Owns whether a plugin's configuration fits the schema that the plugin ships, and which of its values are secret. */
+
+import { readFileSync } from 'node:fs'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { nearest } from './nearest.ts'
+import type { PluginPackage } from './package.ts'
+import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+
+export interface PluginConfiguration {
+  /** A frozen copy, the schema's defaults filled in. */
+  readonly config: unknown
+  /** The texts under `x-secret: true`. */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * Checks `given`, found at the configuration key `key`. Types are strict: a text that looks like a number is none.
+ * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
+ */
+export function parsePluginConfiguration(
+  found: PluginPackage,
+  key: string,
+  given: Readonly<Record<string, unknown>>,
+): PluginConfiguration {
+  const config = structuredClone(given)
+  const secrets = new Set<string>()
+  const validate = compileSchema(found, key, secrets)
+  if (!validate(config)) {
+    const problems = (validate.errors ?? []).map((error) => problemOf(error, key))
+    throw new PluginSetupError('PLUGIN_CONFIG', found.name, unique(problems))
+  }
+  return { config: freeze(config), secrets: [...secrets] }
+}
+
+function compileSchema(found: PluginPackage, key: string, secrets: Set<string>) {
+  // The host brings no table of formats, so `format` documents and `pattern` decides.
+  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, validateFormats: false, verbose: true })
+  ajv.addKeyword({
+    keyword: 'x-secret',
+    schemaType: 'boolean',
+    validate(isSecret: boolean, value: unknown) {
+      if (isSecret && typeof value === 'string' && value !== '') secrets.add(value)
+      return true
+    },
+  })
+  try {
+    return ajv.compile(JSON.parse(readFileSync(found.configSchema, 'utf8')))
+  } catch (cause) {
+    const problem = { key, message: 'names a plugin whose configuration schema cannot be used' }
+    throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
+  }
+}
+
+/** Names and rules only: `error.data` and the texts that Ajv makes of it may hold a secret. */
+function problemOf(error: ErrorObject, key: string): PluginProblem {
+  const at = (name?: string) =>
+    [key, ...pathOf(error.instancePath), ...(name === undefined ? [] : [name])].join('.')
+  const { params } = error
+  switch (error.keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const name = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
+      const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
+      return { key: at(name), message: 'is not a known key', hint: hintFor(name, known) }
+    }
+    case 'required':
+      return { key: at(String(params['missingProperty'])), message: 'is required' }
+    case 'type':
+      return { key: at(), message: `must be of type ${[params['type']].flat().join(' or ')}` }
+    case 'enum':
+      return { key: at(), message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    default:
+      return { key: at(), message: error.message ?? `breaks the rule ${error.keyword}` }
+  }
+}
+
+function hintFor(name: string, known: readonly string[]): string {
+  const close = nearest(name, known)
+  if (close !== undefined) return `did you mean \`${close}\`?`
+  return known.length === 0 ? 'it takes no configuration' : `known keys: ${known.join(', ')}`
+}
+
+function pathOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function unique(problems: readonly PluginProblem[]): PluginProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.key} ${problem.message}`, problem])).values()]
+}
+
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) {
+    for (const each of Object.values(value)) freeze(each)
+    Object.freeze(value)
+  }
+  return value
+}

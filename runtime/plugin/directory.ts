@@ -1,0 +1,72 @@
+/** Owns which package stands behind a channel's or a runner's name. */
+
+import { builtIn, packageOf } from './built-in.ts'
+import { type PluginPackage, readPluginPackage } from './package.ts'
+import { PluginSetupError } from './setup-error.ts'
+
+export type ProvidedKind = 'channel' | 'runner'
+
+export interface Directory {
+  /** Every channel name that exists, installed or not: the error for a missing package says more than "unknown". */
+  readonly channels: readonly string[]
+  /** Every runner that is installed. */
+  readonly runners: readonly string[]
+  /** Undefined for a name that nobody provides. @throws PluginSetupError `key` is the configuration key to blame */
+  find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
+}
+
+/**
+ * Reads the manifests of the extra plugins. One of them wins over the built-in package of the same name: the
+ * operator asked for it. @throws PluginSetupError
+ */
+export function createDirectory(plugins: readonly string[], from: URL): Directory {
+  const extras = { channel: new Map<string, PluginPackage>(), runner: new Map<string, PluginPackage>() }
+  for (const [index, specifier] of plugins.entries()) {
+    const key = `plugins[${index}]`
+    const found = readPluginPackage(specifier, from, key)
+    claim(extras.channel, found.channels, found, key)
+    claim(extras.runner, found.runners, found, key)
+  }
+  const known = { channel: new Set<string>(builtIn.channels), runner: new Set<string>(builtIn.runners) }
+
+  function find(kind: ProvidedKind, name: string, key: string) {
+    const extra = extras[kind].get(name)
+    if (extra !== undefined || !known[kind].has(name)) return extra
+    const found = readPluginPackage(packageOf(name), from, key)
+    const provided = kind === 'channel' ? found.channels : found.runners
+    if (provided.includes(name)) return found
+    const problem = { key, message: `needs a ${kind} that the installed ${found.name} does not provide` }
+    throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem])
+  }
+
+  function isInstalled(name: string): boolean {
+    try {
+      return find('runner', name, 'agents.runners') !== undefined
+    } catch (error) {
+      if (error instanceof PluginSetupError && error.code === 'PLUGIN_MISSING') return false
+      throw error
+    }
+  }
+
+  return {
+    channels: [...new Set([...known.channel, ...extras.channel.keys()])],
+    runners: [...new Set([...[...known.runner].filter(isInstalled), ...extras.runner.keys()])],
+    find,
+  }
+}
+
+function claim(
+  names: Map<string, PluginPackage>,
+  claimed: readonly string[],
+  by: PluginPackage,
+  key: string,
+): void {
+  for (const name of claimed) {
+    const other = names.get(name)
+    if (other !== undefined) {
+      const problem = { key, message: `provides ${name}, which ${other.name} provides too` }
+      throw new PluginSetupError('PLUGIN_MANIFEST', by.name, [problem])
+    }
+    names.set(name, by)
+  }
+}

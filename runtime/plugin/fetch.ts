@@ -1,0 +1,88 @@
+/** Owns the `fetch` that a plugin gets: it follows no redirect and tells nobody where exactly it went. */
+
+import { PluginError } from '@reveille/kit'
+import type { Logger } from 'pino'
+
+export interface PluginFetchOptions {
+  readonly fetch: typeof fetch
+  readonly log: Logger
+  /** Aborts every call when the plugin is closed. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * A line per call holds method, host and status. Path, query, headers and body stay out: vendors put credentials
+ * into each of them. A redirect is refused, since it would carry the credential to a place that nobody configured.
+ * @throws PluginError `bad-request`, `redirected`, `network`; the caller's own abort reason comes as it is.
+ */
+export function createPluginFetch({ fetch, log, signal }: PluginFetchOptions): typeof globalThis.fetch {
+  return async function pluginFetch(input, init = {}) {
+    const isRequest = input instanceof Request
+    const { host } = parseUrl(isRequest ? input.url : String(input))
+    const method = (init.method ?? (isRequest ? input.method : 'GET')).toUpperCase()
+    const own = init.signal ?? (isRequest ? input.signal : undefined)
+    const either = own ? AbortSignal.any([own, signal]) : signal
+
+    let response: Response
+    try {
+      response = await fetch(input, { ...init, redirect: 'manual', signal: either })
+    } catch (cause) {
+      if (either.aborted) throw either.reason
+      log.debug({ event: 'plugin-fetched', method, host, code: reasonOf(cause) })
+      throw failureOf(host, cause)
+    }
+    log.debug({ event: 'plugin-fetched', method, host, status: response.status })
+    if (!isRedirect(response)) return response
+    await response.body?.cancel()
+    throw new PluginError(`${host} answered with a redirect, which is not followed.`, {
+      code: 'redirected',
+      retryable: false,
+    })
+  }
+}
+
+/** Checked before fetch does, because its own errors quote the URL. */
+function parseUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
+  throw new PluginError('The address to call is no http or https URL without credentials.', {
+    code: 'bad-request',
+    retryable: false,
+  })
+}
+
+function isRedirect(response: Response): boolean {
+  return (
+    response.type === 'opaqueredirect' ||
+    (response.status >= 300 && response.status < 400 && response.status !== 304)
+  )
+}
+
+/** With these the connection was never made, so nothing can have been delivered. */
+const unsent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+function failureOf(host: string, error: unknown): PluginError {
+  // A network failure has a cause. What has none is fetch refusing a header or a body, and quoting it.
+  if (!(error instanceof Error) || error.cause === undefined) {
+    return new PluginError(`The request to ${host} is malformed.`, { code: 'bad-request', retryable: false })
+  }
+  const reason = reasonOf(error)
+  return new PluginError(`${host} could not be reached${reason === undefined ? '' : ` (${reason})`}.`, {
+    code: 'network',
+    retryable: true,
+    maybeDelivered: reason === undefined || !unsent.has(reason),
+    cause: error,
+  })
+}
+
+function reasonOf(error: unknown): string | undefined {
+  const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,0 +1,217 @@
+/** Owns which channels and runners are live, and their change from one snapshot to the next. */
+
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
+import type { Catalog, Settings } from '@reveille/engine'
+import { type Channel, PluginError, type Runner } from '@reveille/kit'
+import type { Logger } from 'pino'
+import { type PluginConfiguration, parsePluginConfiguration } from './configuration.ts'
+import { createDirectory, type Directory, type ProvidedKind } from './directory.ts'
+import { createChannelHandle, createRunnerHandle } from './handle.ts'
+import { type Instance, startInstance } from './instance.ts'
+import { throwJoined } from './setup-error.ts'
+import { locate, type Specification, specify, unconfiguredRunner } from './specify.ts'
+
+export interface PluginHostOptions {
+  readonly log: Logger
+  /** Default: the built-in one. */
+  readonly fetch?: typeof fetch
+  /**
+   * Packages are found as an import from this module would find them: a file URL or an absolute path.
+   * Default: this module, or the bundle that holds it.
+   */
+  readonly resolveFrom?: string | URL
+  /** How long a plugin's `setup` may take. Milliseconds; default 30,000. */
+  readonly setupTimeoutMs?: number
+  /** How long a plugin's `close` may take. Milliseconds; default 10,000. */
+  readonly closeTimeoutMs?: number
+}
+
+/** What plugins depend on; a whole snapshot fits. */
+export interface PluginSnapshot {
+  readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins'>
+}
+
+export interface PluginHost {
+  /** The names that exist. Runs no plugin code. @throws PluginSetupError for an extra plugin that cannot be read */
+  catalog(settings: Pick<Settings, 'plugins'>): Catalog
+  /**
+   * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes
+   * before `commit`. @throws PluginSetupError having closed what was begun
+   */
+  prepare(snapshot: PluginSnapshot): Promise<PreparedPlugins>
+  /** Stays good across reloads. Undefined for a name that is neither configured nor that of an installed runner. */
+  runner(name: string): Runner | undefined
+  /** Stays good across reloads. Undefined for a channel that is not configured. */
+  channel(name: string): Channel | undefined
+  /** Closes everything, calls in flight included: those who make them have drained before. Never rejects. */
+  close(): Promise<void>
+}
+
+/** Exactly one of the two is called. */
+export interface PreparedPlugins {
+  /** Swaps in one step. What is no longer wanted closes by itself, after its last call in flight. */
+  commit(): void
+  /** Settles when what was started for the candidate is closed. */
+  discard(): Promise<void>
+}
+
+/** What one snapshot needs, running and held. */
+interface PluginSet {
+  readonly directory: Directory
+  readonly instances: ReadonlyMap<string, Instance>
+  /** Installed runners that nothing configures, from their first use on. */
+  readonly late: Map<string, Promise<Instance>>
+}
+
+const nothing: Directory = { channels: [], runners: [], find: () => undefined }
+
+export function createPluginHost(options: PluginHostOptions): PluginHost {
+  const { log, fetch = globalThis.fetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
+  const from = asFileUrl(options.resolveFrom ?? import.meta.url)
+  const closing = new AbortController()
+  const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
+  /** Every start that has not been followed by a close, so that `close` misses none. */
+  const started = new Set<Promise<Instance>>()
+  let live: PluginSet = { directory: nothing, instances: new Map(), late: new Map() }
+
+  function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
+    const starting = startInstance(specification, configuration, instanceOptions)
+    started.add(starting)
+    starting.then(
+      (instance) => instance.closed.then(() => started.delete(starting)),
+      () => started.delete(starting),
+    )
+    return starting
+  }
+
+  async function prepare({ settings }: PluginSnapshot): Promise<PreparedPlugins> {
+    closing.signal.throwIfAborted()
+    const directory = createDirectory(settings.plugins, from)
+    const wanted = Map.groupBy(specify(settings, directory), (each) => isRunning(each))
+    const missing = configure(wanted.get(false) ?? [])
+
+    const instances = new Map<string, Instance>()
+    for (const { kind, name } of wanted.get(true) ?? []) {
+      const instance = live.instances.get(slotOf(kind, name))
+      if (instance?.hold()) instances.set(slotOf(kind, name), instance)
+    }
+    const next = { directory, instances, late: new Map() }
+    const outcomes = await Promise.allSettled(missing.map((each) => start(...each)))
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') continue
+      const { kind, name } = outcome.value.specification
+      instances.set(slotOf(kind, name), outcome.value)
+    }
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    if (errors.length > 0) await letGo(next)
+    throwJoined(errors)
+
+    return {
+      commit() {
+        const old = closing.signal.aborted ? next : live
+        if (old !== next) live = next
+        void letGo(old)
+      },
+      discard: () => letGo(next),
+    }
+  }
+
+  function isRunning(wanted: Specification): boolean {
+    const running = live.instances.get(slotOf(wanted.kind, wanted.name))?.specification
+    return (
+      running !== undefined &&
+      running.id === wanted.id &&
+      running.package.entry.href === wanted.package.entry.href &&
+      isDeepStrictEqual(running.given, wanted.given)
+    )
+  }
+
+  function findLive(kind: ProvidedKind, name: string): Instance {
+    const instance = live.instances.get(slotOf(kind, name))
+    if (instance !== undefined) return instance
+    throw new PluginError(`The ${kind} ${name} is not configured.`, {
+      code: 'not-configured',
+      retryable: closing.signal.aborted,
+    })
+  }
+
+  /** A mapping, or a run accepted earlier, may name a runner that no setting does: it starts when it is used. */
+  function findRunner(name: string): Instance | Promise<Instance> {
+    const { directory, instances, late } = live
+    if (instances.has(slotOf('runner', name)) || !directory.runners.includes(name))
+      return findLive('runner', name)
+    const known = late.get(name)
+    if (known !== undefined) return known
+    const starting = startLate(name, directory)
+    late.set(name, starting)
+    starting.catch(() => late.delete(name))
+    return starting
+  }
+
+  async function startLate(name: string, directory: Directory): Promise<Instance> {
+    try {
+      const [ready] = configure([locate(unconfiguredRunner(name, `agents.runners.${name}`), directory)])
+      if (ready !== undefined) return await start(...ready)
+    } catch (cause) {
+      throw new PluginError(`The runner ${name} cannot be used without configuration.`, {
+        code: 'not-configured',
+        retryable: closing.signal.aborted,
+        cause,
+      })
+    }
+    return findLive('runner', name)
+  }
+
+  return {
+    catalog({ plugins }) {
+      const { channels, runners } = createDirectory(plugins, from)
+      return { channels, runners }
+    },
+    prepare,
+    runner(name) {
+      const exists = live.instances.has(slotOf('runner', name)) || live.directory.runners.includes(name)
+      return exists ? createRunnerHandle(name, () => findRunner(name)) : undefined
+    },
+    channel(name) {
+      const exists = live.instances.has(slotOf('channel', name))
+      return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
+    },
+    async close() {
+      closing.abort(new Error('The gateway is closing.'))
+      live = { directory: nothing, instances: new Map(), late: new Map() }
+      await Promise.allSettled([...started].map(async (starting) => (await starting).close()))
+    },
+  }
+}
+
+/** Checks all before any is started, so that a bad value in one plugin moves no other. @throws PluginSetupError */
+function configure(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
+  const ready: [Specification, PluginConfiguration][] = []
+  const errors: unknown[] = []
+  for (const specification of wanted) {
+    try {
+      const { key, given } = specification
+      ready.push([specification, parsePluginConfiguration(specification.package, key, given)])
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  throwJoined(errors)
+  return ready
+}
+
+async function letGo({ instances, late }: PluginSet): Promise<void> {
+  await Promise.allSettled(
+    [...instances.values(), ...late.values()].map(async (each) => (await each).release()),
+  )
+}
+
+function slotOf(kind: ProvidedKind, name: string): string {
+  return `${kind} ${name}`
+}
+
+function asFileUrl(place: string | URL): URL {
+  return typeof place === 'string' && isAbsolute(place) ? pathToFileURL(place) : new URL(place)
+}

@@ -1,0 +1,4 @@
+/** The plugin host's public face. */
+
+export { createPluginHost, type PluginHost, type PluginHostOptions, type PreparedPlugins } from './host.ts'
+export { type PluginProblem, PluginSetupError, type PluginSetupErrorCode } from './setup-error.ts'

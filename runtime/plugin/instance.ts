@@ -1,0 +1,151 @@
+/**
+ * Owns one running channel or runner: started from its configuration, shared by those who hold it, closed when
+ * the last one lets go.
+ *
+ *   starting --setup--> running --last release, or close()--> closing --> closed
+ *           \--throws or hangs--> closed
+ *
+ * Holders are the sets that it belongs to (live, or a candidate) and the calls in flight: a reload closes an old
+ * instance only after the turn or the message that it is busy with.
+ */
+
+import type { Channel, Plugin, Provided, Runner } from '@reveille/kit'
+import type { Logger } from 'pino'
+import type { PluginConfiguration } from './configuration.ts'
+import { createPluginFetch } from './fetch.ts'
+import { createPluginLog } from './log.ts'
+import type { PluginPackage } from './package.ts'
+import { compileRedaction, redactError } from './redaction.ts'
+import { PluginSetupError } from './setup-error.ts'
+import type { Specification } from './specify.ts'
+
+export interface InstanceOptions {
+  readonly log: Logger
+  readonly fetch: typeof fetch
+  readonly setupTimeoutMs: number
+  readonly closeTimeoutMs: number
+  /** Aborted when the host closes: nobody waits for a setup any more. */
+  readonly closing: AbortSignal
+}
+
+export interface Instance {
+  readonly specification: Specification
+  /** What the plugin brought: a channel where the specification says so, else a runner. */
+  readonly provided: Channel | Runner
+  /** False when it is closed or about to be, and cannot be held any more. */
+  hold(): boolean
+  /** Settles at once, or for the last holder when the plugin is closed. */
+  release(): Promise<void>
+  /** Closes whoever holds it. Settles with `closed`. */
+  close(): Promise<void>
+  /** Settles once the plugin is closed or its time for that is over; never rejects. */
+  readonly closed: Promise<void>
+}
+
+/** The answer is held once, for the caller. @throws PluginSetupError having closed what was begun */
+export async function startInstance(
+  specification: Specification,
+  { config, secrets }: PluginConfiguration,
+  options: InstanceOptions,
+): Promise<Instance> {
+  const { id, key, kind, name } = specification
+  const plugin = specification.package.name
+  const redact = compileRedaction(secrets)
+  const log = options.log.child({ plugin, [kind]: name })
+  const abort = new AbortController()
+
+  function refusal(message: string, error?: unknown): PluginSetupError {
+    const cause = error === undefined ? undefined : { cause: redactError(error, redact) }
+    return new PluginSetupError('PLUGIN_SETUP', plugin, [{ key, message }], cause)
+  }
+
+  async function shutDown(brought: Provided | undefined): Promise<void> {
+    abort.abort(new Error(`The ${kind} ${name} is closed.`))
+    try {
+      const closing = (async () => brought?.close?.())()
+      await inTime(closing, options.closeTimeoutMs, 'close took too long')
+      log.debug({ event: 'plugin-closed' })
+    } catch (error) {
+      log.warn({ event: 'plugin-close-failed', err: redactError(error, redact) })
+    }
+  }
+
+  async function setUp(loaded: Plugin): Promise<Provided> {
+    const context = {
+      config,
+      log: createPluginLog(log, redact),
+      fetch: createPluginFetch({ fetch: options.fetch, log, signal: abort.signal }),
+      signal: abort.signal,
+    }
+    const setting = (async () => loaded.setup(context))()
+    try {
+      return await inTime(setting, options.setupTimeoutMs, 'setup took too long', options.closing)
+    } catch (error) {
+      // A setup that was only too slow may still bring something that wants to be closed.
+      setting.then(shutDown, () => {})
+      abort.abort(error)
+      throw refusal(`cannot be set up${error instanceof Error ? `: ${redact(error.message)}` : ''}`, error)
+    }
+  }
+
+  const loaded = await load(specification.package).catch((error: unknown) => {
+    throw refusal('needs a plugin that cannot be imported', error)
+  })
+  const brought = await setUp(loaded)
+  const offers: readonly (Channel | Runner)[] | undefined =
+    kind === 'channel' ? brought?.channels : brought?.runners
+  const provided = offers?.find((offer) => offer.id === id)
+  if (provided === undefined) {
+    await shutDown(brought)
+    throw refusal(`needs a plugin that brings a ${kind} ${id}, and its setup brought none`)
+  }
+  log.debug({ event: 'plugin-started' })
+
+  let holders = 1
+  let isOpen = true
+  const closed = Promise.withResolvers<void>()
+  function close(): Promise<void> {
+    if (isOpen) shutDown(brought).then(closed.resolve)
+    isOpen = false
+    return closed.promise
+  }
+  return {
+    specification,
+    provided,
+    hold() {
+      if (isOpen) holders += 1
+      return isOpen
+    },
+    async release() {
+      holders -= 1
+      if (holders === 0) await close()
+    },
+    close,
+    closed: closed.promise,
+  }
+}
+
+async function load(from: PluginPackage): Promise<Plugin> {
+  const module: { readonly default?: Plugin } = await import(from.entry.href)
+  if (typeof module.default?.setup === 'function') return module.default
+  throw new Error('The module has no default export made by definePlugin.')
+}
+
+async function inTime<Value>(
+  promise: Promise<Value>,
+  ms: number,
+  complaint: string,
+  signal?: AbortSignal,
+): Promise<Value> {
+  const late = Promise.withResolvers<never>()
+  const abort = () => late.reject(signal?.reason)
+  const timer = setTimeout(() => late.reject(new Error(`${complaint} (over ${ms} ms)`)), ms)
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,139 @@
+/** Owns what is known of a plugin before any of its code runs: its package.json, read where it lies. */
+
+import { readFileSync, realpathSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
+import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+
+export interface PluginPackage {
+  readonly name: string
+  /** What an import of the package would load. */
+  readonly entry: URL
+  readonly channels: readonly string[]
+  readonly runners: readonly string[]
+  /** Absolute path of the JSON Schema for the plugin's configuration. */
+  readonly configSchema: string
+}
+
+/**
+ * Reads the package that `specifier` names: a package name, found as an import from `from` would find it, or the
+ * absolute path of its folder. `key` is the configuration key to blame.
+ * @throws PluginSetupError `PLUGIN_MISSING`, `PLUGIN_MANIFEST`, `PLUGIN_KIT`
+ */
+export function readPluginPackage(specifier: string, from: URL, key: string): PluginPackage {
+  const file = findManifest(specifier, from, key)
+  const folder = dirname(file)
+  const description = parseDescription(readFileSync(file, 'utf8'), specifier, key)
+  const { name = specifier, reveille } = description
+
+  const refuse = (message: string, hint?: string) =>
+    new PluginSetupError('PLUGIN_MANIFEST', name, [{ key, message, hint }])
+  if (!isRecord(reveille)) throw refuse('names a package without a `reveille` key in its package.json')
+  const { kit, channels = [], runners = [], configSchema } = reveille as Partial<PluginManifest>
+  if (kit !== KIT_VERSION) {
+    const asked = Number.isInteger(kit) ? `version ${kit}` : 'no version'
+    const problem = {
+      key,
+      message: `names a plugin that asks for ${asked} of the kit; this is ${KIT_VERSION}`,
+    }
+    throw new PluginSetupError('PLUGIN_KIT', name, [problem])
+  }
+  for (const [list, names] of Object.entries({ channels, runners })) {
+    if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
+  }
+  if (typeof configSchema !== 'string' || !isInside(folder, join(folder, configSchema))) {
+    throw refuse('names a plugin whose `reveille.configSchema` is not a path inside the package')
+  }
+  const entry = entryOf(description)
+  if (entry === undefined || !isInside(folder, join(folder, entry))) {
+    throw refuse('names a package without an entry', 'its package.json needs `exports` for "." or `main`')
+  }
+  return {
+    name,
+    entry: pathToFileURL(join(folder, entry)),
+    channels,
+    runners,
+    configSchema: join(folder, configSchema),
+  }
+}
+
+function findManifest(specifier: string, from: URL, key: string): string {
+  try {
+    const file = isAbsolute(specifier) ? join(specifier, 'package.json') : findPackageJSON(specifier, from)
+    if (file !== undefined) return realpathSync(file)
+  } catch (cause) {
+    throw new PluginSetupError('PLUGIN_MISSING', specifier, [missing(specifier, key)], { cause })
+  }
+  throw new PluginSetupError('PLUGIN_MISSING', specifier, [missing(specifier, key)])
+}
+
+function missing(specifier: string, key: string): PluginProblem {
+  return isAbsolute(specifier)
+    ? { key, message: `names the folder ${specifier}, which holds no package.json` }
+    : {
+        key,
+        message: `needs the package ${specifier}, which is not installed`,
+        hint: `npm install ${specifier}`,
+      }
+}
+
+interface Description {
+  readonly name?: string
+  readonly exports?: unknown
+  readonly main?: unknown
+  readonly reveille?: unknown
+}
+
+function parseDescription(text: string, specifier: string, key: string): Description {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isRecord(value)) return value
+  } catch (cause) {
+    const problem = { key, message: 'names a package whose package.json is not JSON' }
+    throw new PluginSetupError('PLUGIN_MANIFEST', specifier, [problem], { cause })
+  }
+  const problem = { key, message: 'names a package whose package.json is not an object' }
+  throw new PluginSetupError('PLUGIN_MANIFEST', specifier, [problem])
+}
+
+/** The conditions under which a plugin is imported, as Node ranks them. */
+const conditions = new Set(['node', 'import', 'module-sync', 'default'])
+
+/**
+ * The package's "." for an import. Resolved here, because Node offers resolution from another place than the
+ * running module only as `require` does it, and a plugin may be for `import` alone.
+ */
+function entryOf({ exports, main }: Description): string | undefined {
+  if (exports === undefined) return typeof main === 'string' ? main : undefined
+  const isMap = isRecord(exports) && Object.keys(exports).some((key) => key.startsWith('.'))
+  return choose(isMap ? exports['.'] : exports)
+}
+
+function choose(target: unknown): string | undefined {
+  if (typeof target === 'string') return target
+  const options = Array.isArray(target)
+    ? target
+    : Object.entries(isRecord(target) ? target : {}).flatMap(([key, value]) =>
+        conditions.has(key) ? [value] : [],
+      )
+  for (const option of options) {
+    const chosen = choose(option)
+    if (chosen !== undefined) return chosen
+  }
+  return undefined
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way)
+}
+
+function isNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string' && each !== '')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

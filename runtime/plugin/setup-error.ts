@@ -1,0 +1,60 @@
+/** Owns why a plugin could not take part: at boot it stops the gateway, at a reload it refuses the candidate. */
+
+export type PluginSetupErrorCode =
+  /** The package is not installed, or the path holds none. */
+  | 'PLUGIN_MISSING'
+  /** The package's `reveille` key is absent or wrong, or two packages claim one name. */
+  | 'PLUGIN_MANIFEST'
+  /** The package was made for another version of the kit. */
+  | 'PLUGIN_KIT'
+  /** The configuration does not fit the plugin's schema. */
+  | 'PLUGIN_CONFIG'
+  /** The module could not be imported, or `setup` threw, hung, or did not bring what the manifest promises. */
+  | 'PLUGIN_SETUP'
+
+/** One finding, in words that the operator can act on. Holds names and rules, never a configured value. */
+export interface PluginProblem {
+  /** The configuration key: `channels.slack.botToken`. */
+  readonly key: string
+  /** What follows the key in a sentence: `is required`. */
+  readonly message: string
+  readonly hint?: string
+}
+
+export class PluginSetupError extends Error {
+  readonly code: PluginSetupErrorCode
+  /** The package's name, or the path that configuration gives. */
+  readonly plugin: string
+  /** At least one. */
+  readonly problems: readonly PluginProblem[]
+
+  constructor(
+    code: PluginSetupErrorCode,
+    plugin: string,
+    problems: readonly PluginProblem[],
+    options?: ErrorOptions,
+  ) {
+    super(`Plugin ${plugin}: ${problems.map(sentence).join(' ')}`, options)
+    this.name = 'PluginSetupError'
+    this.code = code
+    this.plugin = plugin
+    this.problems = problems
+  }
+}
+
+/** Throws all that went wrong as one error, so that an operator mends everything at one go. */
+export function throwJoined(errors: readonly unknown[]): void {
+  const known = errors.filter((error) => error instanceof PluginSetupError)
+  const [first] = known
+  if (first === undefined || known.length < errors.length || errors.length === 1) {
+    for (const error of errors) if (!(error instanceof PluginSetupError) || errors.length === 1) throw error
+    return
+  }
+  const plugins = [...new Set(known.map((error) => error.plugin))].join(', ')
+  const problems = known.flatMap((error) => error.problems)
+  throw new PluginSetupError(first.code, plugins, problems, { cause: new AggregateError(known) })
+}
+
+function sentence({ key, message, hint }: PluginProblem): string {
+  return `${key} ${message}${hint === undefined ? '' : `; ${hint}`}.`
+}
