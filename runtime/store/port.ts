@@ -22,7 +22,8 @@ export type TaskKind = 'run' | 'heartbeat' | 'delivery' | 'upkeep'
 export interface Store {
   /**
    * Resolves after the commit that holds all of the entry. Concurrent calls share commits. An entry that is
-   * sent again, because its answer was lost, is answered like the first time and changes nothing.
+   * sent again, because its answer was lost, is answered like the first time and changes nothing. Where all
+   * of its actions were seen before, the request is kept with the outcome `duplicate` and their ids.
    * @throws StoreError
    */
   accept(entry: Entry): Promise<Acceptance>
@@ -68,7 +69,8 @@ export interface Dedupe {
 export interface Acceptance {
   readonly actions: readonly (
     | { readonly outcome: 'accepted'; readonly id: Id }
-    | { readonly outcome: 'duplicate' | 'conflict'; readonly original: Id }
+    /** `original` is the action seen first, `request` the request that brought it. */
+    | { readonly outcome: 'duplicate' | 'conflict'; readonly original: Id; readonly request: Id }
   )[]
 }
 
@@ -190,6 +192,7 @@ export interface Reader {
   event(id: Id): Promise<EventRecord | undefined>
   deliveries(options?: PageOptions & { state?: string }): Promise<Page<DeliveryRecord>>
   delivery(id: Id): Promise<DeliveryRecord | undefined>
+  /** Its newest 1,000 messages, oldest first. */
   session(
     key: string,
   ): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>

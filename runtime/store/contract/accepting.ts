@@ -8,7 +8,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function acceptingContract(subject: ContractSubject): void {
-  describe(`${subject.name}: accepting`, () => {
+  describe(`${subject.name}: accepting`, { concurrency: 4 }, () => {
     test('what was accepted is there after the store was closed and opened', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
@@ -96,7 +96,7 @@ export function acceptingContract(subject: ContractSubject): void {
       const [one, two] = await Promise.all([bench.store.accept(first), bench.store.accept(second)])
       const three = await bench.store.accept(third)
       assert.deepEqual(one.actions, [{ outcome: 'accepted', id: original }])
-      assert.deepEqual(two.actions, [{ outcome: 'duplicate', original }])
+      assert.deepEqual(two.actions, [{ outcome: 'duplicate', original, request: first.request.id }])
       assert.deepEqual(three.actions, two.actions)
       assert.equal(bench.store.health().backlog, 1)
       const record = await bench.store.read.request(second.request.id)
@@ -111,11 +111,12 @@ export function acceptingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
       const original = sample.runAction({}, { dedupe })
-      await bench.store.accept(sample.entry(original))
+      const first = sample.entry(original)
+      await bench.store.accept(first)
       const fresh = sample.runAction()
       const { actions } = await bench.store.accept(sample.entry(sample.runAction({}, { dedupe }), fresh))
       assert.deepEqual(actions, [
-        { outcome: 'duplicate', original: idOf(original) },
+        { outcome: 'duplicate', original: idOf(original), request: first.request.id },
         { outcome: 'accepted', id: idOf(fresh) },
       ])
     })

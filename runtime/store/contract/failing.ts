@@ -5,12 +5,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { type Bench, type ContractSubject, createBench, openBench } from './bench.ts'
 import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function failingContract(subject: ContractSubject): void {
-  describe(`${subject.name}: failing`, () => {
+  describe(`${subject.name}: failing`, { concurrency: 4 }, () => {
     test('a full disk refuses the whole batch, and the store recovers by itself', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
@@ -150,7 +151,7 @@ interface Victim {
 
 /** A process of its own that opens the store, works on it and reports by lines. */
 function startVictim(t: TestContext, { opener }: ContractSubject, { location }: Bench, task: string): Victim {
-  const script = new URL('./victim.ts', import.meta.url).pathname
+  const script = fileURLToPath(new URL('./victim.ts', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [script, opener.module, opener.name, location, task], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

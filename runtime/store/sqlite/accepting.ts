@@ -11,6 +11,12 @@ import type { Tally } from './tally.ts'
 
 type Outcome = Acceptance['actions'][number]
 
+interface DedupeRow {
+  readonly digest: string | null
+  readonly original: Uint8Array
+  readonly request: Uint8Array
+}
+
 export interface Accepting {
   /** `undefined` when all of its actions were accepted, which is nearly always. */
   accept(entry: PlainEntry, now: number): Acceptance | undefined
@@ -33,9 +39,9 @@ export function createAccepting({ db, tally, schedule, changed, limit }: Accepti
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
   const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
   const selectDedupe = db.prepare(
-    'SELECT digest, until, original FROM dedupe WHERE scope = ? AND key = ? AND until > ?',
+    'SELECT digest, original, request FROM dedupe WHERE scope = ? AND key = ? AND until > ?',
   )
-  const upsertDedupe = db.prepare('INSERT OR REPLACE INTO dedupe VALUES (?, ?, ?, ?, ?)')
+  const upsertDedupe = db.prepare('INSERT OR REPLACE INTO dedupe VALUES (?, ?, ?, ?, ?, ?)')
   const exists = {
     run: db.prepare('SELECT 1 FROM runs WHERE id = ?'),
     event: db.prepare('SELECT 1 FROM events WHERE id = ?'),
@@ -58,23 +64,28 @@ export function createAccepting({ db, tally, schedule, changed, limit }: Accepti
   }
 
   function seenBefore({ scope, key, bodyDigest }: Dedupe, id: string, now: number): Outcome | undefined {
-    const row = selectDedupe.get(scope, key, now) as
-      | { digest: string | null; original: Uint8Array }
-      | undefined
+    const row = selectDedupe.get(scope, key, now) as DedupeRow | undefined
     if (row === undefined) return undefined
     const original = idOfBlob(row.original)
     if (original === id) return { outcome: 'accepted', id }
     const conflicts = bodyDigest !== undefined && row.digest !== null && row.digest !== bodyDigest
-    return { outcome: conflicts ? 'conflict' : 'duplicate', original }
+    return { outcome: conflicts ? 'conflict' : 'duplicate', original, request: idOfBlob(row.request) }
   }
 
-  function acceptAction(action: PlainAction, now: number): Outcome {
+  function acceptAction(action: PlainAction, request: Uint8Array, now: number): Outcome {
     const { dedupe, id } = action
     const seen = dedupe === null ? undefined : seenBefore(dedupe, id, now)
     if (seen !== undefined) return seen
     insertRecord(action)
     if (dedupe !== null) {
-      upsertDedupe.run(dedupe.scope, dedupe.key, dedupe.bodyDigest ?? null, dedupe.until, blobOfId(id))
+      upsertDedupe.run(
+        dedupe.scope,
+        dedupe.key,
+        dedupe.bodyDigest ?? null,
+        dedupe.until,
+        blobOfId(id),
+        request,
+      )
     }
     return { outcome: 'accepted', id }
   }
@@ -100,7 +111,7 @@ export function createAccepting({ db, tally, schedule, changed, limit }: Accepti
       if (insertRequest.run(id, entry.outcome, entry.endpoint, entry.record, entry.body).changes === 0) {
         return { actions: entry.actions.map((action) => answerAgain(action, now)) }
       }
-      const actions = entry.actions.map((action) => acceptAction(action, now))
+      const actions = entry.actions.map((action) => acceptAction(action, id, now))
       const whole = actions.every((action) => action.outcome === 'accepted')
       if (whole) {
         changed('request', entry.id, entry.outcome)

@@ -1,7 +1,7 @@
 /** Owns the backup: a copy of a store that another process may be using, whole or not there at all. */
 
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../port.ts'
 import { databaseFile } from './folder.ts'
@@ -28,10 +28,8 @@ export async function backupSqliteStore({ location, file }: BackupOptions): Prom
     closeSync(openSync(draft, 'wx', 0o600))
     copy(source, draft)
     sync(draft)
-    // Unlike a rename, a link never replaces a file that came meanwhile.
-    linkSync(draft, file)
-    rmSync(draft)
-    sync(dirname(file))
+    publish(draft, file)
+    syncFolder(dirname(resolve(file)))
   } catch (error) {
     rmSync(draft, { force: true })
     const reason = error instanceof Error ? error.message : String(error)
@@ -48,15 +46,29 @@ function copy(source: string, target: string): void {
   }
 }
 
-/** A folder too, where the system lets one: then the new name is on the disk as well. */
+/** Unlike a rename, a link never replaces a file that came meanwhile; not every file system has links. */
+function publish(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+    rmSync(draft)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw error
+    renameSync(draft, file)
+  }
+}
+
 function sync(path: string): void {
-  if (process.platform === 'win32' && path.endsWith('.part') === false) return
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** So that the new name is on the disk as well. Windows opens no folders. */
+function syncFolder(folder: string): void {
+  if (process.platform !== 'win32') sync(folder)
 }
 
 function unavailable(message: string, cause?: unknown): StoreError {

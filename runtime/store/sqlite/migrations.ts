@@ -43,7 +43,7 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE dedupe (
     scope TEXT NOT NULL, key TEXT NOT NULL, digest TEXT, until INTEGER NOT NULL, original BLOB NOT NULL,
-    PRIMARY KEY (scope, key)
+    request BLOB NOT NULL, PRIMARY KEY (scope, key)
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE tasks (

@@ -28,6 +28,9 @@ export interface GotRecord {
   readonly body?: Uint8Array
 }
 
+/** Of a session's history, in one answer. */
+const mostMessages = 1_000
+
 export type RunQuery = (query: Query) => string[] | GotRecord | SessionMessage[] | Route | undefined
 
 const columns: Readonly<Record<Listed, readonly string[]>> = {
@@ -86,7 +89,7 @@ export function createReading(db: DatabaseSync): RunQuery {
       case 'get':
         return get(query.table, query.id)
       case 'session':
-        return readTurns(query.key, Number.POSITIVE_INFINITY)
+        return readTurns(query.key, mostMessages)
       case 'route':
         return readRoute()
     }

@@ -7,10 +7,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { StoreError } from '../port.ts'
 import { type PlainEntry, readEntries } from './entry.ts'
-import { storeErrorOf } from './failure.ts'
 import { lockFolder, prepareFolder } from './folder.ts'
-import type { FromWriter, Order, Post, WriterData } from './protocol.ts'
+import type { FromWriter, Order, PlainError, Post, WriterData } from './protocol.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 const mostEntries = 256
@@ -30,9 +30,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
     writer = createWriter(data)
   } catch (error) {
     lock?.close()
-    const { code, message } = storeErrorOf(error)
-    // Nothing was asked for yet, so no entry can be at fault.
-    send({ type: 'failed', error: { code: code === 'BAD_ENTRY' ? 'STORE_UNAVAILABLE' : code, message } })
+    send({ type: 'failed', error: openingError(error, data.folder) })
     return
   }
 
@@ -76,4 +74,10 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
     } while (entries.length + notes.length + orders.length > 0)
   })
   send({ type: 'ready', state: writer.state() })
+}
+
+function openingError(error: unknown, folder: string): PlainError {
+  if (error instanceof StoreError) return { code: error.code, message: error.message }
+  const reason = error instanceof Error ? error.message : String(error)
+  return { code: 'STORE_UNAVAILABLE', message: `the data folder ${folder} cannot be used: ${reason}` }
 }

@@ -52,9 +52,9 @@ export function createWriterClient(worker: Pick<Worker, 'postMessage'>, now: () 
 
   function post(): void {
     posting = false
-    if (failure !== undefined) return
     const message: Post = { ...outgoing, now: now() }
     outgoing = emptyPost()
+    if (failure !== undefined) return
     try {
       worker.postMessage(message)
     } catch {
