@@ -1,7 +1,7 @@
 /** Owns whether a plugin's configuration fits the schema that the plugin ships, and which of its values are secret. */
 
 import { readFileSync } from 'node:fs'
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
 import { nearest } from './nearest.ts'
 import type { PluginPackage } from './package.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
@@ -17,22 +17,15 @@ export interface PluginConfiguration {
  * Checks `given`, found at the configuration key `key`. Types are strict: a text that looks like a number is none.
  * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
  */
-export function parsePluginConfiguration(
+export type ParsePluginConfiguration = (
   found: PluginPackage,
   key: string,
   given: Readonly<Record<string, unknown>>,
-): PluginConfiguration {
-  const config = structuredClone(given)
-  const secrets = new Set<string>()
-  const validate = compileSchema(found, key, secrets)
-  if (!validate(config)) {
-    const problems = (validate.errors ?? []).map((error) => problemOf(error, key))
-    throw new PluginSetupError('PLUGIN_CONFIG', found.name, unique(problems))
-  }
-  return { config: freeze(config), secrets: [...secrets] }
-}
+) => PluginConfiguration
 
-function compileSchema(found: PluginPackage, key: string, secrets: Set<string>) {
+/** One for all plugins, because making the validator of schemas costs more than any plugin's schema does. */
+export function createConfigurationParser(): ParsePluginConfiguration {
+  let secrets = new Set<string>()
   // The host brings no table of formats, so `format` documents and `pattern` decides.
   const ajv = new Ajv2020({ allErrors: true, useDefaults: true, validateFormats: false, verbose: true })
   ajv.addKeyword({
@@ -43,11 +36,28 @@ function compileSchema(found: PluginPackage, key: string, secrets: Set<string>) 
       return true
     },
   })
-  try {
-    return ajv.compile(JSON.parse(readFileSync(found.configSchema, 'utf8')))
-  } catch (cause) {
-    const problem = { key, message: 'names a plugin whose configuration schema cannot be used' }
-    throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
+
+  return function parsePluginConfiguration(found, key, given) {
+    const config = structuredClone(given)
+    secrets = new Set()
+    const { isValid, errors } = validate(found, key, config)
+    if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', found.name, unique(errors, key))
+    return { config: freeze(config), secrets: [...secrets] }
+  }
+
+  function validate(found: PluginPackage, key: string, config: unknown) {
+    let schema: AnySchemaObject | undefined
+    try {
+      schema = JSON.parse(readFileSync(found.configSchema, 'utf8')) as AnySchemaObject
+      const check = ajv.compile(schema)
+      return { isValid: check(config), errors: check.errors ?? [] }
+    } catch (cause) {
+      const problem = { key, message: 'needs a plugin whose configuration schema can be used' }
+      throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
+    } finally {
+      // A reload reads the schema anew; the old one must not pile up, nor its `$id` stand in the way.
+      if (schema !== undefined) ajv.removeSchema(schema)
+    }
   }
 }
 
@@ -87,7 +97,8 @@ function pathOf(pointer: string): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function unique(problems: readonly PluginProblem[]): PluginProblem[] {
+function unique(errors: readonly ErrorObject[], key: string): PluginProblem[] {
+  const problems = errors.map((error) => problemOf(error, key))
   return [...new Map(problems.map((problem) => [`${problem.key} ${problem.message}`, problem])).values()]
 }
 

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
 import type { Logger } from 'pino'
-import { type PluginConfiguration, parsePluginConfiguration } from './configuration.ts'
+import { createConfigurationParser, type PluginConfiguration } from './configuration.ts'
 import { createDirectory, type Directory, type ProvidedKind } from './directory.ts'
 import { createChannelHandle, createRunnerHandle } from './handle.ts'
 import { type Instance, startInstance } from './instance.ts'
@@ -70,11 +70,28 @@ const nothing: Directory = { channels: [], runners: [], find: () => undefined }
 export function createPluginHost(options: PluginHostOptions): PluginHost {
   const { log, fetch = globalThis.fetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
+  const parseConfiguration = createConfigurationParser()
   const closing = new AbortController()
   const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
   /** Every start that has not been followed by a close, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
   let live: PluginSet = { directory: nothing, instances: new Map(), late: new Map() }
+
+  /** Checks all before any is started, so that a bad value in one plugin moves no other. @throws PluginSetupError */
+  function configure(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
+    const ready: [Specification, PluginConfiguration][] = []
+    const errors: unknown[] = []
+    for (const specification of wanted) {
+      try {
+        const { key, given } = specification
+        ready.push([specification, parseConfiguration(specification.package, key, given)])
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    throwJoined(errors)
+    return ready
+  }
 
   function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
     const starting = startInstance(specification, configuration, instanceOptions)
@@ -184,22 +201,6 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       await Promise.allSettled([...started].map(async (starting) => (await starting).close()))
     },
   }
-}
-
-/** Checks all before any is started, so that a bad value in one plugin moves no other. @throws PluginSetupError */
-function configure(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
-  const ready: [Specification, PluginConfiguration][] = []
-  const errors: unknown[] = []
-  for (const specification of wanted) {
-    try {
-      const { key, given } = specification
-      ready.push([specification, parsePluginConfiguration(specification.package, key, given)])
-    } catch (error) {
-      errors.push(error)
-    }
-  }
-  throwJoined(errors)
-  return ready
 }
 
 async function letGo({ instances, late }: PluginSet): Promise<void> {

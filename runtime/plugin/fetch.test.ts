@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { isPluginError, type PluginError } from '@reveille/kit'
+import { pino } from 'pino'
+import { createPluginFetch } from './fetch.ts'
+
+function open() {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const abort = new AbortController()
+  return { lines, abort, fetch: createPluginFetch({ fetch: globalThis.fetch, log, signal: abort.signal }) }
+}
+
+async function serve(answer: RequestListener) {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    host: `127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
+  const error = await promise.then(
+    () => assert.fail('it fails'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(isPluginError(error), String(error))
+  return error
+}
+
+test('a line tells method, host and status, and nothing of where the credential may be', async () => {
+  await using server = await serve((_request, response) => response.writeHead(429).end('body-secret'))
+  const { fetch, lines } = open()
+  const response = await fetch(`http://${server.host}/bot-secret/send?key=query-secret`, {
+    method: 'post',
+    headers: { authorization: 'header-secret' },
+    body: 'body-secret',
+  })
+  assert.equal(await response.text(), 'body-secret')
+  assert.equal(lines.length, 1)
+  const { level: _, time: __, ...line } = lines[0] ?? {}
+  assert.deepEqual(line, { event: 'plugin-fetched', method: 'POST', host: server.host, status: 429 })
+})
+
+test('a redirect is refused and its target never called', async () => {
+  const seen: (string | undefined)[] = []
+  await using server = await serve((request, response) => {
+    seen.push(request.url)
+    response.writeHead(302, { location: '/elsewhere' }).end()
+  })
+  const error = await failureOf(open().fetch(`http://${server.host}/first`, { redirect: 'follow' }))
+  assert.deepEqual([error.code, error.retryable, seen], ['redirected', false, ['/first']])
+})
+
+test('a refused connection can be tried again and delivered nothing; a cut one may have', async () => {
+  let gone = ''
+  {
+    await using server = await serve(() => {})
+    gone = server.host
+  }
+  const refused = await failureOf(open().fetch(`http://${gone}/secret`))
+  assert.deepEqual([refused.code, refused.retryable, refused.maybeDelivered], ['network', true, false])
+  await using server = await serve((request) => request.socket.destroy())
+  const cut = await failureOf(open().fetch(`http://${server.host}/secret`))
+  assert.deepEqual([cut.code, cut.retryable, cut.maybeDelivered], ['network', true, true])
+  assert.ok(!`${refused.stack}${cut.stack}`.includes('/secret'))
+})
+
+test('what is malformed is refused without being quoted', async () => {
+  const { fetch } = open()
+  const addresses = ['not a url secret', 'file:///secret', 'http://me:secret@127.0.0.1/']
+  const failures = addresses.map((address) => failureOf(fetch(address)))
+  failures.push(failureOf(fetch('http://127.0.0.1/', { headers: { authorization: 'line\nsecret' } })))
+  for (const error of await Promise.all(failures)) {
+    assert.equal(error.code, 'bad-request')
+    assert.ok(!JSON.stringify([error.message, String(error.cause)]).includes('secret'))
+  }
+})
+
+test('closing the plugin, or the caller, ends a call with the reason that was given', async () => {
+  await using server = await serve(() => {})
+  const closing = open()
+  const first = closing.fetch(`http://${server.host}/`)
+  closing.abort.abort(new Error('closed'))
+  await assert.rejects(first, /closed/)
+  const calling = new AbortController()
+  const second = open().fetch(new Request(`http://${server.host}/`, { signal: calling.signal }))
+  calling.abort(new Error('called off'))
+  await assert.rejects(second, /called off/)
+})

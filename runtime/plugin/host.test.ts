@@ -1,0 +1,408 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Settings } from '@reveille/engine'
+import { isPluginError, type Turn } from '@reveille/kit'
+import { pino } from 'pino'
+import { createPluginHost, type PluginHostOptions, PluginSetupError } from './index.ts'
+
+let folder = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reveille-plugins-'))
+})
+after(() => rm(folder, { recursive: true, force: true }))
+
+/** Traces of what the plugins below did, by the name that their configuration gives. */
+const traces = new Map<string, string[]>()
+Object.assign(globalThis, {
+  traceOf: (name: string) => traces.get(name) ?? traces.set(name, []).get(name),
+})
+
+const radio = `
+globalThis.traceOf('import').push('radio')
+export default {
+  name: 'radio',
+  async setup({ config, log, signal }) {
+    const trace = globalThis.traceOf(config.station)
+    trace.push('setup')
+    log.info('tuned', { station: config.station, secret: config.key })
+    signal.addEventListener('abort', () => trace.push('abort'))
+    if (config.fails === 'throws') throw new Error('no signal for ' + config.key)
+    if (config.fails === 'hangs') await new Promise(() => {})
+    const channel = {
+      id: 'radio',
+      limits: { part: 100, unit: 'utf16' },
+      target: (to) => ({ key: to, kind: 'channel' }),
+      render: (text) => [{ text }],
+      async send(part, { key }) {
+        trace.push('send ' + part.text)
+        if (part.text === 'slow') await globalThis.traceOf.slow?.promise
+        return { id: config.station + key }
+      },
+    }
+    const runner = { id: 'dj', run: async (turn) => ({ reply: config.station + ': ' + turn.prompt }) }
+    return {
+      channels: config.fails === 'brings nothing' ? [] : [channel],
+      runners: [runner],
+      async close() {
+        trace.push('close')
+        if (config.fails === 'closes badly') throw new Error('stuck with ' + config.key)
+      },
+    }
+  },
+}
+`
+
+const schema = {
+  type: 'object',
+  properties: {
+    station: { type: 'string' },
+    volume: { type: 'integer' },
+    key: { type: 'string', 'x-secret': true },
+    fails: { type: 'string' },
+  },
+  required: ['station'],
+  additionalProperties: false,
+}
+
+const manifest = { kit: 1, channels: ['radio'], runners: ['dj'], configSchema: './schema.json' }
+
+/** A package in a folder of its own. */
+async function install(name: string, changes: Record<string, unknown> = {}, code = radio) {
+  const path = join(folder, name)
+  await mkdir(path, { recursive: true })
+  const description = { name, type: 'module', exports: { '.': { import: './index.js' } }, reveille: manifest }
+  await writeFile(join(path, 'package.json'), JSON.stringify({ ...description, ...changes }))
+  await writeFile(join(path, 'schema.json'), JSON.stringify(schema))
+  await writeFile(join(path, 'index.js'), code)
+  return path
+}
+
+function createHost(options: Partial<PluginHostOptions> = {}) {
+  const lines: Record<string, unknown>[] = []
+  const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
+  return { host: createPluginHost({ log, ...options }), lines }
+}
+
+function settings(changes: {
+  channels?: Settings['channels']
+  runners?: Settings['agents']['runners']
+  runner?: string
+  plugins?: readonly string[]
+}) {
+  const { channels = {}, runners = {}, runner = 'echo', plugins = [] } = changes
+  const heartbeat = { everyMs: 1, idle: false, ackToken: '', prompt: '' }
+  const defaults = { runner, timeoutSeconds: 1, heartbeat, concurrency: 1 }
+  return { settings: { agents: { defaults, runners }, channels, plugins } }
+}
+
+const turn: Turn = {
+  runId: 'run',
+  sessionKey: 'hook:1',
+  kind: 'run',
+  prompt: 'hello',
+  events: [],
+  history: [],
+  attempt: 1,
+}
+const call = { signal: new AbortController().signal }
+
+function refusal(code: string, ...texts: (string | RegExp)[]) {
+  return (error: unknown) => {
+    assert.ok(error instanceof PluginSetupError, String(error))
+    assert.equal(error.code, code)
+    for (const text of texts) assert.match(error.message, new RegExp(text))
+    return true
+  }
+}
+
+test('the catalog names all nine channels, the runners that are installed, and what extra plugins bring', async () => {
+  const { host } = createHost()
+  const path = await install('catalogued')
+  const catalog = host.catalog(settings({ plugins: [path] }).settings)
+  assert.deepEqual([...catalog.channels].sort(), [
+    ...['discord', 'imessage', 'mattermost', 'msteams', 'radio'],
+    ...['signal', 'slack', 'telegram', 'terminal', 'whatsapp'],
+  ])
+  assert.ok(catalog.runners.includes('echo') && catalog.runners.includes('dj'))
+  assert.deepEqual(traces.get('import'), undefined, 'no plugin code ran')
+})
+
+test('the default runner runs without being configured', async () => {
+  const { host } = createHost()
+  const prepared = await host.prepare(settings({}))
+  assert.equal(host.runner('echo'), undefined)
+  prepared.commit()
+  assert.deepEqual(await host.runner('echo')?.run(turn, call), { reply: 'hello' })
+  assert.equal(host.runner('nobody'), undefined)
+  assert.equal(host.channel('terminal'), undefined)
+  await host.close()
+})
+
+test('a package is found from where the host is told to look, as a bundle elsewhere needs it', async () => {
+  const bundle = join(folder, 'elsewhere', 'gateway.js')
+  await install('elsewhere/node_modules/plugin-radio', { name: 'plugin-radio' })
+  const plugins = ['plugin-radio']
+  const { host } = createHost({ resolveFrom: bundle })
+  assert.ok(host.catalog(settings({ plugins }).settings).channels.includes('radio'))
+  assert.throws(
+    () => createHost().host.catalog(settings({ plugins }).settings),
+    refusal('PLUGIN_MISSING', 'plugins\\[0\\]'),
+  )
+})
+
+test('a plugin that nothing configures is not loaded', async () => {
+  const code = radio.replace('radio', 'unused')
+  const { host } = createHost()
+  const prepared = await host.prepare(settings({ plugins: [await install('unused', {}, code)] }))
+  prepared.commit()
+  assert.ok(!traces.get('import')?.includes('unused'))
+  await host.close()
+})
+
+test('one kind of runner runs under several names, each with its own configuration', async () => {
+  const { host } = createHost()
+  const plugins = [await install('several')]
+  const runners = { morning: { kind: 'dj', station: 'am' }, evening: { kind: 'dj', station: 'pm' } }
+  const prepared = await host.prepare(settings({ plugins, runners, runner: 'evening' }))
+  prepared.commit()
+  assert.equal((await host.runner('morning')?.run(turn, call))?.reply, 'am: hello')
+  assert.equal((await host.runner('evening')?.run(turn, call))?.reply, 'pm: hello')
+  await host.close()
+})
+
+test('a runner that only a mapping names starts when it is used, if it needs no configuration', async () => {
+  const { host } = createHost()
+  const plugins = [await install('late')]
+  const prepared = await host.prepare(
+    settings({ plugins, runner: 'r', runners: { r: { kind: 'dj', station: 'x' } } }),
+  )
+  prepared.commit()
+  assert.equal((await host.runner('echo')?.run(turn, call))?.reply, 'hello')
+  await assert.rejects(
+    async () => host.runner('dj')?.run(turn, call),
+    (error) => isPluginError(error) && error.code === 'not-configured' && !error.retryable,
+  )
+  await host.close()
+})
+
+test('an unchanged configuration keeps its instance, a changed one gets a new one before the old one closes', async () => {
+  const { host } = createHost()
+  const plugins = [await install('changing')]
+  const first = { station: 'first', volume: 1 }
+  ;(await host.prepare(settings({ plugins, channels: { radio: first } }))).commit()
+  const channel = host.channel('radio')
+  assert.ok(channel)
+  ;(await host.prepare(settings({ plugins, channels: { radio: { volume: 1, station: 'first' } } }))).commit()
+  assert.deepEqual(traces.get('first'), ['setup'])
+
+  const prepared = await host.prepare(settings({ plugins, channels: { radio: { station: 'second' } } }))
+  assert.deepEqual(traces.get('second'), ['setup'])
+  assert.deepEqual(traces.get('first'), ['setup'], 'the old one lives until the swap')
+  const send = async () => channel.send({ text: 'x' }, { ...call, target: channel.target('x'), key: '1' })
+  assert.equal((await send()).id, 'first1')
+  prepared.commit()
+  assert.equal((await send()).id, 'second1', 'a channel that was looked up before the swap goes on')
+  assert.deepEqual(traces.get('first'), ['setup', 'send x', 'abort', 'close'])
+  await host.close()
+  assert.deepEqual(traces.get('second'), ['setup', 'send x', 'abort', 'close'])
+  await assert.rejects(send, (error) => isPluginError(error) && error.code === 'not-configured')
+})
+
+test('a call in flight keeps its instance open through a swap', async () => {
+  const { host } = createHost()
+  const plugins = [await install('busy')]
+  ;(await host.prepare(settings({ plugins, channels: { radio: { station: 'busy' } } }))).commit()
+  const slow = Promise.withResolvers<void>()
+  Object.assign((globalThis as unknown as { traceOf: object }).traceOf, { slow })
+  const channel = host.channel('radio')
+  assert.ok(channel)
+  const sending = channel.send({ text: 'slow' }, { ...call, target: channel.target('x'), key: '1' })
+  ;(await host.prepare(settings({ plugins }))).commit()
+  assert.equal(host.channel('radio'), undefined)
+  assert.deepEqual(traces.get('busy'), ['setup', 'send slow'])
+  slow.resolve()
+  assert.equal((await sending).id, 'busy1')
+  await host.close()
+  assert.deepEqual(traces.get('busy'), ['setup', 'send slow', 'abort', 'close'])
+})
+
+test('discarding a candidate closes what it started and leaves the live ones alone', async () => {
+  const { host } = createHost()
+  const plugins = [await install('discarded')]
+  ;(await host.prepare(settings({ plugins, channels: { radio: { station: 'kept' } } }))).commit()
+  const candidate = settings({ plugins, channels: { radio: { station: 'dropped' } } })
+  await (await host.prepare(candidate)).discard()
+  assert.deepEqual(traces.get('dropped'), ['setup', 'abort', 'close'])
+  assert.deepEqual(traces.get('kept'), ['setup'])
+  await host.close()
+})
+
+test('what two candidates share closes with the last one', async () => {
+  const { host } = createHost()
+  const plugins = [await install('shared')]
+  const same = settings({ plugins, channels: { radio: { station: 'shared' } } })
+  ;(await host.prepare(same)).commit()
+  const [left, right] = await Promise.all([host.prepare(same), host.prepare(settings({ plugins }))])
+  right.commit()
+  assert.deepEqual(traces.get('shared'), ['setup'])
+  left.commit()
+  assert.ok(host.channel('radio'))
+  await host.close()
+  assert.deepEqual(traces.get('shared'), ['setup', 'abort', 'close'])
+})
+
+test('a built-in channel whose package is not installed is an error that names the package', async () => {
+  const { host } = createHost({ resolveFrom: join(folder, 'nowhere.js') })
+  await assert.rejects(
+    host.prepare(settings({ channels: { slack: {} } })),
+    refusal('PLUGIN_MISSING', 'channels.slack needs the package @reveille/plugin-slack', 'npm install'),
+  )
+})
+
+test('a bad configuration names every key, the rule and the fix, and no value', async () => {
+  const { host } = createHost()
+  const plugins = [await install('strict')]
+  const channels = { radio: { statoin: 'hunter2', volume: '11', key: 7 }, terminal: { defaultTo: 'hunter2' } }
+  await assert.rejects(host.prepare(settings({ plugins, channels })), (error) => {
+    assert.ok(error instanceof PluginSetupError)
+    assert.equal(error.code, 'PLUGIN_CONFIG')
+    assert.deepEqual(error.problems, [
+      { key: 'channels.radio.station', message: 'is required' },
+      { key: 'channels.radio.statoin', message: 'is not a known key', hint: 'did you mean `station`?' },
+      { key: 'channels.radio.volume', message: 'must be of type integer' },
+      { key: 'channels.radio.key', message: 'must be of type string' },
+      { key: 'channels.terminal.defaultTo', message: 'must be one of stdout, stderr' },
+    ])
+    assert.ok(!error.message.includes('hunter2'))
+    return true
+  })
+  assert.equal(traces.get('undefined'), undefined, 'nothing was set up')
+})
+
+test('a schema that cannot be used is refused, and found good again once it is mended', async () => {
+  const { host } = createHost()
+  const path = await install('mended')
+  const candidate = settings({ plugins: [path], channels: { radio: { station: 'mended' } } })
+  const named = { ...schema, $id: 'https://example.org/radio' }
+  await writeFile(join(path, 'schema.json'), JSON.stringify({ ...named, tpye: 'object' }))
+  await assert.rejects(host.prepare(candidate), refusal('PLUGIN_MANIFEST', 'channels.radio needs a plugin'))
+  await writeFile(join(path, 'schema.json'), JSON.stringify(named))
+  await (await host.prepare(candidate)).discard()
+  await (await host.prepare(candidate)).discard()
+})
+
+test('a setup that throws refuses the candidate, closes its companions and tells no secret', async () => {
+  const { host, lines } = createHost()
+  const plugins = [await install('throwing')]
+  const key = 's3cret-s3cret'
+  const runners = { companion: { kind: 'dj', station: 'companion' } }
+  const channels = { radio: { station: 'bad', fails: 'throws', key } }
+  await assert.rejects(host.prepare(settings({ plugins, channels, runners })), (error) => {
+    refusal(
+      'PLUGIN_SETUP',
+      'Plugin throwing: channels.radio cannot be set up: no signal for \\[redacted\\]',
+    )(error)
+    assert.ok(!String((error as Error).cause).includes(key))
+    return true
+  })
+  assert.deepEqual(traces.get('companion'), ['setup', 'abort', 'close'])
+  assert.deepEqual(traces.get('bad'), ['setup', 'abort'])
+  assert.ok(lines.some((line) => line['event'] === 'tuned' && line['secret'] === '[redacted]'))
+  assert.ok(!JSON.stringify(lines).includes(key))
+})
+
+test('a setup that hangs is given up, and so is one that the host closes under', async () => {
+  const plugins = [await install('hanging')]
+  const candidate = settings({ plugins, channels: { radio: { station: 'hanging', fails: 'hangs' } } })
+  await assert.rejects(
+    createHost({ setupTimeoutMs: 1 }).host.prepare(candidate),
+    refusal('PLUGIN_SETUP', 'setup took too long'),
+  )
+  const { host } = createHost()
+  const preparing = assert.rejects(host.prepare(candidate), refusal('PLUGIN_SETUP', 'closing'))
+  await host.close()
+  await preparing
+  await assert.rejects(host.prepare(candidate), /closing/)
+})
+
+test('a setup that brings something else than the manifest promises is refused and closed', async () => {
+  const { host } = createHost()
+  const plugins = [await install('empty')]
+  const channels = { radio: { station: 'empty', fails: 'brings nothing' } }
+  await assert.rejects(
+    host.prepare(settings({ plugins, channels })),
+    refusal('PLUGIN_SETUP', 'brings a channel radio, and its setup brought none'),
+  )
+  assert.deepEqual(traces.get('empty'), ['setup', 'abort', 'close'])
+})
+
+test('a plugin that closes badly is reported without its secret and holds nobody up', async () => {
+  const { host, lines } = createHost()
+  const plugins = [await install('clumsy')]
+  const channels = { radio: { station: 'clumsy', fails: 'closes badly', key: 's3cret' } }
+  ;(await host.prepare(settings({ plugins, channels }))).commit()
+  await host.close()
+  const report = lines.find((line) => line['event'] === 'plugin-close-failed')
+  assert.match(JSON.stringify(report), /stuck with \[redacted\]/)
+})
+
+test('a package is refused, with its key, when its manifest does not hold', async () => {
+  const { host } = createHost()
+  const cases: [string, Record<string, unknown>, string, string][] = [
+    ['no-manifest', { reveille: undefined }, 'PLUGIN_MANIFEST', 'without a `reveille` key'],
+    ['old-kit', { reveille: { ...manifest, kit: 99 } }, 'PLUGIN_KIT', 'version 99 of the kit; this is 1'],
+    ['bad-names', { reveille: { ...manifest, channels: 'radio' } }, 'PLUGIN_MANIFEST', 'not a list of names'],
+    [
+      'outside',
+      { reveille: { ...manifest, configSchema: '../x.json' } },
+      'PLUGIN_MANIFEST',
+      'inside the package',
+    ],
+    ['no-entry', { exports: { './other': './x.js' } }, 'PLUGIN_MANIFEST', 'without an entry'],
+  ]
+  for (const [name, changes, code, text] of cases) {
+    const path = await install(name, changes)
+    assert.throws(
+      () => host.catalog(settings({ plugins: [path] }).settings),
+      refusal(code, `plugins\\[0\\]`, text),
+      name,
+    )
+  }
+  assert.throws(
+    () => host.catalog(settings({ plugins: [join(folder, 'absent')] }).settings),
+    refusal('PLUGIN_MISSING', 'holds no package.json'),
+  )
+})
+
+test('two extra plugins may not claim one name, but one may stand in for a built-in', async () => {
+  const { host } = createHost()
+  const plugins = [await install('left'), await install('right')]
+  assert.throws(
+    () => host.catalog(settings({ plugins }).settings),
+    refusal('PLUGIN_MANIFEST', 'provides radio, which left provides too'),
+  )
+  const reveille = { ...manifest, channels: [], runners: ['echo'] }
+  const own = [await install('own-echo', { reveille }, radio.replace("id: 'dj'", "id: 'echo'"))]
+  const runners = { echo: { station: 'mine' } }
+  ;(await host.prepare(settings({ plugins: own, runners }))).commit()
+  assert.equal((await host.runner('echo')?.run(turn, call))?.reply, 'mine: hello')
+  await host.close()
+})
+
+test('a module that is no plugin, or cannot be imported, is refused', async () => {
+  const { host } = createHost()
+  for (const [name, code] of [
+    ['blank', 'export default {}'],
+    ['broken', 'syntax error'],
+  ] as const) {
+    const plugins = [await install(name, {}, code)]
+    const channels = { radio: { station: name } }
+    await assert.rejects(
+      host.prepare(settings({ plugins, channels })),
+      refusal('PLUGIN_SETUP', 'channels.radio needs a plugin that cannot be imported'),
+    )
+  }
+})
