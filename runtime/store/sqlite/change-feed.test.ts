@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createChangeFeed } from './change-feed.ts'
+
+const change = (state: string) => ['event', 'some-id', state, undefined]
+
+test('the writer is told to report changes only while somebody listens', () => {
+  const told: boolean[] = []
+  const feed = createChangeFeed((on) => told.push(on))
+  const [one, two] = [new AbortController(), new AbortController()]
+  feed.listen({ signal: one.signal })
+  feed.listen({ signal: two.signal })
+  assert.deepEqual(told, [true])
+  one.abort()
+  assert.deepEqual(told, [true])
+  two.abort()
+  assert.deepEqual(told, [true, false])
+})
+
+test('a listener that falls far behind goes on with the oldest change that is remembered', async () => {
+  const feed = createChangeFeed(() => {})
+  const over = new AbortController()
+  const slow = feed.listen({ signal: over.signal })
+  for (let i = 0; i < 50_000; i++) feed.push(change(String(i)))
+  const seen: number[] = []
+  for await (const { state } of slow) {
+    seen.push(Number(state))
+    if (state === '49999') break
+  }
+  over.abort()
+  assert.ok(seen.length >= 8_192 && seen.length < 20_000)
+  assert.deepEqual(
+    seen,
+    Array.from(seen, (_, index) => index + 50_000 - seen.length),
+  )
+})
+
+test('a cursor of another process begins with the oldest change that is remembered', async () => {
+  const feed = createChangeFeed(() => {})
+  const over = new AbortController()
+  feed.listen({ signal: over.signal })
+  feed.push(change('first'))
+  for await (const { state } of feed.listen({ after: 'elsewhere.7', signal: over.signal })) {
+    assert.equal(state, 'first')
+    break
+  }
+  over.abort()
+})
