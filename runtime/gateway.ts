@@ -1,6 +1,5 @@
 /** Owns the assembly: a gateway's parts, started in order and closed in reverse. */
 
-import { randomBytes } from 'node:crypto'
 import {
   compileSnapshot,
   createReloader,
@@ -20,6 +19,7 @@ import { createHookSurface, serverOptions } from './http/index.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
 import { createPluginHost } from './plugin/index.ts'
+import { createRandomIds } from './random-id.ts'
 import { createIdMinter } from './store/id.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
 
@@ -100,7 +100,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const { log, setLevel, flush } = createLog({ ...settings.gateway.log, stream: options.logStream })
     closers.push(flush)
     const mintId = createIdMinter(now)
-    const randomId = () => randomBytes(6).toString('base64url')
+    const randomId = createRandomIds()
 
     const plugins = createPluginHost({ log })
     closers.push(() => plugins.close())
