@@ -12,12 +12,21 @@ const slug = /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/
 const longestSlug = 40
 /** `ignore-all-previous-instructions` is a slug too; three words name things but hardly command. */
 const mostWords = 3
-const word = /[A-Za-z]{2,}/g
+const word = /[A-Z]?[a-z]{2,}|[A-Z]{2,}/g
+/** In `pi_3MtwBwLkdIwHu7ix28a3tqPa` chance makes short words, but hardly long ones. */
+const wordAmongDigits = /[A-Z]?[a-z]{4,}|[A-Z]{5,}/g
 
 /** Numbers, booleans, times, ids and short slugs. Anything that could speak to a model is not harmless. */
 export function isHarmless(text: string): boolean {
   if (text.length === 0 || text.length > longest) return false
   if (number.test(text) || hexadecimal.test(text) || uuid.test(text) || timestamp.test(text)) return true
-  if (text.length > longestSlug || !slug.test(text)) return false
-  return (text.match(word)?.length ?? 0) <= mostWords
+  return text.length <= longestSlug && slug.test(text) && countWords(text) <= mostWords
+}
+
+function countWords(text: string): number {
+  let count = 0
+  for (const part of text.split(/[._/-]/)) {
+    count += part.match(/\d/.test(part) ? wordAmongDigits : word)?.length ?? 0
+  }
+  return count
 }

@@ -32,7 +32,8 @@ const marks = new RegExp(
 const suspicious = /[<[|]/
 const notAscii = /[\u0080-\uffff]/
 
-const replacements: Readonly<Record<string, string>> = { '<': '‹', '[': '⁅', '|': '¦' }
+/** Not even a look-alike of what they replace, so that neutralised text holds no mark by any reading. */
+const replacements: Readonly<Record<string, string>> = { '<': '(', '[': '(', '|': '!' }
 
 /** The text with every look-alike's first character exchanged for a powerless one; most texts come back as they are. */
 export function neutralise(text: string): string {

@@ -11,7 +11,7 @@ import { expressionRoot, type Scope } from '../resolve/scope.ts'
  */
 const guards = { stack: 500, timeout: 1000, sequence: 100_000 }
 
-/** An expression that does not parse or may not be used. `offset` is in UTF-16 units of the source. */
+/** An expression that does not parse or may not be used. `offset` is in UTF-16 units of the field's text. */
 export class ExpressionSyntaxError extends Error {
   readonly offset: number
   readonly hint: string | undefined
@@ -34,33 +34,38 @@ export function unwrapExpression(
   return source === undefined ? undefined : { source, offset: text.indexOf('{%') + 2 }
 }
 
-/** @throws ExpressionSyntaxError */
-export function compileExpression(source: string): Expression {
-  const expression = parseExpression(source)
+/**
+ * `offset`: where the expression begins in its field's text, so that errors point into that.
+ * @throws ExpressionSyntaxError
+ */
+export function compileExpression(source: string, offset = 0): Expression {
+  const expression = parseExpression(source, offset)
   return async (scope) => {
     let result: unknown
     try {
       result = await expression.evaluate(expressionRoot(scope), clock(scope))
     } catch (cause) {
-      throw failure(cause)
+      throw failure(cause, source, offset)
     }
     return plain(result)
   }
 }
 
-function parseExpression(source: string): jsonata.Expression {
+function parseExpression(source: string, offset: number): jsonata.Expression {
   let expression: jsonata.Expression
   try {
     expression = jsonata(source, guards)
   } catch (cause) {
     const { message, position, token } = faults(cause)
     const hint = 'The language is JSONata 2: https://docs.jsonata.org'
-    throw new ExpressionSyntaxError(message, startOf(position, token, source), hint, { cause })
+    const place = offset + startOf(position, token, source)
+    throw new ExpressionSyntaxError(message, place, hint, { cause })
   }
   const evaluated = findVariable(expression.ast(), 'eval')
   if (evaluated !== undefined) {
     const hint = 'Write the expression out: one that comes with the payload would be a program from outside.'
-    throw new ExpressionSyntaxError('$eval is not allowed', startOf(evaluated, '$eval', source), hint)
+    const place = offset + startOf(evaluated, 'eval', source)
+    throw new ExpressionSyntaxError('$eval is not allowed', place, hint)
   }
   return expression
 }
@@ -88,16 +93,19 @@ function faults(cause: unknown): { code: string; message: string; position: numb
   }
 }
 
-/** The library's position is the end of the token that it names. */
+/** The library's position is just behind the token that it names, or behind the bracket after it. */
 function startOf(position: number, token: string, source: string): number {
-  const start = position - token.length
-  return start >= 0 && source.startsWith(token, start) ? start : Math.min(position, source.length)
+  const start = token === '' ? -1 : source.lastIndexOf(token, position - token.length)
+  if (start === -1 || position - start > token.length + 1) return Math.min(position, source.length)
+  return source[start - 1] === '$' ? start - 1 : start
 }
 
 /** The library's own sentences quote values of the payload; the code and the column do not. */
-function failure(cause: unknown): ExpressionError {
-  const { code, position } = faults(cause)
-  return new ExpressionError(code, `the expression failed with JSONata error ${code} at column ${position}`)
+function failure(cause: unknown, source: string, offset: number): ExpressionError {
+  const { code, position, token } = faults(cause)
+  const column = offset + startOf(position, token, source) + 1
+  const message = `the expression failed with JSONata error ${code} at column ${column}`
+  return new ExpressionError(code, message)
 }
 
 /** Where the program mentions a variable, however it is called or passed on. */

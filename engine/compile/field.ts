@@ -33,22 +33,12 @@ function compileText(text: string): CompiledField {
   const expression = unwrapExpression(text)
   if (expression !== undefined) {
     const { source, offset } = expression
-    const evaluate = shifted(offset, () => compileExpression(source))
+    const evaluate = compileExpression(source, offset)
     return { field: { kind: 'expression', evaluate }, placeholder: text.indexOf('{%'), prefix: '' }
   }
   if (!text.includes('{{')) return { field: { kind: 'literal', value: text }, prefix: text }
   const { render, placeholder, prefix } = compileTemplate(text)
   return { field: { kind: 'template', render }, placeholder, prefix }
-}
-
-/** Places inside an expression, told from the start of the field's text. */
-export function shifted<Result>(offset: number, compile: () => Result): Result {
-  try {
-    return compile()
-  } catch (error) {
-    if (!(error instanceof ExpressionSyntaxError)) throw error
-    throw new ExpressionSyntaxError(error.message, error.offset + offset, error.hint, { cause: error })
-  }
 }
 
 /** Whether the error was one of the author's, now reported. */

@@ -4,7 +4,7 @@ import type { MappingSource } from '../config/configuration.ts'
 import { type Expression, ExpressionError, type Matcher, type Verdict } from '../resolve/program.ts'
 import type { Scope } from '../resolve/scope.ts'
 import { compileExpression, unwrapExpression } from './expression.ts'
-import { reportSyntax, shifted } from './field.ts'
+import { reportSyntax } from './field.ts'
 import type { Report } from './report.ts'
 
 type Match = NonNullable<MappingSource['match']>
@@ -47,7 +47,7 @@ function compileWhen(text: string, report: Report): Matcher | undefined {
   const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
   let expression: Expression
   try {
-    expression = shifted(offset, () => compileExpression(source))
+    expression = compileExpression(source, offset)
   } catch (error) {
     if (!reportSyntax(error, ['match', 'when'], report)) throw error
     return undefined

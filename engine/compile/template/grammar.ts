@@ -136,14 +136,20 @@ function unreadable(
   }
   const { first_line, first_column } = parser.lexer.yylloc
   const offset = offsetAt(first_line, first_column)
-  if (source.slice(offset).trim() !== '') {
+  const open = source.lastIndexOf('{{', offset)
+  const unclosed = open !== -1 && !source.includes('}}', open)
+  if (!unclosed && source.slice(offset).trim() !== '') {
     const hint =
       'Inside {{ }} stands a path, or a helper with its arguments: {{pull_request.title}}, {{truncate body 200}}.'
     return new TemplateError('the template cannot be read here', offset, hint, { cause })
   }
-  const open = Math.max(source.lastIndexOf('{{'), 0)
   const hint = 'Close every {{ with }} and every {{#if}} or {{#each}} with {{/if}} or {{/each}}.'
-  return new TemplateError('the template ends before a mustache or block is closed', open, hint, { cause })
+  const place = unclosed ? open : lastBlock(source)
+  return new TemplateError('the template ends before a mustache or block is closed', place, hint, { cause })
+}
+
+function lastBlock(source: string): number {
+  return Math.max(source.lastIndexOf('{{#'), source.lastIndexOf('{{~#'), source.lastIndexOf('{{^'), 0)
 }
 
 function isLocated(error: unknown): error is Error & { lineNumber: number; column: number } {

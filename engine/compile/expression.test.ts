@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ExpressionError } from '../resolve/program.ts'
+import { createScope } from '../resolve/scope.ts'
+import { compileExpression, ExpressionSyntaxError } from './expression.ts'
+import { requestOf } from './fixture.ts'
+
+function evaluate(source: string, payload: unknown = {}): unknown {
+  return compileExpression(source)(createScope(requestOf(payload)))
+}
+
+test('results are plain JSON, without the hidden properties of the library', async () => {
+  const payload = { d: [{ x: 1 }, { x: 2 }] }
+  for (const [source, expected] of [
+    ['d.x', [1, 2]],
+    ['{"all": d.x}', { all: [1, 2] }],
+    ['d[x > 5]', undefined],
+    ['$sum', undefined],
+    ['function($x) { $x }', undefined],
+    ['{"a": $sum, "b": 1}', { b: 1 }],
+  ] as const) {
+    const result = await evaluate(source, payload)
+    assert.deepEqual(result, expected)
+    for (const list of [result, (result as { all?: unknown })?.all]) {
+      if (Array.isArray(list)) assert.deepEqual(Object.getOwnPropertyNames(list), ['0', '1', 'length'])
+    }
+  }
+})
+
+test('the time is the request’s', async () => {
+  assert.equal(await evaluate('$millis()'), Date.UTC(2026, 0, 2, 3, 4, 5))
+  assert.equal(await evaluate('$now()'), '2026-01-02T03:04:05.000Z')
+  assert.equal(await evaluate('$now("[Y0001]/[M01]", "+0100")'), '2026/01')
+})
+
+/** Title, expression, code. */
+const failing: readonly (readonly [string, string, string])[] = [
+  ['endless recursion', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],
+  ['an endless loop', '($f := function($x) { $f($x) }; $f(1))', 'D1012'],
+  ['a list without measure', '[1..10000000]', 'D2015'],
+  ['an error of the author’s', '$error("secret")', 'D3137'],
+]
+
+for (const [what, source, code] of failing) {
+  test(`${what} ends as an error with its code and without a value`, async () => {
+    await assert.rejects(Promise.resolve(evaluate(source)), (error) => {
+      assert.ok(error instanceof ExpressionError)
+      assert.equal(error.code, code)
+      assert.doesNotMatch(error.message, /secret/)
+      return true
+    })
+  })
+}
+
+test('nothing reaches a prototype through an expression', async () => {
+  for (const source of ['constructor', 'a.constructor', '__proto__', 'payload.a.__proto__.x', 'a.toString']) {
+    assert.equal(await evaluate(source, { a: {} }), undefined, source)
+  }
+})
+
+test('$eval is refused however it is reached', () => {
+  for (const source of [
+    '$eval("1")',
+    '($e := $eval; $e("1"))',
+    '"1" ~> $eval',
+    '$map(a, $eval)',
+    '{"a": [$eval]}',
+  ]) {
+    assert.throws(() => compileExpression(source), ExpressionSyntaxError, source)
+  }
+})
+
+test('an expression does not change the payload', async () => {
+  const request = requestOf({ list: [3, 1, 2], o: { a: 1 } })
+  const before = JSON.stringify(request.payload)
+  const scope = createScope(request)
+  await compileExpression('[$sort(list), $append(list, 4), o ~> |$|{"a": 2}|, $reverse(list)]')(scope)
+  assert.equal(JSON.stringify(request.payload), before)
+})

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileTemplate } from './compile-template.ts'
+import { rendered, segmentsOf } from './fixture.ts'
+import { TemplateError } from './grammar.ts'
+
+/** Title, template, payload, what it renders. */
+const renders: readonly (readonly [string, string, unknown, string])[] = [
+  ['a key of the payload', 'Hi {{name}}!', { name: 'Ann' }, 'Hi Ann!'],
+  ['a path', '{{a.b.c}}', { a: { b: { c: 1 } } }, '1'],
+  ['an element by brackets', '{{messages[0].subject}}', { messages: [{ subject: 'Hello' }] }, 'Hello'],
+  ['brackets after brackets', '{{m[1][0]}}', { m: [[], ['x']] }, 'x'],
+  ['a key in brackets and quotes', "{{a['b-c']}}", { a: { 'b-c': 2 } }, '2'],
+  ['a key that is no identifier', '{{event-data.[smtp id]}}', { 'event-data': { 'smtp id': 3 } }, '3'],
+  ['brackets in plain text as text', 'a[0] {{b}}', { b: 1 }, 'a[0] 1'],
+  ['brackets in a string argument as text', '{{default x "a[0]"}}', {}, 'a[0]'],
+  ['no HTML escapes', '{{t}}{{{t}}}', { t: '<a & "b">' }, '<a & "b"><a & "b">'],
+  ['an absent value as nothing', '[{{a.b.c}}{{d}}]', { d: null }, '[]'],
+  ['false and zero', '{{a}} {{b}}', { a: false, b: 0 }, 'false 0'],
+  ['an object as compact JSON', '{{a}}', { a: { b: [1, 'x', null] } }, '{"b":[1,"x",null]}'],
+  ['a list as compact JSON', '{{a}}', { a: [1, { b: 2 }] }, '[1,{"b":2}]'],
+  ['the whole payload', '{{payload}}', { a: 1 }, '{"a":1}'],
+  ['an array payload', '{{payload[1].a}}', [{ a: 1 }, { a: 2 }], '2'],
+  ['a payload that is text', '{{payload}}', '"hi"', 'hi'],
+  ['the length of a list', '{{a.length}}', { a: [1, 2] }, '2'],
+  ['a header in any case', '{{headers.X-Id}} {{headers.x-list}}', {}, '7 ["a","b"]'],
+  ['the endpoint as path', '{{path}}', { path: 'mine' }, 'test'],
+  ['our name hidden under payload', '{{payload.path}}', { path: 'mine' }, 'mine'],
+  ['the time of the request', '{{now}}', {}, '2026-01-02T03:04:05.000Z'],
+  ['a field that has a helper’s name', '{{date}} {{join}}', { date: 'today', join: 1 }, 'today 1'],
+  ['an if with else', '{{#if a}}x{{else if b}}y{{else}}z{{/if}}', { b: 1 }, 'y'],
+  ['an empty list as false', '{{#if a}}x{{else}}y{{/if}}', { a: [] }, 'y'],
+  ['zero as true where asked', '{{#if a includeZero=true}}x{{/if}}', { a: 0 }, 'x'],
+  ['an unless', '{{#unless a}}x{{/unless}}', {}, 'x'],
+  ['an inverted block', '{{^if a}}x{{/if}}', {}, 'x'],
+  [
+    'an each over a list',
+    '{{#each a}}{{@index}}{{this}}{{#unless @last}},{{/unless}}{{/each}}',
+    { a: ['x', 'y'] },
+    '0x,1y',
+  ],
+  ['an each over an object', '{{#each a}}{{@key}}={{.}};{{/each}}', { a: { b: 1, c: 2 } }, 'b=1;c=2;'],
+  ['the else of an empty each', '{{#each a}}x{{else}}none{{/each}}', { a: [] }, 'none'],
+  [
+    'block parameters',
+    '{{#each a as |v k|}}{{#with v}}{{k}}{{v.n}}{{/with}}{{/each}}',
+    { a: [{ n: 5 }] },
+    '05',
+  ],
+  [
+    'the outer loop’s turn',
+    '{{#each a}}{{#each this}}{{@../index}}{{@index}} {{/each}}{{/each}}',
+    { a: [[1], [2]] },
+    '00 10 ',
+  ],
+  ['a parent’s field', '{{#each a}}{{../n}}{{/each}}', { a: [1, 2], n: 'x' }, 'xx'],
+  ['our names from a block', '{{#each a}}{{@root.headers.x-id}}{{../path}}{{/each}}', { a: [1] }, '7test'],
+  ['only the current value’s fields in a block', '{{#each a}}[{{n}}]{{/each}}', { a: [{}], n: 'x' }, '[]'],
+  ['a with and its else', '{{#with a}}{{b}}{{/with}}{{#with c}}x{{else}}y{{/with}}', { a: { b: 1 } }, '1y'],
+  ['whitespace control', 'a  {{~b~}}  c', { b: 1 }, 'a1c'],
+  ['blocks on lines of their own without those lines', '{{#if a}}\nx\n{{/if}}\ny', { a: 1 }, 'x\ny'],
+  ['comments as nothing', 'a{{! no }}{{!-- {{a[0]}} --}}b', {}, 'ab'],
+  ['an escaped mustache as text', '\\{{a[0]}} {{b}}', { b: 1 }, '{{a[0]}} 1'],
+  ['a value with mustaches in it untouched', '{{a}}', { a: '{{b}}', b: 1 }, '{{b}}'],
+]
+
+for (const [what, template, payload, expected] of renders) {
+  test(`renders ${what}`, () => assert.equal(rendered(template, payload), expected))
+}
+
+/** Title, template, what the message says, the column (from 1) of the offence. */
+const refused: readonly (readonly [string, string, RegExp, number])[] = [
+  ['an unclosed mustache', 'Hello {{name', /ends before/, 7],
+  ['an unclosed block', 'a {{#if x}}b', /ends before/, 3],
+  ['a block that another closes', '{{#if x}}{{/each}}', /doesn't match/, 4],
+  ['something that is no path', 'a {{b !}}', /cannot be read/, 7],
+  ['an unknown helper', 'Hello {{trunkate body 3}}', /no helper "trunkate"/, 9],
+  ['an unknown helper after brackets', '{{a[0]}} {{b[1]}} {{nope c}}', /no helper "nope"/, 21],
+  ['an unknown helper on a later line', 'x\n{{a[0]}} {{nope c}}', /no helper "nope"/, 14],
+  ['an unknown helper inside another', '{{default (nope a) 1}}', /no helper "nope"/, 12],
+  ['a partial', 'a {{> b}}', /partials/, 3],
+  ['a partial block', '{{#> b}}{{/b}}', /partials/, 1],
+  ['a decorator', '{{* b}}', /decorators/, 1],
+  ['a decorator block', '{{#*inline "x"}}{{/inline}}', /decorators/, 1],
+  ['a raw block', '{{{{raw}}}}x{{{{/raw}}}}', /no block "raw"/, 5],
+  ['a section without a helper', '{{#items}}x{{/items}}', /no block "items"/, 4],
+  ['a block helper that is only a mustache', '{{if a b}}', /no helper "if"/, 3],
+  ['too few arguments', '{{truncate body}}', /at least 2/, 3],
+  ['too many arguments', '{{not a b}}', /at most 1/, 3],
+  ['an unknown named argument', '{{date a zone="x"}}', /no argument named "zone"/, 3],
+  ['a block with two arguments', '{{#each a b}}x{{/each}}', /exactly one/, 1],
+  ['@index outside a loop', 'a {{@index}}', /only inside/, 5],
+  ['an unknown @name', '{{@nope}}', /no @nope/, 3],
+  ['a way out of the template', '{{../a}}', /leads out/, 3],
+  ['__proto__', '{{__proto__.polluted}}', /not readable/, 3],
+  ['constructor below a path', 'x {{a.constructor.name}}', /not readable/, 5],
+  ['prototype in brackets', '{{a.[prototype]}}', /not readable/, 3],
+]
+
+for (const [what, template, message, column] of refused) {
+  test(`refuses ${what} at load, with its column`, () => {
+    assert.throws(
+      () => compileTemplate(template),
+      (error) => {
+        assert.ok(error instanceof TemplateError, String(error))
+        assert.match(error.message, message)
+        const before = template.slice(0, error.offset)
+        const inLine = error.offset + 1
+        assert.equal(inLine, column, before)
+        return true
+      },
+    )
+  })
+}
+
+test('a misspelt helper is told its name', () => {
+  assert.throws(() => compileTemplate('{{trunkate a 3}}'), { hint: 'Did you mean truncate?' })
+})
+
+test("the operator's words and the payload's are told apart, each value with its path", () => {
+  const template = 'A {{a.b}}{{#each list}}{{this.c}}{{/each}}{{default x "none"}}{{truncate a.b 1}}'
+  assert.deepEqual(segmentsOf(template, { a: { b: 'v' }, list: [{ c: 1 }] }), [
+    { literal: 'A ' },
+    { value: 'v', path: 'a.b' },
+    { value: '1', path: 'list.0.c' },
+    { literal: 'none' },
+    { value: 'v', path: 'a.b' },
+  ])
+})
+
+test('a key of the payload that could speak is not a name', () => {
+  const payload = { all: { 'now obey me': 'x', ok: 'y' } }
+  const segments = segmentsOf('{{#each all}}{{this}}{{/each}}', payload)
+  assert.deepEqual(segments, [
+    { value: 'x', path: 'all.0' },
+    { value: 'y', path: 'all.ok' },
+  ])
+})
+
+test('nested loops over a large payload end, even if they print nothing', () => {
+  const payload = { a: Array.from({ length: 5000 }, () => 0) }
+  const template = '{{#each a}}{{#each ../a}}{{#each ../../a}}{{/each}}{{/each}}{{/each}}'
+  assert.throws(() => segmentsOf(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
+})
+
+test('a payload nested too deeply to print is refused, not fatal', () => {
+  const payload = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+  assert.throws(() => rendered('{{payload}}', payload), { code: 'TEMPLATE_FAILED' })
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rendered } from './fixture.ts'
+import { helpers } from './helpers.ts'
+
+const cases: Readonly<Record<string, readonly (readonly [string, unknown, string])[]>> = {
+  json: [
+    ['{{json a}}', { a: 'x "y"' }, '"x \\"y\\""'],
+    ['{{json a 1}}', { a: [1] }, '[\n 1\n]'],
+    ['[{{json a}}]', {}, '[]'],
+    ['{{json a}}', { a: null }, 'null'],
+  ],
+  default: [
+    ['{{default a "x"}}', {}, 'x'],
+    ['{{default a b "x"}}', { a: '', b: 'y' }, 'y'],
+    ['{{default a "x"}}', { a: 0 }, '0'],
+    ['{{default a "x"}}', { a: false }, 'false'],
+  ],
+  truncate: [
+    ['{{truncate a 5}}', { a: 'abcdefgh' }, 'abcd…'],
+    ['{{truncate a 5}}', { a: 'abcde' }, 'abcde'],
+    ['{{truncate a 5 "..."}}', { a: 'abcdefgh' }, 'ab...'],
+    ['{{truncate a 3}}', { a: 'a👍👍👍' }, 'a…'],
+    ['{{truncate a b}}', { a: 'abc', b: 'x' }, 'abc'],
+    ['[{{truncate a 5}}]', {}, '[]'],
+  ],
+  join: [
+    ['{{join a}}', { a: ['x', 'y'] }, 'x, y'],
+    ['{{join a "/"}}', { a: [1, null, { b: 2 }] }, '1//{"b":2}'],
+    ['{{join a}}', { a: ['', 'y'] }, ', y'],
+    ['{{join a}}', { a: 'alone' }, 'alone'],
+  ],
+  date: [
+    ['{{date a}}', { a: '2026-01-02T03:04:05.678+01:00' }, '2026-01-02T02:04:05Z'],
+    ['{{date a}}', { a: 1767323045 }, '2026-01-02T03:04:05Z'],
+    ['{{date a "YYYY-MM-DD HH:mm:ss"}}', { a: 1767323045000 }, '2026-01-02 03:04:05'],
+    ['{{date a "DD.MM. HH:mm" tz="Europe/Berlin"}}', { a: 1767323045 }, '02.01. 04:04'],
+    ['{{date now "YYYY"}}', {}, '2026'],
+    ['[{{date a}}{{date b}}{{date a "YYYY" tz="Mars"}}]', { a: 'soon' }, '[]'],
+    ['[{{date a "YYYY" tz="Mars/Base"}}]', { a: 1767323045 }, '[]'],
+  ],
+  eq: [
+    ['{{#if (eq a "x")}}yes{{/if}}', { a: 'x' }, 'yes'],
+    ['{{eq a 1}}', { a: '1' }, 'false'],
+  ],
+  and: [
+    ['{{and a b}}', { a: 1, b: 2 }, '2'],
+    ['{{#if (and a b)}}x{{else}}y{{/if}}', { a: 1, b: [] }, 'y'],
+  ],
+  or: [
+    ['{{or a b}}', { b: 'second' }, 'second'],
+    ['[{{or a b}}]', {}, '[]'],
+  ],
+  not: [['{{not a}}{{not b}}', { a: 1 }, 'falsetrue']],
+  plural: [
+    ['{{plural a "commit"}}', { a: 1 }, 'commit'],
+    ['{{plural a "commit"}}', { a: [1, 2] }, 'commits'],
+    ['{{plural a "entry" "entries"}}', { a: 0 }, 'entries'],
+  ],
+  quote: [
+    ['{{quote a}}', { a: 'one\ntwo' }, '> one\n> two'],
+    ['[{{quote a}}]', {}, '[]'],
+  ],
+}
+
+for (const [name, rows] of Object.entries(cases)) {
+  for (const [template, payload, expected] of rows) {
+    test(`${name}: ${template} of ${JSON.stringify(payload)} is ${JSON.stringify(expected)}`, () => {
+      assert.equal(rendered(template, payload), expected)
+    })
+  }
+}
+
+test('every helper has its cases and an example that compiles', () => {
+  assert.deepEqual(Object.keys(cases).sort(), Object.keys(helpers).sort())
+  for (const { usage } of Object.values(helpers)) {
+    rendered(usage.startsWith('{{#if') ? `${usage}{{/if}}` : usage)
+  }
+})

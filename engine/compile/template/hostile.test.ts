@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { RefusalError } from '../../resolve/refusal.ts'
+import { rendered } from './fixture.ts'
+import { TemplateError } from './grammar.ts'
+
+const inherited = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  '__defineGetter__',
+  '__lookupGetter__',
+  'map',
+  'push',
+  'charAt',
+  'toFixed',
+  'call',
+]
+
+const bases = ['', 'payload.', 'o.', 'l.', 's.', 'n.', 't.', 'headers.', 'query.', '@root.', 'o.o.', 'l.[0].']
+const payload = { o: { o: {} }, l: [[1]], s: 'text', n: 1, t: true }
+
+for (const base of bases) {
+  test(`no path under "${base}" reaches a prototype`, () => {
+    for (const name of inherited) {
+      for (const tail of ['', '.constructor', '.name', '.length', '.call']) {
+        for (const template of [
+          `{{${base}${name}${tail}}}`,
+          `{{${base}[${name}]${tail}}}`,
+          `{{#with ${base}${name}}}{{this}}x{{/with}}`,
+          `{{#each ${base}${name}}}x{{/each}}`,
+          `{{json ${base}${name}}}`,
+        ]) {
+          assert.equal(renderedOrRefused(template), '', template)
+        }
+      }
+    }
+  })
+}
+
+/** A template that is refused at load reaches nothing. */
+function renderedOrRefused(template: string): string {
+  try {
+    return rendered(template, payload)
+  } catch (error) {
+    if (error instanceof TemplateError) return ''
+    throw error
+  }
+}
+
+test('own keys with names of the prototype are data like any other', () => {
+  const body = '{"a":{"toString":"x","__proto__":{"b":1}}}'
+  assert.equal(rendered('{{a.toString}} {{a}}', body), 'x {"toString":"x","__proto__":{"b":1}}')
+  assert.equal(({} as { b?: unknown }).b, undefined)
+})
+
+const templates = [
+  '{{payload}}{{a}}{{a.b.c}}{{a[0][1]}}{{a.length}}',
+  '{{#each payload}}{{@key}}{{@index}}{{this}}{{#each this}}{{.}}{{../length}}{{/each}}{{else}}-{{/each}}',
+  '{{#with a}}{{b}}{{../a}}{{else}}-{{/with}}',
+  '{{#if a}}{{a}}{{else}}{{#unless b}}{{b}}{{/unless}}{{/if}}',
+  '{{json a 2}}{{default a b "x"}}{{truncate a 5}}{{truncate b a}}{{join a}}{{join a b}}',
+  '{{date a}}{{date a b}}{{date a "YYYY" tz=b}}{{eq a b}}{{and a b}}{{or a b}}{{not a}}{{plural a b}}{{quote a}}',
+]
+
+test('no payload makes rendering throw anything but a refusal', () => {
+  const key = fc.constantFrom(
+    'a',
+    'b',
+    '__proto__',
+    'constructor',
+    'length',
+    'toString',
+    'toJSON',
+    'rawJSON',
+    '',
+  )
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom(0, -0, 1e308, 9007199254740992, 1e21, -1e300, null, true, false, '', 'YYYY', 'UTC'),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.array(fc.tuple(key, tie('value')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+    ),
+  }))
+  fc.assert(
+    fc.property(value, fc.constantFrom(...templates), (payload, template) => {
+      try {
+        assert.equal(typeof rendered(template, JSON.stringify(payload)), 'string')
+      } catch (error) {
+        assert.ok(error instanceof RefusalError, String(error))
+      }
+    }),
+    { seed: 11, numRuns: 2000 },
+  )
+})

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { actionOf, type Fixture, requestOf, snapshotOf } from '../compile/fixture.ts'
+import type { AgentAction, Decision, WakeAction } from './decision.ts'
+
+function post(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture): Decision {
+  const decision = snapshotOf([], fixture).resolve(requestOf(body, { endpoint }))
+  assert.ok(!(decision instanceof Promise), 'a built-in endpoint awaits nothing')
+  return decision
+}
+
+const wake = (body: unknown) => actionOf(post('wake', body)) as WakeAction
+const agent = (body: unknown, fixture?: Fixture) => actionOf(post('agent', body, fixture)) as AgentAction
+
+function refusal(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture) {
+  const decision = post(endpoint, body, fixture)
+  assert.ok('code' in decision, JSON.stringify(decision))
+  return { code: decision.code, pointers: decision.details.map(({ pointer }) => pointer) }
+}
+
+test('a wake is text, for now unless it says otherwise, and its prompt is fenced', () => {
+  const action = wake({ text: 'The build is red.' })
+  assert.equal(action.kind, 'wake')
+  assert.equal(action.text, 'The build is red.')
+  assert.equal(action.mode, 'now')
+  assert.equal(action.trusted, false)
+  assert.match(
+    action.prompt,
+    /^<outside-data id="id1">\nA text sent to \/wake, from outside\..*\n\nThe build is red\.\n<\/outside-data id="id1">$/,
+  )
+  assert.equal(wake({ text: 'x', mode: 'next-heartbeat' }).mode, 'next-heartbeat')
+})
+
+test('mode and wakeMode may stand for each other, the action’s own name first', () => {
+  assert.equal(wake({ text: 'x', wakeMode: 'next-heartbeat' }).mode, 'next-heartbeat')
+  assert.equal(agent({ message: 'x', mode: 'next-heartbeat' }).wakeMode, 'next-heartbeat')
+  assert.equal(agent({ message: 'x', mode: 'next-heartbeat', wakeMode: 'now' }).wakeMode, 'now')
+})
+
+test('an agent message alone gets every default', () => {
+  const { prompt, ...rest } = agent({ message: 'Say hi.' })
+  assert.match(prompt, /A message sent to \/agent, from outside/)
+  assert.deepEqual(rest, {
+    kind: 'agent',
+    message: 'Say hi.',
+    trusted: false,
+    mapping: undefined,
+    name: undefined,
+    sessionKey: 'hook:uuid-1',
+    sessionKeyGiven: false,
+    wakeMode: 'now',
+    deliver: true,
+    channel: 'last',
+    to: undefined,
+    runner: 'echo',
+    model: undefined,
+    thinking: undefined,
+    timeoutSeconds: 600,
+  })
+})
+
+test('every field that is given is kept', () => {
+  const given = {
+    message: 'Say hi.',
+    name: 'CI',
+    sessionKey: ' ci:7 ',
+    wakeMode: 'next-heartbeat',
+    deliver: false,
+    channel: 'slack',
+    to: 'C1',
+    model: 'openai/gpt-5',
+    thinking: 'high',
+    timeoutSeconds: 30,
+  }
+  const action = agent(given)
+  assert.deepEqual(
+    { ...given, sessionKey: 'ci:7' },
+    Object.fromEntries(Object.keys(given).map((key) => [key, action[key as keyof AgentAction]])),
+  )
+  assert.equal(action.sessionKeyGiven, true)
+})
+
+test('defaults come from the settings, an alias as the model that it means', () => {
+  const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
+  const action = agent(
+    { message: 'x' },
+    { defaults: { runner: 'claude', model: 'fast', models, thinking: 'low', timeoutSeconds: 5 } },
+  )
+  assert.deepEqual(
+    [action.runner, action.model, action.thinking, action.timeoutSeconds],
+    ['claude', 'openai/gpt-5', 'low', 5],
+  )
+})
+
+test('null counts as absent and unknown fields are ignored', () => {
+  const action = agent({ message: 'x', name: null, deliver: null, timeoutSeconds: null, colour: 'red' })
+  assert.deepEqual([action.name, action.deliver, action.timeoutSeconds], [undefined, true, 600])
+})
+
+/** Title, endpoint, body, code, pointer. */
+const refused: readonly (readonly [string, 'wake' | 'agent', unknown, string, string])[] = [
+  ['a body that is a list', 'wake', [], 'INVALID_BODY', ''],
+  ['a body that is null', 'agent', null, 'INVALID_BODY', ''],
+  ['a wake without text', 'wake', {}, 'BLANK_TEXT', '/text'],
+  ['a blank text', 'wake', { text: ' \n' }, 'BLANK_TEXT', '/text'],
+  ['a text that is a number', 'wake', { text: 5 }, 'INVALID_FIELD', '/text'],
+  ['a mode that there is not', 'wake', { text: 'x', mode: 'later' }, 'INVALID_FIELD', '/mode'],
+  ['a wakeMode that is no mode', 'wake', { text: 'x', wakeMode: true }, 'INVALID_FIELD', '/wakeMode'],
+  ['an agent without message', 'agent', { text: 'x' }, 'BLANK_TEXT', '/message'],
+  ['a null message', 'agent', { message: null }, 'BLANK_TEXT', '/message'],
+  ['an empty name', 'agent', { message: 'x', name: '' }, 'INVALID_FIELD', '/name'],
+  ['an empty channel', 'agent', { message: 'x', channel: '' }, 'INVALID_FIELD', '/channel'],
+  ['an empty session key', 'agent', { message: 'x', sessionKey: ' ' }, 'INVALID_FIELD', '/sessionKey'],
+  ['a name that is an object', 'agent', { message: 'x', name: {} }, 'INVALID_FIELD', '/name'],
+  ['deliver as text', 'agent', { message: 'x', deliver: 'false' }, 'INVALID_FIELD', '/deliver'],
+  ['no time at all', 'agent', { message: 'x', timeoutSeconds: 0 }, 'INVALID_FIELD', '/timeoutSeconds'],
+  ['more than a day', 'agent', { message: 'x', timeoutSeconds: 86_401 }, 'INVALID_FIELD', '/timeoutSeconds'],
+  ['half a second', 'agent', { message: 'x', timeoutSeconds: 1.5 }, 'INVALID_FIELD', '/timeoutSeconds'],
+  ['time as text', 'agent', { message: 'x', timeoutSeconds: '30' }, 'INVALID_FIELD', '/timeoutSeconds'],
+  ['an unknown thinking level', 'agent', { message: 'x', thinking: 'hard' }, 'UNKNOWN_THINKING', '/thinking'],
+  ['an unknown channel', 'agent', { message: 'x', channel: 'fax' }, 'UNKNOWN_CHANNEL', '/channel'],
+  [
+    'an unknown channel that nothing goes to',
+    'agent',
+    { message: 'x', channel: 'fax', deliver: false },
+    'UNKNOWN_CHANNEL',
+    '/channel',
+  ],
+  [
+    'a channel that is not configured',
+    'agent',
+    { message: 'x', channel: 'telegram' },
+    'CHANNEL_NOT_CONFIGURED',
+    '/channel',
+  ],
+  ['a model without a provider', 'agent', { message: 'x', model: 'gpt-5' }, 'MODEL_NOT_ALLOWED', '/model'],
+  [
+    'the main session',
+    'agent',
+    { message: 'x', sessionKey: ' Main ' },
+    'RESERVED_SESSION_KEY',
+    '/sessionKey',
+  ],
+]
+
+for (const [what, endpoint, body, code, pointer] of refused) {
+  test(`refuses ${what}`, () => {
+    assert.deepEqual(refusal(endpoint, body), { code, pointers: [pointer] })
+  })
+}
+
+test('every bad field is told at once', () => {
+  const body = { message: '', deliver: 1, channel: 'fax', sessionKey: 'main' }
+  assert.deepEqual(refusal('agent', body), {
+    code: 'BLANK_TEXT',
+    pointers: ['/message', '/deliver', '/sessionKey', '/channel'],
+  })
+})
+
+test('a channel that is not configured serves where nothing is delivered', () => {
+  assert.equal(agent({ message: 'x', channel: 'telegram', deliver: false }).channel, 'telegram')
+})
+
+test('the refusal of an unconfigured channel lists those that are', () => {
+  const decision = post('agent', { message: 'x', channel: 'telegram' })
+  assert.match(JSON.stringify(decision), /configured: slack, terminal/)
+})
+
+test('with models set only those and their aliases are allowed', () => {
+  const models = { allowed: ['openai/gpt-5'], aliases: { fast: 'openai/gpt-5' } }
+  const fixture: Fixture = { defaults: { models } }
+  assert.equal(agent({ message: 'x', model: 'fast' }, fixture).model, 'openai/gpt-5')
+  assert.equal(refusal('agent', { message: 'x', model: 'openai/gpt-4' }, fixture).code, 'MODEL_NOT_ALLOWED')
+  assert.equal(refusal('agent', { message: 'x', model: 'constructor' }, fixture).code, 'MODEL_NOT_ALLOWED')
+})
+
+test('with prefixes set a given session key needs one, and the default key does not', () => {
+  const fixture: Fixture = { hooks: { allowedSessionKeyPrefixes: ['ci:', 'pr:'] } }
+  assert.equal(agent({ message: 'x', sessionKey: 'pr:1' }, fixture).sessionKey, 'pr:1')
+  assert.equal(agent({ message: 'x' }, fixture).sessionKey, 'hook:uuid-1')
+  assert.equal(refusal('agent', { message: 'x', sessionKey: 'x:1' }, fixture).code, 'SESSION_KEY_NOT_ALLOWED')
+})
+
+test('no refusal quotes the body', () => {
+  const secret = 'sekret'
+  for (const field of [
+    'message',
+    'name',
+    'deliver',
+    'channel',
+    'model',
+    'thinking',
+    'timeoutSeconds',
+    'wakeMode',
+    'to',
+    'sessionKey',
+  ]) {
+    for (const value of [secret, { [secret]: secret }, [secret], 5]) {
+      const decision = post('agent', { message: 'x', [field]: value })
+      if ('code' in decision) assert.doesNotMatch(JSON.stringify({ ...decision, cause: undefined }), /sekret/)
+    }
+  }
+})
+
+test('an admitted action and its list are frozen', () => {
+  const decision = post('wake', { text: 'x' })
+  assert.ok(decision.outcome === 'accepted')
+  assert.ok(Object.isFrozen(decision.actions) && Object.isFrozen(decision.actions[0]))
+})

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
+import type { Decision, HookRequest } from './decision.ts'
+
+const mapping = (id: string, match: Mapping['match']): Mapping => ({ id, match, message: 'x' })
+
+async function matched(
+  mappings: readonly Mapping[],
+  payload: unknown,
+  request?: Partial<HookRequest>,
+): Promise<string | undefined> {
+  const decision = await snapshotOf(mappings).resolve(requestOf(payload, request))
+  return decision.outcome === 'accepted' ? decision.mapping : undefined
+}
+
+test('the first mapping that matches wins, catch-alls in their place', async () => {
+  const mappings = [
+    mapping('a', { path: 'github', source: 'x' }),
+    mapping('any', { source: 'y' }),
+    mapping('b', { path: 'github' }),
+  ]
+  const at = (endpoint: string, source: string) => matched(mappings, { source }, { endpoint })
+  assert.equal(await at('github', 'x'), 'a')
+  assert.equal(await at('github', 'y'), 'any')
+  assert.equal(await at('github', 'z'), 'b')
+  assert.equal(await at('gitlab', 'y'), 'any')
+  assert.equal(await at('gitlab', 'x'), undefined)
+})
+
+test('endpoint names are exact', async () => {
+  const mappings = [mapping('a', { path: 'github' })]
+  assert.equal(await matched(mappings, {}, { endpoint: 'GitHub' }), undefined)
+  assert.equal(await matched(mappings, {}, { endpoint: 'constructor' }), undefined)
+})
+
+test('no catch-all takes a wake or an agent body', async () => {
+  const snapshot = snapshotOf([mapping('any', undefined)])
+  const decision = await snapshot.resolve(requestOf({ text: 'x' }, { endpoint: 'wake' }))
+  assert.equal(decision.outcome === 'accepted' && decision.mapping, undefined)
+})
+
+test('source is the top-level text of that name, of its own', async () => {
+  const mappings = [mapping('a', { source: 'ci' })]
+  assert.equal(await matched(mappings, { source: 'ci' }), 'a')
+  for (const payload of [{}, { source: ['ci'] }, { a: { source: 'ci' } }, ['ci'], 'null', '"ci"', '5']) {
+    assert.equal(await matched(mappings, payload), undefined, JSON.stringify(payload))
+  }
+})
+
+test('a header’s name folds case, its value does not, and a list means any', async () => {
+  const mappings = [mapping('a', { headers: { 'X-GitHub-Event': ['push', 'pull_request'] } })]
+  const event = (value: string | string[]) => matched(mappings, {}, { headers: { 'x-github-event': value } })
+  assert.equal(await event('push'), 'a')
+  assert.equal(await event('Push'), undefined)
+  assert.equal(await event(['ping', 'pull_request']), 'a')
+  assert.equal(await event(['ping']), undefined)
+})
+
+test('every header must match, and an absent one does not', async () => {
+  const mappings = [mapping('a', { headers: { a: '1', b: '2' } })]
+  assert.equal(await matched(mappings, {}, { headers: { a: '1', b: '2' } }), 'a')
+  assert.equal(await matched(mappings, {}, { headers: { a: '1' } }), undefined)
+  const inherited = [mapping('a', { headers: { tostring: 'x' } })]
+  assert.equal(await matched(inherited, {}, { headers: {} }), undefined)
+})
+
+test('of what an expression gives only true matches', async () => {
+  const when = (source: string) => matched([mapping('a', { when: source })], { n: 5, s: 'x', draft: false })
+  assert.equal(await when('n > 3'), 'a')
+  assert.equal(await when('{% n > 3 %}'), 'a')
+  for (const source of ['n', 's', '[true]', '"true"', 'absent', 'absent = 5', 'draft', '$not']) {
+    assert.equal(await when(source), undefined, source)
+  }
+})
+
+test('an expression sees the names that templates see', async () => {
+  const when =
+    'headers.event = "push" and path = "test" and query.q = "1" and payload.path = "mine" and a = 1 and now = "2026-01-02T03:04:05.000Z"'
+  const request = { headers: { event: 'push' }, query: { q: '1' } }
+  assert.equal(await matched([mapping('a', { when })], { a: 1, path: 'mine' }, request), 'a')
+  assert.equal(await matched([mapping('a', { when: 'payload[0].a = 1' })], [{ a: 1 }]), 'a')
+})
+
+test('an expression that fails counts as no match, and later mappings are tried', async () => {
+  const mappings = [mapping('bad', { when: 'a + "x" > 1' }), mapping('good', undefined)]
+  assert.equal(await matched(mappings, { a: 1 }), 'good')
+})
+
+test('where nothing matches the reason says so, and why conditions failed, without a value', async () => {
+  const mappings = [
+    mapping('a', { path: 'test', source: 'x' }),
+    mapping('b', { when: '$number(secret) > 1' }),
+    mapping('c', { when: 'false' }),
+  ]
+  const decision = await snapshotOf(mappings).resolve(requestOf({ secret: 'hush' }))
+  assert.deepEqual(decision, {
+    outcome: 'ignored',
+    reason:
+      'no mapping of endpoint "test" matched (3 tried); match.when of "b" failed: ' +
+      'the expression failed with JSONata error D3030 at column 1',
+  } satisfies Decision)
+})
+
+test('an endpoint with a policy and no mappings ignores what comes', async () => {
+  const snapshot = snapshotOf([], { endpoints: { quiet: {} } })
+  assert.equal(snapshot.covers('quiet'), true)
+  assert.deepEqual(await snapshot.resolve(requestOf({}, { endpoint: 'quiet' })), {
+    outcome: 'ignored',
+    reason: 'endpoint "quiet" has no mappings',
+  })
+})
+
+test('a decision without an expression is no promise', () => {
+  const snapshot = snapshotOf([mapping('a', { source: 'x' }), { id: 'b', message: '{{a}}', name: '{{b}}' }])
+  assert.ok(!(snapshot.resolve(requestOf({ a: 1 })) instanceof Promise))
+  assert.ok(!(snapshot.resolve(requestOf({ source: 'x' })) instanceof Promise))
+})
