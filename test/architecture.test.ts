@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { findViolations } from './architecture.ts'
+import { readImports } from './import-graph.ts'
+
+const root = resolve(import.meta.dirname, '..')
+
+test('the house stands as it is drawn', () => {
+  const imports = readImports(root)
+  assert.ok(imports.length > 100, 'the imports were found')
+  assert.deepEqual(findViolations(imports), [])
+})
+
+const value = (from: string, to: string) => ({ from, to, isType: false })
+const type = (from: string, to: string) => ({ from, to, isType: true })
+
+test('what the drawing allows is no violation', () => {
+  const allowed = [
+    value('plugins/echo/index.ts', 'plugins/kit/index.ts'),
+    value('plugins/kit/conformance/index.ts', 'plugins/kit/channel.ts'),
+    value('runtime/http/index.ts', 'engine/index.ts'),
+    value('runtime/gateway.ts', 'runtime/dispatch/index.ts'),
+    value('runtime/gateway.ts', 'runtime/http/index.ts'),
+    value('runtime/http/index.ts', 'runtime/store/port.ts'),
+    value('transforms/review.ts', 'engine/transform/define.ts'),
+    value('engine/resolve/render.test.ts', 'runtime/http/index.ts'),
+    value('engine/compile/a.ts', 'engine/resolve/b.ts'),
+    type('engine/resolve/b.ts', 'engine/compile/a.ts'),
+  ]
+  assert.deepEqual(findViolations(allowed), [])
+})
+
+const planted = [
+  [value('plugins/kit/index.ts', 'engine/index.ts'), 'plugins/kit imports nothing of ours'],
+  [type('engine/resolve/admit.ts', 'plugins/kit/index.ts'), 'engine imports nothing of ours'],
+  [value('plugins/slack/index.ts', 'plugins/telegram/index.ts'), 'a plugin imports only the kit'],
+  [value('plugins/slack/index.ts', 'plugins/kit/split.ts'), 'a plugin imports only the kit'],
+  [value('plugins/slack/index.ts', '@reveille/kit/split.ts'), 'a plugin imports only the kit'],
+  [value('transforms/review.ts', 'engine/index.ts'), 'a transform imports only engine/transform/define'],
+  [type('runtime/http/index.ts', 'engine/config/load.ts'), 'runtime imports only the index files'],
+  [value('runtime/plugin/host.ts', 'plugins/echo/index.ts'), 'runtime imports only the index files'],
+  [value('runtime/http/index.ts', 'test/fixture.ts'), 'only tests and tools import tests'],
+  [
+    type('runtime/http/index.ts', 'runtime/dispatch/options.ts'),
+    'runtime/http never reaches runtime/dispatch',
+  ],
+  [value('engine/config/load.ts', 'engine/compile/mapping.ts'), 'engine/config knows no later pass'],
+  [type('engine/resolve/resolve.ts', 'engine/reload/live.ts'), 'only engine/reload knows what is live'],
+] as const
+
+for (const [violation, rule] of planted) {
+  test(`${violation.from} may not import ${violation.to}`, () => {
+    const found = findViolations([violation])
+    assert.equal(found.length, 1)
+    assert.match(found[0] ?? '', new RegExp(`^${violation.from} .*${violation.to}: ${rule}`))
+  })
+}
+
+test('a wall is not passed through a third file', () => {
+  const found = findViolations([
+    value('runtime/http/wake.ts', 'runtime/session/main.ts'),
+    value('runtime/session/main.ts', 'runtime/dispatch/index.ts'),
+  ])
+  assert.equal(found.length, 1)
+  assert.match(
+    found[0] ?? '',
+    /wake\.ts -> runtime\/session\/main\.ts -> runtime\/dispatch\/index\.ts: runtime\/http/,
+  )
+})
+
+test('folders may not import each other in a circle, however long', () => {
+  const found = findViolations([
+    value('runtime/agent/a.ts', 'runtime/session/b.ts'),
+    value('runtime/session/c.ts', 'runtime/observe/d.ts'),
+    value('runtime/observe/e.ts', 'runtime/agent/f.ts'),
+  ])
+  assert.deepEqual(found, [
+    'runtime/agent/a.ts imports runtime/session/b.ts, runtime/session/c.ts imports runtime/observe/d.ts, ' +
+      'runtime/observe/e.ts imports runtime/agent/f.ts: folders import each other in a circle',
+  ])
+})
+
+test('every form of import is seen, and nothing that only looks like one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'reveille-imports-'))
+  try {
+    const tree = {
+      'package.json': '{"workspaces": ["engine", "plugins/*"]}',
+      'tsconfig.json':
+        '{"compilerOptions": {"module": "nodenext", "noEmit": true, "types": []}, "include": ["**/*.ts"]}',
+      'engine/package.json': '{"name": "@reveille/engine", "exports": {".": "./index.ts"}}',
+      'plugins/kit/package.json':
+        '{"name": "@reveille/kit", "exports": {".": "./index.ts", "./more": "./more.ts"}}',
+      'engine/index.ts': [
+        "import { a } from './a.ts'",
+        "import type { B } from './b.ts'",
+        "export * from './c.ts'",
+        "export type { D } from './d.ts'",
+        "import './e.ts'",
+        "const f = await import('./f.ts')",
+        "type G = import('./g.ts').G",
+        "import { more } from '@reveille/kit/more'",
+        "import { past } from '@reveille/kit/past'",
+        "import fs from 'node:fs'",
+        "// import './comment.ts'",
+        'const text = `import "./text.ts"`',
+      ].join('\n'),
+    }
+    for (const [path, text] of Object.entries(tree)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const found = readImports(folder).map(({ to, isType }) => `${to}${isType ? ' (type)' : ''}`)
+    assert.deepEqual(found.sort(), [
+      '@reveille/kit/past',
+      'engine/a.ts',
+      'engine/b.ts (type)',
+      'engine/c.ts',
+      'engine/d.ts (type)',
+      'engine/e.ts',
+      'engine/f.ts',
+      'engine/g.ts (type)',
+      'plugins/kit/more.ts',
+    ])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

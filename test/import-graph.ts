@@ -1,0 +1,69 @@
+/** Owns reading who imports whom: TypeScript parses, so that no comment, string or unusual form of import fools us. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path/posix'
+import type { Node } from 'typescript/unstable/ast'
+import { isExportDeclaration, isImportDeclaration, isImportTypeNode } from 'typescript/unstable/ast/is'
+import { API } from 'typescript/unstable/sync'
+
+/** Paths are relative to the root, with slashes. */
+export interface Import {
+  readonly from: string
+  readonly to: string
+  /** Gone at run time. */
+  readonly isType: boolean
+}
+
+/** Every import of a file of ours by a file of ours: static, re-exported, dynamic, of a value or of a type. */
+export function readImports(root: string): Import[] {
+  const entries = readEntries(root)
+  const api = new API({ cwd: root })
+  try {
+    const project = api.updateSnapshot({ openProject: join(root, 'tsconfig.json') }).getProjects()[0]
+    if (project === undefined) throw new Error(`There is no tsconfig.json in ${root}.`)
+    const { program } = project
+    const files = program.getSourceFileNames().map((file) => relative(root, file))
+    const ours = files.filter((file) => !file.startsWith('..') && !file.split('/').includes('node_modules'))
+    return ours.flatMap((from) => {
+      const imports = program.getSourceFile(join(root, from))?.imports ?? []
+      return imports.flatMap((node) => {
+        const to = resolve(from, (node as Node & { readonly text: string }).text, entries)
+        return to === undefined ? [] : [{ from, to, isType: isTypeOnly(node) }]
+      })
+    })
+  } finally {
+    api.close()
+  }
+}
+
+/** What our packages export, by specifier: `@reveille/kit` -> `plugins/kit/index.ts`. */
+function readEntries(root: string): ReadonlyMap<string, string> {
+  const description = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const folders = (description.workspaces as string[]).flatMap((workspace) =>
+    workspace.endsWith('/*')
+      ? readdirSync(join(root, workspace.slice(0, -2))).map((name) => join(workspace.slice(0, -2), name))
+      : [workspace],
+  )
+  const entries = new Map<string, string>()
+  for (const folder of folders) {
+    const { name, exports } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+    for (const [path, file] of Object.entries(exports as Record<string, unknown>)) {
+      if (typeof file === 'string') entries.set(join(name, path), join(folder, file))
+    }
+  }
+  return entries
+}
+
+function resolve(from: string, specifier: string, entries: ReadonlyMap<string, string>): string | undefined {
+  if (specifier.startsWith('.')) return join(from, '..', specifier)
+  const entry = entries.get(specifier)
+  // A package of ours reached past its exports is kept as it reads, for the rules to refuse.
+  return entry ?? (specifier.startsWith('@reveille/') ? specifier : undefined)
+}
+
+function isTypeOnly(specifier: Node): boolean {
+  const { parent } = specifier
+  if (isImportDeclaration(parent)) return parent.importClause?.phaseModifier !== undefined
+  if (isExportDeclaration(parent)) return parent.isTypeOnly
+  return isImportTypeNode(parent.parent)
+}
