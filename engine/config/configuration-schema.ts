@@ -103,7 +103,7 @@ const history = section({
 const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }>>({
   type: ['array', 'object'],
   items: text(),
-  additionalProperties: keys({ alias: Type.Optional(text()) }),
+  additionalProperties: keys({ alias: Type.Optional(text({ description: 'A short name of the model.' })) }),
   expects: 'a list of <provider>/<model>, or a map of them to {alias}',
   description: 'The models that may be asked for. Absent: any.',
 })

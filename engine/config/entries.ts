@@ -104,6 +104,7 @@ function* checkFields({ value, path }: Item): Iterable<Finding> {
       hint: hint ?? `Write \`${needed}:\` and what the agent is to read.`,
     }
   }
+  yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   const where = [...path, 'match', 'path']
   const endpoint = value.match?.path
   if (endpoint === undefined || endpoint === '/') return
@@ -119,6 +120,19 @@ function* checkFields({ value, path }: Item): Iterable<Finding> {
   }
   const finding = checkEndpointName(endpoint, where, 'value')
   if (finding) yield finding
+}
+
+function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {
+  const seen = new Set<string>()
+  for (const name of names) {
+    const folded = name.toLowerCase()
+    if (seen.has(folded)) {
+      const message = `\`${writePath([...path, name])}\` is the same header in another case`
+      const hint = 'Name it once, with a list of texts of which any may be equal.'
+      yield { path: [...path, name], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+    }
+    seen.add(folded)
+  }
 }
 
 function* unusedFields({ value, path }: Item): Iterable<Finding> {

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { configurationSchema } from './configuration-schema.ts'
+import { mappingFileSchema } from './mapping-schema.ts'
+
+interface Node {
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly default?: unknown
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+  readonly additionalProperties?: boolean | Node
+}
+
+/** Every key of a schema with its path. */
+function* keysOf(node: Node, path = ''): Iterable<[path: string, key: Node, required: boolean]> {
+  for (const [name, key] of Object.entries(node.properties ?? {})) {
+    yield [`${path}${name}`, key, node.required?.includes(name) ?? false]
+    yield* keysOf(key, `${path}${name}.`)
+  }
+  if (node.items) yield* keysOf(node.items, `${path}[].`)
+  if (typeof node.additionalProperties === 'object')
+    yield* keysOf(node.additionalProperties, `${path}<name>.`)
+}
+
+const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...keysOf(schema as Node)])
+
+/** Parts of a value that is itself optional: with the whole, they are required. */
+const requiredParts = ['agents.runners.<name>.kind', 'agents.route.channel']
+
+test('every key that holds a value has its line of documentation', () => {
+  const bare = keys
+    .filter(([, key]) => key.properties === undefined && !key.description)
+    .map(([path]) => path)
+  assert.deepEqual(bare, [])
+})
+
+test('a key has a default exactly when it is always there', () => {
+  const odd = keys.filter(
+    ([path, key, required]) => required === (key.default === undefined) && !requiredParts.includes(path),
+  )
+  assert.deepEqual(
+    odd.map(([path]) => path),
+    [],
+  )
+})

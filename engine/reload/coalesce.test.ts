@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createCoalesced } from './coalesce.ts'
+
+test('signals become one once they rest', (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const act = context.mock.fn()
+  const { signal } = createCoalesced(act, 50)
+  for (let count = 0; count < 5; count++) {
+    signal()
+    context.mock.timers.tick(40)
+  }
+  assert.equal(act.mock.callCount(), 0)
+  context.mock.timers.tick(10)
+  assert.equal(act.mock.callCount(), 1)
+  context.mock.timers.tick(10_000)
+  assert.equal(act.mock.callCount(), 1)
+})
+
+test('signals that never rest are acted on all the same, once per longest wait', (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const act = context.mock.fn()
+  const { signal } = createCoalesced(act, 50, 200)
+  for (let time = 0; time < 1000; time += 25) {
+    signal()
+    context.mock.timers.tick(25)
+  }
+  assert.ok(act.mock.callCount() >= 4 && act.mock.callCount() <= 5)
+})
+
+test('nothing follows a cancel', (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const act = context.mock.fn()
+  const { signal, cancel } = createCoalesced(act, 50)
+  signal()
+  cancel()
+  context.mock.timers.tick(10_000)
+  assert.equal(act.mock.callCount(), 0)
+})

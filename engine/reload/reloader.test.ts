@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Snapshot } from '../compile/snapshot.ts'
+import type { Configuration, Loaded } from '../config/configuration.ts'
+import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Settings } from '../config/settings.ts'
+import { CandidateError } from './candidate.ts'
+import type { ReloadEvent } from './reload-event.ts'
+import { createReloader, type ReloaderOptions } from './reloader.ts'
+import type { WatchOptions } from './watcher.ts'
+
+const bad: Diagnostic = { severity: 'error', code: 'UNKNOWN_KEY', message: 'no such key' }
+
+function loadedWith(digest: string, gateway: Partial<Settings['gateway']> = {}): Loaded {
+  const settings = { gateway: { host: 'h', port: 1, dataDir: '/d', store: 'sqlite', ...gateway } } as Settings
+  const configuration = { settings, digest, mappings: [], warnings: [], watched: [`/watched/${digest}`] }
+  return { ok: true, configuration: configuration as unknown as Configuration }
+}
+
+function failedLoad(): Loaded {
+  return { ok: false, diagnostics: [bad], watched: ['/watched/bad'], digest: 'bad' }
+}
+
+/** A compiler that keeps what it was given; the real one has its own tests. */
+const compile: ReloaderOptions['compile'] = ({ digest, settings }) => ({
+  ok: true,
+  warnings: [],
+  snapshot: { digest, settings, mappings: [] } as unknown as Snapshot,
+})
+
+/** A reloader whose loads are answered by the test, one after the other. */
+function createBench(options: Partial<ReloaderOptions> = {}) {
+  const loads: PromiseWithResolvers<Loaded>[] = []
+  const begun: (() => void)[] = []
+  const events: ReloadEvent[] = []
+  const sets: string[][] = []
+  let watching: WatchOptions | undefined
+  let closedWatcher = false
+  const reloader = createReloader({
+    load() {
+      const load = Promise.withResolvers<Loaded>()
+      loads.push(load)
+      for (const told of begun.splice(0)) told()
+      return load.promise
+    },
+    compile,
+    now: () => 0,
+    watch(watchOptions) {
+      watching = watchOptions
+      return {
+        watch: (paths) => sets.push([...paths]),
+        close: async () => {
+          closedWatcher = true
+        },
+      }
+    },
+    ...options,
+  })
+  reloader.subscribe((event) => events.push(event))
+  async function began(index: number): Promise<void> {
+    while (loads.length <= index) await new Promise<void>((told) => begun.push(told))
+  }
+  return {
+    reloader,
+    events,
+    sets,
+    loads,
+    types: () => events.map(({ type }) => type),
+    change: () => watching?.onChange(),
+    isWatcherClosed: () => closedWatcher,
+    began,
+    /** Answers the load number `index`, waiting for it to begin. */
+    async answer(index: number, loaded: Loaded) {
+      await began(index)
+      loads[index]?.resolve(loaded)
+    },
+    async start(digest = 'one') {
+      const started = reloader.start()
+      loads[0]?.resolve(loadedWith(digest))
+      await started
+    },
+  }
+}
+
+test('the first load makes generation 1 and begins to watch', async () => {
+  const { reloader, start, events, sets } = createBench()
+  assert.throws(() => reloader.current())
+  await start()
+  assert.equal(reloader.current().generation, 1)
+  assert.deepEqual(events, [
+    { type: 'snapshot-swapped', generation: 1, digest: 'one', tookMs: 0, mappings: 0, warnings: [] },
+  ])
+  assert.deepEqual(sets, [['/watched/one']])
+})
+
+test('a first load that fails leaves nothing live and watches nothing', async () => {
+  const { reloader, answer, sets } = createBench()
+  const started = reloader.start()
+  await answer(0, failedLoad())
+  assert.deepEqual(await started, { ok: false, diagnostics: [bad] })
+  assert.throws(() => reloader.current())
+  assert.deepEqual(sets, [])
+})
+
+test('a good candidate is swapped in whole, and whoever holds the old one keeps it', async () => {
+  const { reloader, start, answer } = createBench()
+  await start()
+  const before = reloader.current()
+  const reloaded = reloader.reload()
+  await answer(1, loadedWith('two'))
+  const result = await reloaded
+  assert.ok(result.ok && result.swapped)
+  assert.equal(before.snapshot.digest, 'one')
+  assert.deepEqual([reloader.current().generation, reloader.current().snapshot.digest], [2, 'two'])
+  assert.ok(Object.isFrozen(reloader.current()))
+})
+
+test('the same content is no new generation', async () => {
+  const { reloader, start, answer, types } = createBench()
+  await start()
+  const reloaded = reloader.reload()
+  await answer(1, loadedWith('one'))
+  const result = await reloaded
+  assert.ok(result.ok && !result.swapped)
+  assert.equal(reloader.current().generation, 1)
+  assert.deepEqual(types(), ['snapshot-swapped', 'content-unchanged'])
+})
+
+const refusals: Readonly<
+  Record<string, { options: Partial<ReloaderOptions>; loaded: Loaded; code: string }>
+> = {
+  'that does not load': { options: {}, loaded: failedLoad(), code: 'UNKNOWN_KEY' },
+  'that does not compile': {
+    options: { compile: (one) => (one.digest === 'one' ? compile(one) : { ok: false, diagnostics: [bad] }) },
+    loaded: loadedWith('two'),
+    code: 'UNKNOWN_KEY',
+  },
+  'whose compiler throws': {
+    options: {
+      compile(one) {
+        if (one.digest === 'one') return compile(one)
+        throw new TypeError('oops')
+      },
+    },
+    loaded: loadedWith('two'),
+    code: 'CANDIDATE_REFUSED',
+  },
+  'that the host cannot prepare': {
+    options: {
+      prepare({ digest }) {
+        if (digest !== 'one') throw new CandidateError([{ ...bad, code: 'BAD_CHANNEL' }])
+        return { commit() {}, discard() {} }
+      },
+    },
+    loaded: loadedWith('two'),
+    code: 'BAD_CHANNEL',
+  },
+}
+
+for (const [what, { options, loaded, code }] of Object.entries(refusals)) {
+  test(`a candidate ${what} leaves the old snapshot serving and says why`, async () => {
+    const { reloader, start, answer, events } = createBench(options)
+    await start()
+    const before = reloader.current()
+    const reloaded = reloader.reload()
+    await answer(1, loaded)
+    assert.equal((await reloaded).ok, false)
+    assert.equal(reloader.current(), before)
+    const told = events.at(-1)
+    assert.ok(told?.type === 'candidate-rejected')
+    assert.deepEqual(
+      told.diagnostics.map((diagnostic) => diagnostic.code),
+      [code],
+    )
+    const mended = reloader.reload()
+    await answer(2, loadedWith('one'))
+    assert.ok((await mended).ok)
+  })
+}
+
+test('a failed load widens what is watched all the same', async () => {
+  const { reloader, start, answer, sets } = createBench()
+  await start()
+  const reloaded = reloader.reload()
+  await answer(1, failedLoad())
+  await reloaded
+  assert.deepEqual(sets, [['/watched/one'], ['/watched/bad']])
+})
+
+test('callers during a load share the next one, and the load they overtook is given up', async () => {
+  const { reloader, start, answer, loads, types } = createBench()
+  await start()
+  const first = reloader.reload()
+  const second = reloader.reload()
+  const third = reloader.reload()
+  await answer(1, loadedWith('stale'))
+  await answer(2, loadedWith('fresh'))
+  const results = await Promise.all([first, second, third])
+  for (const result of results) assert.ok(result.ok && result.live.snapshot.digest === 'fresh')
+  assert.equal(loads.length, 3)
+  assert.equal(reloader.current().generation, 2)
+  assert.deepEqual(types(), ['snapshot-swapped', 'snapshot-swapped'])
+})
+
+test('files that never rest cannot keep a candidate from going live for ever', async () => {
+  const { reloader, start, began, answer } = createBench()
+  await start()
+  const first = reloader.reload()
+  const later = []
+  for (let round = 1; round <= 6; round++) {
+    await began(round)
+    later.push(reloader.reload())
+    await answer(round, loadedWith(`round-${round}`))
+  }
+  const result = await first
+  assert.ok(result.ok && result.live.snapshot.digest === 'round-6')
+  assert.equal(reloader.current().generation, 2)
+  await answer(7, loadedWith('rested'))
+  await Promise.all(later)
+  assert.equal(reloader.current().snapshot.digest, 'rested')
+})
+
+test('a changed file is loaded without being asked for', async () => {
+  const { reloader, start, answer, change, events } = createBench()
+  await start()
+  const swapped = new Promise<void>((resolve) => {
+    reloader.subscribe(({ type }) => type === 'snapshot-swapped' && resolve())
+  })
+  change()
+  await answer(1, loadedWith('two'))
+  await swapped
+  assert.equal(events.length, 2)
+})
+
+test('what only a restart can change stays as it was, in the snapshot too, and is named', async () => {
+  const { reloader, start, answer, events } = createBench()
+  await start()
+  const reloaded = reloader.reload()
+  await answer(1, loadedWith('two', { port: 2, dataDir: '/e' }))
+  await reloaded
+  const { gateway } = reloader.current().snapshot.settings
+  assert.deepEqual([gateway.port, gateway.dataDir, gateway.host], [1, '/d', 'h'])
+  assert.deepEqual(events.at(-1), {
+    type: 'restart-required',
+    generation: 2,
+    keys: ['gateway.port', 'gateway.dataDir'],
+  })
+})
+
+test('the host prepares before the swap, and lets go of the old after it', async () => {
+  const story: string[] = []
+  const { reloader, start, answer } = createBench({
+    async prepare({ digest }) {
+      story.push(`prepare ${digest}`)
+      return {
+        commit() {
+          story.push(`commit ${digest}, ${reloader.current().snapshot.digest} is live`)
+        },
+        discard() {
+          story.push(`discard ${digest}`)
+        },
+      }
+    },
+  })
+  await start()
+  const reloaded = reloader.reload()
+  await answer(1, loadedWith('two'))
+  await reloaded
+  assert.deepEqual(story, [
+    'prepare one',
+    'commit one, one is live',
+    'prepare two',
+    'commit two, two is live',
+  ])
+})
+
+test('a commit that fails is told and changes nothing', async () => {
+  const { reloader, start, types } = createBench({
+    prepare: () => ({
+      commit() {
+        throw new Error('would not close')
+      },
+      discard() {},
+    }),
+  })
+  await start()
+  assert.equal(reloader.current().generation, 1)
+  assert.deepEqual(types(), ['snapshot-swapped', 'release-failed'])
+})
+
+test('closing discards a candidate that is being prepared, and ends watching', async () => {
+  const preparing = Promise.withResolvers<void>()
+  const finish = Promise.withResolvers<void>()
+  const story: string[] = []
+  const { reloader, start, answer, isWatcherClosed } = createBench({
+    async prepare({ digest }) {
+      if (digest === 'two') {
+        preparing.resolve()
+        await finish.promise
+      }
+      return {
+        commit: () => void story.push(`commit ${digest}`),
+        discard: () => void story.push(`discard ${digest}`),
+      }
+    },
+  })
+  await start()
+  const reloaded = reloader.reload()
+  await answer(1, loadedWith('two'))
+  await preparing.promise
+  const closed = reloader.close()
+  finish.resolve()
+  await closed
+  assert.equal((await reloaded).ok, false)
+  assert.deepEqual(story, ['commit one', 'discard two'])
+  assert.equal(reloader.current().generation, 1)
+  assert.ok(isWatcherClosed())
+  await assert.rejects(reloader.reload())
+})
+
+test('a subscription ends when it is told to', async () => {
+  const { reloader, start, answer } = createBench()
+  let heard = 0
+  const end = reloader.subscribe(() => heard++)
+  await start()
+  end()
+  const reloaded = reloader.reload()
+  await answer(1, loadedWith('two'))
+  await reloaded
+  assert.equal(heard, 1)
+})
