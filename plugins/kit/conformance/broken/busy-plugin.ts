@@ -1,0 +1,8 @@
+/** A plugin that does what none may do: it starts something when it is imported. */
+
+import { definePlugin } from '../../plugin.ts'
+
+setInterval(() => {}, 1000).unref()
+process.on('SIGTERM', () => {})
+
+export default definePlugin({ name: 'busy', setup: () => ({}) })

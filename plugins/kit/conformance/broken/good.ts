@@ -1,0 +1,68 @@
+/** Owns a runner and a channel that keep every promise, for the broken ones to spoil. */
+
+import type { Channel } from '../../channel.ts'
+import { PluginError } from '../../plugin-error.ts'
+import type { Runner } from '../../runner.ts'
+import { splitMarkdown } from '../../split.ts'
+import type { ChannelFixture } from '../channel.ts'
+import type { RunnerFixture } from '../runner.ts'
+
+export const secret = 'hunter2-hunter2'
+
+/** A service behind a plugin: it answers, stalls or fails as the suite asks. */
+function createService() {
+  let mood: 'well' | 'stalled' | 'failing' = 'well'
+  return {
+    stall() {
+      mood = 'stalled'
+    },
+    fail() {
+      mood = 'failing'
+    },
+    async call(signal: AbortSignal) {
+      if (signal.aborted) throw aborted()
+      if (mood === 'failing') throw new PluginError('It failed.', { code: 'unavailable', retryable: true })
+      if (mood === 'stalled') {
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(aborted())))
+      }
+    },
+  }
+}
+
+export function aborted(): PluginError {
+  return new PluginError('It was called off.', { code: 'aborted', retryable: true })
+}
+
+export function createGoodRunner(): RunnerFixture {
+  const { call, stall, fail } = createService()
+  const runner: Runner = {
+    id: 'good',
+    async run(turn, { signal }) {
+      await call(signal)
+      return { reply: turn.prompt, usage: undefined }
+    },
+  }
+  return { runner, stall, fail }
+}
+
+export function createGoodChannel(): ChannelFixture {
+  const { call, stall, fail } = createService()
+  const limits = { part: 120, unit: 'utf16' } as const
+  const sent = new Map<string, string>()
+  const channel: Channel = {
+    id: 'good',
+    limits,
+    idempotency: { windowMs: 60_000 },
+    target(to) {
+      if (/^#\w+$/.test(to)) return { key: to.toLowerCase(), kind: 'channel' }
+      throw new PluginError('Not an address.', { code: 'bad-target', retryable: false })
+    },
+    render: (markdown) => splitMarkdown(markdown, limits).map((text) => ({ text })),
+    async send({ text }, { key, signal }) {
+      await call(signal)
+      if (!sent.has(key)) sent.set(key, text)
+      return { id: key, at: '2026-01-01T00:00:00Z' }
+    },
+  }
+  return { channel, messages: () => [...sent.values()], stall, fail }
+}
