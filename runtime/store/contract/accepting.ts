@@ -8,7 +8,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function acceptingContract(subject: ContractSubject): void {
-  describe(`${subject.name}: accepting`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: accepting`, { concurrency: 4, timeout: 30_000 }, () => {
     test('what was accepted is there after the store was closed and opened', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -8,7 +8,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function changesContract(subject: ContractSubject): void {
-  describe(`${subject.name}: changes`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: changes`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a listener hears of what is committed after it began to listen, in order', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

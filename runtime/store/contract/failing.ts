@@ -11,7 +11,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function failingContract(subject: ContractSubject): void {
-  describe(`${subject.name}: failing`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: failing`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a full disk refuses the whole batch, and the store recovers by itself', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -8,7 +8,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function heartbeatContract(subject: ContractSubject): void {
-  describe(`${subject.name}: heartbeats`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: heartbeats`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a burst of events that ask for now is one heartbeat, due by the first of them', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

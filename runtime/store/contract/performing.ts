@@ -8,7 +8,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function performingContract(subject: ContractSubject): void {
-  describe(`${subject.name}: performing`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: performing`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a task is not claimed before it is due, and then at once', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

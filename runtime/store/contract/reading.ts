@@ -8,7 +8,7 @@ import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
 export function readingContract(subject: ContractSubject): void {
-  describe(`${subject.name}: reading`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: reading`, { concurrency: 4, timeout: 30_000 }, () => {
     test('lists are newest first, and their pages join without a gap while new items arrive', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -9,7 +9,7 @@ import { createSampler, idOf } from './samples.ts'
 const keepMs = 7 * 86_400_000
 
 export function retentionContract(subject: ContractSubject): void {
-  describe(`${subject.name}: retention`, { concurrency: 4 }, () => {
+  describe(`${subject.name}: retention`, { concurrency: 4, timeout: 30_000 }, () => {
     test('terminal history goes after its time, with its requests, messages and deliveries', async (t) => {
       const bench = await openBench(t, subject, { keepMs })
       const sample = createSampler(bench)

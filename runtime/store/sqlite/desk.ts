@@ -1,6 +1,8 @@
 /** Owns one connection of the writer: opened, migrated, with everything prepared that works on it. */
 
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../port.ts'
 import { type Accepting, createAccepting } from './accepting.ts'
 import type { NoteChange } from './change-list.ts'
 import { type ApplyEffects, createEffects } from './effects.ts'
@@ -36,7 +38,10 @@ export interface Desk {
 }
 
 export function openDesk(data: WriterData, changed: NoteChange): Desk {
-  const db = new DatabaseSync(databaseFile(data.folder), { timeout: 5_000 })
+  const file = databaseFile(data.folder)
+  // SQLite would make a new one, and a store that forgot everything would seem to work.
+  if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `the database ${file} is gone`)
+  const db = new DatabaseSync(file, { timeout: 5_000 })
   try {
     // FULL: a commit is on the disk before anyone hears of it. The checkpoint waits for 16 MiB of log.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000')

@@ -25,8 +25,8 @@ export interface Schedule {
   postpone(key: string, dueAt: number, counts: boolean): void
   /** When the next task of a kind is due; Infinity for never. */
   earliest(kind: TaskKind): number
-  /** Arms again what was claimed when the process before died. */
-  recover(): void
+  /** Arms again what is claimed on disk and held by nobody. Answers the keys that are held rightly. */
+  recover(held: ReadonlySet<string>): Set<string>
   forget(): void
 }
 
@@ -75,7 +75,7 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
   const insertLane = db.prepare('INSERT INTO lanes VALUES (?, ?, ?)')
   const deleteLane = db.prepare('DELETE FROM lanes WHERE lane = ? AND seq = ?')
   const selectHead = db.prepare('SELECT key FROM lanes WHERE lane = ? ORDER BY seq LIMIT 1')
-  const selectInterrupted = db.prepare('SELECT * FROM tasks WHERE claimed = 1')
+  const selectClaimed = db.prepare('SELECT * FROM tasks WHERE claimed = 1')
   const updateInterrupted = db.prepare('UPDATE tasks SET claimed = 0, interrupted = 1 WHERE key = ?')
 
   /** Rows of tasks without a subject: few, and armed again and again. */
@@ -191,11 +191,17 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
       return dueAt
     },
 
-    recover() {
-      for (const row of selectInterrupted.all() as unknown as TaskRow[]) {
-        updateInterrupted.run(row.key)
-        ring(row)
+    recover(held) {
+      const right = new Set<string>()
+      for (const row of selectClaimed.all() as unknown as TaskRow[]) {
+        if (held.has(row.key)) {
+          right.add(row.key)
+        } else {
+          updateInterrupted.run(row.key)
+          ring(row)
+        }
       }
+      return right
     },
 
     forget() {

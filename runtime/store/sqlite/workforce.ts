@@ -88,7 +88,7 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
         return
       } catch (error) {
         if (!(error instanceof StoreError) || error.code === 'LEASE_LOST' || error.code === 'DRAINING') return
-        if (error.code === 'BAD_ENTRY') {
+        if (error.code === 'BAD_ENTRY' && settlement === first) {
           options.onFault?.(error, given.task)
           settlement = laterAgain()
         } else {

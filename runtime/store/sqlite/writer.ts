@@ -69,10 +69,26 @@ export function createWriter(data: WriterData): Writer {
   recover(desk)
   lastState = stateOf(desk)
 
+  /**
+   * Brings claims in memory and on disk together: at open, when none is in memory, and after an outcome that
+   * stayed unknown for a while. What nobody holds is armed again; who holds what was settled has lost it.
+   */
   function recover(at: Desk): void {
+    const held = new Set([...claims.values()].map((open) => open.given.task.key))
     at.begin()
-    at.schedule.recover()
+    const right = at.schedule.recover(held)
     at.commit()
+    for (const [claim, { workforce, given }] of claims) {
+      if (right.has(given.task.key)) continue
+      claims.delete(claim)
+      workforce.open -= 1
+    }
+  }
+
+  function reopenAndRecover(): Desk {
+    const at = reopen()
+    recover(at)
+    return at
   }
 
   function stateOf(at: Desk): WriterState {
@@ -324,7 +340,7 @@ export function createWriter(data: WriterData): Writer {
       // First of all: who began to listen hears of what was asked for in the same turn.
       for (const order of batch.orders) if (order.type === 'listen') changes.listen(order.on)
       try {
-        const at = desk ?? reopen()
+        const at = desk ?? reopenAndRecover()
         if (!writes(at, batch)) {
           const draft: Draft = { special: [], answers: [], claims: [], settled: new Set() }
           for (const order of batch.orders) {
