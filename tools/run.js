@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { findNode } from '../runtime/bin/find-node.js'
 import { endAs, relay } from '../runtime/bin/relay.js'
 import { ensureInstalled } from './install.js'
+import { watchParent } from './parent.js'
 
 /** Job -> the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
 const jobs = new Map([
@@ -20,6 +21,9 @@ const jobs = new Map([
   ['soak', './jobs.ts'],
 ])
 
+/** Errors whose message is all that the user needs. */
+const told = new Set(['NODE_MISSING', 'INSTALL_FAILED', 'BUILD_FAILED'])
+
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
 const [name, ...args] = process.argv.slice(2)
 const file = jobs.get(name)
@@ -28,6 +32,8 @@ if (file === undefined) {
   process.stderr.write(`Usage: node tools/run.js ${[...jobs.keys()].join(' | ')}\n`)
   process.exitCode = 2
 } else {
+  // As if npm had passed the signal on. Elsewhere a parent may go as it likes: `node tools/run.js start &`.
+  if (process.env.npm_lifecycle_event === name) watchParent(() => process.kill(process.pid, 'SIGTERM'))
   try {
     await ensureInstalled(root)
     const node = findNode()
@@ -40,7 +46,7 @@ if (file === undefined) {
       endAs(await relay(node.file, process.argv.slice(1)))
     }
   } catch (error) {
-    if (error?.code !== 'NODE_MISSING' && error?.code !== 'INSTALL_FAILED') throw error
+    if (!told.has(error?.code)) throw error
     process.stderr.write(`${error.message}\n`)
     process.exitCode = 1
   }

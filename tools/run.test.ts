@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
+const bootstrap = [
+  'tools/run.js',
+  'tools/install.js',
+  'tools/parent.js',
+  'runtime/bin/find-node.js',
+  'runtime/bin/relay.js',
+]
 const posix = { skip: process.platform === 'win32' && 'the fake npm is a shell script' }
 
 /** A fresh clone in small: the real bootstrap, a job that tells what it was given, and an npm that only notes calls. */
@@ -15,14 +23,7 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
   const folder = await mkdtemp(path.join(tmpdir(), 'reveille-clone-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const at = (...names: string[]) => path.join(folder, ...names)
-  for (const file of [
-    'tools/run.js',
-    'tools/install.js',
-    'runtime/bin/find-node.js',
-    'runtime/bin/relay.js',
-  ]) {
-    await cp(path.join(root, file), at(file))
-  }
+  for (const file of bootstrap) await cp(path.join(root, file), at(file))
   await writeFile(at('package.json'), '{"type":"module"}')
   await writeFile(
     at('tools/start.js'),
@@ -50,6 +51,8 @@ async function createClone(t: TestContext, options: { npm?: string } = {}) {
   const { npm_execpath: _npm, NODE_TEST_CONTEXT: _context, ...env } = process.env
   env['PATH'] = [at('bin'), path.dirname(process.execPath), env['PATH']].join(path.delimiter)
   return {
+    at,
+    env,
     lock,
     start: (...args: string[]) => run(process.execPath, [at('tools/run.js'), ...args], { env }),
     calls: async () => (await readFile(at('npm-calls'), 'utf8').catch(() => '')).split('\n').filter(Boolean),
@@ -114,4 +117,24 @@ test('a job that does not exist is bad usage and installs nothing', posix, async
     return true
   })
   assert.deepEqual(await clone.calls(), [])
+})
+
+test('a job that npm started stops when npm is gone, although no signal reaches it', posix, async (t) => {
+  const clone = await createClone(t)
+  const job = `export async function start() {
+    process.on('SIGTERM', () => { console.log('drained'); process.exit(0) })
+    setInterval(() => {}, 1000)
+    console.log('ready')
+  }`
+  await writeFile(clone.at('tools/start.js'), job)
+  // Two commands, so that no shell replaces itself by the last one.
+  const script = `"${process.execPath}" "${clone.at('tools/run.js')}" start; true`
+  const shell = spawn('sh', ['-c', script], {
+    env: { ...clone.env, npm_lifecycle_event: 'start' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]()
+  assert.equal((await lines.next()).value, 'ready')
+  shell.kill('SIGTERM')
+  assert.equal((await lines.next()).value, 'drained')
 })

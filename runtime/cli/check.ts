@@ -9,7 +9,7 @@ import {
   type Randomness,
   type Settings,
 } from '@reveille/engine'
-import { parsePluginConfiguration } from '../plugin/configuration.ts'
+import { createConfigurationParser } from '../plugin/configuration.ts'
 import { createDirectory } from '../plugin/directory.ts'
 import { type PluginProblem, PluginSetupError } from '../plugin/index.ts'
 import { specify } from '../plugin/specify.ts'
@@ -60,9 +60,8 @@ async function findingsOf(file: string, io: Io): Promise<Findings> {
  */
 function checkPlugins(settings: Settings): Catalog {
   const directory = createDirectory(settings.plugins, new URL(import.meta.url))
-  for (const { package: found, key, given } of specify(settings, directory)) {
-    parsePluginConfiguration(found, key, given)
-  }
+  const parse = createConfigurationParser()
+  for (const { package: found, key, given } of specify(settings, directory)) parse(found, key, given)
   return directory
 }
 
