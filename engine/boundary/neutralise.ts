@@ -1,6 +1,6 @@
 /** Owns taking the power out of data that looks like our fence or like a chat template's control token. */
 
-import { fold } from './fold.ts'
+import { compileLookAlikeTest, fold } from './fold.ts'
 
 /** The name of the fence's tag; see fence.ts. */
 export const fenceName = 'outside-data'
@@ -29,7 +29,7 @@ const marks = new RegExp(
   'gi',
 )
 
-const suspicious = /[<[|]/
+const suspicious = compileLookAlikeTest('<[|')
 const notAscii = /[\u0080-\uffff]/
 
 /** Not even a look-alike of what they replace, so that neutralised text holds no mark by any reading. */
@@ -37,18 +37,15 @@ const replacements: Readonly<Record<string, string>> = { '<': '(', '[': '(', '|'
 
 /** The text with every look-alike's first character exchanged for a powerless one; most texts come back as they are. */
 export function neutralise(text: string): string {
-  if (!notAscii.test(text)) {
-    return suspicious.test(text) ? text.replace(marks, (mark) => disarm(mark)) : text
-  }
+  if (!suspicious.test(text)) return text
+  if (!notAscii.test(text)) return text.replace(marks, disarm)
   const folded = fold(text)
-  if (!suspicious.test(folded.text)) return text
   let result = ''
   let done = 0
   for (const match of folded.text.matchAll(marks)) {
     const start = folded.origin[match.index] ?? 0
-    const end = folded.origin[match.index + match[0].length] ?? text.length
     result += text.slice(done, start) + disarm(match[0])
-    done = end
+    done = folded.origin[match.index + match[0].length] ?? text.length
   }
   return result + text.slice(done)
 }

@@ -193,6 +193,15 @@ test('content without a boundary is warned of', () => {
   )
 })
 
+test('an expression in the middle of a text is warned of', () => {
+  const compiled = compileFixture([{ message: 'Review {% title %}' }])
+  assert.ok(compiled.ok)
+  assert.deepEqual(
+    compiled.warnings.map(({ code, place }) => [code, place?.text.slice(place.column - 1)]),
+    [['PARTIAL_EXPRESSION', '{% title %}']],
+  )
+})
+
 test('a snapshot tells its mappings in matching order and covers their endpoints', () => {
   const snapshot = snapshotOf([
     { id: 'a', match: { path: 'github' }, message: 'x', description: 'Reviews' },

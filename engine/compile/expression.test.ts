@@ -77,3 +77,12 @@ test('an expression does not change the payload', async () => {
   await compileExpression('[$sort(list), $append(list, 4), o ~> |$|{"a": 2}|, $reverse(list)]')(scope)
   assert.equal(JSON.stringify(request.payload), before)
 })
+
+test('our names hide a payload’s keys from expressions as they do from templates', async () => {
+  const payload = { item: 1, index: 2, vars: 3, params: 4, path: 5, now: 6, other: 7 }
+  assert.equal(
+    await evaluate('$exists(item) or $exists(index) or $exists(vars) or $exists(params)', payload),
+    false,
+  )
+  assert.deepEqual(await evaluate('[path, other, payload.item, payload.path]', payload), ['test', 7, 1, 5])
+})

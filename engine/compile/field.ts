@@ -21,6 +21,15 @@ export function compileField(
   report: Report,
 ): CompiledField | undefined {
   if (typeof value !== 'string') return { field: { kind: 'literal', value }, prefix: '' }
+  if (value.includes('{%') && unwrapExpression(value) === undefined) {
+    report.warn({
+      code: 'PARTIAL_EXPRESSION',
+      path,
+      message: 'has an expression in the middle of text, which stays as it is written',
+      hint: 'Make the whole text one expression, {% "Review " & title %}, or use {{title}}.',
+      offset: value.indexOf('{%'),
+    })
+  }
   try {
     return compileText(value)
   } catch (error) {

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { actionOf, type Fixture, requestOf, snapshotOf } from '../compile/fixture.ts'
+import { compileSnapshot } from '../compile/compile-snapshot.ts'
+import {
+  actionOf,
+  catalog,
+  configurationOf,
+  type Fixture,
+  requestOf,
+  snapshotOf,
+} from '../compile/fixture.ts'
 import type { AgentAction, Decision, WakeAction } from './decision.ts'
+import { refusalCodes } from './refusal.ts'
 
 function post(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture): Decision {
   const decision = snapshotOf([], fixture).resolve(requestOf(body, { endpoint }))
@@ -206,4 +215,25 @@ test('an admitted action and its list are frozen', () => {
   const decision = post('wake', { text: 'x' })
   assert.ok(decision.outcome === 'accepted')
   assert.ok(Object.isFrozen(decision.actions) && Object.isFrozen(decision.actions[0]))
+})
+
+test('an unexpected error is a failed decision with its cause, not a throw', () => {
+  const broken = new Error('no entropy')
+  const snapshot = compileSnapshot(configurationOf([]), catalog, {
+    mint: () => {
+      throw broken
+    },
+    randomId: () => 'x',
+  })
+  assert.ok(snapshot.ok)
+  const decision = snapshot.snapshot.resolve(requestOf({ message: 'x' }, { endpoint: 'agent' }))
+  assert.ok(!(decision instanceof Promise) && 'code' in decision)
+  assert.deepEqual([decision.outcome, decision.code, decision.cause], ['failed', 'ENGINE_FAILED', broken])
+})
+
+test('every code of a refusal has its sentence', () => {
+  for (const [code, sentence] of Object.entries(refusalCodes)) {
+    assert.match(code, /^[A-Z][A-Z_]+$/)
+    assert.match(sentence, /^[A-Z].*\.$/)
+  }
 })

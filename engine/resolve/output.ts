@@ -8,6 +8,8 @@ import { RefusalError } from './refusal.ts'
 export interface Meter {
   readonly limit: number
   left: number
+  /** Characters that may still be made on the way and thrown away again. */
+  work: number
 }
 
 export interface Output {
@@ -22,8 +24,11 @@ export interface Output {
 /** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
 export class InexactNumberError extends Error {}
 
+/** Some tens of milliseconds of printing, enough for any template that is not a loop of loops. */
+const mostWork = 8 * 1024 * 1024
+
 export function createMeter(limit: number): Meter {
-  return { limit, left: limit }
+  return { limit, left: limit, work: mostWork }
 }
 
 export function createOutput(meter: Meter, options: { exact: boolean; strict: boolean }): Output {
@@ -38,6 +43,16 @@ export function spend(meter: Meter, bytes: number): void {
     'TOO_LARGE_RENDERED',
     `the request renders to more than ${meter.limit} bytes (hooks.maxRenderedBytes)`,
   )
+}
+
+/**
+ * Counts text that a helper makes, whether or not it is rendered in the end.
+ * @throws RefusalError `TOO_LARGE_RENDERED`
+ */
+export function spendWork(meter: Meter, characters: number): void {
+  meter.work -= characters
+  if (meter.work >= 0) return
+  throw new RefusalError('TOO_LARGE_RENDERED', 'a template makes far more text than it renders')
 }
 
 export function emitLiteral(output: Output, segment: LiteralSegment, bytes: number): void {
@@ -89,6 +104,7 @@ export function jsonOf(value: unknown, output: Output, indent?: number): string 
   } catch (cause) {
     throw new RefusalError('TEMPLATE_FAILED', 'a value is nested too deeply to render', [], { cause })
   }
+  spendWork(output.meter, json?.length ?? 0)
   if (!output.exact && json !== undefined && mayHoldInexact(json)) throw new InexactNumberError()
   return json ?? ''
 }

@@ -43,19 +43,24 @@ export function reservedReader(name: string): ((scope: Scope) => unknown) | unde
 
 /** What expressions see as their root. A shallow copy, because their library asks for an object of own keys. */
 export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> {
-  if (scope.root !== undefined) return scope.root
-  const { request } = scope
-  const payload = parseExact(request.rawBody, (source) => source) ?? request.payload
-  const keys =
-    typeof payload === 'object' && payload !== null && !Array.isArray(payload) ? payload : undefined
-  scope.root = {
-    __proto__: null,
-    ...keys,
-    payload,
-    headers: request.headers,
-    query: request.query,
-    path: request.endpoint,
-    now: new Date(request.now).toISOString(),
-  }
+  scope.root ??= makeRoot(scope.request)
   return scope.root
+}
+
+function makeRoot(request: HookRequest): Readonly<Record<string, unknown>> {
+  const payload = parseExact(request.rawBody, (source) => source) ?? request.payload
+  const root: Record<string, unknown> = { __proto__: null as never, ...keysOf(payload) }
+  root.payload = payload
+  root.headers = request.headers
+  root.query = request.query
+  root.path = request.endpoint
+  root.now = new Date(request.now).toISOString()
+  return root
+}
+
+/** Without those that our names hide, for which there is no value yet. */
+function keysOf(payload: unknown): object {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return {}
+  const { params, vars, item, index, ...keys } = payload as Readonly<Record<string, unknown>>
+  return keys
 }

@@ -143,6 +143,14 @@ test('nested loops over a large payload end, even if they print nothing', () => 
   assert.throws(() => segmentsOf(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
 })
 
+test('printing a large value over and over ends, even if it is thrown away', () => {
+  const payload = { a: Array.from({ length: 5000 }, () => 'x'.repeat(100)) }
+  for (const made of ['json ../a', 'join ../a', 'quote (join ../a)']) {
+    const template = `{{#each a}}{{#if (eq (${made}) 1)}}x{{/if}}{{/each}}`
+    assert.throws(() => segmentsOf(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
+  }
+})
+
 test('a payload nested too deeply to print is refused, not fatal', () => {
   const payload = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
   assert.throws(() => rendered('{{payload}}', payload), { code: 'TEMPLATE_FAILED' })

@@ -3,6 +3,9 @@
 /** Numbers below it are Unix seconds (until the year 5138), others milliseconds (since March 1973). */
 const firstMillisecond = 1e11
 
+/** No time is longer than this; the parser would read a megabyte to find that out. */
+const longestText = 64
+
 const fields = /YYYY|MM|DD|HH|mm|ss/g
 
 /** With no pattern ISO 8601 to the second; a `tz` is an IANA name. Nothing for what is no time or no zone. */
@@ -16,6 +19,7 @@ export function formatDate(value: unknown, pattern: unknown, timeZone: unknown):
 
 function parseDate(value: unknown): Date | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  if (typeof value === 'string' && value.length > longestText) return undefined
   const seconds = typeof value === 'number' && Math.abs(value) < firstMillisecond
   const date = new Date(seconds ? value * 1000 : value)
   return Number.isNaN(date.getTime()) ? undefined : date

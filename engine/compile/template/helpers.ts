@@ -1,6 +1,6 @@
 /** Owns the helpers that a template may call: plain functions from values to a value. */
 
-import { jsonOf, type Output, textOf } from '../../resolve/output.ts'
+import { jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
 import { formatDate } from './date.ts'
 import { isTruthy } from './truth.ts'
 
@@ -85,6 +85,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
     usage: '{{quote comment.body}}',
     call: ([value], output) => {
       const text = textOf(value, output)
+      spendWork(output.meter, text.length)
       return text === '' ? undefined : text.replace(/^/gm, '> ')
     },
   },
@@ -105,14 +106,10 @@ function truncate(text: string, length: unknown, ellipsis: unknown): string {
 }
 
 function joinAll(values: readonly unknown[], separator: string, output: Output): string {
-  let text = ''
-  let length = 0
-  for (const value of values) {
+  const parts = values.map((value) => {
     const part = textOf(value, output)
-    length += part.length + separator.length
-    // Beyond what may be rendered there is nothing to gain from joining on.
-    if (length > output.meter.limit) return text + separator + part
-    text = text === '' && length === part.length + separator.length ? part : text + separator + part
-  }
-  return text
+    spendWork(output.meter, part.length + separator.length)
+    return part
+  })
+  return parts.join(separator)
 }
