@@ -8,13 +8,14 @@
  * either is the one of this batch or is not.
  */
 
-import { StoreError, type TaskKind } from '../port.ts'
+import { StoreError } from '../port.ts'
 import { createChangeList } from './change-list.ts'
+import { createClaims } from './claims.ts'
 import { type Desk, openDesk } from './desk.ts'
 import type { PlainEntry } from './entry.ts'
 import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from './failure.ts'
 import { createFaultyDisk } from './fault.ts'
-import type { Answer, GivenClaim, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
+import type { Answer, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
 import type { Tally } from './tally.ts'
 
 export interface Batch {
@@ -30,27 +31,13 @@ export interface Writer {
   close(): void
 }
 
-interface Workforce {
-  readonly id: number
-  readonly kinds: readonly TaskKind[]
-  readonly concurrency: number
-  resting: boolean
-  /** Claims that are open. */
-  open: number
-}
-
-interface OpenClaim {
-  readonly workforce: Workforce
-  readonly given: GivenClaim
-}
-
-/** What a transaction produced; of no effect until it has committed. */
+/** What a transaction has to say; of no effect until it has committed. */
 interface Draft {
-  readonly special: (readonly [number, Reply['special'][number][1]])[]
+  readonly special: Reply['special'][number][]
   readonly answers: Answer[]
-  readonly claims: OpenClaim[]
-  readonly settled: Set<number>
 }
+
+type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
 
 /** Thrown by COMMIT when nobody knows what is on disk. */
 class UnknownOutcome extends Error {}
@@ -58,10 +45,8 @@ class UnknownOutcome extends Error {}
 export function createWriter(data: WriterData): Writer {
   const changes = createChangeList()
   const disk = createFaultyDisk()
-  const workforces: Workforce[] = []
-  const claims = new Map<number, OpenClaim>()
+  const claims = createClaims()
   let desk: Desk | undefined = openDesk(data, changes.note)
-  let lastClaim = 0
   let failure: string | undefined
   const commitsAtOpen = desk.tally.commits
   let lastState: WriterState
@@ -69,20 +54,10 @@ export function createWriter(data: WriterData): Writer {
   recover(desk)
   lastState = stateOf(desk)
 
-  /**
-   * Brings claims in memory and on disk together: at open, when none is in memory, and after an outcome that
-   * stayed unknown for a while. What nobody holds is armed again; who holds what was settled has lost it.
-   */
   function recover(at: Desk): void {
-    const held = new Set([...claims.values()].map((open) => open.given.task.key))
     at.begin()
-    const right = at.schedule.recover(held)
+    claims.recover(at.schedule)
     at.commit()
-    for (const [claim, { workforce, given }] of claims) {
-      if (right.has(given.task.key)) continue
-      claims.delete(claim)
-      workforce.open -= 1
-    }
   }
 
   function reopenAndRecover(): Desk {
@@ -102,12 +77,7 @@ export function createWriter(data: WriterData): Writer {
   }
 
   function wakeAt(at: Desk): number {
-    let earliest = at.retention.nextAt
-    for (const workforce of workforces) {
-      if (workforce.resting || workforce.open >= workforce.concurrency) continue
-      for (const kind of workforce.kinds) earliest = Math.min(earliest, at.schedule.earliest(kind))
-    }
-    return earliest
+    return Math.min(at.retention.nextAt, claims.earliest(at.schedule))
   }
 
   /** Whether anything of the batch has to be written. */
@@ -116,10 +86,9 @@ export function createWriter(data: WriterData): Writer {
   }
 
   function transact(at: Desk, batch: Batch, guarded: boolean): Draft {
-    const draft: Draft = { special: [], answers: [], claims: [], settled: new Set() }
+    const draft: Draft = { special: [], answers: [] }
     const tallyBefore = { ...at.tally }
     const changesBefore = changes.mark()
-    const openBefore = workforces.map((workforce) => workforce.open)
     at.begin()
     try {
       batch.entries.forEach((entry, index) => {
@@ -133,12 +102,12 @@ export function createWriter(data: WriterData): Writer {
       for (const order of batch.orders) {
         if (waitsForCommit(order)) continue
         const error = attempt(at, guarded, () => {
-          const value = obey(at, order, draft)
+          const value = obey(at, order)
           answer(draft, order, { ok: true, value })
         })
         if (error !== undefined) answer(draft, order, { ok: false, error: plainError(error) })
       }
-      claimDue(at, draft, batch.now)
+      claims.claimDue(at.schedule, batch.now)
       if (at.retention.nextAt <= batch.now) at.retention.sweep(batch.now)
       at.beat()
       commit(at)
@@ -146,9 +115,7 @@ export function createWriter(data: WriterData): Writer {
     } catch (error) {
       if (error instanceof UnknownOutcome && isOnDisk(at.tally.commits)) return draft
       undo(at, tallyBefore, changesBefore)
-      workforces.forEach((workforce, index) => {
-        workforce.open = openBefore[index] ?? 0
-      })
+      claims.undo()
       throw error instanceof UnknownOutcome ? error.cause : error
     }
   }
@@ -217,31 +184,29 @@ export function createWriter(data: WriterData): Writer {
   }
 
   /** Answers what the caller is told after the commit. */
-  function obey(at: Desk, order: Order, draft: Draft): unknown {
+  function obey(at: Desk, order: Order): unknown {
     switch (order.type) {
       case 'checkpoint':
-        fence(order.claim, draft)
+        claims.fence(order.claim)
         at.applyEffects(order.effects)
         break
       case 'settle': {
-        const { workforce, given } = fence(order.claim, draft)
+        const { task } = claims.fence(order.claim)
         const { settlement } = order
         at.applyEffects(settlement.effects)
-        if ('done' in settlement) at.schedule.finish(given.task.key)
-        else at.schedule.postpone(given.task.key, settlement.again, settlement.counts)
+        if ('done' in settlement) at.schedule.finish(task.key)
+        else at.schedule.postpone(task.key, settlement.again, settlement.counts)
         // Last: nothing can fail any more, so memory and disk agree.
-        draft.settled.add(order.claim)
-        workforce.open -= 1
+        claims.settle(order.claim)
         break
       }
       case 'command':
         return at.routing.obey(order.command)
       case 'hire':
-        if (workforces.some((known) => known.id === order.workforce)) break
-        workforces.push({ ...order, id: order.workforce, resting: false, open: 0 })
+        claims.hire({ ...order, id: order.workforce })
         break
       case 'rest':
-        for (const workforce of workforces) if (workforce.id === order.workforce) workforce.resting = true
+        claims.rest(order.workforce)
         break
       case 'probe':
         at.probe()
@@ -253,32 +218,9 @@ export function createWriter(data: WriterData): Writer {
     return undefined
   }
 
-  function fence(claim: number, draft: Draft): OpenClaim {
-    const open = claims.get(claim)
-    if (open === undefined || draft.settled.has(claim)) {
-      throw new StoreError('LEASE_LOST', 'the claim was settled before, or taken back')
-    }
-    return open
-  }
-
-  function claimDue(at: Desk, draft: Draft, now: number): void {
-    for (const workforce of workforces) {
-      if (workforce.resting) continue
-      const room = workforce.concurrency - workforce.open
-      if (room <= 0) continue
-      for (const key of at.schedule.due(workforce.kinds, now, room)) {
-        lastClaim += 1
-        const given = { workforce: workforce.id, claim: lastClaim, task: at.schedule.claim(key) }
-        workforce.open += 1
-        draft.claims.push({ workforce, given })
-      }
-    }
-  }
-
   /** After the commit: what it claimed and settled holds now, and reads see it. */
   function publish(at: Desk, batch: Batch, draft: Draft): Reply {
-    for (const claim of draft.settled) claims.delete(claim)
-    for (const open of draft.claims) claims.set(open.given.claim, open)
+    const given = claims.commit()
     for (const order of batch.orders) {
       if (order.type === 'load') answer(draft, order, load(at, order.claim))
       if (order.type === 'close') answer(draft, order, { ok: true, value: undefined })
@@ -290,22 +232,15 @@ export function createWriter(data: WriterData): Writer {
       special: draft.special,
       notes: batch.notes.length,
       answers: draft.answers,
-      claims: draft.claims.map((open) => open.given),
+      claims: given,
       changes: changes.take(),
       state: lastState,
     }
   }
 
-  function load(at: Desk, claim: number): { ok: true; value: unknown } | { ok: false; error: PlainError } {
-    const open = claims.get(claim)
-    if (open === undefined) {
-      return {
-        ok: false,
-        error: { code: 'LEASE_LOST', message: 'the claim was settled before, or taken back' },
-      }
-    }
+  function load(at: Desk, claim: number): Result {
     try {
-      return { ok: true, value: at.loadWork(open.given.task) }
+      return { ok: true, value: at.loadWork(claims.fence(claim).task) }
     } catch (error) {
       return { ok: false, error: plainError(storeErrorOf(error)) }
     }
@@ -342,9 +277,9 @@ export function createWriter(data: WriterData): Writer {
       try {
         const at = desk ?? reopenAndRecover()
         if (!writes(at, batch)) {
-          const draft: Draft = { special: [], answers: [], claims: [], settled: new Set() }
+          const draft: Draft = { special: [], answers: [] }
           for (const order of batch.orders) {
-            if (!waitsForCommit(order)) answer(draft, order, { ok: true, value: obey(at, order, draft) })
+            if (!waitsForCommit(order)) answer(draft, order, { ok: true, value: obey(at, order) })
           }
           return publish(at, batch, draft)
         }
@@ -376,7 +311,7 @@ function isHarmless(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.code === 'BACKLOG' || error.code === 'LEASE_LOST')
 }
 
-/** Hiring may be followed by claims at once, which the check of what is due does not see yet. */
+/** Hiring counts: claims may follow at once, which the check of what is due does not see yet. */
 function isWriting(order: Order): boolean {
   return !['load', 'listen', 'tick', 'rest', 'fault', 'close'].includes(order.type)
 }
@@ -386,11 +321,7 @@ function waitsForCommit(order: Order): boolean {
   return order.type === 'load' || order.type === 'close'
 }
 
-function answer(
-  draft: Draft,
-  order: Order,
-  result: { ok: true; value: unknown } | { ok: false; error: PlainError },
-): void {
+function answer(draft: Draft, order: Order, result: Result): void {
   if (order.call !== undefined) draft.answers.push({ call: order.call, ...result })
 }
 
