@@ -1,22 +1,19 @@
 /** Owns loading: configuration file, environment and mapping files become one configuration, or all that is wrong. */
 
-import { basename, resolve } from 'node:path'
-import type { TSchema } from 'typebox'
-import { checkValue } from './check.ts'
-import type { Configuration, EndpointPolicy, Loaded } from './configuration.ts'
+import { resolve } from 'node:path'
+import { type CheckedFile, checkFile, readText, startOf, unreadable } from './checked-file.ts'
+import type { Configuration, Loaded } from './configuration.ts'
 import { type ConfigurationValue, configurationSchema } from './configuration-schema.ts'
 import type { Diagnostic, Place } from './diagnostic.ts'
-import { checkEndpointName } from './endpoint-name.ts'
+import { mergeEndpoints } from './endpoint-policies.ts'
 import { createEntries, deepFreeze, type Item } from './entries.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { type MappingFileValue, mappingFileSchema } from './mapping-schema.ts'
-import { type Path, writePath } from './path.ts'
+import type { Path } from './path.ts'
 import { createReading, type Environment, type Files, ReadError, type Reading, realFiles } from './reading.ts'
-import { resolveReferences } from './resolution.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules } from './rules.ts'
-import { type SchemaNode, shapeValue } from './shape.ts'
-import { parseSource, type Source } from './source.ts'
+import type { Source } from './source.ts'
 
 export interface LoadOptions {
   /** The configuration file; a relative path starts at the working directory. */
@@ -25,12 +22,6 @@ export interface LoadOptions {
   readonly env: Environment
   /** Default: the real file system. */
   readonly files?: Files
-}
-
-/** A file whose value has its schema's shape wherever `findings` has nothing against it. */
-interface Checked<Value> {
-  readonly source: Source
-  readonly value: Value
 }
 
 /** Never rejects for what an operator can write: everything wrong is a diagnostic, and all of it is told at once. */
@@ -66,7 +57,7 @@ async function loadMain(
   file: string,
   reading: Reading,
   findings: Findings,
-): Promise<Checked<ConfigurationValue> | undefined> {
+): Promise<CheckedFile<ConfigurationValue> | undefined> {
   const text = await readText(file, reading, findings, missingConfiguration)
   if (text === undefined) return undefined
   if (text.trim() === '') {
@@ -74,7 +65,7 @@ async function loadMain(
     return undefined
   }
   const holdsSecrets = (path: Path) => !(path[0] === 'hooks' && path[1] === 'mappings')
-  return check<ConfigurationValue>(configurationSchema, { file, text, holdsSecrets }, reading, findings)
+  return checkFile<ConfigurationValue>(configurationSchema, { file, text, holdsSecrets }, reading, findings)
 }
 
 const emptyConfiguration = {
@@ -94,11 +85,11 @@ function missingConfiguration(file: string): Diagnostic {
 }
 
 async function loadMappingFiles(
-  main: Checked<ConfigurationValue> | undefined,
+  main: CheckedFile<ConfigurationValue> | undefined,
   mainFile: string,
   reading: Reading,
   findings: Findings,
-): Promise<Checked<MappingFileValue>[]> {
+): Promise<CheckedFile<MappingFileValue>[]> {
   const key = ['hooks', 'mappingsDir']
   if (!main || !findings.isSound(main.source, key)) return []
   const folder = resolve(reading.folder, main.value.hooks.mappingsDir)
@@ -119,13 +110,13 @@ async function loadMappingFiles(
       })
     }
   }
-  const checked: Checked<MappingFileValue>[] = []
+  const checked: CheckedFile<MappingFileValue>[] = []
   for (const file of files) {
     if (file === mainFile) continue
     const text = await readText(file, reading, findings)
     if (text === undefined) continue
     const holdsSecrets = (path: Path) => path[0] === 'endpoints'
-    const one = await check<MappingFileValue>(
+    const one = await checkFile<MappingFileValue>(
       mappingFileSchema,
       { file, text, holdsSecrets },
       reading,
@@ -149,77 +140,7 @@ function isWritten(source: Source, path: Path): boolean {
   return value !== undefined && value !== null
 }
 
-async function readText(
-  file: string,
-  reading: Reading,
-  findings: Findings,
-  missing?: (file: string) => Diagnostic,
-): Promise<string | undefined> {
-  try {
-    return await reading.readText(file)
-  } catch (error) {
-    const absent = error instanceof ReadError && error.code === 'FILE_NOT_FOUND' ? missing?.(file) : undefined
-    findings.add(absent ?? unreadable(file, error))
-    return undefined
-  }
-}
-
-function unreadable(file: string, error: unknown): Diagnostic {
-  if (!(error instanceof ReadError)) throw error
-  const hint = error.code === 'FILE_NOT_TEXT' ? 'Save it as UTF-8.' : undefined
-  const message = `${basename(file)} ${error.message}`
-  return { severity: 'error', code: error.code, message, place: startOf(file), ...(hint && { hint }) }
-}
-
-function startOf(file: string): Place {
-  return { file, line: 1, column: 1, text: '' }
-}
-
-/** Parses, resolves references, fills defaults and checks; undefined when there is no value to go on with. */
-async function check<Value>(
-  schema: TSchema,
-  { file, text, holdsSecrets }: { file: string; text: string; holdsSecrets(path: Path): boolean },
-  reading: Reading,
-  findings: Findings,
-): Promise<Checked<Value> | undefined> {
-  const parsed = parseSource({ file, name: reading.nameOf(file), text, holdsSecrets })
-  if ('problems' in parsed) {
-    findings.add(...parsed.problems)
-    return undefined
-  }
-  const { source } = parsed
-  const root = source.value ?? {}
-  if (typeof root !== 'object' || Array.isArray(root)) {
-    const hint = Array.isArray(root) ? 'Put the list under `mappings:`.' : 'Write `key: value` lines.'
-    findings.report(source, {
-      path: [],
-      code: 'INVALID_VALUE',
-      message: 'The file must be a map of keys',
-      hint,
-    })
-    return undefined
-  }
-  try {
-    const { value, pending } = shapeValue(root, schema as SchemaNode)
-    await resolveReferences(pending, reading, (finding) => findings.report(source, finding))
-    const violations = checkValue(schema, value).filter(({ path }) => findings.isSound(source, path))
-    const referring = new Set(pending.map(({ path }) => writePath(path)))
-    for (const violation of violations) {
-      const hint = referring.has(writePath(violation.path)) ? referredHint : violation.hint
-      findings.report(source, { ...violation, hint })
-    }
-    return { source, value: value as Value }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    const message = `The file's aliases expand to ${error.message}`
-    findings.report(source, { path: [], code: 'TOO_MANY_ALIASES', message })
-    return undefined
-  }
-}
-
-const referredHint = 'The value comes from the reference: mend the variable or the file that it names.'
-
-function applyRules({ source, value }: Checked<ConfigurationValue>, findings: Findings): void {
+function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): void {
   for (const rule of rules) {
     // One after the other: what a rule finds can spare those that read the same.
     if (!findings.isSound(source, ...rule.reads)) continue
@@ -235,58 +156,9 @@ function* itemsIn(source: Source, list: unknown, path: Path): Iterable<Item> {
 }
 
 function itemsOf(
-  main: Checked<ConfigurationValue> | undefined,
-  files: readonly Checked<MappingFileValue>[],
+  main: CheckedFile<ConfigurationValue> | undefined,
+  files: readonly CheckedFile<MappingFileValue>[],
 ): Item[] {
   const own = main ? [...itemsIn(main.source, main.value.hooks?.mappings, ['hooks', 'mappings'])] : []
   return own.concat(files.flatMap(({ source, value }) => [...itemsIn(source, value.mappings, ['mappings'])]))
-}
-
-/** The configuration's policy wins over a file's, key by key; two files cannot speak about one endpoint. */
-function mergeEndpoints(
-  main: Checked<ConfigurationValue> | undefined,
-  files: readonly Checked<MappingFileValue>[],
-  findings: Findings,
-): Configuration['endpoints'] {
-  const merged: Record<string, EndpointPolicy> = Object.create(null)
-  const owners = new Map<string, Source>()
-  for (const { source, value } of files) {
-    for (const [name, policy] of policiesIn(source, value.endpoints, ['endpoints'], findings)) {
-      const owner = owners.get(name)
-      if (owner) {
-        const { line, column } = owner.place(['endpoints', name], 'key')
-        const message = `\`${writePath(['endpoints', name])}\` is already named at ${owner.name}:${line}:${column}`
-        const hint = 'Keep the policy of one endpoint in one file, or in the configuration, which wins.'
-        findings.report(source, {
-          path: ['endpoints', name],
-          at: 'key',
-          code: 'DUPLICATE_ENDPOINT',
-          message,
-          hint,
-        })
-      } else owners.set(name, source)
-      merged[name] = policy
-    }
-  }
-  if (main) {
-    const path = ['hooks', 'endpoints']
-    for (const [name, policy] of policiesIn(main.source, main.value.hooks?.endpoints, path, findings)) {
-      merged[name] = { ...merged[name], ...policy }
-    }
-  }
-  return deepFreeze(merged)
-}
-
-function* policiesIn(
-  source: Source,
-  policies: unknown,
-  path: Path,
-  findings: Findings,
-): Iterable<[string, EndpointPolicy]> {
-  if (!findings.isSound(source, path) || typeof policies !== 'object' || policies === null) return
-  for (const [name, policy] of Object.entries(policies)) {
-    const finding = checkEndpointName(name, [...path, name], 'key')
-    if (finding) findings.report(source, finding)
-    yield [name, { ...policy }]
-  }
 }

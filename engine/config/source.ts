@@ -1,32 +1,11 @@
 /** Owns one parsed file: its value, and where in its text each part of the value stands. */
 
-import {
-  type Alias,
-  type Document,
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  Scalar,
-  visit,
-  type YAMLMap,
-} from 'yaml'
+import { type Alias, type Document, isAlias, isScalar, LineCounter, parseDocument, Scalar, visit } from 'yaml'
 import type { Diagnostic, Place } from './diagnostic.ts'
+import { findNode } from './node-finder.ts'
 import type { Path } from './path.ts'
+import { createPlaces, type Places, type PlacesOptions } from './places.ts'
 import { offsetInRaw } from './scalar-offset.ts'
-import {
-  addressSecretsOf,
-  isSecretKey,
-  type MaskedLine,
-  maskLine,
-  type Span,
-  secretSpansOf,
-} from './secret.ts'
 import { explainSyntax } from './syntax.ts'
 
 export interface Source {
@@ -44,13 +23,10 @@ export interface Source {
   cutTexts(below: Path): Place[]
 }
 
-export interface SourceOptions {
-  readonly file: string
+export interface SourceOptions extends PlacesOptions {
   readonly name: string
   /** Without a byte order mark. */
   readonly text: string
-  /** Whether secrets may stand under this path; where not, nothing deeper is hidden either. */
-  holdsSecrets(path: Path): boolean
 }
 
 /** How often anchors may be expanded, nested ones multiplied; a bomb is stopped before it goes off. */
@@ -116,78 +92,6 @@ function firstPerLine(problems: readonly Diagnostic[]): Diagnostic[] {
   return problems.filter(({ place }) => !seen.has(place?.line) && seen.add(place?.line))
 }
 
-interface Places {
-  /** `unsure`: the text was not understood, so its lines are searched for secrets too. */
-  at(offset: number, unsure?: boolean): Place
-}
-
-function createPlaces(options: SourceOptions, document: Document, lines: LineCounter): Places {
-  const { file, text } = options
-  let secrets: Span[] | undefined
-  return {
-    at(offset, unsure = false) {
-      const found = lines.linePos(Math.min(offset, text.length))
-      const line = Math.max(1, found.line)
-      const column = Math.max(1, found.col)
-      const start = lines.lineStarts[line - 1] ?? 0
-      const next = text.indexOf('\n', start)
-      const content = text.slice(start, next < 0 ? text.length : next).replace(/\r$/, '')
-      secrets ??= secretSpans(document, options)
-      const spans = secrets
-        .filter((span) => span.start < start + content.length && span.end > start)
-        .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
-      spans.push(...addressSecretsOf(content))
-      if (unsure) spans.push(...secretSpansOf(content))
-      const masked = windowOf(maskLine(content, spans, column))
-      const place = { file, line, column, text: masked.text }
-      return masked.caret === column ? place : { ...place, caret: masked.caret }
-    },
-  }
-}
-
-/** A file on one line must not repeat itself in each of its diagnostics. */
-const longestText = 400
-
-function windowOf({ text, caret }: MaskedLine): MaskedLine {
-  if (text.length <= longestText) return { text, caret }
-  const start = Math.max(0, caret - longestText / 2)
-  return { text: text.slice(start, start + longestText), caret: caret - start }
-}
-
-/** The span's part of one line, without the white space around it. */
-function clip(span: Span, line: string): Span {
-  const start = Math.max(0, span.start)
-  const end = Math.min(line.length, span.end)
-  const inside = line.slice(start, end)
-  const lead = inside.length - inside.trimStart().length
-  return { start: start + lead, end: Math.max(start + lead, start + inside.trimEnd().length) }
-}
-
-function secretSpans(document: Document, options: SourceOptions): Span[] {
-  const spans: Span[] = []
-  visit(document, {
-    Pair(_, pair, ancestors) {
-      if (!options.holdsSecrets(pathOf([...ancestors, pair]))) return visit.SKIP
-      if (!isScalar(pair.key) || typeof pair.key.value !== 'string' || !isSecretKey(pair.key.value)) return
-      // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
-      for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
-        const range = (node as Node | null)?.range
-        if (range) spans.push({ start: range[0], end: range[1] })
-      }
-    },
-  })
-  return spans
-}
-
-function pathOf(nodes: readonly unknown[]): Path {
-  const path: (string | number)[] = []
-  nodes.forEach((node, index) => {
-    if (isPair(node) && isScalar(node.key)) path.push(String(node.key.value))
-    else if (isSeq(node)) path.push(node.items.indexOf(nodes[index + 1]))
-  })
-  return path
-}
-
 function unresolvedAlias(document: Document): Alias | undefined {
   let lost: Alias | undefined
   visit(document, {
@@ -218,12 +122,12 @@ function createReader(
 ): Pick<Source, 'place' | 'placeInText' | 'cutTexts'> {
   return {
     place(path, at = 'value') {
-      const { key, value } = find(document, path)
+      const { key, value } = findNode(document, path)
       const node = at === 'key' ? (key ?? value) : (value ?? key)
       return places.at(node?.range?.[0] ?? 0)
     },
     placeInText(path, offset) {
-      const { value } = find(document, path)
+      const { value } = findNode(document, path)
       const node = isAlias(value) ? value.resolve(document) : value
       if (!isScalar(node) || !node.range) return this.place(path)
       const raw = text.slice(node.range[0], node.range[1])
@@ -231,7 +135,7 @@ function createReader(
     },
     cutTexts(below) {
       const cut: Place[] = []
-      const { value } = find(document, below)
+      const { value } = findNode(document, below)
       if (!value) return cut
       visit(value, {
         Scalar(_, scalar) {
@@ -243,40 +147,4 @@ function createReader(
       return cut
     },
   }
-}
-
-interface Found {
-  readonly key?: Node
-  readonly value?: Node
-}
-
-/** The node at the path, or the deepest one on the way to it. */
-function find(document: Document, path: Path): Found {
-  let found: Found = document.contents ? { value: document.contents } : {}
-  for (const segment of path) {
-    const holder = isAlias(found.value) ? found.value.resolve(document) : found.value
-    const next: Found | undefined = isMap(holder)
-      ? findPair(document, holder, String(segment))
-      : isSeq(holder)
-        ? { value: holder.items[Number(segment)] as Node }
-        : undefined
-    if (!next || (!next.key && !next.value)) return found
-    found = next
-  }
-  return found
-}
-
-function findPair(document: Document, map: YAMLMap, name: string): Found | undefined {
-  const pairs = map.items as Pair<Scalar, Node | null>[]
-  const own = pairs.find((pair) => pair.key.value === name)
-  if (own) return { key: own.key, value: own.value ?? undefined }
-  for (const pair of pairs) {
-    if (pair.key.value !== '<<') continue
-    for (const merged of isSeq(pair.value) ? pair.value.items : [pair.value]) {
-      const target = isAlias(merged) ? merged.resolve(document) : merged
-      const inherited = isMap(target) && findPair(document, target, name)
-      if (inherited) return inherited
-    }
-  }
-  return undefined
 }
