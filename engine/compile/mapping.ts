@@ -194,7 +194,7 @@ function literalHint(name: FieldName, value: unknown, rules: Rules): string | un
 }
 
 function knownNames(name: FieldName, rules: Rules): readonly string[] {
-  if (name === 'channel') return ['last', ...rules.configured]
+  if (name === 'channel') return ['last', ...rules.channels]
   if (name === 'thinking') return thinkingLevels
   if (name === 'mode' || name === 'wakeMode') return wakeModes
   if (name === 'model') return [...(rules.models?.allowed ?? []), ...Object.keys(rules.models?.aliases ?? {})]
