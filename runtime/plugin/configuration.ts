@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
 import { nearest } from './nearest.ts'
 import type { PluginPackage } from './package.ts'
-import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
+import type { Specification } from './specify.ts'
 
 export interface PluginConfiguration {
   /** A frozen copy, the schema's defaults filled in. */
@@ -59,6 +60,27 @@ export function createConfigurationParser(): ParsePluginConfiguration {
       if (schema !== undefined) ajv.removeSchema(schema)
     }
   }
+}
+
+/**
+ * Checks all before any is started, so that a bad value in one plugin moves no other.
+ * @throws PluginSetupError with all that is wrong
+ */
+export function configureAll(
+  wanted: readonly Specification[],
+  parse: ParsePluginConfiguration,
+): [Specification, PluginConfiguration][] {
+  const ready: [Specification, PluginConfiguration][] = []
+  const errors: unknown[] = []
+  for (const specification of wanted) {
+    try {
+      ready.push([specification, parse(specification.package, specification.key, specification.given)])
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  throwJoined(errors)
+  return ready
 }
 
 /** Names and rules only: `error.data` and the texts that Ajv makes of it may hold a secret. */

@@ -1,5 +1,7 @@
 /** Owns which package stands behind a channel's or a runner's name. */
 
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { builtIn, packageOf } from './built-in.ts'
 import { type PluginPackage, readPluginPackage } from './package.ts'
 import { PluginSetupError } from './setup-error.ts'
@@ -69,4 +71,9 @@ function claim(
     }
     names.set(name, by)
   }
+}
+
+/** Where packages are looked for may be named by a URL or by an absolute path. */
+export function asFileUrl(place: string | URL): URL {
+  return typeof place === 'string' && isAbsolute(place) ? pathToFileURL(place) : new URL(place)
 }

@@ -10,7 +10,16 @@ function open() {
   const lines: Record<string, unknown>[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
   const abort = new AbortController()
-  return { lines, abort, fetch: createPluginFetch({ fetch: globalThis.fetch, log, signal: abort.signal }) }
+  return {
+    lines,
+    abort,
+    fetch: createPluginFetch({
+      fetch: globalThis.fetch,
+      log,
+      owner: { plugin: 'radio' },
+      signal: abort.signal,
+    }),
+  }
 }
 
 async function serve(answer: RequestListener) {
@@ -46,7 +55,13 @@ test('a line tells method, host and status, and nothing of where the credential 
   assert.equal(await response.text(), 'body-secret')
   assert.equal(lines.length, 1)
   const { level: _, time: __, ...line } = lines[0] ?? {}
-  assert.deepEqual(line, { event: 'plugin-fetched', method: 'POST', host: server.host, status: 429 })
+  assert.deepEqual(line, {
+    event: 'plugin-fetched',
+    plugin: 'radio',
+    method: 'POST',
+    host: server.host,
+    status: 429,
+  })
 })
 
 test('a redirect is refused and its target never called', async () => {

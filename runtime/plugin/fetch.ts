@@ -6,6 +6,8 @@ import type { Logger } from 'pino'
 export interface PluginFetchOptions {
   readonly fetch: typeof fetch
   readonly log: Logger
+  /** Stands in every line. */
+  readonly owner: Readonly<Record<string, string>>
   /** Aborts every call when the plugin is closed. */
   readonly signal: AbortSignal
 }
@@ -15,7 +17,8 @@ export interface PluginFetchOptions {
  * into each of them. A redirect is refused, since it would carry the credential to a place that nobody configured.
  * @throws PluginError `bad-request`, `redirected`, `network`; the caller's own abort reason comes as it is.
  */
-export function createPluginFetch({ fetch, log, signal }: PluginFetchOptions): typeof globalThis.fetch {
+export function createPluginFetch(options: PluginFetchOptions): typeof globalThis.fetch {
+  const { fetch, log, owner, signal } = options
   return async function pluginFetch(input, init = {}) {
     const isRequest = input instanceof Request
     const { host } = parseUrl(isRequest ? input.url : String(input))
@@ -28,10 +31,10 @@ export function createPluginFetch({ fetch, log, signal }: PluginFetchOptions): t
       response = await fetch(input, { ...init, redirect: 'manual', signal: either })
     } catch (cause) {
       if (either.aborted) throw either.reason
-      log.debug({ event: 'plugin-fetched', method, host, code: reasonOf(cause) })
+      log.debug({ event: 'plugin-fetched', ...owner, method, host, code: reasonOf(cause) })
       throw failureOf(host, cause)
     }
-    log.debug({ event: 'plugin-fetched', method, host, status: response.status })
+    log.debug({ event: 'plugin-fetched', ...owner, method, host, status: response.status })
     if (!isRedirect(response)) return response
     await response.body?.cancel()
     throw new PluginError(`${host} answered with a redirect, which is not followed.`, {

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import type { Settings } from '@reveille/engine'
 import { isPluginError, type Turn } from '@reveille/kit'
 import { pino } from 'pino'
-import { createPluginHost, type PluginHostOptions, PluginSetupError } from './index.ts'
+import { checkPlugins, createPluginHost, type PluginHostOptions, PluginSetupError } from './index.ts'
 
 let folder = ''
 before(async () => {
@@ -280,6 +280,18 @@ test('a bad configuration names every key, the rule and the fix, and no value', 
     return true
   })
   assert.equal(traces.get('undefined'), undefined, 'nothing was set up')
+})
+
+test('a check finds what a start would, and runs no plugin code', async () => {
+  const plugins = [await install('checked', {}, radio.replace('radio', 'checked'))]
+  const good = settings({ plugins, channels: { radio: { station: 'checked' } } }).settings
+  assert.ok(checkPlugins(good).channels.includes('radio'))
+  const bad = settings({ plugins, channels: { radio: {}, terminal: { to: 'x' } } }).settings
+  assert.throws(
+    () => checkPlugins(bad),
+    refusal('PLUGIN_CONFIG', 'channels.radio.station is required', 'channels.terminal.to is not a known key'),
+  )
+  assert.ok(!traces.get('import')?.includes('checked'))
 })
 
 test('a schema that cannot be used is refused, and found good again once it is mended', async () => {

@@ -1,13 +1,11 @@
 /** Owns which channels and runners are live, and their change from one snapshot to the next. */
 
-import { isAbsolute } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
 import type { Logger } from 'pino'
-import { createConfigurationParser, type PluginConfiguration } from './configuration.ts'
-import { createDirectory, type Directory, type ProvidedKind } from './directory.ts'
+import { configureAll, createConfigurationParser, type PluginConfiguration } from './configuration.ts'
+import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from './directory.ts'
 import { createChannelHandle, createRunnerHandle } from './handle.ts'
 import { type Instance, startInstance } from './instance.ts'
 import { throwJoined } from './setup-error.ts'
@@ -77,22 +75,6 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   const started = new Set<Promise<Instance>>()
   let live: PluginSet = { directory: nothing, instances: new Map(), late: new Map() }
 
-  /** Checks all before any is started, so that a bad value in one plugin moves no other. @throws PluginSetupError */
-  function configure(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
-    const ready: [Specification, PluginConfiguration][] = []
-    const errors: unknown[] = []
-    for (const specification of wanted) {
-      try {
-        const { key, given } = specification
-        ready.push([specification, parseConfiguration(specification.package, key, given)])
-      } catch (error) {
-        errors.push(error)
-      }
-    }
-    throwJoined(errors)
-    return ready
-  }
-
   function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
     const starting = startInstance(specification, configuration, instanceOptions)
     started.add(starting)
@@ -107,7 +89,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     closing.signal.throwIfAborted()
     const directory = createDirectory(settings.plugins, from)
     const wanted = Map.groupBy(specify(settings, directory), (each) => isRunning(each))
-    const missing = configure(wanted.get(false) ?? [])
+    const missing = configureAll(wanted.get(false) ?? [], parseConfiguration)
 
     const instances = new Map<string, Instance>()
     for (const { kind, name } of wanted.get(true) ?? []) {
@@ -169,7 +151,8 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
 
   async function startLate(name: string, directory: Directory): Promise<Instance> {
     try {
-      const [ready] = configure([locate(unconfiguredRunner(name, `agents.runners.${name}`), directory)])
+      const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory)
+      const [ready] = configureAll([wanted], parseConfiguration)
       if (ready !== undefined) return await start(...ready)
     } catch (cause) {
       throw new PluginError(`The runner ${name} cannot be used without configuration.`, {
@@ -211,8 +194,4 @@ async function letGo({ instances, late }: PluginSet): Promise<void> {
 
 function slotOf(kind: ProvidedKind, name: string): string {
   return `${kind} ${name}`
-}
-
-function asFileUrl(place: string | URL): URL {
-  return typeof place === 'string' && isAbsolute(place) ? pathToFileURL(place) : new URL(place)
 }

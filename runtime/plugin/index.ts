@@ -1,4 +1,5 @@
 /** The plugin host's public face. */
 
+export { checkPlugins } from './check.ts'
 export { createPluginHost, type PluginHost, type PluginHostOptions, type PreparedPlugins } from './host.ts'
 export { type PluginProblem, PluginSetupError, type PluginSetupErrorCode } from './setup-error.ts'

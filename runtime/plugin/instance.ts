@@ -51,7 +51,8 @@ export async function startInstance(
   const { id, key, kind, name } = specification
   const plugin = specification.package.name
   const redact = compileRedaction(secrets)
-  const log = options.log.child({ plugin, [kind]: name })
+  const { log } = options
+  const owner = { plugin, [kind]: name }
   const abort = new AbortController()
 
   function refusal(message: string, error?: unknown): PluginSetupError {
@@ -64,17 +65,17 @@ export async function startInstance(
     try {
       const closing = (async () => brought?.close?.())()
       await inTime(closing, options.closeTimeoutMs, 'close took too long')
-      log.debug({ event: 'plugin-closed' })
+      log.debug({ event: 'plugin-closed', ...owner })
     } catch (error) {
-      log.warn({ event: 'plugin-close-failed', err: redactError(error, redact) })
+      log.warn({ event: 'plugin-close-failed', ...owner, err: redactError(error, redact) })
     }
   }
 
   async function setUp(loaded: Plugin): Promise<Provided> {
     const context = {
       config,
-      log: createPluginLog(log, redact),
-      fetch: createPluginFetch({ fetch: options.fetch, log, signal: abort.signal }),
+      log: createPluginLog(log, owner, redact),
+      fetch: createPluginFetch({ fetch: options.fetch, log, owner, signal: abort.signal }),
       signal: abort.signal,
     }
     const setting = (async () => loaded.setup(context))()
@@ -99,7 +100,7 @@ export async function startInstance(
     await shutDown(brought)
     throw refusal(`needs a plugin that brings a ${kind} ${id}, and its setup brought none`)
   }
-  log.debug({ event: 'plugin-started' })
+  log.debug({ event: 'plugin-started', ...owner })
 
   let holders = 1
   let isOpen = true

@@ -4,12 +4,17 @@ import type { PluginLog } from '@reveille/kit'
 import type { Logger } from 'pino'
 import { type Redact, redactFact } from './redaction.ts'
 
-export function createPluginLog(log: Logger, redact: Redact): PluginLog {
+/** `owner` stands in every line. No child logger, because a child keeps the level of the time when it was made. */
+export function createPluginLog(
+  log: Logger,
+  owner: Readonly<Record<string, string>>,
+  redact: Redact,
+): PluginLog {
   const write =
     (level: 'info' | 'warn' | 'error') =>
     (event: string, facts: Record<string, unknown> = {}) => {
       const safe = Object.entries(facts).map(([name, fact]) => [redact(name), redactFact(fact, redact)])
-      log[level]({ ...Object.fromEntries(safe), event: redact(event) })
+      log[level]({ ...Object.fromEntries(safe), ...owner, event: redact(event) })
     }
   return { info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -44,15 +44,14 @@ export class PluginSetupError extends Error {
 
 /** Throws all that went wrong as one error, so that an operator mends everything at one go. */
 export function throwJoined(errors: readonly unknown[]): void {
-  const known = errors.filter((error) => error instanceof PluginSetupError)
-  const [first] = known
-  if (first === undefined || known.length < errors.length || errors.length === 1) {
-    for (const error of errors) if (!(error instanceof PluginSetupError) || errors.length === 1) throw error
-    return
-  }
-  const plugins = [...new Set(known.map((error) => error.plugin))].join(', ')
-  const problems = known.flatMap((error) => error.problems)
-  throw new PluginSetupError(first.code, plugins, problems, { cause: new AggregateError(known) })
+  for (const error of errors) if (!(error instanceof PluginSetupError)) throw error
+  const refusals = errors as readonly PluginSetupError[]
+  const [first, ...others] = refusals
+  if (first === undefined) return
+  if (others.length === 0) throw first
+  const plugins = [...new Set(refusals.map((error) => error.plugin))].join(', ')
+  const problems = refusals.flatMap((error) => error.problems)
+  throw new PluginSetupError(first.code, plugins, problems, { cause: new AggregateError(refusals) })
 }
 
 function sentence({ key, message, hint }: PluginProblem): string {
