@@ -23,9 +23,13 @@ export interface PluginLog {
 }
 
 export interface PluginContext<Config> {
-  /** Valid against the manifest's `configSchema`, references resolved. */
+  /** Valid against the manifest's `configSchema`, its defaults filled in, references resolved; frozen. */
   readonly config: Config
   readonly log: PluginLog
+  /**
+   * Follows no redirect and ends with `signal`. @throws PluginError `network`, `redirected` or `bad-request`; the
+   * caller's own abort reason comes as it is.
+   */
   readonly fetch: typeof fetch
   /** Aborted just before `close` is called. */
   readonly signal: AbortSignal
@@ -40,6 +44,11 @@ export interface Provided {
 
 export interface Plugin<Config = unknown> {
   readonly name: string
+  /**
+   * Called once for each channel or runner that is configured, with that one's configuration; what it brings must
+   * hold one whose `id` is the channel's name or the runner's kind. A throw refuses the whole configuration, so an
+   * unreachable service is no reason for one.
+   */
   setup(context: PluginContext<Config>): Promise<Provided> | Provided
 }
 
