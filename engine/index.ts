@@ -15,6 +15,7 @@ export type {
 export type { Diagnostic, Place } from './config/diagnostic.ts'
 export { formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'
 export { type LoadOptions, loadConfiguration } from './config/load.ts'
+export { nearestName } from './config/nearest.ts'
 export type { Files } from './config/reading.ts'
 export type { LogLevel, ModelRules, Settings, ThinkingLevel } from './config/settings.ts'
 export { thinkingLevels } from './config/settings.ts'

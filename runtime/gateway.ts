@@ -1,6 +1,8 @@
 /** Owns the assembly: a gateway's parts, started in order and closed in reverse. */
 
 import {
+  CandidateError,
+  type Configuration,
   compileSnapshot,
   createReloader,
   createWatcher,
@@ -18,7 +20,7 @@ import { createDispatch } from './dispatch/index.ts'
 import { createHookSurface, serverOptions } from './http/index.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
-import { createPluginHost } from './plugin/index.ts'
+import { createPluginHost, diagnosticsOf, PluginSetupError } from './plugin/index.ts'
 import { createRandomIds } from './random-id.ts'
 import { createIdMinter } from './store/id.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
@@ -78,7 +80,7 @@ export class ConfigurationError extends Error {
 const historyMessages = 40
 const drainGraceMs = 30_000
 
-/** @throws ConfigurationError, PluginSetupError, StoreError `LOCKED` or `SCHEMA_NEWER` */
+/** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { env = process.env, now = Date.now } = options
   const load = () => loadConfiguration({ file: options.configFile, env })
@@ -90,13 +92,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     for (const close of closers.reverse()) await close()
   }
   try {
-    return await assemble(first.configuration.settings)
+    return await assemble(first.configuration)
   } catch (error) {
     await closeAll()
     throw error
   }
 
-  async function assemble(settings: Settings): Promise<Gateway> {
+  async function assemble(configuration: Configuration): Promise<Gateway> {
+    const { settings } = configuration
     const { log, setLevel, flush } = createLog({ ...settings.gateway.log, stream: options.logStream })
     closers.push(flush)
     const mintId = createIdMinter(now)
@@ -105,11 +108,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const plugins = createPluginHost({ log })
     closers.push(() => plugins.close())
 
+    let candidate = configuration
     const reloader = createReloader({
       load: startingWith(first, load),
-      compile: (configuration) =>
-        compileSnapshot(configuration, plugins.catalog(configuration.settings), { mint: mintId, randomId }),
-      prepare: (snapshot) => plugins.prepare(snapshot),
+      compile(configuration) {
+        candidate = configuration
+        return located(candidate, () =>
+          compileSnapshot(configuration, plugins.catalog(configuration.settings), { mint: mintId, randomId }),
+        )
+      },
+      prepare: (snapshot) => located(candidate, () => plugins.prepare(snapshot)),
       watch: options.watch === false ? undefined : createWatcher,
       now,
     })
@@ -169,6 +177,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         return closing
       },
     }
+  }
+}
+
+/** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */
+async function located<Result>(
+  configuration: Configuration,
+  step: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await step()
+  } catch (error) {
+    if (!(error instanceof PluginSetupError)) throw error
+    throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
   }
 }
 

@@ -1,18 +1,7 @@
 /** `reveille check`: loads and compiles the configuration as the gateway does, and starts nothing. */
 
-import {
-  type Catalog,
-  type Configuration,
-  compileSnapshot,
-  type Diagnostic,
-  loadConfiguration,
-  type Randomness,
-  type Settings,
-} from '@reveille/engine'
-import { createConfigurationParser } from '../plugin/configuration.ts'
-import { createDirectory } from '../plugin/directory.ts'
-import { type PluginProblem, PluginSetupError } from '../plugin/index.ts'
-import { specify } from '../plugin/specify.ts'
+import { compileSnapshot, type Diagnostic, loadConfiguration, type Randomness } from '@reveille/engine'
+import { checkPlugins, diagnosticsOf, PluginSetupError } from '../plugin/index.ts'
 import { findConfiguration, formatDiagnostics, shownPath } from './configuration.ts'
 import type { Io } from './io.ts'
 
@@ -48,27 +37,8 @@ async function findingsOf(file: string, io: Io): Promise<Findings> {
     return { diagnostics: compiled.warnings, mappings: compiled.snapshot.mappings.length }
   } catch (error) {
     if (!(error instanceof PluginSetupError)) throw error
-    return { diagnostics: error.problems.map((problem) => diagnosticOf(problem, error.code, configuration)) }
+    return { diagnostics: diagnosticsOf(error, configuration) }
   }
-}
-
-/**
- * Holds each plugin's part of the configuration against the schema that the plugin ships; runs none of its code.
- *
- * @returns the names that mappings may use
- * @throws PluginSetupError
- */
-function checkPlugins(settings: Settings): Catalog {
-  const directory = createDirectory(settings.plugins, new URL(import.meta.url))
-  const parse = createConfigurationParser()
-  for (const { package: found, key, given } of specify(settings, directory)) parse(found, key, given)
-  return directory
-}
-
-function diagnosticOf(problem: PluginProblem, code: string, configuration: Configuration): Diagnostic {
-  const { key, message, hint } = problem
-  const place = configuration.locate(key.split(/[.[\]]+/).filter(Boolean))
-  return { severity: 'error', code, message: `${key} ${message}`, place, hint }
 }
 
 /** A check admits no request, so nothing is minted. */

@@ -2,10 +2,10 @@
 
 import type { Channel } from '@reveille/kit'
 import { isAckOnly } from '../session/ack.ts'
-import { type Destination, resolveDestination } from '../session/route.ts'
 import type { MintId } from '../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../store/port.ts'
 import { deliveryTask } from '../store/tasks.ts'
+import { type Destination, resolveDestination } from './destination.ts'
 import type { DispatchLog } from './options.ts'
 
 export interface Outgoing {

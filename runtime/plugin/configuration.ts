@@ -1,8 +1,8 @@
 /** Owns whether a plugin's configuration fits the schema that the plugin ships, and which of its values are secret. */
 
 import { readFileSync } from 'node:fs'
+import { nearestName } from '@reveille/engine'
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
-import { nearest } from './nearest.ts'
 import type { PluginPackage } from './package.ts'
 import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
 import type { Specification } from './specify.ts'
@@ -107,7 +107,7 @@ function problemOf(error: ErrorObject, key: string): PluginProblem {
 }
 
 function hintFor(name: string, known: readonly string[]): string {
-  const close = nearest(name, known)
+  const close = nearestName(name, known)
   if (close !== undefined) return `did you mean \`${close}\`?`
   return known.length === 0 ? 'it takes no configuration' : `known keys: ${known.join(', ')}`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Channel, PluginError } from '@reveille/kit'
-import { resolveDestination } from './route.ts'
+import { resolveDestination } from './destination.ts'
 
 function channelNamed(id: string, defaultTo?: string): Channel {
   return {
