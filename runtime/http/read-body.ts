@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RequestError } from './errors.ts'
 import type { Timers } from './timers.ts'
 
+const empty = Buffer.alloc(0)
+
 export interface BodyLimits {
   readonly maxBytes: number
   /** For the whole body. Milliseconds. */
@@ -29,6 +31,7 @@ export function readBody(
     let only: Buffer | undefined
     let chunks: Buffer[] | undefined
     let bytes = 0
+    let settled = false
     const timer = limits.timers.setTimeout(onTimeout, limits.timeoutMs)
 
     function onData(chunk: Buffer) {
@@ -38,24 +41,23 @@ export function readBody(
       else if (chunks === undefined) chunks = [only, chunk]
       else chunks.push(chunk)
     }
+    /** The listeners stay: nothing comes after the end, and they go with the request. */
     function onEnd() {
-      release()
-      resolve(chunks ? Buffer.concat(chunks, bytes) : (only ?? Buffer.alloc(0)))
+      settled = true
+      limits.timers.clearTimeout(timer)
+      resolve(chunks ? Buffer.concat(chunks, bytes) : (only ?? empty))
     }
     function onTimeout() {
       fail(new RequestError('BODY_TIMEOUT'))
     }
     function onGone() {
-      fail(new SenderGone())
+      if (!settled) fail(new SenderGone())
     }
     function fail(error: Error) {
-      release()
-      incoming.pause()
-      reject(error)
-    }
-    function release() {
+      settled = true
       limits.timers.clearTimeout(timer)
-      incoming.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+      incoming.off('data', onData).off('end', onEnd).pause()
+      reject(error)
     }
     incoming.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
   })

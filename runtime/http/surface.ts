@@ -82,20 +82,30 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   }
 
   /** Never rejects. */
-  async function answer(exchange: Exchange) {
+  async function answer(exchange: Exchange): Promise<void> {
+    let ending: Ending | undefined
     try {
-      const ending = await climb(exchange).catch(endingOf)
-      if (ending === undefined) {
-        log.debug({ event: 'sender-gone', requestId: exchange.requestId, endpoint: exchange.endpoint })
-        return
-      }
-      reply(exchange, ending, timers)
-      if (ending.outcome !== 'accepted') store.note(composeRecord(exchange, ending))
-      logEnding(log, exchange, ending, hundredths(clock() - exchange.startedAt))
+      ending = await climb(exchange)
+    } catch (error) {
+      ending = endingOf(error)
+    }
+    try {
+      conclude(exchange, ending)
     } catch (error) {
       log.error({ event: 'reply-failed', requestId: exchange.requestId, err: describeFault(error) })
       exchange.outgoing.destroy()
     }
+  }
+
+  /** What was accepted is in the store already. */
+  function conclude(exchange: Exchange, ending: Ending | undefined): void {
+    if (ending === undefined) {
+      log.debug({ event: 'sender-gone', requestId: exchange.requestId, endpoint: exchange.endpoint })
+      return
+    }
+    reply(exchange, ending, timers)
+    if (ending.outcome !== 'accepted') store.note(composeRecord(exchange, ending))
+    logEnding(log, exchange, ending, hundredths(clock() - exchange.startedAt))
   }
 
   app.decorate('hookSurface', { receive })
