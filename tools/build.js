@@ -5,7 +5,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { relay } from '../runtime/bin/relay.js'
 
 const bundler = fileURLToPath(new URL('./bundle.js', import.meta.url))
@@ -20,15 +20,23 @@ export class BuildFailed extends Error {
  * takes of memory would otherwise stay with the gateway.
  *
  * @param {string} root
- * @returns {Promise<{ file: string, built: boolean }>} the entry to run
+ * @returns {Promise<{ file: string, built: boolean, plugins: Map<string, string> }>} the entry to run; the plugins'
+ *   sources and what was built of them, as URLs
  * @throws {BuildFailed}
  */
 export async function ensureBuilt(root) {
-  const file = path.join(root, 'build', 'main.js')
-  if (isFresh(root)) return { file, built: false }
+  const known = readStamp(root)
+  if (known && isFresh(root, known)) return answer(root, known, false)
   const { code } = await relay(process.execPath, [bundler, root])
-  if (code !== 0) throw new BuildFailed('The sources can not be bundled. Nothing was started.')
-  return { file, built: true }
+  const made = code === 0 ? readStamp(root) : undefined
+  if (!made) throw new BuildFailed('The sources can not be bundled. Nothing was started.')
+  return answer(root, made, true)
+}
+
+function answer(root, { pluginFiles }, built) {
+  const url = (...names) => pathToFileURL(path.join(root, ...names)).href
+  const plugins = Object.entries(pluginFiles).map(([source, file]) => [url(source), url('build', file)])
+  return { file: path.join(root, 'build', 'main.js'), built, plugins: new Map(plugins) }
 }
 
 /** @param {string} root */
@@ -48,11 +56,18 @@ export function mark(file, before = Number.POSITIVE_INFINITY) {
   return mtimeMs < before ? `${size}:${mtimeMs}` : ''
 }
 
-function isFresh(root) {
+function isFresh(root, { marks }) {
   try {
-    const marks = JSON.parse(readFileSync(stampFile(root), 'utf8'))
     return Object.entries(marks).every(([input, known]) => mark(path.join(root, input)) === known)
   } catch {
     return false
+  }
+}
+
+function readStamp(root) {
+  try {
+    return JSON.parse(readFileSync(stampFile(root), 'utf8'))
+  } catch {
+    return undefined
   }
 }

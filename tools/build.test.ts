@@ -20,6 +20,7 @@ async function createSources(t: TestContext) {
   await write('tsconfig.json', '{}')
   await write('runtime/word.ts', 'export const word: string = "one"')
   await write('runtime/main.ts', 'import { word } from "./word.ts"; console.log(word)')
+  await write('plugins/echo/index.ts', 'export default 1 as number')
   await write('runtime/store/sqlite/sqlite-writer.ts', 'export {}')
   await write('runtime/store/sqlite/sqlite-reader.ts', 'export {}')
   const output = async (file: string) => (await promisify(execFile)(process.execPath, [file])).stdout.trim()
@@ -33,7 +34,7 @@ test('the entries are bundled as flat files that run without their sources', asy
   await rm(path.join(folder, 'runtime'), { recursive: true })
   assert.equal(await output(file), 'one')
   const names = await readdir(path.join(folder, 'build'))
-  for (const name of ['main.js', 'sqlite-writer.js', 'sqlite-reader.js'])
+  for (const name of ['main.js', 'sqlite-writer.js', 'sqlite-reader.js', 'plugin-echo.js'])
     assert.ok(names.includes(name), name)
   assert.deepEqual(
     names.filter((name) => name.endsWith('.next')),

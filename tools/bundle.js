@@ -3,33 +3,38 @@
  * `node tools/bundle.js ROOT`.
  */
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
 import { mark, stampFile } from './build.js'
 
-const entries = [
-  'runtime/main.ts',
-  'runtime/store/sqlite/sqlite-writer.ts',
-  'runtime/store/sqlite/sqlite-reader.ts',
-]
-
 /** Not named by the bundler, yet a change of one changes the bundle. */
-const silentInputs = ['tools/bundle.js', 'package-lock.json', 'tsconfig.json']
+const silentInputs = ['tools/bundle.js', 'package-lock.json', 'tsconfig.json', 'plugins']
 
 const [root = process.cwd()] = process.argv.slice(2)
 const folder = path.join(root, 'build')
+/** Source -> its file in `build`. */
+const pluginFiles = Object.fromEntries(
+  globSync('plugins/!(kit)/index.ts', { cwd: root }).map((source) => {
+    const name = path.basename(path.dirname(source))
+    return [source.replaceAll('\\', '/'), `plugin-${name}.js`]
+  }),
+)
 const startedAt = Date.now()
 const result = await build({
   absWorkingDir: root,
-  entryPoints: entries,
+  entryPoints: {
+    main: 'runtime/main.ts',
+    'sqlite-writer': 'runtime/store/sqlite/sqlite-writer.ts',
+    'sqlite-reader': 'runtime/store/sqlite/sqlite-reader.ts',
+    ...Object.fromEntries(Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -3), source])),
+  },
   outdir: folder,
-  entryNames: '[name]',
   bundle: true,
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  // Plugins are found by name at run time, as a user's own are.
+  // Plugins are found by name at run time, as a user's own are; see `servePlugins` in start.js.
   external: ['@reveille/plugin-*'],
   // Bundled CommonJS packages still ask for Node's own modules with `require`.
   banner: {
@@ -46,7 +51,7 @@ if (result === undefined) process.exitCode = 1
 else {
   mkdirSync(folder, { recursive: true })
   for (const output of result.outputFiles) replaceFile(output.path, output.contents)
-  replaceFile(stampFile(root), JSON.stringify(marksOf(result.metafile)))
+  replaceFile(stampFile(root), JSON.stringify({ marks: marksOf(result.metafile), pluginFiles }))
 }
 
 function marksOf(metafile) {

@@ -1,6 +1,6 @@
 /** Runs the gateway from the bundle; without arguments on `local/`, which is scaffolded when it is not there. */
 
-import { enableCompileCache } from 'node:module'
+import { enableCompileCache, registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureBuilt } from './build.js'
@@ -10,7 +10,8 @@ import { ensureBuilt } from './build.js'
  * @param {readonly string[]} args of `reveille start`
  */
 export async function start(root, args) {
-  const { file } = await ensureBuilt(root)
+  const { file, plugins } = await ensureBuilt(root)
+  servePlugins(plugins)
   // Paths that the user gives, and those that the user is shown to paste, start where the user stands.
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env
   if (script === 'start' && folder) process.chdir(folder)
@@ -23,4 +24,20 @@ export async function start(root, args) {
     ...(args.length > 0 ? args : ['--init', '--config', local]),
   ]
   await import(pathToFileURL(file).href)
+}
+
+/**
+ * Importing a plugin's TypeScript would load Node's type stripper: 16 MB that stay. The host finds plugins as ever;
+ * only what is read for those of this repository is the built file.
+ *
+ * @param {Map<string, string>} plugins source -> built file, as URLs
+ */
+function servePlugins(plugins) {
+  registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      const built = plugins.get(resolved.url)
+      return built === undefined ? resolved : { ...resolved, url: built, format: 'module' }
+    },
+  })
 }

@@ -11,6 +11,7 @@ import { findConfiguration, formatDiagnostics, shownPath } from './configuration
 import { scaffoldInto } from './init.ts'
 import type { Io } from './io.ts'
 import { packageFile } from './package-folder.ts'
+import { releaseMemory } from './release-memory.ts'
 import { createStopSignal } from './stop-signal.ts'
 import { findTokenSource } from './token-source.ts'
 
@@ -32,6 +33,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   // A service's journal needs no lines to paste.
   if (options.init || io.columns !== undefined)
     io.out(`${await bannerOf(gateway, { address, configFile }, io)}\n`)
+  releaseMemory()
   await stop.first
   await gateway.close()
   stop.close()

@@ -1,0 +1,16 @@
+/** Owns giving back what starting took of memory. */
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/**
+ * Schemas, parsers and modules leave garbage behind that V8 would keep until the heap is full, and a young generation
+ * that grew for them. One thorough collection right after the start gives back about 20 MB; nothing is asked of it, so
+ * where it is not to be had, nothing is lost. Takes some 20 ms of the event loop.
+ */
+export function releaseMemory(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('globalThis.gc')
+  setFlagsFromString('--no-expose-gc')
+  if (typeof collect === 'function') collect({ type: 'major', flavor: 'last-resort' })
+}
