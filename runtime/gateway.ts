@@ -159,7 +159,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const isDraining = () => draining
     const app = createApp(settings)
     registerProbes(app, { store, isDraining })
-    registerAdminSurface(app, { current: reloader.current, store, mintId })
+    registerAdminSurface(app, { current: reloader.current, store, mintId, log })
     createHookSurface(app, { current: reloader.current, store, log, now, mintId, isDraining })
     await app.ready()
     closers.push(() => app.close())

@@ -1,66 +1,95 @@
 /** Owns a gateway on a folder of its own: written, started in this process, and gone without a trace. */
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { createGateway, type Gateway } from '../runtime/index.ts'
 
 export const hookToken = 'test-hook-token-0123456789abcdef'
 export const gatewayToken = 'test-gateway-token-0123456789abc'
+
+/** For `plugins:` of a configuration. */
+export const rehearsalPlugin = fileURLToPath(new URL('./rehearsal-plugin', import.meta.url))
+
+export type Files = Readonly<Record<string, string>>
 
 export interface Installation {
   readonly folder: string
   readonly gateway: Gateway
   /** Everything that was logged, as JSON lines. */
   log(): string
+  /** The first line of an event that passes, now or later. */
+  line(event: string, passes?: (line: LogLine) => boolean): Promise<LogLine>
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Reads the admin surface. */
+  /** Asks the admin surface. `headers` take the place of the gateway token. */
+  ask(path: string, options?: AskOptions): Promise<Answer>
+  /** What the admin surface answers. */
   read<Item>(path: string): Promise<Item>
+  /** Writes a file of the folder. */
+  write(name: string, content: string): Promise<void>
+}
+
+export interface AskOptions {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+  readonly headers?: Record<string, string>
+  readonly payload?: string
 }
 
 export interface Answer {
   readonly status: number
-  readonly body: Record<string, unknown>
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: Readonly<Record<string, unknown>>
+  /** The body as it came. */
+  readonly text: string
 }
 
+export interface LogLine {
+  readonly event: string
+  readonly level: number
+  readonly [fact: string]: unknown
+}
+
+/** Replies go to a file: a test's own terminal is not the place for them. */
 export const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 hooks: { enabled: true, token: ${hookToken} }
-channels: { terminal: {} }
-agents: { route: { channel: terminal, to: stderr } }
+plugins: ["${rehearsalPlugin}"]
+channels: { terminal: {}, board: { folder: "{folder}" } }
+agents: { route: { channel: board, to: team } }
 `
 
-/** `files`: path in the folder -> content; `reveille.yaml` defaults to `configuration`. */
+/** `files`: path in the folder -> content; `reveille.yaml` defaults to `configuration`, `{folder}` in it is the folder. */
 export async function install(
   t: TestContext,
-  files: Readonly<Record<string, string>>,
-  options: { watch?: boolean } = {},
+  files: Files,
+  options: { watch?: boolean; env?: Record<string, string> } = {},
 ): Promise<Installation> {
-  const folder = await mkdtemp(join(tmpdir(), 'reveille-test-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  for (const [name, content] of Object.entries({ 'reveille.yaml': configuration, ...files })) {
-    await mkdir(dirname(join(folder, name)), { recursive: true })
-    await writeFile(join(folder, name), content)
-  }
-  let lines = ''
+  const folder = await createFolder(t, { 'reveille.yaml': configuration, ...files })
+  const lines = createLines()
   const gateway = await createGateway({
     configFile: join(folder, 'reveille.yaml'),
-    env: {},
+    env: options.env ?? {},
     watch: options.watch ?? false,
-    logStream: {
-      write(line: string) {
-        lines += line
-      },
-    },
+    logStream: lines,
   })
   t.after(() => gateway.close({ graceMs: 0 }))
+
+  async function send(request: Parameters<Gateway['inject']>[0]): Promise<Answer> {
+    const response = await gateway.inject(request)
+    const { statusCode: status, headers, payload: text } = response
+    return { status, headers, text, body: text === '' ? {} : response.json() }
+  }
 
   return {
     folder,
     gateway,
-    log: () => lines,
-    async post(path, body, headers = {}) {
-      const response = await gateway.inject({
+    log: lines.text,
+    line: lines.line,
+    write: (name, content) => write(folder, name, content),
+    post: (path, body, headers = {}) =>
+      send({
         method: 'POST',
         url: path,
         headers: {
@@ -69,25 +98,67 @@ export async function install(
           ...headers,
         },
         payload: typeof body === 'string' ? body : JSON.stringify(body),
-      })
-      return { status: response.statusCode, body: response.json() }
-    },
-    async read(path) {
-      const response = await gateway.inject({
-        url: path,
-        headers: { authorization: `Bearer ${gatewayToken}` },
-      })
-      return response.json()
+      }),
+    ask: (path, { method = 'GET', headers = { authorization: `Bearer ${gatewayToken}` }, payload } = {}) =>
+      send({ url: path, method, headers, ...(payload !== undefined && { payload }) }),
+    async read<Item>(path: string) {
+      const headers = { authorization: `Bearer ${gatewayToken}` }
+      return (await send({ url: path, method: 'GET', headers })).body as Item
     },
   }
 }
 
+/** A folder with these files, gone with the test; `{folder}` in a file's content is the folder's path. */
+export async function createFolder(t: TestContext, files: Files): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'reveille-test-')))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries(files)) await write(folder, name, content)
+  return folder
+}
+
+async function write(folder: string, name: string, content: string): Promise<void> {
+  const file = join(folder, name)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, content.replaceAll('{folder}', folder))
+}
+
+/** A stream that remembers its lines and wakes those who wait for one. */
+function createLines() {
+  const lines: LogLine[] = []
+  let text = ''
+  let next = Promise.withResolvers<void>()
+  return {
+    text: () => text,
+    write(line: string) {
+      text += line
+      lines.push(JSON.parse(line) as LogLine)
+      next.resolve()
+      next = Promise.withResolvers()
+    },
+    async line(event: string, passes: (line: LogLine) => boolean = () => true): Promise<LogLine> {
+      const patience = AbortSignal.timeout(patienceMs)
+      for (;;) {
+        const found = lines.find((line) => line.event === event && passes(line))
+        if (found) return found
+        if (patience.aborted) throw new Error(`Waited in vain for a line ${event} in:\n${text}`)
+        await Promise.race([next.promise, pause(patienceMs / 10, undefined, { ref: false })])
+      }
+    },
+  }
+}
+
+/** After which a test that waits has failed. Milliseconds. */
+const patienceMs = 10_000
+
 /** Asks until the answer is good; the state is awaited, the clock only bounds the wait. */
-export async function until<Value>(ask: () => Promise<Value | undefined>, what: string): Promise<Value> {
-  for (const deadline = Date.now() + 5000; Date.now() < deadline; ) {
+export async function until<Value>(
+  ask: () => Promise<Value | undefined> | Value | undefined,
+  what: string,
+): Promise<Value> {
+  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; ) {
     const value = await ask()
     if (value !== undefined) return value
-    await new Promise((resolve) => setImmediate(resolve))
+    await pause(5)
   }
-  throw new Error(`Waited 5 s in vain for ${what}.`)
+  throw new Error(`Waited ${patienceMs / 1000} s in vain for ${what}.`)
 }

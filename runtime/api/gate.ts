@@ -6,26 +6,29 @@ import { createSecretMatcher } from '../http/secret.ts'
 import type { MintId } from '../store/id.ts'
 import { refuse } from './refusal.ts'
 
-/** The token comes as `Authorization: Bearer` or `x-gateway-token`; never in the address, which proxies log. */
+/**
+ * The token comes as `Authorization: Bearer` or `x-gateway-token`; never in the address, which proxies log. It is
+ * asked for before anything else, so that a stranger can not even learn which addresses there are.
+ */
 export function createAdminGate(options: { current: CurrentLive; mintId: MintId }) {
   const matcherOf = new WeakMap<Settings, (given: string) => boolean>()
 
   return async function gate(request: FastifyRequest, reply: FastifyReply) {
     reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
     const settings = options.current().snapshot.settings
-    if (!settings.gateway.token) return refuse(reply, 'NOT_FOUND', 'There is nothing at this address.')
+    if (!settings.gateway.token) return refuse(reply, 'NOT_FOUND')
     let matches = matcherOf.get(settings)
     if (!matches) {
       matches = createSecretMatcher([settings.gateway.token])
       matcherOf.set(settings, matches)
     }
     const given = givenToken(request)
-    if (given !== undefined && matches(given)) return
-    return refuse(
-      reply.header('www-authenticate', 'Bearer'),
-      'UNAUTHORIZED',
-      'The admin surface wants the gateway token.',
-    )
+    if (given === undefined || !matches(given)) {
+      reply.header('www-authenticate', 'Bearer')
+      return refuse(reply, 'UNAUTHORIZED', { sentence: 'The admin surface wants the gateway token.' })
+    }
+    // Answered here, because on its way to a handler Fastify would read a body that nobody wants.
+    if (request.is404) return refuse(reply, 'NOT_FOUND')
   }
 }
 

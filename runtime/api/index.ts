@@ -4,6 +4,7 @@ import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
 import type { Store } from '../store/port.ts'
+import { type ApiLog, createFaultHandler } from './fault.ts'
 import { createAdminGate } from './gate.ts'
 import { registerLists } from './lists.ts'
 
@@ -11,6 +12,7 @@ export interface AdminOptions {
   readonly current: CurrentLive
   readonly store: Store
   readonly mintId: MintId
+  readonly log: ApiLog
 }
 
 /** Everything under `/api` wants the gateway token; without one in the configuration there is no `/api`. */
@@ -18,6 +20,9 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
   app.register(
     async (api) => {
       api.addHook('onRequest', createAdminGate(options))
+      api.setErrorHandler(createFaultHandler(options.log))
+      // The gate has answered before Fastify comes here; without a handler of its own it would not be asked.
+      api.setNotFoundHandler(() => {})
       registerLists(api, options.store)
     },
     { prefix: '/api' },

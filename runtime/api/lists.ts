@@ -1,7 +1,8 @@
 /** Owns the routes that list and show what the store holds. */
 
-import type { FastifyInstance, FastifyReply, RouteShorthandOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { PageOptions, RequestRecord, RunRecord, Store } from '../store/port.ts'
+import { readable } from './address.ts'
 import { refuse } from './refusal.ts'
 
 const outcomes = ['accepted', 'ignored', 'skipped', 'duplicate', 'handshake', 'failed', 'refused']
@@ -9,50 +10,43 @@ const runStates = ['queued', 'running', 'succeeded', 'failed', 'timed-out', 'can
 const eventStates = ['pending', 'consumed']
 const deliveryStates = ['pending', 'delivered', 'skipped', 'parked']
 
-type Filters = Record<string, string>
+/** Name -> the values that it takes. */
+type Filters = Readonly<Record<string, readonly string[] | 'text'>>
+type Query = PageOptions & Record<string, string>
 
-export function registerLists(api: FastifyInstance, store: Store): void {
-  const { read } = store
+export function registerLists(api: FastifyInstance, { read }: Store): void {
+  const list = (url: string, filters: Filters, answer: (query: Query) => Promise<unknown>) =>
+    readable(api, url, listing(filters), (request) => answer(request.query as Query))
+  const item = (url: string, noun: string, find: (id: string) => Promise<unknown>) =>
+    readable(api, url, {}, async (request, reply) => (await find(idOf(request))) ?? missing(reply, noun))
 
-  api.get('/requests', listing({ outcome: outcomes, endpoint: 'text' }), async (request) => {
-    const page = await read.requests(request.query as PageOptions & Filters)
+  list('/requests', { outcome: outcomes, endpoint: 'text' }, async (query) => {
+    const page = await read.requests(query)
     return { ...page, items: page.items.map(withoutBody) }
   })
-  api.get('/requests/:id', async (request, reply) => {
-    const record = await read.request(idOf(request.params))
-    return record ? withoutBody(record) : missing(reply, 'request')
+  item('/requests/:id', 'request', async (id) => {
+    const request = await read.request(id)
+    return request && withoutBody(request)
   })
+  list('/runs', { state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }, read.runs)
+  item('/runs/:id', 'run', async (id) => {
+    const run = await read.run(id)
+    return run && withOutcome(read, run)
+  })
+  list('/events', { state: eventStates }, read.events)
+  item('/events/:id', 'event', read.event)
+  list('/deliveries', { state: deliveryStates }, read.deliveries)
+  item('/deliveries/:id', 'delivery', read.delivery)
 
-  api.get('/runs', listing({ state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }), (request) =>
-    read.runs(request.query as PageOptions & Filters),
-  )
-  api.get('/runs/:id', async (request, reply) => {
-    const run = await read.run(idOf(request.params))
-    return run ? withOutcome(store, run) : missing(reply, 'run')
+  readable(api, '/sessions/:key', {}, async (request, reply) => {
+    const { key } = request.params as { key: string }
+    return (await read.session(key)) ?? missing(reply, 'session')
   })
-
-  api.get('/events', listing({ state: eventStates }), (request) =>
-    read.events(request.query as PageOptions & Filters),
-  )
-  api.get('/events/:id', async (request, reply) => {
-    return (await read.event(idOf(request.params))) ?? missing(reply, 'event')
-  })
-
-  api.get('/deliveries', listing({ state: deliveryStates }), (request) =>
-    read.deliveries(request.query as PageOptions & Filters),
-  )
-  api.get('/deliveries/:id', async (request, reply) => {
-    return (await read.delivery(idOf(request.params))) ?? missing(reply, 'delivery')
-  })
-
-  api.get('/sessions/:key', async (request, reply) => {
-    return (await read.session((request.params as { key: string }).key)) ?? missing(reply, 'session')
-  })
-  api.get('/route', async () => ({ route: (await read.route()) ?? null }))
+  readable(api, '/route', {}, async () => ({ route: (await read.route()) ?? null }))
 }
 
 /** A run with what it caused: its summary event and its deliveries, whole. */
-async function withOutcome({ read }: Store, run: RunRecord) {
+async function withOutcome(read: Store['read'], run: RunRecord) {
   const [summary, ...deliveries] = await Promise.all([
     run.summaryEventId ? read.event(run.summaryEventId) : undefined,
     ...run.deliveryIds.map((id) => read.delivery(id)),
@@ -65,16 +59,17 @@ function withoutBody({ body, ...record }: RequestRecord) {
   return { ...record, bodyKept: body !== undefined }
 }
 
-function idOf(params: unknown): string {
+/** Ids are compared in lower case; whoever copied one from elsewhere need not care. */
+function idOf({ params }: FastifyRequest): string {
   return (params as { id: string }).id.toLowerCase()
 }
 
 function missing(reply: FastifyReply, noun: string): FastifyReply {
-  return refuse(reply, 'NOT_FOUND', `There is no such ${noun}.`)
+  return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
 }
 
 /** The query of a list: `limit`, `cursor`, and filters that are a text or one of a few. */
-function listing(filters: Record<string, readonly string[] | 'text'>): RouteShorthandOptions {
+function listing(filters: Filters): RouteShorthandOptions {
   const properties: Record<string, object> = {
     limit: { type: 'integer', minimum: 1, maximum: 500 },
     cursor: { type: 'string', minLength: 1, maxLength: 200 },

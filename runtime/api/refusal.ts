@@ -1,10 +1,22 @@
 /** Owns the shape of an admin surface's error; the same as that of the hook surface. */
 
+import type { FieldError } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
-import { type ErrorCode, statusOf } from '../http/errors.ts'
+import { type ErrorCode, errorRow } from '../http/errors.ts'
 
-export function refuse(reply: FastifyReply, code: ErrorCode, sentence: string): FastifyReply {
-  return reply
-    .code(statusOf(code))
-    .send({ ok: false, error: sentence, code, requestId: String(reply.getHeader('x-request-id')) })
+/** Without a sentence, that of the code. Details point into the query: `/limit`. */
+export function refuse(
+  reply: FastifyReply,
+  code: ErrorCode,
+  { sentence, details }: { readonly sentence?: string; readonly details?: readonly FieldError[] } = {},
+): FastifyReply {
+  const row = errorRow(code)
+  if (row.retryAfter !== undefined) reply.header('retry-after', String(row.retryAfter))
+  return reply.code(row.status).send({
+    ok: false,
+    error: sentence ?? row.sentence,
+    code,
+    requestId: String(reply.getHeader('x-request-id')),
+    ...(details && { details }),
+  })
 }

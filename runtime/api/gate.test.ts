@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Answer, type AskOptions, gatewayToken, hookToken, install } from '../../test/installation.ts'
+
+const addresses = [
+  '/api/requests',
+  '/api/requests/01a1fd97-8f22-7000-8029-fcfcbff544ad',
+  '/api/runs',
+  '/api/runs/x',
+  '/api/events',
+  '/api/events/x',
+  '/api/deliveries',
+  '/api/deliveries/x',
+  '/api/sessions/main',
+  '/api/route',
+]
+
+function assertRefused({ status, body, headers }: Answer, expected: { status: number; code: string }) {
+  const { error, requestId, ...rest } = body
+  assert.deepEqual({ status, ...rest }, { status: expected.status, ok: false, code: expected.code })
+  assert.equal(typeof error, 'string')
+  assert.match(String(requestId), /^[0-9a-f-]{36}$/)
+  assert.equal(headers['x-request-id'], requestId)
+}
+
+test('without the gateway token every address, known or not, answers 401 before anything else', async (t) => {
+  const { ask } = await install(t, {})
+  const wrong: Record<string, string>[] = [
+    {},
+    { authorization: '' },
+    { authorization: 'Bearer' },
+    { authorization: `Basic ${gatewayToken}` },
+    { authorization: `Bearer ${gatewayToken}x` },
+    { authorization: `Bearer ${hookToken}` },
+    { 'x-gateway-token': hookToken },
+    { authorization: 'Bearer wrong', 'x-gateway-token': gatewayToken },
+  ]
+  for (const headers of wrong) {
+    const answer = await ask('/api/runs', { headers })
+    assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+    assert.equal(answer.headers['www-authenticate'], 'Bearer')
+  }
+  const requests: [string, AskOptions][] = [
+    ...addresses.map((address): [string, AskOptions] => [address, {}]),
+    ['/api', {}],
+    ['/api/nowhere', {}],
+    ['/api/runs?colour=red', {}],
+    ['/api/runs?cursor=x', {}],
+    ['/api/runs', { method: 'POST', payload: '{' }],
+    ['/api/nowhere', { method: 'POST', payload: '{' }],
+    [`/api/runs?token=${gatewayToken}`, {}],
+  ]
+  for (const [path, options] of requests) {
+    const answer = await ask(path, { ...options, headers: { 'content-type': 'application/json' } })
+    assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
+  }
+})
+
+test('the token opens as a Bearer or as x-gateway-token, and no answer may be cached', async (t) => {
+  const { ask } = await install(t, {})
+  const forms: Record<string, string>[] = [
+    { authorization: `bearer ${gatewayToken}` },
+    { 'x-gateway-token': gatewayToken },
+  ]
+  for (const headers of forms) {
+    const answer = await ask('/api/runs', { headers })
+    assert.deepEqual([answer.status, answer.body], [200, { items: [] }])
+    assert.equal(answer.headers['cache-control'], 'no-store')
+  }
+})
+
+test('what is not there, and what can only be read, is refused in the shape of the hook surface', async (t) => {
+  const { ask } = await install(t, {})
+  const headers = { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' }
+  for (const path of ['/api', '/api/', '/api/nowhere', '/api/run', '/api/runs/x/y']) {
+    assertRefused(await ask(path), { status: 404, code: 'NOT_FOUND' })
+    assertRefused(await ask(path, { method: 'POST', headers, payload: '{' }), {
+      status: 404,
+      code: 'NOT_FOUND',
+    })
+  }
+  for (const kind of ['requests', 'runs', 'events', 'deliveries']) {
+    for (const id of ['x', '%00', "'", '01a1fd97-8f22-7000-8029-fcfcbff544ad', '__proto__']) {
+      assertRefused(await ask(`/api/${kind}/${id}`), { status: 404, code: 'NOT_FOUND' })
+    }
+  }
+  for (const address of addresses) {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
+      const answer = await ask(address, { method, headers, payload: '{' })
+      assertRefused(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' })
+      assert.equal(answer.headers['allow'], 'GET, HEAD')
+    }
+  }
+  const head = await ask('/api/runs', { method: 'HEAD' })
+  assert.deepEqual([head.status, head.text], [200, ''])
+})
+
+test('without gateway.auth.token there is no admin surface', async (t) => {
+  const { ask } = await install(t, { 'reveille.yaml': `hooks: { enabled: true, token: ${hookToken} }\n` })
+  const tried: Record<string, string>[] = [
+    {},
+    { authorization: `Bearer ${hookToken}` },
+    { authorization: 'Bearer undefined' },
+  ]
+  for (const path of [...addresses, '/api', '/api/nowhere']) {
+    for (const headers of tried) {
+      const answer = await ask(path, { headers })
+      assertRefused(answer, { status: 404, code: 'NOT_FOUND' })
+      assert.equal(answer.headers['www-authenticate'], undefined)
+    }
+  }
+  assert.equal((await ask('/healthz')).status, 200)
+})

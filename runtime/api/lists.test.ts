@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { configuration, type Installation, install, until } from '../../test/installation.ts'
+import type { DeliveryRecord, EventRecord, Page, RequestRecord, RunRecord } from '../store/port.ts'
+
+const mappings = `mappings:
+  - id: pushed
+    match: { path: github, headers: { x-github-event: push } }
+    sessionKey: "hook:push:{{ref}}"
+    message: "A push to {{ref}}"
+    wakeMode: next-heartbeat
+  - id: silent
+    match: { path: github, headers: { x-github-event: silent } }
+    message: "HEARTBEAT_OK"
+    wakeMode: next-heartbeat
+`
+
+/** Three runs, one of them silent, two wakes, one ignored request and two refused ones; all of it ended. */
+async function openHistory(t: TestContext): Promise<Installation & { runs: string[]; wakes: string[] }> {
+  const opened = await install(t, {
+    'mappings/github.yaml': mappings,
+    'reveille.yaml': `${configuration}history: { bodies: all }\n`,
+  })
+  const { post, read } = opened
+  const runs: string[] = []
+  for (const [kind, ref] of [
+    ['push', 'main'],
+    ['push', 'next'],
+    ['silent', ''],
+  ]) {
+    const { body } = await post('/hooks/github', { ref, canary: 'BODY' }, { 'x-github-event': String(kind) })
+    runs.push(String(body['runId']))
+  }
+  const wakes: string[] = []
+  for (const text of ['one', 'two']) {
+    const { body } = await post('/hooks/wake', { text, mode: 'next-heartbeat' })
+    wakes.push(String(body['eventId']))
+  }
+  await post('/hooks/github', {}, { 'x-github-event': 'ping' })
+  await post('/hooks/github', '{"canary": "BODY"')
+  await post('/hooks/nowhere', { canary: 'BODY' })
+  for (const id of runs) {
+    await until(
+      async () => (await read<RunRecord>(`/api/runs/${id}`)).stage === 'delivered' || undefined,
+      'the end of a run',
+    )
+  }
+  return { ...opened, runs, wakes }
+}
+
+test('each list is newest first, and its filters leave what was asked for', async (t) => {
+  const { read, runs, wakes } = await openHistory(t)
+  const idsOf = async (path: string) => {
+    const { items } = await read<Page<{ id: string }>>(path)
+    return items.map(({ id }) => id)
+  }
+
+  assert.deepEqual(await idsOf('/api/runs'), runs.toReversed())
+  assert.deepEqual(await idsOf('/api/runs?state=succeeded&kind=run'), runs.toReversed())
+  assert.deepEqual(await idsOf(`/api/runs?sessionKey=${encodeURIComponent('hook:push:next')}`), [runs[1]])
+  assert.deepEqual(await idsOf('/api/runs?state=failed'), [])
+  assert.deepEqual(await idsOf('/api/runs?kind=heartbeat'), [])
+
+  const { items: events } = await read<Page<EventRecord>>('/api/events?state=pending')
+  assert.deepEqual(
+    events.map(({ id }) => id),
+    events
+      .map(({ id }) => id)
+      .toSorted()
+      .toReversed(),
+  )
+  assert.equal(events.length, runs.length + wakes.length, 'each run has posted its summary')
+  assert.deepEqual(await idsOf('/api/events?state=consumed'), [])
+
+  const { items: deliveries } = await read<Page<DeliveryRecord>>('/api/deliveries')
+  assert.deepEqual(deliveries.map(({ state }) => state).toSorted(), ['delivered', 'delivered', 'skipped'])
+  const { items: skipped } = await read<Page<DeliveryRecord>>('/api/deliveries?state=skipped')
+  assert.deepEqual(
+    skipped.map(({ code, runId }) => [code, runId]),
+    [['ACK_ONLY', runs[2]]],
+  )
+
+  const { items: requests } = await read<Page<RequestRecord>>('/api/requests')
+  assert.deepEqual(
+    requests.map(({ outcome, endpoint, status }) => `${outcome} ${endpoint} ${status}`),
+    [
+      'refused nowhere 404',
+      'refused github 400',
+      'ignored github 200',
+      'accepted wake 200',
+      'accepted wake 200',
+      'accepted github 202',
+      'accepted github 202',
+      'accepted github 202',
+    ],
+  )
+  for (const outcome of ['refused', 'ignored', 'accepted']) {
+    const { items } = await read<Page<RequestRecord>>(`/api/requests?outcome=${outcome}&endpoint=github`)
+    assert.deepEqual(
+      items,
+      requests.filter((request) => request.outcome === outcome && request.endpoint === 'github'),
+    )
+  }
+})
+
+test('pages follow each other without a gap or a repeat, refused requests among the others', async (t) => {
+  const { read } = await openHistory(t)
+  for (const list of ['requests', 'runs', 'events', 'deliveries']) {
+    const { items: whole, next } = await read<Page<{ id: string }>>(`/api/${list}`)
+    assert.equal(next, undefined, `${list} fit one page`)
+    for (const limit of [1, 2, whole.length]) {
+      const met: unknown[] = []
+      let cursor = ''
+      for (let page = 0; page <= whole.length; page += 1) {
+        const { items, next } = await read<Page<{ id: string }>>(`/api/${list}?limit=${limit}${cursor}`)
+        assert.ok(items.length <= limit)
+        met.push(...items)
+        if (next === undefined) break
+        cursor = `&cursor=${encodeURIComponent(next)}`
+      }
+      assert.deepEqual(met, whole, `${list} by ${limit}`)
+    }
+  }
+})
+
+test('each record is read by its id, and a run with all that it caused', async (t) => {
+  const { read, ask, runs, wakes } = await openHistory(t)
+  for (const list of ['requests', 'events', 'deliveries']) {
+    const { items } = await read<Page<{ id: string }>>(`/api/${list}`)
+    for (const item of items)
+      assert.equal((await read<{ id: string }>(`/api/${list}/${item.id}`)).id, item.id)
+  }
+  const run = await read<RunRecord & { summary: EventRecord; deliveries: DeliveryRecord[] }>(
+    `/api/runs/${runs[0]?.toUpperCase()}`,
+  )
+  assert.equal(run.state, 'succeeded')
+  assert.equal(run.message, 'A push to main')
+  assert.equal(run.reply, run.prompt)
+  assert.equal(run.summary.text, `Hook github: ${run.reply}`)
+  assert.deepEqual(run.summary.origin, { requestId: run.requestId, runId: run.id })
+  assert.deepEqual(
+    run.deliveries.map(({ state, channel, to, text }) => ({ state, channel, to, text })),
+    [{ state: 'delivered', channel: 'board', to: 'team', text: run.reply }],
+  )
+  assert.equal((await read<EventRecord>(`/api/events/${wakes[0]}`)).text, 'one')
+  assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'team' } })
+
+  const key = encodeURIComponent('hook:push:main')
+  const session = await read<{ messages: { role: string; text: string; turn: string }[] }>(
+    `/api/sessions/${key}`,
+  )
+  assert.deepEqual(
+    session.messages.map(({ role, text, turn }) => ({ role, text, turn })),
+    [
+      { role: 'user', text: run.prompt, turn: run.id },
+      { role: 'assistant', text: run.reply, turn: run.id },
+    ],
+  )
+  assert.equal((await ask('/api/sessions/hook:push:nobody')).status, 404)
+})
+
+test('a session key may be long and hold slashes', async (t) => {
+  const { post, read } = await install(t, {})
+  const sessionKey = `hook:${'long/'.repeat(100)}#1?`
+  await post('/hooks/agent', { message: 'hi', sessionKey, deliver: false, wakeMode: 'next-heartbeat' })
+  const session = await until(async () => {
+    const answer = await read<{ key?: string; messages?: unknown[] }>(
+      `/api/sessions/${encodeURIComponent(sessionKey)}`,
+    )
+    return answer.messages?.length === 2 ? answer : undefined
+  }, 'the session')
+  assert.equal(session.key, sessionKey)
+})
+
+test('a body that is kept is told of and not shown', async (t) => {
+  const { ask, read } = await openHistory(t)
+  const list = await ask('/api/requests')
+  assert.doesNotMatch(list.text, /BODY|"body"/)
+  const { items } = await read<Page<RequestRecord & { bodyKept: boolean }>>('/api/requests')
+  for (const { id, outcome } of items) {
+    const { text, body } = await ask(`/api/requests/${id}`)
+    assert.doesNotMatch(text, /BODY|"body"/)
+    assert.equal(body['bodyKept'], outcome !== 'refused', `${outcome}: history.bodies is all`)
+  }
+})
+
+test('what a list does not take is refused with a pointer to it', async (t) => {
+  const { ask } = await install(t, {})
+  const refusals = {
+    'runs?colour=red': ['/colour', 'is not known here'],
+    'events?a%2Fb~c=1': ['/a~1b~0c', 'is not known here'],
+    'runs?limit=0': ['/limit', 'must be >= 1'],
+    'requests?limit=501': ['/limit', 'must be <= 500'],
+    'deliveries?limit=many': ['/limit', 'must be integer'],
+    'runs?limit=1&limit=2': ['/limit', 'must be integer'],
+    'events?state=asleep': ['/state', 'must be one of pending, consumed'],
+    'requests?outcome=': [
+      '/outcome',
+      'must be one of accepted, ignored, skipped, duplicate, handshake, failed, refused',
+    ],
+    'runs?cursor=yesterday': ['/cursor', 'must be the `next` of an earlier page'],
+    'runs?cursor=': ['/cursor', 'must NOT have fewer than 1 characters'],
+  }
+  for (const [query, [pointer, message]] of Object.entries(refusals)) {
+    const { status, body, headers } = await ask(`/api/${query}`)
+    const { error, requestId, ...rest } = body
+    assert.deepEqual(
+      { status, ...rest },
+      { status: 400, ok: false, code: 'INVALID_FIELD', details: [{ pointer, message }] },
+      query,
+    )
+    assert.match(String(error), /^[A-Z].*\.$/)
+    assert.equal(requestId, headers['x-request-id'])
+  }
+})

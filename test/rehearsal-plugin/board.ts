@@ -1,0 +1,25 @@
+/** A channel that is a file: one JSON line for each part. */
+
+import { appendFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Channel, PluginError } from '@reveille/kit'
+import type { RehearsalConfig } from './index.ts'
+
+export const boardFile = 'board.jsonl'
+
+/** Whoever writes to `nobody` is told that there is no such reader, in words that hold all it was given. */
+export function createBoard({ folder, defaultTo, apiKey }: RehearsalConfig): Channel {
+  return {
+    id: 'board',
+    limits: { part: 65_536, unit: 'utf16' },
+    ...(defaultTo !== undefined && { defaultTo }),
+    target: (to) => ({ key: to, kind: 'user' }),
+    render: (markdown) => (markdown.trim() === '' ? [] : [{ text: markdown }]),
+    async send({ text }, { target, key }) {
+      if (target.key === 'nobody') throw new Error(`${apiKey} can not send ${text}`)
+      if (target.key === 'gone') throw new PluginError('Gone.', { code: 'gone', retryable: false })
+      await appendFile(join(folder, boardFile), `${JSON.stringify({ to: target.key, text })}\n`)
+      return { id: key }
+    },
+  }
+}

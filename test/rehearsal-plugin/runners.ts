@@ -1,0 +1,49 @@
+/** Runners whose answers tell a test what they were asked and when. */
+
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { PluginLog, Runner } from '@reveille/kit'
+import type { RehearsalConfig } from './index.ts'
+
+export const startsFile = 'starts'
+export const goFile = 'go'
+
+/** Answers with the number of earlier turns that it was shown. */
+export function createCountingTurns(): Runner {
+  return {
+    id: 'counting-turns',
+    async run({ kind, history }) {
+      const turns = history.filter(({ role }) => role === 'assistant').length
+      // A heartbeat has nothing to say here.
+      return { reply: kind === 'heartbeat' ? 'HEARTBEAT_OK' : `${turns} earlier` }
+    },
+  }
+}
+
+/** Notes that it was asked, then answers once the file `go` names its session, or for good: `*`. */
+export function createPatient({ folder }: RehearsalConfig): Runner {
+  return {
+    id: 'patient',
+    async run({ runId, sessionKey, kind }, { signal }) {
+      if (kind === 'heartbeat') return { reply: 'HEARTBEAT_OK' }
+      await appendFile(join(folder, startsFile), `${runId} ${sessionKey}\n`)
+      for (;;) {
+        const go = await readFile(join(folder, goFile), 'utf8').catch(() => '')
+        if (go.split('\n').some((line) => line === sessionKey || line === '*')) return { reply: 'done' }
+        await pause(10, undefined, { signal })
+      }
+    },
+  }
+}
+
+/** Says all it knows where it should not: to the log, and in an error that is no PluginError. */
+export function createBlabbing({ apiKey }: RehearsalConfig, log: PluginLog): Runner {
+  return {
+    id: 'blabbing',
+    async run({ prompt }) {
+      log.warn('blabbed', { apiKey, url: `https://example.org/?key=${apiKey}` })
+      throw new Error(`${apiKey} was asked ${prompt}`)
+    },
+  }
+}
