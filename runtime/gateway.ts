@@ -11,6 +11,7 @@ import {
   type Live,
   type Loaded,
   loadConfiguration,
+  type ReloadEvent,
   type Settings,
 } from '@reveille/engine'
 import Fastify, { type FastifyInstance, type InjectOptions, type LightMyRequestResponse } from 'fastify'
@@ -122,7 +123,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       now,
     })
     closers.push(() => reloader.close())
-    reloader.subscribe(createReloadReporter(log, settings.file))
+    // A start that fails says why, and nothing else: what went live before that is told once it can serve.
+    const untold: ReloadEvent[] = []
+    const unsubscribe = reloader.subscribe((event) => untold.push(event))
     const started = await reloader.start()
     if (!started.ok) throw new ConfigurationError(started.diagnostics)
 
@@ -134,6 +137,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       historyMessages,
     })
     closers.push(() => store.close())
+    const report = createReloadReporter(log, settings.file)
+    unsubscribe()
+    untold.forEach(report)
+    reloader.subscribe(report)
 
     const dispatch = createDispatch({
       store,
@@ -169,9 +176,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     return {
       log,
       current: reloader.current,
-      listen: () => listen(app, settings.gateway),
+      async listen() {
+        const address = await listen(app, settings.gateway)
+        log.info({ event: 'gateway-listening', address, admin: settings.gateway.token !== undefined })
+        return address
+      },
       inject: (request) => app.inject(request),
       close({ graceMs = drainGraceMs } = {}) {
+        if (!draining && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
         draining = true
         closing ??= Promise.all([app.close(), dispatch.drain(graceMs)]).then(closeAll)
         return closing

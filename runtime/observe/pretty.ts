@@ -14,6 +14,8 @@ const labels: Record<number, string> = {
 }
 const bookkeeping = new Set(['level', 'time', 'event', 'msg', 'err'])
 const labelWidth = 10
+/** Where a text begins, and so its further lines. */
+const margin = `\n${' '.repeat('00:00:00'.length + labelWidth + 4)}`
 
 export function createPrettyStream(
   target: { write(text: string): unknown },
@@ -44,10 +46,12 @@ const plain: Paint = { dim: same, bold: same, red: same, yellow: same, green: sa
 function setLine(record: Facts, paint: Paint): string {
   const time = paint.dim(clock(record['time']))
   const level = Number(record['level'])
-  const story = stories[String(record['event'])]
-  if (!story) return `${time}  ${label(labels[level] ?? 'log', level, paint)}  ${tell(record)}`
-  const [name, text, aside] = story(record)
-  return `${time}  ${label(name, level, paint)}  ${text}${aside ? `  ${paint.dim(aside)}` : ''}`
+  const [name, text, aside] = stories[String(record['event'])]?.(record) ?? [
+    labels[level] ?? 'log',
+    tell(record),
+  ]
+  const line = `${time}  ${label(name, level, paint)}  ${text}${aside ? `  ${paint.dim(aside)}` : ''}`
+  return [line, ...trouble(record['err'])].join('\n').replaceAll('\n', margin)
 }
 
 function label(name: string, level: number, paint: Paint): string {
@@ -69,8 +73,16 @@ function tell(record: Facts): string {
   const facts = Object.entries(record)
     .filter(([key, value]) => !bookkeeping.has(key) && value !== undefined)
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  const error = record['err'] as { message?: string; stack?: string } | undefined
-  return (
-    printable([String(message), ...facts].join('  ')) + (error ? `\n${error.stack ?? error.message}` : '')
-  )
+  return printable([String(message), ...facts].join('  '))
+}
+
+/** An error's own lines, and those of its causes. */
+function trouble(error: unknown): string[] {
+  if (error === undefined || error === null) return []
+  if (typeof error !== 'object') return [printable(error)]
+  const { type, message, stack, cause } = error as Facts
+  const frames = String(stack ?? type ?? '')
+  const told = message === undefined || frames.includes(String(message)) ? frames : `${message}\n${frames}`
+  const [first = '', ...rest] = trouble(cause)
+  return [...told.split('\n').map(printable), ...(cause ? [`caused by: ${first}`, ...rest] : [])]
 }

@@ -41,8 +41,10 @@ export function createReloadReporter(log: Log, configFile: string): (event: Relo
         log.warn({ event: type, ...facts })
         return
       case 'release-failed':
+        log.error({ event: type, err: event.error }, 'what is no longer used could not be let go of')
+        return
       case 'watch-failed':
-        log.error({ event: type, err: event.error })
+        log.error({ event: type, err: event.error }, 'changed files may go unseen')
     }
   }
 }

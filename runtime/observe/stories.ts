@@ -10,7 +10,14 @@ type Line = readonly [label: string, text: string, aside?: string]
 /** Keys are event names of the log; an event that is absent here is told by its message and facts. */
 export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   __proto__: null as never,
-  diagnostic: (f) => ['', String(f['msg'])],
+  'gateway-listening': (f) => [
+    'listening',
+    text(f['address']),
+    f['admin'] === false ? 'no admin surface: gateway.auth.token is not set' : '',
+  ],
+  'gateway-draining': (f) => ['draining', `running turns have ${seconds(f['graceMs'])} to end`],
+  // Its lines were set by the engine, caret and all; only what could steer the terminal goes.
+  diagnostic: (f) => ['', String(f['msg']).split('\n').map(text).join('\n')],
   'request-accepted': (f) => [
     'accepted',
     `${endpoint(f)}${mapping(f)}${actions(f)}`,
@@ -31,6 +38,18 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
     `request ${id(f['requestId'])}`,
   ],
+  'request-failed': (f) => [
+    'failed',
+    `${endpoint(f)}${mapping(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
+    `request ${id(f['requestId'])}`,
+  ],
+  'reply-failed': (f) => ['failed', 'the reply could not be sent', `request ${id(f['requestId'])}`],
+  'query-token-used': (f) => [
+    'deprecated',
+    `${endpoint(f)} took its token from the address`,
+    text(f['hint']),
+  ],
+  'api-failed': (f) => ['api failed', text(f['code']), `request ${id(f['requestId'])}`],
   'run-succeeded': (f) => [
     'ran',
     `${text(f['sessionKey'])}  ${text(f['runner'])}`,
@@ -46,14 +65,27 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${text(f['sessionKey'])}  ${text(f['reason'])}`,
     `run ${id(f['runId'])}`,
   ],
-  'run-retried': (f) => ['retry', `${text(f['sessionKey'])}  ${text(f['reason'])}`, `run ${id(f['runId'])}`],
+  'run-retried': (f) => [
+    'retry',
+    `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
+    `in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
+  ],
+  'run-interrupted': (f) => [
+    'paused',
+    `${text(f['sessionKey'])}  will be taken up again`,
+    `run ${id(f['runId'])}`,
+  ],
   'summary-posted': (f) => ['summary', 'posted to the main session', `event ${id(f['eventId'])}`],
   'heartbeat-succeeded': (f) => [
     'heartbeat',
     `main saw ${count(f['events'], 'event')}${waiting(f)}`,
     `${ms(f)}  run ${id(f['runId'])}`,
   ],
-  'heartbeat-failed': (f) => ['heartbeat', `failed  ${text(f['reason'])}`, `run ${id(f['runId'])}`],
+  'heartbeat-failed': (f) => [
+    'heartbeat',
+    `failed  ${text(f['code'])}  ${text(f['reason'])}`,
+    `again in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
+  ],
   'snapshot-swapped': (f) => [
     'live',
     `generation ${text(f['generation'])}, ${count(f['mappings'], 'mapping')}`,
@@ -68,21 +100,17 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     'restart',
     `${Array.isArray(f['keys']) ? f['keys'].map(text).join(', ') : ''} changed; a restart will apply it`,
   ],
-  'delivery-delivered': (f) => [
-    'delivered',
-    `${text(f['channel'])}${f['to'] ? `:${text(f['to'])}` : ''}`,
-    `${ms(f)}  delivery ${id(f['deliveryId'])}`,
-  ],
+  'delivery-delivered': (f) => ['delivered', address(f), `${ms(f)}  delivery ${id(f['deliveryId'])}`],
   'delivery-skipped': (f) => ['not sent', text(f['reason']), `delivery ${id(f['deliveryId'])}`],
   'delivery-parked': (f) => [
     'parked',
-    `${text(f['code'])}  ${text(f['reason'])}`,
+    `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,
     `delivery ${id(f['deliveryId'])}`,
   ],
   'delivery-retried': (f) => [
     'retry',
-    `${text(f['channel'])}  ${text(f['reason'])}`,
-    `delivery ${id(f['deliveryId'])}`,
+    `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,
+    `in ${seconds(f['inMs'])}  delivery ${id(f['deliveryId'])}`,
   ],
 }
 
@@ -100,6 +128,10 @@ function actions(facts: Facts): string {
   return `  ${list.map((action: { kind?: unknown; id?: unknown }) => `${text(action.kind)} ${id(action.id)}`).join(', ')}`
 }
 
+function address(facts: Facts): string {
+  return `${text(facts['channel'])}${facts['to'] ? `:${text(facts['to'])}` : ''}`
+}
+
 function waiting(facts: Facts): string {
   return facts['waiting'] ? `, ${text(facts['waiting'])} waiting` : ''
 }
@@ -111,6 +143,11 @@ function id(value: unknown): string {
 
 function ms(facts: Facts): string {
   return facts['ms'] === undefined ? '' : `${Number(facts['ms']).toFixed(1)} ms`
+}
+
+function seconds(value: unknown): string {
+  const number = Number(value) / 1000
+  return `${number < 10 ? number.toFixed(1) : Math.round(number)} s`
 }
 
 function count(value: unknown, noun: string): string {

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { stripVTControlCharacters } from 'node:util'
+import { createPrettyStream } from './pretty.ts'
+import { stories } from './stories.ts'
+
+const levels = { debug: 20, info: 30, warn: 40, error: 50 }
+
+/** What a terminal shows of one record, its time of day aside. */
+function shown(
+  facts: object,
+  { level = 'info', colour = false }: { level?: keyof typeof levels; colour?: boolean } = {},
+) {
+  let text = ''
+  const stream = createPrettyStream(
+    {
+      write(part: string) {
+        text += part
+      },
+    },
+    { colour },
+  )
+  stream.write(`${JSON.stringify({ level: levels[level], time: '2026-01-01T00:00:00.000Z', ...facts })}\n`)
+  const plain = stripVTControlCharacters(text)
+  assert.match(plain, /^\d\d:\d\d:\d\d {2}\S?/)
+  assert.ok(text.endsWith('\n'))
+  return colour ? text : text.slice('00:00:00  '.length, -1)
+}
+
+const requestId = '01a1fd97-8f22-7000-8029-fcfcbff544ad'
+const runId = '01a1fd97-8f22-7001-bb92-c4f805b88539'
+const run = { runId, requestId, endpoint: 'github', sessionKey: 'hook:pr:42' }
+const request = { requestId, endpoint: 'github', mapping: 'opened', generation: 3, client: '127.0.0.1' }
+const delivery = { deliveryId: runId, runId, channel: 'slack', to: 'C01' }
+
+test('each event is told in one set line', () => {
+  const lines: [object, string][] = [
+    [
+      {
+        ...request,
+        event: 'request-accepted',
+        status: 202,
+        ms: 4.26,
+        actions: [
+          { kind: 'agent', id: runId },
+          { kind: 'wake', id: requestId },
+        ],
+      },
+      'accepted    /github matched opened  agent b88539, wake f544ad  4.3 ms  request f544ad',
+    ],
+    [
+      { ...request, mapping: undefined, event: 'request-ignored', reason: 'no mapping matched' },
+      'ignored     /github  no mapping matched  request f544ad',
+    ],
+    [
+      { ...request, event: 'request-skipped', reason: 'the fan-out is empty' },
+      'skipped     /github matched opened  the fan-out is empty  request f544ad',
+    ],
+    [
+      { ...request, event: 'request-refused', status: 401, code: 'UNAUTHORIZED', reason: 'Wrong token.' },
+      'refused     /github  401 UNAUTHORIZED  Wrong token.  request f544ad',
+    ],
+    [
+      { ...request, event: 'request-failed', status: 500, code: 'ENGINE_FAILED', reason: 'It failed.' },
+      'failed      /github matched opened  500 ENGINE_FAILED  It failed.  request f544ad',
+    ],
+    [
+      { event: 'query-token-used', endpoint: 'github', hint: 'Send a header.' },
+      'deprecated  /github took its token from the address  Send a header.',
+    ],
+    [
+      { ...run, event: 'run-succeeded', runner: 'echo', ms: 5 },
+      'ran         hook:pr:42  echo  5.0 ms  run b88539',
+    ],
+    [
+      { ...run, event: 'run-failed', code: 'bad-credential', reason: 'The key is wrong.' },
+      'run failed  hook:pr:42  bad-credential  The key is wrong.  run b88539',
+    ],
+    [
+      { ...run, event: 'run-timed-out', code: 'TIMEOUT', reason: 'not done within 600 s' },
+      'timed out   hook:pr:42  not done within 600 s  run b88539',
+    ],
+    [
+      { ...run, event: 'run-retried', code: 'network', reason: 'No answer.', inMs: 2140 },
+      'retry       hook:pr:42  network  No answer.  in 2.1 s  run b88539',
+    ],
+    [{ ...run, event: 'run-interrupted' }, 'paused      hook:pr:42  will be taken up again  run b88539'],
+    [
+      { ...run, event: 'summary-posted', eventId: runId },
+      'summary     posted to the main session  event b88539',
+    ],
+    [
+      { runId, sessionKey: 'main', event: 'heartbeat-succeeded', events: 1, waiting: 0, ms: 12 },
+      'heartbeat   main saw 1 event  12.0 ms  run b88539',
+    ],
+    [
+      { runId, sessionKey: 'main', event: 'heartbeat-succeeded', events: 50, waiting: 7, ms: 12 },
+      'heartbeat   main saw 50 events, 7 waiting  12.0 ms  run b88539',
+    ],
+    [
+      { runId, event: 'heartbeat-failed', code: 'network', reason: 'No answer.', failures: 2, inMs: 61_000 },
+      'heartbeat   failed  network  No answer.  again in 61 s  run b88539',
+    ],
+    [
+      { ...delivery, event: 'delivery-delivered', parts: 1, ms: 3 },
+      'delivered   slack:C01  3.0 ms  delivery b88539',
+    ],
+    [
+      { ...delivery, event: 'delivery-skipped', code: 'ACK_ONLY', reason: 'only the acknowledgement' },
+      'not sent    only the acknowledgement  delivery b88539',
+    ],
+    [
+      { ...delivery, to: undefined, event: 'delivery-parked', code: 'NO_ROUTE', reason: 'no recipient' },
+      'parked      slack  NO_ROUTE  no recipient  delivery b88539',
+    ],
+    [
+      { ...delivery, event: 'delivery-retried', code: 'rate-limited', reason: 'Too fast.', inMs: 30_000 },
+      'retry       slack:C01  rate-limited  Too fast.  in 30 s  delivery b88539',
+    ],
+    [
+      { event: 'snapshot-swapped', generation: 4, digest: 'bde8cff3c9519c54', tookMs: 28.04, mappings: 1 },
+      'live        generation 4, 1 mapping  28.0 ms  bde8cff3c951',
+    ],
+    [
+      { event: 'candidate-rejected', errors: 2, tookMs: 3 },
+      'rejected    the change has 2 errors; what was live goes on serving  3.0 ms',
+    ],
+    [
+      { event: 'restart-required', keys: ['gateway.host', 'gateway.port'] },
+      'restart     gateway.host, gateway.port changed; a restart will apply it',
+    ],
+    [
+      { event: 'gateway-listening', address: 'http://127.0.0.1:8787', admin: true },
+      'listening   http://127.0.0.1:8787',
+    ],
+    [
+      { event: 'gateway-listening', address: 'http://127.0.0.1:8787', admin: false },
+      'listening   http://127.0.0.1:8787  no admin surface: gateway.auth.token is not set',
+    ],
+    [{ event: 'gateway-draining', graceMs: 30_000 }, 'draining    running turns have 30 s to end'],
+  ]
+  for (const [facts, expected] of lines) assert.equal(shown(facts), expected)
+})
+
+test('an event without a story is told by its message and its facts', () => {
+  assert.equal(
+    shown({ event: 'rate-limited', channel: 'slack', after: 3, parts: ['a'] }, { level: 'warn' }),
+    'warn        rate-limited  channel=slack  after=3  parts=["a"]',
+  )
+  assert.equal(shown({ event: 'x', msg: 'what happened', absent: undefined }), 'info        what happened')
+  assert.equal(shown({ event: 'toString' }), 'info        toString', 'no story is inherited')
+})
+
+test('a diagnostic keeps its lines and its caret under its place', () => {
+  const msg = 'a.yaml:2:3: error: no [X]\n  2 | \tfoo\n    | \t^\n  hint: try bar'
+  const margin = ' '.repeat(22)
+  assert.equal(
+    shown({ event: 'diagnostic', msg, file: 'a.yaml', line: 2, column: 3 }, { level: 'error' }),
+    [
+      '            a.yaml:2:3: error: no [X]',
+      `${margin}  2 |  foo`,
+      `${margin}    |  ^`,
+      `${margin}  hint: try bar`,
+    ].join('\n'),
+  )
+})
+
+test('an error is told with its frames and its causes, whatever else the line says', () => {
+  const err = {
+    type: 'StoreError',
+    message: 'the disk is full',
+    stack: 'StoreError\n    at commit (writer.ts:1:2)',
+    cause: { type: 'Error', stack: 'Error: ENOSPC\n    at write' },
+  }
+  const told = [
+    'the disk is full',
+    'StoreError',
+    '    at commit (writer.ts:1:2)',
+    'caused by: Error: ENOSPC',
+    '    at write',
+  ].map((line) => `\n${' '.repeat(22)}${line}`)
+  const reason = { status: 503, code: 'STORE_FULL', reason: 'No room.' }
+  assert.equal(
+    shown({ ...request, ...reason, event: 'request-refused', err }, { level: 'error' }),
+    `refused     /github  503 STORE_FULL  No room.  request f544ad${told.join('')}`,
+  )
+  assert.equal(
+    shown({ event: 'task-faulted', err: 'text' }, { level: 'error' }),
+    `error       task-faulted\n${' '.repeat(22)}text`,
+  )
+})
+
+test('no name of a stranger can steer the terminal, in any story', () => {
+  const evil = 'a\u001b[2J\u009b1m\u202eb\r\n\u0007\u2028\u200bc'
+  const facts = {
+    endpoint: evil,
+    mapping: evil,
+    sessionKey: evil,
+    reason: evil,
+    code: evil,
+    status: evil,
+    requestId: evil,
+    runId: evil,
+    eventId: evil,
+    deliveryId: evil,
+    channel: evil,
+    to: evil,
+    runner: evil,
+    address: evil,
+    digest: evil,
+    hint: evil,
+    msg: evil,
+    keys: [evil],
+    actions: [{ kind: evil, id: evil }],
+    ms: evil,
+    waiting: evil,
+    err: { message: evil, stack: evil, cause: evil },
+    [evil]: evil,
+  }
+  for (const event of [...Object.keys(stories), evil]) {
+    const text = shown({ ...facts, event })
+    assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u, event)
+    for (const line of text.split('\n').slice(1)) assert.match(line, /^ {22}/, 'no line can pose as another')
+  }
+})
+
+test('colour marks the level and dims the small print; without it a line holds no escapes', () => {
+  const facts = { ...run, event: 'run-failed', code: 'network', reason: 'No answer.' }
+  const painted = (level: keyof typeof levels) =>
+    shown(facts, { level, colour: true }).replaceAll('\u001b', 'ESC')
+  assert.match(painted('info'), /^ESC\[2m\d\d:\d\d:\d\dESC\[22m {2}ESC\[32mrun failedESC\[39m {2}/)
+  assert.match(painted('warn'), /ESC\[33mrun failedESC\[39m/)
+  assert.match(painted('error'), /ESC\[31mrun failedESC\[39m/)
+  assert.match(painted('info'), /ESC\[2mrun b88539ESC\[22m\n$/)
+  const plain = stripVTControlCharacters(shown(facts, { level: 'warn', colour: true }))
+  assert.equal(shown(facts), plain.slice('00:00:00  '.length, -1))
+})
+
+/** The events that the runtime's sources log at `info` and above. */
+function loggedEvents(): Map<string, { level: string; hasMessage: boolean }> {
+  const events = new Map<string, { level: string; hasMessage: boolean }>()
+  const runtime = join(import.meta.dirname, '..')
+  for (const file of globSync('**/*.ts', { cwd: runtime, exclude: ['**/*.test.ts'] })) {
+    const text = readFileSync(join(runtime, file), 'utf8')
+    const calls = text.matchAll(/\blog\.(info|warn|error)\(\s*\{\s*event: '([a-z-]+)'[^}]*\}(,\s*')?/g)
+    for (const [, level = '', event = '', message] of calls) {
+      events.set(event, { level, hasMessage: message !== undefined })
+    }
+  }
+  return events
+}
+
+test('whatever the runtime logs by name has a story or says more than its name', () => {
+  const events = loggedEvents()
+  for (const known of ['run-retried', 'query-token-used', 'delivery-parked'])
+    assert.ok(events.has(known), `the search finds ${known}`)
+  // These have an error, which says the rest.
+  const told = ['settings-not-applied', 'plugin-close-failed']
+  const mute = [...events].filter(
+    ([event, { hasMessage }]) => !stories[event] && !hasMessage && !told.includes(event),
+  )
+  assert.deepEqual(mute, [])
+})
+
+test('no story is about an event that nothing logs', () => {
+  const runtime = join(import.meta.dirname, '..')
+  const engine = join(runtime, '..', 'engine', 'reload')
+  const sources = [runtime, engine].flatMap((cwd) =>
+    globSync('**/*.ts', { cwd, exclude: ['**/*.test.ts', '**/stories.ts'] }).map((file) =>
+      readFileSync(join(cwd, file), 'utf8'),
+    ),
+  )
+  const all = sources.join('\n')
+  const dead = Object.keys(stories).filter(
+    (event) => !all.includes(`'${event}'`) && !event.startsWith('request-'),
+  )
+  assert.deepEqual(dead, [])
+})
