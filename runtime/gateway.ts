@@ -14,11 +14,11 @@ import {
   type ReloadEvent,
   type Settings,
 } from '@reveille/engine'
-import Fastify, { type FastifyInstance, type InjectOptions, type LightMyRequestResponse } from 'fastify'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDispatch } from './dispatch/index.ts'
-import { createHookSurface, serverOptions } from './http/index.ts'
+import { createApp, createHookSurface } from './http/index.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
 import { createPluginHost, diagnosticsOf, PluginSetupError } from './plugin/index.ts'
@@ -164,7 +164,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     let draining = false
     const isDraining = () => draining
-    const app = createApp(settings)
+    const app = createApp(settings.gateway.trustedProxies)
     registerProbes(app, { store, isDraining })
     registerAdminSurface(app, { current: reloader.current, store, mintId, log })
     createHookSurface(app, { current: reloader.current, store, log, now, mintId, isDraining })
@@ -203,15 +203,6 @@ async function located<Result>(
     if (!(error instanceof PluginSetupError)) throw error
     throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
   }
-}
-
-function createApp({ gateway }: Settings): FastifyInstance {
-  return Fastify({
-    ...serverOptions,
-    trustProxy: gateway.trustedProxies.length > 0 ? [...gateway.trustedProxies] : false,
-    // A query that a route does not know is an error, not something to take out in silence.
-    ajv: { customOptions: { removeAdditional: false } },
-  })
 }
 
 async function listen(app: FastifyInstance, { host, port }: Settings['gateway']): Promise<string> {

@@ -3,6 +3,6 @@
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
 export type { HookLog } from './log.ts'
 export { createSecretMatcher } from './secret.ts'
-export { serverOptions } from './server-options.ts'
+export { createApp } from './server.ts'
 export { createHookSurface, type HookSurfaceOptions } from './surface.ts'
 export type { Timers } from './timers.ts'

@@ -1,4 +1,4 @@
-/** Owns what the hook surface asks of the HTTP server; spread it into the options of Fastify. */
+/** Owns what the hook surface asks of the HTTP server. */
 
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -9,8 +9,15 @@ import { type ErrorCode, errorRow } from './errors.ts'
 const headersTimeoutMs = 20_000
 /** For a whole request. Above any sensible `hooks.bodyTimeoutMs`, which answers better. */
 const requestTimeoutMs = 300_000
+/** An idle connection is kept a little longer than the usual minute of proxies, so that they close it and not we. */
+const keepAliveTimeoutMs = 72_000
 /** How often the server looks for requests that took too long. */
 const checkEveryMs = 5_000
+
+export const httpOptions = {
+  headersTimeout: headersTimeoutMs,
+  connectionsCheckingInterval: checkEveryMs,
+} as const
 
 export const serverOptions = {
   /** One line for each request is written by the surface that answers it. */
@@ -18,7 +25,7 @@ export const serverOptions = {
   /** The ladder answers while the server closes: with `DRAINING` and `Retry-After`. */
   return503OnClosing: false,
   requestTimeout: requestTimeoutMs,
-  http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkEveryMs },
+  keepAliveTimeout: keepAliveTimeoutMs,
   clientErrorHandler: refuseMalformed,
   frameworkErrors: passUnroutable,
 } as const

@@ -3,10 +3,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Action, Decision, HookRequest, Live, Snapshot } from '@reveille/engine'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import type { Entry, RequestRecord, Store } from '../store/port.ts'
-import { createHookSurface, serverOptions } from './index.ts'
+import { createApp, createHookSurface } from './index.ts'
 import type { Timers } from './timers.ts'
 
 export const token = 'right-token'
@@ -100,7 +100,7 @@ export async function openSurface(
   t: { after(end: () => Promise<void>): void },
   options: SnapshotOptions = {},
 ): Promise<SurfaceFixture> {
-  const app = Fastify(serverOptions)
+  const app = createApp([])
   const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
   const lines = createLogLines()
   const timers = createManualTimers()

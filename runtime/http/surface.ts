@@ -40,6 +40,8 @@ declare module 'fastify' {
 }
 
 export interface HookSurface {
+  /** Whether the URL is under the `hooks.path` of now. */
+  takes(url: string): boolean
   receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string): void
 }
 
@@ -60,8 +62,13 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     warnOfQueryToken: createQueryTokenWarning(log, now),
   })
 
+  function takes(url: string): boolean {
+    return parseTarget(url, doorOf(current().snapshot).prefix) !== undefined
+  }
+
   function receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string) {
     const live = current()
+    if (options.isDraining()) outgoing.setHeader('connection', 'close')
     const requestId = mintId()
     const target = parseTarget(incoming.url ?? '', doorOf(live.snapshot).prefix)
     if (target === undefined) return replyNotFound(incoming, outgoing, requestId, timers)
@@ -108,10 +115,9 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     logEnding(log, exchange, ending, hundredths(clock() - exchange.startedAt))
   }
 
-  app.decorate('hookSurface', { receive })
+  app.decorate('hookSurface', { takes, receive })
   app.server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const isHook = parseTarget(incoming.url ?? '', doorOf(current().snapshot).prefix) !== undefined
-    if (!isHook) outgoing.writeContinue()
+    if (!takes(incoming.url ?? '')) outgoing.writeContinue()
     app.server.emit('request', incoming, outgoing)
   })
   app.register(async (rest) => {

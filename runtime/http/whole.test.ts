@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { compileSnapshot, loadConfiguration } from '@reveille/engine'
-import Fastify from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
-import { createHookSurface, isErrorCode, serverOptions } from './index.ts'
+import { createApp, createHookSurface, isErrorCode } from './index.ts'
 
 const configuration = `
 hooks:
@@ -49,7 +48,7 @@ async function openWhole(t: TestContext) {
     backlog: 100,
     historyMessages: 10,
   })
-  const app = Fastify(serverOptions)
+  const app = createApp([])
   const quiet = { debug() {}, info() {}, warn() {}, error() {} }
   createHookSurface(app, {
     current: () => ({ generation: 3, snapshot: compiled.snapshot }),

@@ -21,8 +21,10 @@ export interface WriterData {
   readonly now: number
 }
 
-/** Everything that one turn of the main thread's event loop had to say. */
+/** What the main thread has to say at one time. */
 export interface Post {
+  /** Counts up from 1. */
+  readonly number: number
   readonly now: number
   readonly entries: Flat
   readonly entryCount: number
@@ -72,6 +74,8 @@ export interface GivenClaim {
 /** One per batch, after its commit. */
 export interface Reply {
   readonly type: 'reply'
+  /** The newest post that had arrived when the batch began. */
+  readonly post: number
   /** How many entries it answers, the oldest first; those that are not named in `special` were accepted whole. */
   readonly entries: number
   readonly special: readonly (readonly [index: number, answer: Acceptance | PlainError])[]

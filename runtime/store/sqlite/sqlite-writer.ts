@@ -35,12 +35,14 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
   }
 
   let now = 0
+  let newest = 0
   let entries: PlainEntry[] = []
   let notes: PlainEntry[] = []
   let orders: Order[] = []
 
   const collect = (post: Post) => {
     now = post.now
+    newest = post.number
     if (post.entryCount > 0) entries = entries.concat(readEntries(post.entries, post.entryCount))
     if (post.noteCount > 0) notes = notes.concat(readEntries(post.notes, post.noteCount))
     if (post.orders.length > 0) orders = orders.concat(post.orders)
@@ -59,6 +61,7 @@ function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
     do {
       collectWaiting()
       const batch = {
+        post: newest,
         now,
         entries: entries.splice(0, mostEntries),
         notes: notes.splice(0, mostNotes),

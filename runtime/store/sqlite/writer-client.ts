@@ -32,12 +32,20 @@ interface WaitingCall {
   readonly reject: (error: StoreError) => void
 }
 
+/**
+ * Posts without an answer: one that the writer works on, and one at its door, so that it never waits for us. More
+ * would only split what one batch can hold, and each costs both threads a wake-up.
+ */
+const mostUnanswered = 2
+
 /** Notes that are on their way to the disk at one time; more are dropped. */
 const mostNotes = 2_000
 
 export function createWriterClient(worker: Pick<Worker, 'postMessage'>, now: () => number): WriterClient {
   let outgoing = emptyPost()
   let posting = false
+  let posted = 0
+  let answered = 0
   let failure: StoreError | undefined
   let lastCall = 0
   let notes = 0
@@ -45,14 +53,15 @@ export function createWriterClient(worker: Pick<Worker, 'postMessage'>, now: () 
   const calls = new Map<number, WaitingCall>()
 
   function postSoon(): void {
-    if (posting) return
+    if (posting || posted - answered >= mostUnanswered) return
     posting = true
     setImmediate(post)
   }
 
   function post(): void {
     posting = false
-    const message: Post = { ...outgoing, now: now() }
+    posted += 1
+    const message: Post = { ...outgoing, number: posted, now: now() }
     outgoing = emptyPost()
     if (failure !== undefined) return
     try {
@@ -137,6 +146,8 @@ export function createWriterClient(worker: Pick<Worker, 'postMessage'>, now: () 
     },
 
     settle(reply) {
+      answered = reply.post
+      if (!isEmpty(outgoing)) postSoon()
       notes -= reply.notes
       settleEntries(reply)
       for (const answer of reply.answers) {
@@ -165,6 +176,10 @@ function emptyPost() {
     noteCount: 0,
     orders: [] as Order[],
   }
+}
+
+function isEmpty({ entryCount, noteCount, orders }: ReturnType<typeof emptyPost>): boolean {
+  return entryCount + noteCount + orders.length === 0
 }
 
 function acceptedWhole(entry: Entry): Acceptance {

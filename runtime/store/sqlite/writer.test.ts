@@ -26,7 +26,7 @@ function openWriter(t: TestContext) {
   const run = (orders: readonly Order[], ...entries: Entry[]) => {
     const flat: unknown[] = []
     for (const entry of entries) flattenEntry(flat, entry)
-    return writer.run({ now, entries: readEntries(flat, entries.length), notes: [], orders })
+    return writer.run({ post: 1, now, entries: readEntries(flat, entries.length), notes: [], orders })
   }
   return { file: databaseFile(folder), run }
 }

@@ -19,6 +19,8 @@ import type { Answer, Order, PlainError, Reply, WriterData, WriterState } from '
 import type { Tally } from './tally.ts'
 
 export interface Batch {
+  /** The newest post that had arrived when the batch was made. */
+  readonly post: number
   readonly now: number
   readonly entries: readonly PlainEntry[]
   readonly notes: readonly PlainEntry[]
@@ -228,6 +230,7 @@ export function createWriter(data: WriterData): Writer {
     lastState = stateOf(at)
     return {
       type: 'reply',
+      post: batch.post,
       entries: batch.entries.length,
       special: draft.special,
       notes: batch.notes.length,
@@ -258,6 +261,7 @@ export function createWriter(data: WriterData): Writer {
     lastState = { ...lastState, writable: false, reason: failure, wakeAt: Number.POSITIVE_INFINITY }
     return {
       type: 'reply',
+      post: batch.post,
       entries: batch.entries.length,
       special: batch.entries.map((_entry, index) => [index, error] as const),
       notes: batch.notes.length,
