@@ -1,12 +1,14 @@
 /** Owns a gateway on a folder of its own: written, started in this process, and gone without a trace. */
 
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createGateway, type Gateway } from '../runtime/index.ts'
+import type { RunRecord } from '../runtime/store/port.ts'
+import { boardFile } from './rehearsal-plugin/board.ts'
 
 export const hookToken = 'test-hook-token-0123456789abcdef'
 export const gatewayToken = 'test-gateway-token-0123456789abc'
@@ -28,6 +30,10 @@ export interface Installation {
   ask(path: string, options?: AskOptions): Promise<Answer>
   /** What the admin surface answers. */
   read<Item>(path: string): Promise<Item>
+  /** The run, once it has passed its last stage. */
+  ended(runId: unknown): Promise<RunRecord>
+  /** What the channel `board` was sent, in order. */
+  board(): Promise<readonly { readonly to: string; readonly text: string }[]>
   /** Writes a file of the folder. */
   write(name: string, content: string): Promise<void>
 }
@@ -82,6 +88,11 @@ export async function install(
     return { status, headers, text, body: text === '' ? {} : response.json() }
   }
 
+  async function read<Item>(path: string): Promise<Item> {
+    const headers = { authorization: `Bearer ${gatewayToken}` }
+    return (await send({ url: path, method: 'GET', headers })).body as Item
+  }
+
   return {
     folder,
     gateway,
@@ -101,9 +112,18 @@ export async function install(
       }),
     ask: (path, { method = 'GET', headers = { authorization: `Bearer ${gatewayToken}` }, payload } = {}) =>
       send({ url: path, method, headers, ...(payload !== undefined && { payload }) }),
-    async read<Item>(path: string) {
-      const headers = { authorization: `Bearer ${gatewayToken}` }
-      return (await send({ url: path, method: 'GET', headers })).body as Item
+    read,
+    ended: (runId) =>
+      until(async () => {
+        const run = await read<RunRecord>(`/api/runs/${runId}`)
+        return run.stage === 'delivered' ? run : undefined
+      }, `the end of run ${runId}`),
+    async board() {
+      const text = await readFile(join(folder, boardFile), 'utf8').catch(() => '')
+      return text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line))
     },
   }
 }
