@@ -10,7 +10,12 @@ import { httpOptions, serverOptions } from './server-options.ts'
  */
 export function createApp(trustedProxies: readonly string[]): FastifyInstance {
   // A query that a route does not know is an error, not something to take out in silence.
-  const options = { ...serverOptions, ajv: { customOptions: { removeAdditional: false as const } } }
+  const options = {
+    ...serverOptions,
+    ajv: { customOptions: { removeAdditional: false as const } },
+    // A session key stands in an address whole; the limit on the request line is the only one it needs.
+    routerOptions: { maxParamLength: 65_536 },
+  }
   if (trustedProxies.length > 0) {
     return Fastify({ ...options, http: httpOptions, trustProxy: [...trustedProxies] })
   }
