@@ -1,0 +1,94 @@
+/** A start that can not work says why in the operator's words, with the exit code for it, and leaves nothing behind. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { before, type TestContext, test } from 'node:test'
+import { configuration, createFolder, gatewayToken, hookToken } from '../installation.ts'
+import { build, runReveille, startReveille } from './reveille-process.ts'
+
+before(build)
+
+/** What was said besides log lines. */
+function told(err: string): string[] {
+  return err.split('\n').filter((line) => line !== '' && !line.startsWith('{'))
+}
+
+async function startIn(t: TestContext, cwd: string) {
+  const { code, out, err } = await runReveille(t, ['start'], { cwd })
+  assert.equal(out, '', 'standard output stays empty')
+  assert.doesNotMatch(err, new RegExp(`${gatewayToken}|${hookToken}`))
+  assert.doesNotMatch(err, /^ {4}at /m, 'no stack')
+  return { code, err, told: told(err) }
+}
+
+test('a second gateway on one data folder is one line and exit 1; the first goes on', async (t) => {
+  const folder = await createFolder(t, { 'reveille.yaml': configuration })
+  const first = await startReveille(t, folder)
+  const second = await startIn(t, folder)
+  assert.equal(second.code, 1)
+  assert.equal(second.told.length, 1, second.err)
+  assert.match(second.told[0] ?? '', /another process uses the data folder .*data: stop it first/)
+  assert.doesNotMatch(second.err, /snapshot-swapped/, 'what never served is not called live')
+  assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
+})
+
+test('a port in use is one line that names it, and exit 1', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  t.after(() => taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  const folder = await createFolder(t, { 'reveille.yaml': configuration.replace('port: 0', `port: ${port}`) })
+  const { code, told, err } = await startIn(t, folder)
+  assert.equal(code, 1)
+  assert.equal(told.length, 1, err)
+  assert.match(told[0] ?? '', new RegExp(`^Port ${port} on 127\\.0\\.0\\.1 is in use`))
+})
+
+const mistakes: Record<string, [Record<string, string>, RegExp[]]> = {
+  'a key that is not known': [
+    { 'reveille.yaml': 'gateway: { port: 0 }\nhoks: { enabled: true }\n' },
+    [/^reveille\.yaml:2:1: error: .*hoks.*\[UNKNOWN_KEY\]$/, /hint: .*hooks/],
+  ],
+  'a template that does not parse': [
+    {
+      'reveille.yaml': configuration,
+      'mappings/a.yaml': 'mappings:\n  - id: a\n    message: "{{#if x}} never closed"\n',
+    },
+    [/^mappings\/a\.yaml:3:\d+: error: /],
+  ],
+  'a value that a plugin does not take': [
+    { 'reveille.yaml': configuration.replace('terminal: {}', 'terminal: { colour: 1 }') },
+    [/^reveille\.yaml:4:\d+: error: .*channels\.terminal/],
+  ],
+  'two mistakes in two files': [
+    { 'reveille.yaml': 'gateway: { port: many }\n', 'mappings/b.yaml': 'mappings:\n  - mesage: x\n' },
+    [/^reveille\.yaml:1:\d+: error: /, /^mappings\/b\.yaml:2:\d+: error: /],
+  ],
+}
+
+for (const [mistake, [files, expected]] of Object.entries(mistakes)) {
+  test(`${mistake} is told with file, line and column on standard error, once, and exit 1`, async (t) => {
+    const folder = await createFolder(t, files)
+    const { code, err, told } = await startIn(t, folder)
+    assert.equal(code, 1)
+    for (const pattern of expected) {
+      assert.equal(told.filter((line) => pattern.test(line.trim())).length, 1, `${pattern} in:\n${err}`)
+    }
+    assert.doesNotMatch(err, /"event":"(candidate-rejected|diagnostic|snapshot-swapped)"/)
+    assert.deepEqual((await readdir(folder)).toSorted(), [...new Set(Object.keys(files).map(top))].toSorted())
+  })
+}
+
+test('`start` in an empty folder writes nothing, exits 2 and names `reveille init`', async (t) => {
+  const folder = await createFolder(t, {})
+  const { code, told } = await startIn(t, folder)
+  assert.equal(code, 2)
+  assert.match(told.join('\n'), /reveille init/)
+  assert.deepEqual(await readdir(folder), [])
+})
+
+function top(name: string): string {
+  return name.split('/')[0] ?? name
+}

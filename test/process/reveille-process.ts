@@ -1,0 +1,102 @@
+/** Owns the command line as its users meet it: a process of its own, from the bundle, gone when the test is. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ensureBuilt } from '../../tools/build.js'
+import type { LogLine } from '../installation.ts'
+
+export interface ReveilleProcess {
+  stdout(): string
+  stderr(): string
+  /** Everything that was logged so far. */
+  lines(): LogLine[]
+  /** The first line of an event, now or later. @throws Error when the process ends without it */
+  line(event: string): Promise<LogLine>
+  send(signal: NodeJS.Signals): void
+  /** Both streams are read to their end by then. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+export interface SpawnOptions {
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+  /** What Node.js runs. Default: the bundle. */
+  readonly entry?: string
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Call it before the first process is spawned, so that its time is nobody's. */
+export async function build(): Promise<string> {
+  return (await ensureBuilt(root)).file
+}
+
+export async function spawnReveille(
+  t: TestContext,
+  args: readonly string[],
+  { cwd, env = {}, entry }: SpawnOptions,
+): Promise<ReveilleProcess> {
+  const child = spawn(process.execPath, [entry ?? (await build()), ...args], {
+    cwd,
+    env: { ...withoutReveille(process.env), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [out, err] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    err += chunk
+  })
+  let isOver = false
+  const ended = once(child, 'close').then(([code, signal]) => {
+    isOver = true
+    return { code, signal }
+  })
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+
+  function lines(): LogLine[] {
+    const whole = err.slice(0, err.lastIndexOf('\n') + 1).split('\n')
+    return whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  }
+
+  return {
+    stdout: () => out,
+    stderr: () => err,
+    lines,
+    async line(event) {
+      for (;;) {
+        const found = lines().find((line) => line.event === event)
+        if (found) return found
+        if (isOver) throw new Error(`It ended without a line ${event}:\n${err}\n${out}`)
+        await Promise.race([once(child.stderr, 'data'), ended])
+      }
+    },
+    send: (signal) => void child.kill(signal),
+    ended,
+  }
+}
+
+/** Runs a command to its end. */
+export async function runReveille(t: TestContext, args: readonly string[], options: SpawnOptions) {
+  const command = await spawnReveille(t, args, options)
+  const { code } = await command.ended
+  return { code, out: command.stdout(), err: command.stderr() }
+}
+
+/** Resolves with a gateway that accepts, and its address. */
+export async function startReveille(t: TestContext, cwd: string, options: Omit<SpawnOptions, 'cwd'> = {}) {
+  const gateway = await spawnReveille(t, ['start'], { cwd, ...options })
+  const { address } = await gateway.line('gateway-listening')
+  return { ...gateway, address: String(address) }
+}
+
+/** The machine of whoever runs the tests may have a gateway of its own. */
+function withoutReveille(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('REVEILLE_')))
+}

@@ -1,0 +1,114 @@
+/** A gateway that is told to stop loses nothing: what runs may end, what can not is taken up by the next one. */
+
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { RunRecord } from '../../runtime/store/port.ts'
+import { createSender } from '../durability/sender.ts'
+import { createFolder, gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
+import { startsFile } from '../rehearsal-plugin/runners.ts'
+import { readLines } from '../text-file.ts'
+import { build, startReveille } from './reveille-process.ts'
+
+const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
+hooks: { enabled: true, token: ${hookToken} }
+plugins: ["${rehearsalPlugin}"]
+channels: { board: { folder: "{folder}", defaultTo: team } }
+agents:
+  defaults: { runner: patient }
+  runners: { patient: { kind: patient, folder: "{folder}" } }
+`
+
+before(build)
+
+const openFolder = (t: TestContext) => createFolder(t, { 'reveille.yaml': configuration })
+
+async function read<Item>(address: string, path: string): Promise<Item> {
+  const answer = await fetch(address + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
+  assert.equal(answer.status, 200, path)
+  return (await answer.json()) as Item
+}
+
+/** Posts one run and waits until its turn has begun. */
+async function postRun(folder: string, address: string, sessionKey: string): Promise<string> {
+  const answer = await fetch(`${address}/hooks/agent`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${hookToken}` },
+    body: JSON.stringify({ message: 'go', channel: 'board', wakeMode: 'next-heartbeat', sessionKey }),
+  })
+  const { runId } = (await answer.json()) as { runId: string }
+  await until(
+    async () => (await readLines(folder, startsFile)).includes(`${runId} ${sessionKey}`) || undefined,
+    'the turn',
+  )
+  return runId
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal}: running turns end, no 2xx is lost, what comes later is refused, exit 0`, async (t) => {
+    const folder = await openFolder(t)
+    const gateway = await startReveille(t, folder)
+    const runId = await postRun(folder, gateway.address, 'hook:slow')
+
+    let count = 0
+    const next = () => ({ path: '/hooks/wake', body: { text: `${++count}`, mode: 'next-heartbeat' } })
+    const sender = createSender({ url: gateway.address, token: hookToken, connections: 4, next })
+    t.after(() => sender.stop())
+    await sender.answered()
+    gateway.send(signal)
+    await gateway.line('gateway-draining')
+    const late = await fetch(`${gateway.address}/hooks/wake`, { method: 'POST' }).catch(() => undefined)
+    assert.ok(late === undefined || late.status === 503, 'the door is closed')
+
+    await writeFile(join(folder, 'go'), '*')
+    assert.deepEqual(await gateway.ended, { code: 0, signal: null }, gateway.stderr())
+    await sender.stop()
+    assert.deepEqual(sender.unexpected, [], 'every answer was a 2xx or a 503')
+
+    const after = await startReveille(t, folder)
+    const run = await read<RunRecord>(after.address, `/api/runs/${runId}`)
+    assert.deepEqual([run.state, run.reply, run.attempts.length], ['succeeded', 'done', 1])
+    // The last ones had the least time to reach the disk.
+    for (const { requestId, eventId } of sender.acknowledged.slice(-200)) {
+      const { outcome } = await read<{ outcome: string }>(after.address, `/api/requests/${requestId}`)
+      assert.equal(outcome, 'accepted')
+      await read(after.address, `/api/events/${eventId}`)
+    }
+    assert.ok(sender.acknowledged.length > 0)
+  })
+}
+
+test('a turn that does not end within the grace is left resumable, and the next start ends it', async (t) => {
+  const folder = await openFolder(t)
+  const entry = fileURLToPath(new URL('./hasty-gateway.ts', import.meta.url))
+  const hasty = await startReveille(t, folder, { entry })
+  const [quick, slow] = [
+    await postRun(folder, hasty.address, 'hook:quick'),
+    await postRun(folder, hasty.address, 'hook:slow'),
+  ]
+  await writeFile(join(folder, 'go'), 'hook:quick\n')
+  hasty.send('SIGTERM')
+  assert.deepEqual(await hasty.ended, { code: 0, signal: null }, hasty.stderr())
+  assert.equal((await hasty.line('run-interrupted'))['runId'], slow)
+
+  await writeFile(join(folder, 'go'), '*')
+  const after = await startReveille(t, folder)
+  const run = await until(async () => {
+    const run = await read<RunRecord>(after.address, `/api/runs/${slow}`)
+    return run.stage === 'delivered' ? run : undefined
+  }, 'the end of the run')
+  assert.deepEqual([run.state, run.reply], ['succeeded', 'done'])
+  assert.deepEqual(
+    run.attempts.map(({ outcome, reason }) => [outcome, reason]),
+    [
+      ['interrupted', 'the gateway stopped before the turn ended'],
+      ['succeeded', undefined],
+    ],
+  )
+  const first = await read<RunRecord>(after.address, `/api/runs/${quick}`)
+  assert.deepEqual([first.state, first.attempts.length], ['succeeded', 1])
+  const asked = (await readLines(folder, startsFile)).map((line) => line.split(' ')[0])
+  assert.deepEqual(asked, [quick, slow, slow])
+})
