@@ -45,7 +45,7 @@ export interface ChannelHealth {
 
 export interface SendCall {
   readonly target: Target
-  /** `<delivery>:<part>`, equal on every attempt at the same part. */
+  /** `<delivery>:<part>`, parts counted from 1; equal on every attempt at the same part. */
   readonly key: string
   readonly signal: AbortSignal
 }

@@ -23,9 +23,9 @@ test('a reply is delivered, part by part, and its run reaches its last stage', a
   assert.deepEqual(
     bed.sent.map(({ text, to, key }) => [text, to, key]),
     [
-      ['one', 'Ada', `${delivery?.id}:0`],
-      ['two', 'Ada', `${delivery?.id}:1`],
-      ['three', 'Ada', `${delivery?.id}:2`],
+      ['one', 'Ada', `${delivery?.id}:1`],
+      ['two', 'Ada', `${delivery?.id}:2`],
+      ['three', 'Ada', `${delivery?.id}:3`],
     ],
   )
   assert.deepEqual([delivery?.state, delivery?.receipts.length, delivery?.attempts], ['delivered', 3, 1])

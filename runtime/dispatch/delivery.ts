@@ -49,7 +49,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     for (const [index, part] of parts.entries()) {
       if (index < found.receipts.length) continue
       if (stops.some((signal) => signal.aborted)) return resumeAt(now(), delivery)
-      const key = `${found.id}:${index}`
+      const key = `${found.id}:${index + 1}`
       const bounds = { ms: sendTimeoutMs, stops, timers }
       const sentAt = now()
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)

@@ -71,7 +71,7 @@ test('a mapped hook over a socket runs the agent, posts its summary and delivers
   const [delivery] = (await read<Page<DeliveryRecord>>('/api/deliveries')).items
   assert.deepEqual(
     [delivery?.id, delivery?.runId, delivery?.state, delivery?.channel, delivery?.to, delivery?.receipts],
-    [run.deliveryIds[0], runId, 'delivered', 'board', 'team', [{ id: `${delivery?.id}:0` }]],
+    [run.deliveryIds[0], runId, 'delivered', 'board', 'team', [{ id: `${delivery?.id}:1` }]],
   )
   assert.deepEqual((await board())[0], { to: 'team', text: run.reply })
 
