@@ -115,7 +115,7 @@ async function npmCi(root, env) {
 }
 
 /** The npm that runs this script, on the Node.js that runs it; else the one on the path. */
-function npmCommand(env) {
+export function npmCommand(env) {
   const script = env.npm_execpath
   if (script?.endsWith('npm-cli.js')) return [env.npm_node_execpath ?? process.execPath, [script]]
   return ['npm', []]

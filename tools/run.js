@@ -19,10 +19,11 @@ const jobs = new Map([
   ['format', './jobs.ts'],
   ['bench', './jobs.ts'],
   ['soak', './jobs.ts'],
+  ['pack', './pack.ts'],
 ])
 
 /** Errors whose message is all that the user needs. */
-const told = new Set(['NODE_MISSING', 'INSTALL_FAILED', 'BUILD_FAILED'])
+const told = new Set(['NODE_MISSING', 'INSTALL_FAILED', 'BUILD_FAILED', 'PACK_FAILED'])
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
 const [name, ...args] = process.argv.slice(2)

@@ -1,0 +1,113 @@
+/** Owns the package.json of a workspace: as it is read here, and as it is published. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { PackFailed } from './failure.ts'
+
+export interface Workspace {
+  /** Relative to the root, with slashes. */
+  readonly folder: string
+  readonly description: Description
+}
+
+export interface Description {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly exports: Readonly<Record<string, string>>
+  readonly bin?: Readonly<Record<string, string>>
+  /** What is published besides the code, the README and the licence. */
+  readonly files?: readonly string[]
+  readonly reveille?: Readonly<Record<string, unknown>>
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+/** In the order in which they are published. What is not named here is for this repository alone. */
+const publishedKeys = [
+  'name',
+  'version',
+  'description',
+  'keywords',
+  'license',
+  'type',
+  'bin',
+  'exports',
+  'types',
+  'files',
+  'reveille',
+  'engines',
+  'dependencies',
+  'optionalDependencies',
+  'peerDependencies',
+] as const
+
+/**
+ * The workspaces that are not private.
+ * @throws PackFailed when one depends on a workspace that is not published beside it in the version it asks for
+ */
+export function readWorkspaces(root: string): readonly Workspace[] {
+  const { workspaces } = readJson(path.join(root, 'package.json')) as { workspaces: readonly string[] }
+  const published = workspaces
+    .flatMap((pattern) => foldersOf(root, pattern))
+    .filter((folder) => existsSync(path.join(root, folder, 'package.json')))
+    .map((folder) => ({
+      folder,
+      description: readJson(path.join(root, folder, 'package.json')) as Description,
+    }))
+    .filter(({ description }) => description.private !== true)
+  for (const workspace of published) checkDependencies(workspace, published)
+  return published
+}
+
+function foldersOf(root: string, pattern: string): readonly string[] {
+  if (!pattern.endsWith('/*')) return [pattern]
+  const parent = pattern.slice(0, -'/*'.length)
+  const names = readdirSync(path.join(root, parent)).sort()
+  return names.map((name) => `${parent}/${name}`)
+}
+
+function checkDependencies({ folder, description }: Workspace, published: readonly Workspace[]): void {
+  const versions = new Map(published.map(({ description: { name, version } }) => [name, version]))
+  const scope = `${description.name.split('/')[0]}/`
+  for (const [name, asked] of Object.entries(description.dependencies ?? {})) {
+    const version = versions.get(name)
+    if (!name.startsWith(scope) || version === asked) continue
+    const found = version === undefined ? 'no workspace of that name is published' : `that is ${version} here`
+    throw new PackFailed(`${folder}/package.json depends on ${name} ${asked}; ${found}.`)
+  }
+}
+
+/** The sources from which everything else of the package is reached. */
+export function entriesOf({ exports, bin = {} }: Description): readonly string[] {
+  return [...Object.values(exports), ...Object.values(bin)].filter((file) => /\.[jt]s$/.test(file))
+}
+
+/** The description with JavaScript and declarations where TypeScript was. */
+export function publishedDescription(description: Description): Readonly<Record<string, unknown>> {
+  const published: Record<string, unknown> = {
+    ...description,
+    exports: Object.fromEntries(
+      Object.entries(description.exports).map(([name, file]) => [name, publishedEntry(file)]),
+    ),
+    // For those who look no further than this.
+    types: description.exports['.']?.replace(/\.ts$/, '.d.ts'),
+    files: ['**/*.js', '**/*.d.ts', ...(description.files ?? [])],
+  }
+  return Object.fromEntries(publishedKeys.map((key) => [key, published[key]]))
+}
+
+function publishedEntry(file: string): unknown {
+  if (!file.endsWith('.ts')) return file
+  const name = file.slice(0, -'.ts'.length)
+  return { types: `${name}.d.ts`, default: `${name}.js` }
+}
+
+/** Every path in a description that users, Node or npm will follow. */
+export function namedFiles(description: unknown): readonly string[] {
+  if (typeof description === 'string') return description.startsWith('./') ? [description] : []
+  return Object.values(description ?? {}).flatMap(namedFiles)
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}

@@ -1,0 +1,58 @@
+/** Owns the folder that one workspace is packed from: what users will find in `node_modules`, and nothing else. */
+
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { renameImports } from './compile.ts'
+import { entriesOf, namedFiles, publishedDescription, type Workspace } from './description.ts'
+import { PackFailed } from './failure.ts'
+import { findShippedSources } from './sources.ts'
+
+/** Folders, absolute. */
+export interface Places {
+  readonly root: string
+  /** The compiled project. */
+  readonly compiled: string
+  /** The staged package; made. */
+  readonly target: string
+}
+
+/** @throws PackFailed when something that the package.json names is not there */
+export async function stage({ folder, description }: Workspace, places: Places): Promise<void> {
+  const { root, compiled, target } = places
+  const from = path.join(root, folder)
+  const sources = findShippedSources(from, entriesOf(description))
+  await mkdir(target, { recursive: true })
+  for (const source of sources) {
+    if (source.endsWith('.ts'))
+      await copyCompiled(source.slice(0, -'.ts'.length), path.join(compiled, folder), target)
+    // What is JavaScript here is so on purpose: it starts on a Node.js that reads nothing newer.
+    else await cp(path.join(from, source), path.join(target, source))
+  }
+  for (const name of description.files ?? []) {
+    if (!existsSync(path.join(from, name))) {
+      throw new PackFailed(`${folder}/package.json lists ${name} under files, which is not there.`)
+    }
+    await cp(path.join(from, name), path.join(target, name), { recursive: true })
+  }
+  const readme = path.join(from, 'README.md')
+  if (existsSync(readme)) await cp(readme, path.join(target, 'README.md'))
+  await cp(path.join(root, 'LICENSE'), path.join(target, 'LICENSE'))
+  const published = publishedDescription(description)
+  await writeFile(path.join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+
+  const missing = namedFiles(published).filter((file) => !existsSync(path.join(target, file)))
+  if (missing.length > 0) {
+    throw new PackFailed(
+      `${folder}/package.json names ${missing.join(', ')}, which would not be published.\n` +
+        'Fix: list it under files, unless it is a misspelling.',
+    )
+  }
+}
+
+async function copyCompiled(name: string, from: string, target: string): Promise<void> {
+  await mkdir(path.dirname(path.join(target, name)), { recursive: true })
+  await cp(path.join(from, `${name}.js`), path.join(target, `${name}.js`))
+  const declarations = await readFile(path.join(from, `${name}.d.ts`), 'utf8')
+  await writeFile(path.join(target, `${name}.d.ts`), renameImports(declarations))
+}
