@@ -18,6 +18,8 @@ export async function createGatewayProcess(options: {
   command: readonly string[]
   port: number
   env?: Record<string, string>
+  /** Default: that of this process. */
+  cwd?: string
 }): Promise<GatewayProcess> {
   const url = `http://127.0.0.1:${options.port}`
   let child: ChildProcess | undefined
@@ -29,6 +31,7 @@ export async function createGatewayProcess(options: {
       const started = spawn(process.execPath, options.command, {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, ...options.env },
+        cwd: options.cwd,
       })
       child = started
       const keep = (chunk: Buffer) => {
