@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { Page, RunRecord } from '../../runtime/store/port.ts'
+import type { EventRecord, Page, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { ensureBuilt } from '../../tools/build.js'
 import { createGatewayProcess, freePort, type GatewayProcess } from './gateway-process.ts'
 import { createSender } from './sender.ts'
@@ -68,13 +68,15 @@ test(`what was acknowledged survives ${kills} kills at random moments and ends, 
 
   await gateway.start()
   const asked = countLines(await readFile(witness, 'utf8'))
+  const requests = await readAll<RequestRecord>(gateway, 'requests')
+  const events = await readAll<EventRecord>(gateway, 'events')
+  const runs = await readAll<RunRecord>(gateway, 'runs')
   let twice = 0
   for (const { requestId, runId, eventId } of sender.acknowledged) {
-    const request = await read<{ outcome: string }>(gateway, `/api/requests/${requestId}`)
-    assert.equal(request?.outcome, 'accepted', `request ${requestId} was acknowledged`)
-    if (eventId) assert.ok(await read(gateway, `/api/events/${eventId}`), `event ${eventId} was acknowledged`)
+    assert.equal(requests.get(requestId)?.outcome, 'accepted', `request ${requestId} was acknowledged`)
+    if (eventId) assert.ok(events.has(eventId), `event ${eventId} was acknowledged`)
     if (!runId) continue
-    const run = await read<RunRecord>(gateway, `/api/runs/${runId}`)
+    const run = runs.get(runId)
     assert.equal(run?.state, 'succeeded', `run ${runId}`)
     const interrupted = run.attempts.filter(
       ({ outcome, reason }) => outcome === 'interrupted' && reason,
@@ -132,6 +134,21 @@ async function everyRunEnded(gateway: GatewayProcess): Promise<void> {
 async function read<Answer>(gateway: GatewayProcess, path: string): Promise<Answer | undefined> {
   const answer = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
   return answer.ok ? ((await answer.json()) as Answer) : undefined
+}
+
+/** Every record of a list, by id. */
+async function readAll<Item extends { id: string }>(
+  gateway: GatewayProcess,
+  list: string,
+): Promise<Map<string, Item>> {
+  const all = new Map<string, Item>()
+  for (let cursor = ''; ; ) {
+    const page = await read<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
+    assert.ok(page, `the list of ${list} can be read`)
+    for (const item of page.items) all.set(item.id, item)
+    if (!page.next) return all
+    cursor = `&cursor=${encodeURIComponent(page.next)}`
+  }
 }
 
 function countLines(text: string): Map<string, number> {
