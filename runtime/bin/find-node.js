@@ -56,7 +56,7 @@ function isNewEnough(version) {
 function missing(world, found, { again = false, cause } = {}) {
   const fixes = [
     `install Node.js ${leastMajor} or newer (https://nodejs.org/en/download)`,
-    ...(again ? ['let npm bring one: npm ci --include=optional'] : []),
+    ...(again ? ['let npm bring one: npm install --include=optional'] : []),
   ]
   return new NodeMissing(
     `Reveille needs Node.js ${leastMajor} or newer. This is ${world.version}, and ${found}.\n` +

@@ -1,0 +1,3 @@
+import { testCrashes } from './crash.ts'
+
+testCrashes(500)
