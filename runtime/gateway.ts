@@ -1,28 +1,23 @@
 /** Owns the assembly: a gateway's parts, started in order and closed in reverse. */
 
 import {
-  CandidateError,
   type Configuration,
-  compileSnapshot,
-  createReloader,
-  createWatcher,
   type Diagnostic,
   fence,
   type Live,
-  type Loaded,
   loadConfiguration,
   type ReloadEvent,
-  type Settings,
 } from '@reveille/engine'
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDispatch } from './dispatch/index.ts'
-import { createApp, createHookSurface } from './http/index.ts'
+import { createApp, createHookSurface, listen } from './http/index.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
-import { createPluginHost, diagnosticsOf, PluginSetupError } from './plugin/index.ts'
+import { createPluginHost } from './plugin/index.ts'
 import { createRandomIds } from './random-id.ts'
+import { createReloading } from './reloading.ts'
 import { createIdMinter } from './store/id.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
 
@@ -42,7 +37,7 @@ export interface GatewayOptions {
 export interface Gateway {
   readonly log: Log
   current(): Live
-  /** Begins to accept. Resolves with the address: `http://127.0.0.1:8787`. @throws GatewayError `PORT_IN_USE` */
+  /** Begins to accept. Resolves with the address: `http://127.0.0.1:8787`. @throws ListenError */
   listen(): Promise<string>
   /** A request without a socket. */
   inject(request: InjectOptions): Promise<LightMyRequestResponse>
@@ -51,19 +46,6 @@ export interface Gateway {
    * Every call answers the same close.
    */
   close(options?: { graceMs?: number }): Promise<void>
-}
-
-export type GatewayErrorCode = 'PORT_IN_USE' | 'ADDRESS_UNAVAILABLE'
-
-/** Why a gateway can not listen, in one line. */
-export class GatewayError extends Error {
-  readonly code: GatewayErrorCode
-
-  constructor(code: GatewayErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'GatewayError'
-    this.code = code
-  }
 }
 
 /** A configuration that can not serve. */
@@ -109,17 +91,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const plugins = createPluginHost({ log })
     closers.push(() => plugins.close())
 
-    let candidate = configuration
-    const reloader = createReloader({
-      load: startingWith(first, load),
-      compile(configuration) {
-        candidate = configuration
-        return located(candidate, () =>
-          compileSnapshot(configuration, plugins.catalog(configuration.settings), { mint: mintId, randomId }),
-        )
-      },
-      prepare: (snapshot) => located(candidate, () => plugins.prepare(snapshot)),
-      watch: options.watch === false ? undefined : createWatcher,
+    const reloader = createReloading({
+      first: configuration,
+      load,
+      plugins,
+      randomness: { mint: mintId, randomId },
+      watch: options.watch ?? true,
       now,
     })
     closers.push(() => reloader.close())
@@ -189,45 +166,5 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         return closing
       },
     }
-  }
-}
-
-/** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */
-async function located<Result>(
-  configuration: Configuration,
-  step: () => Result | Promise<Result>,
-): Promise<Result> {
-  try {
-    return await step()
-  } catch (error) {
-    if (!(error instanceof PluginSetupError)) throw error
-    throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
-  }
-}
-
-async function listen(app: FastifyInstance, { host, port }: Settings['gateway']): Promise<string> {
-  try {
-    return await app.listen({ host, port })
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') {
-      const message = `Port ${port} on ${host} is in use: another gateway may be running. Set gateway.port to a free one.`
-      throw new GatewayError('PORT_IN_USE', message, { cause: error })
-    }
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
-      const message = `The gateway can not listen on ${host}:${port} (${code}). Set gateway.host and gateway.port.`
-      throw new GatewayError('ADDRESS_UNAVAILABLE', message, { cause: error })
-    }
-    throw error
-  }
-}
-
-/** The configuration was read once already, to know how to log. */
-function startingWith(first: Loaded, load: () => Promise<Loaded>): () => Promise<Loaded> {
-  let unread: Loaded | undefined = first
-  return async () => {
-    const loaded = unread ?? (await load())
-    unread = undefined
-    return loaded
   }
 }

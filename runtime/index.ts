@@ -4,7 +4,6 @@ export {
   ConfigurationError,
   createGateway,
   type Gateway,
-  GatewayError,
-  type GatewayErrorCode,
   type GatewayOptions,
 } from './gateway.ts'
+export { ListenError, type ListenErrorCode } from './http/index.ts'

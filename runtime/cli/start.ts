@@ -2,8 +2,8 @@
 
 import { constants } from 'node:os'
 import path from 'node:path'
-import { ConfigurationError, createGateway, type Gateway, GatewayError } from '../gateway.ts'
-import { PluginSetupError } from '../plugin/index.ts'
+import { ConfigurationError, createGateway, type Gateway } from '../gateway.ts'
+import { ListenError } from '../http/index.ts'
 import { StoreError } from '../store/port.ts'
 import { formatBanner } from './banner.ts'
 import { CommandFailure } from './command-failure.ts'
@@ -57,7 +57,7 @@ async function openGateway(configFile: string, io: Io): Promise<{ gateway: Gatew
     if (error instanceof ConfigurationError) {
       throw new CommandFailure(1, formatDiagnostics(error.diagnostics, io), { cause: error })
     }
-    if (error instanceof GatewayError || error instanceof StoreError || error instanceof PluginSetupError) {
+    if (error instanceof ListenError || error instanceof StoreError) {
       throw new CommandFailure(1, error.message, { cause: error })
     }
     throw error
