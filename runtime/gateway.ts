@@ -62,7 +62,6 @@ export class ConfigurationError extends Error {
 /** Messages of a session that a turn is shown. */
 const historyMessages = 40
 const drainGraceMs = 30_000
-const adminOff = 'There is no admin surface: gateway.auth.token is not set.'
 
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -157,7 +156,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       async listen() {
         const address = await listen(app, settings.gateway)
         log.info({ event: 'gateway-listening', address, admin: settings.gateway.token !== undefined })
-        if (settings.gateway.token === undefined) log.warn({ event: 'admin-off' }, adminOff)
         return address
       },
       inject: (request) => app.inject(request),
