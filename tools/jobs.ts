@@ -1,6 +1,7 @@
 /** Owns the jobs behind the npm scripts, `start` aside. */
 
 import { existsSync, globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { relay } from '../runtime/bin/relay.js'
 
@@ -57,7 +58,9 @@ export const dev: Job = (root, args) => {
 /** `kind` is the word before `.ts` in the names of the files. */
 async function runTests(root: string, places: readonly string[], kind: 'test' | 'soak'): Promise<End> {
   const files = places.flatMap((place) => filesOf(root, place, kind))
-  if (files.length > 0) return runNode(root, ['--test', ...new Set(files)])
+  // Node's default leaves a core unused; most tests wait for a disk or a process and not for a core.
+  const concurrency = `--test-concurrency=${availableParallelism()}`
+  if (files.length > 0) return runNode(root, ['--test', concurrency, ...new Set(files)])
   process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
   return { code: 1, signal: null }
 }
