@@ -19,14 +19,30 @@ export class SenderGone extends Error {
 }
 
 /** @throws RequestError `BODY_TOO_LARGE`, `BODY_TIMEOUT`; SenderGone */
-export function readBody(
+export async function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   limits: BodyLimits,
 ): Promise<Buffer> {
-  if (declaredBytes(incoming) > limits.maxBytes) return Promise.reject(new RequestError('BODY_TOO_LARGE'))
+  const declared = declaredBytes(incoming)
+  if (declared > limits.maxBytes) throw new RequestError('BODY_TOO_LARGE')
   if (incoming.headers.expect !== undefined) outgoing.writeContinue()
+  // The parser is still at work on what came with the head; mostly that is the whole body.
+  await undefined
+  return declared > 0 && incoming.readableLength === declared
+    ? takeBody(incoming)
+    : gatherBody(incoming, limits)
+}
 
+/** All of it is here: there is nothing to listen for, and no deadline to keep. */
+function takeBody(incoming: IncomingMessage): Buffer {
+  const body: Buffer = incoming.read()
+  // Its end passes unseen.
+  incoming.resume()
+  return body
+}
+
+function gatherBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let only: Buffer | undefined
     let chunks: Buffer[] | undefined
