@@ -167,14 +167,14 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   async function acceptRun(fields: Partial<RunRecord> = {}, lane = fields.sessionKey !== undefined) {
     const run = newRun(mintId(), clock.now(), fields)
     const task = runTask({ id: run.id, sessionKey: run.sessionKey, lane, dueAt: clock.now() })
-    await accept('agent', { record: { type: 'run', ...run }, tasks: [task] }, run.id)
+    await accept('agent', { type: 'run', record: run, tasks: [task] }, run.id)
     return run.id
   }
 
   async function acceptEvent(text: string, mode: EventRecord['mode'] = 'now') {
     const event = newEvent(mintId(), clock.now(), text, mode)
     const tasks = mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
-    await accept('wake', { record: { type: 'event', ...event }, tasks }, event.id)
+    await accept('wake', { type: 'event', record: event, tasks }, event.id)
     return event.id
   }
 

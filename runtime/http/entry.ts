@@ -53,8 +53,8 @@ function composeAction(request: RequestRecord, { id, action }: Placed, now: numb
 
 function composeEvent(request: RequestRecord, id: string, action: WakeAction, now: number): NewAction {
   return {
+    type: 'event',
     record: {
-      type: 'event',
       id,
       session: 'main',
       state: 'pending',
@@ -74,8 +74,8 @@ function composeEvent(request: RequestRecord, id: string, action: WakeAction, no
 
 function composeRun(request: RequestRecord, id: string, action: AgentAction, now: number): NewAction {
   return {
+    type: 'run',
     record: {
-      type: 'run',
       id,
       kind: 'run',
       requestId: request.id,

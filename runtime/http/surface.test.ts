@@ -419,8 +419,8 @@ test('an event is kept with what it came from, and asks for a heartbeat only whe
   assert.deepEqual(atOnce?.tasks, [
     { key: 'heartbeat:main', kind: 'heartbeat', lane: 'session:main', dueAt: state.now + 250 },
   ])
+  assert.equal(atOnce?.type, 'event')
   assert.deepEqual(atOnce?.record, {
-    type: 'event',
     id: atOnce?.record.id,
     session: 'main',
     state: 'pending',
@@ -449,8 +449,8 @@ test('a run is kept whole, on a lane only when its session key was given', async
   assert.deepEqual(minted?.tasks, [
     { key: `run:${minted?.record.id}`, kind: 'run', dueAt: state.now, subject: minted?.record.id },
   ])
+  assert.equal(minted?.type, 'run')
   assert.deepEqual(minted?.record, {
-    type: 'run',
     id: minted?.record.id,
     kind: 'run',
     requestId: request.id,

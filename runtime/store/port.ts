@@ -52,8 +52,10 @@ export interface Entry {
   readonly actions: readonly NewAction[]
 }
 
-export interface NewAction {
-  readonly record: ({ readonly type: 'run' } & RunRecord) | ({ readonly type: 'event' } & EventRecord)
+export type NewAction = (
+  | { readonly type: 'run'; readonly record: RunRecord }
+  | { readonly type: 'event'; readonly record: EventRecord }
+) & {
   readonly dedupe?: Dedupe
   readonly tasks: readonly NewTask[]
 }

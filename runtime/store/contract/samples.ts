@@ -13,14 +13,17 @@ import type {
 } from '../port.ts'
 import { deliveryTask, heartbeatBurstMs, heartbeatTask, runTask } from '../tasks.ts'
 
+/** What a test may choose of an action besides its record. */
+type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>
+
 export interface Sampler {
   request(fields?: Partial<RequestRecord>): RequestRecord
   run(fields?: Partial<RunRecord>): RunRecord
   event(fields?: Partial<EventRecord>): EventRecord
   delivery(fields?: Partial<DeliveryRecord>): DeliveryRecord
   /** A run as an action; on its session's lane when a session key is given. */
-  runAction(fields?: Partial<RunRecord>, extra?: Partial<NewAction>): NewAction
-  eventAction(fields?: Partial<EventRecord>, extra?: Partial<NewAction>): NewAction
+  runAction(fields?: Partial<RunRecord>, extra?: ActionExtra): NewAction
+  eventAction(fields?: Partial<EventRecord>, extra?: ActionExtra): NewAction
   /** One request with these actions. */
   entry(...actions: NewAction[]): Entry
   deliveryTask(delivery: DeliveryRecord): NewTask
@@ -91,16 +94,16 @@ export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(
       const run = sampler.run(fields)
       const { id, sessionKey } = run
       const task = runTask({ id, sessionKey, lane: fields?.sessionKey !== undefined, dueAt: clock.now() })
-      return { record: { type: 'run', ...run }, tasks: [task], ...extra }
+      return { type: 'run', record: run, tasks: [task], ...extra }
     },
     eventAction(fields, extra) {
       const event = sampler.event(fields)
       const tasks = event.mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
-      return { record: { type: 'event', ...event }, tasks, ...extra }
+      return { type: 'event', record: event, tasks, ...extra }
     },
     entry(...actions) {
-      const named = actions.map(({ record }) => ({
-        kind: record.type === 'run' ? ('agent' as const) : ('wake' as const),
+      const named = actions.map(({ type, record }) => ({
+        kind: type === 'run' ? ('agent' as const) : ('wake' as const),
         id: record.id,
       }))
       return { request: sampler.request({ actions: named }), actions }

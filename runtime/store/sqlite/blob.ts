@@ -10,16 +10,10 @@ export function isId(text: string): boolean {
 
 /** @throws TypeError for a text that is no UUID in lower case */
 export function blobOfId(id: Id): Uint8Array {
+  const digits = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24)
   const blob = Buffer.allocUnsafe(16)
-  const written =
-    id.length === 36
-      ? blob.write(id.slice(0, 8), 0, 'hex') +
-        blob.write(id.slice(9, 13), 4, 'hex') +
-        blob.write(id.slice(14, 18), 6, 'hex') +
-        blob.write(id.slice(19, 23), 8, 'hex') +
-        blob.write(id.slice(24, 36), 10, 'hex')
-      : 0
-  if (written !== 16) throw new TypeError('an id must be a UUID in its text form')
+  if (id.length !== 36 || blob.write(digits, 'hex') !== 16)
+    throw new TypeError('an id must be a UUID in its text form')
   return blob
 }
 

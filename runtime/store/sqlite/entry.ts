@@ -76,19 +76,20 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
 }
 
 function flattenRequest(flat: Flat, request: RequestRecord): void {
-  const { body, ...rest } = request
-  // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
-  const ownBody = body === undefined ? null : new Uint8Array(body)
-  flat.push(request.id, request.outcome, request.endpoint, JSON.stringify(rest), ownBody)
+  const { id, outcome, endpoint, body } = request
+  if (body === undefined) {
+    flat.push(id, outcome, endpoint, JSON.stringify(request), null)
+  } else {
+    // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
+    flat.push(id, outcome, endpoint, JSON.stringify({ ...request, body: undefined }), new Uint8Array(body))
+  }
 }
 
-function flattenAction(flat: Flat, action: NewAction): void {
-  const { type, ...record } = action.record
-  const kind = action.record.type === 'run' ? action.record.kind : action.record.mode
-  const session = action.record.type === 'run' ? action.record.sessionKey : action.record.session
-  flat.push(type, record.id, JSON.stringify(record), record.state, kind, session, action.dedupe ?? null)
-  flat.push(action.tasks.length)
-  for (const task of action.tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject)
+function flattenAction(flat: Flat, { type, record, dedupe, tasks }: NewAction): void {
+  const { id, state } = record
+  const [kind, session] = type === 'run' ? [record.kind, record.sessionKey] : [record.mode, record.session]
+  flat.push(type, id, JSON.stringify(record), state, kind, session, dedupe ?? null, tasks.length)
+  for (const task of tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject)
 }
 
 function times<Item>(count: number, make: () => Item): Item[] {
