@@ -1,6 +1,6 @@
 /** Owns a gateway on a folder of its own: written, started in this process, and gone without a trace. */
 
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createGateway, type Gateway } from '../runtime/index.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
+import { atEnd } from './at-end.ts'
 import { boardFile } from './rehearsal-plugin/board.ts'
 
 export const hookToken = 'test-hook-token-0123456789abcdef'
@@ -23,6 +24,8 @@ export interface Installation {
   readonly gateway: Gateway
   /** Everything that was logged, as JSON lines. */
   log(): string
+  /** The lines of an event so far. */
+  lines(event: string): readonly LogLine[]
   /** The first line of an event that passes, now or later. */
   line(event: string, passes?: (line: LogLine) => boolean): Promise<LogLine>
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
@@ -34,7 +37,7 @@ export interface Installation {
   ended(runId: unknown): Promise<RunRecord>
   /** What the channel `board` was sent, in order. */
   board(): Promise<readonly { readonly to: string; readonly text: string }[]>
-  /** Writes a file of the folder. */
+  /** Puts a file into the folder, in one step, as editors do. */
   write(name: string, content: string): Promise<void>
 }
 
@@ -80,7 +83,7 @@ export async function install(
     watch: options.watch ?? false,
     logStream: lines,
   })
-  t.after(() => gateway.close({ graceMs: 0 }))
+  atEnd(t, () => gateway.close({ graceMs: 0 }))
 
   async function send(request: Parameters<Gateway['inject']>[0]): Promise<Answer> {
     const response = await gateway.inject(request)
@@ -97,6 +100,7 @@ export async function install(
     folder,
     gateway,
     log: lines.text,
+    lines: lines.of,
     line: lines.line,
     write: (name, content) => write(folder, name, content),
     post: (path, body, headers = {}) =>
@@ -131,7 +135,7 @@ export async function install(
 /** A folder with these files, gone with the test; `{folder}` in a file's content is the folder's path. */
 export async function createFolder(t: TestContext, files: Files): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'reveille-test-')))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  atEnd(t, () => rm(folder, { recursive: true, force: true }))
   for (const [name, content] of Object.entries(files)) await write(folder, name, content)
   return folder
 }
@@ -139,7 +143,8 @@ export async function createFolder(t: TestContext, files: Files): Promise<string
 async function write(folder: string, name: string, content: string): Promise<void> {
   const file = join(folder, name)
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, content.replaceAll('{folder}', folder))
+  await writeFile(`${file}~`, content.replaceAll('{folder}', folder))
+  await rename(`${file}~`, file)
 }
 
 /** A stream that remembers its lines and wakes those who wait for one. */
@@ -149,6 +154,7 @@ function createLines() {
   let next = Promise.withResolvers<void>()
   return {
     text: () => text,
+    of: (event: string) => lines.filter((line) => line.event === event),
     write(line: string) {
       text += line
       lines.push(JSON.parse(line) as LogLine)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import Fastify from 'fastify'
+import { atEnd } from '../../test/at-end.ts'
 import { gatewayToken, hookToken, install, rehearsalPlugin, until } from '../../test/installation.ts'
 import type { Health, Page, RunRecord, Store } from '../store/port.ts'
 import { registerProbes } from './probes.ts'
@@ -45,7 +46,7 @@ test('a gateway that drains is alive and not ready', async (t) => {
   const { gateway } = await install(t, {})
   const { port } = new URL(await gateway.listen())
   const socket = connect({ host: '127.0.0.1', port: Number(port) })
-  t.after(() => socket.destroy())
+  atEnd(t, () => socket.destroy())
   let text = ''
   socket.setEncoding('utf8').on('data', (chunk) => {
     text += chunk

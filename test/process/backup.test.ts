@@ -5,6 +5,7 @@ import { mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
+import { atEnd } from '../at-end.ts'
 import { createSender } from '../durability/sender.ts'
 import { configuration, createFolder, gatewayToken, hookToken, install } from '../installation.ts'
 import { build, runReveille, startReveille } from './reveille-process.ts'
@@ -25,7 +26,7 @@ test('`store backup` of a gateway under load opens, checks clean and holds what 
         }
   }
   const sender = createSender({ url: gateway.address, token: hookToken, connections: 8, next })
-  t.after(() => sender.stop())
+  atEnd(t, () => sender.stop())
   while (sender.acknowledged.length < 200) await sender.answered()
 
   const held = sender.acknowledged.slice()

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
+import { atEnd } from '../at-end.ts'
 import { configuration, createFolder, gatewayToken, hookToken } from '../installation.ts'
 import { build, runReveille, startReveille } from './reveille-process.ts'
 
@@ -36,7 +37,7 @@ test('a second gateway on one data folder is one line and exit 1; the first goes
 
 test('a port in use is one line that names it, and exit 1', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
-  t.after(() => taken.close())
+  atEnd(t, () => taken.close())
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
   const folder = await createFolder(t, { 'reveille.yaml': configuration.replace('port: 0', `port: ${port}`) })

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ensureBuilt } from '../../tools/build.js'
+import { atEnd } from '../at-end.ts'
 import type { LogLine } from '../installation.ts'
 
 export interface ReveilleProcess {
@@ -55,7 +56,7 @@ export async function spawnReveille(
     isOver = true
     return { code, signal }
   })
-  t.after(async () => {
+  atEnd(t, async () => {
     child.kill('SIGKILL')
     await ended
   })

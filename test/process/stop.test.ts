@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { RunRecord } from '../../runtime/store/port.ts'
+import { atEnd } from '../at-end.ts'
 import { createSender } from '../durability/sender.ts'
 import { createFolder, gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { startsFile } from '../rehearsal-plugin/runners.ts'
@@ -55,7 +56,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     let count = 0
     const next = () => ({ path: '/hooks/wake', body: { text: `${++count}`, mode: 'next-heartbeat' } })
     const sender = createSender({ url: gateway.address, token: hookToken, connections: 4, next })
-    t.after(() => sender.stop())
+    atEnd(t, () => sender.stop())
     await sender.answered()
     gateway.send(signal)
     await gateway.line('gateway-draining')
