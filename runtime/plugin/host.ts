@@ -66,7 +66,7 @@ interface PluginSet {
 const nothing: Directory = { channels: [], runners: [], find: () => undefined }
 
 export function createPluginHost(options: PluginHostOptions): PluginHost {
-  const { log, fetch = globalThis.fetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
+  const { log, fetch = lazyFetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
   const parseConfiguration = createConfigurationParser()
   const closing = new AbortController()
@@ -191,6 +191,9 @@ async function letGo({ instances, late }: PluginSet): Promise<void> {
     [...instances.values(), ...late.values()].map(async (each) => (await each).release()),
   )
 }
+
+/** Node loads its fetch when the global is first read: 10 MB that a gateway without such plugins does not need. */
+const lazyFetch: typeof fetch = (input, init) => globalThis.fetch(input, init)
 
 function slotOf(kind: ProvidedKind, name: string): string {
   return `${kind} ${name}`

@@ -15,7 +15,7 @@ import type { PluginConfiguration } from './configuration.ts'
 import { createPluginFetch } from './fetch.ts'
 import { createPluginLog } from './log.ts'
 import type { PluginPackage } from './package.ts'
-import { compileRedaction, redactError } from './redaction.ts'
+import { compileRedaction, type Redact, redactError } from './redaction.ts'
 import { PluginSetupError } from './setup-error.ts'
 import type { Specification } from './specify.ts'
 
@@ -32,6 +32,8 @@ export interface Instance {
   readonly specification: Specification
   /** What the plugin brought: a channel where the specification says so, else a runner. */
   readonly provided: Channel | Runner
+  /** Takes its secrets out of a text. */
+  readonly redact: Redact
   /** False when it is closed or about to be, and cannot be held any more. */
   hold(): boolean
   /** Settles at once, or for the last holder when the plugin is closed. */
@@ -113,6 +115,7 @@ export async function startInstance(
   return {
     specification,
     provided,
+    redact,
     hold() {
       if (isOpen) holders += 1
       return isOpen

@@ -1,6 +1,7 @@
 /** Owns that a plugin's secrets stay out of what it logs and of the errors that the host makes of its failures. */
 
 import { inspect } from 'node:util'
+import { isPluginError, PluginError } from '@reveille/kit'
 
 /** Shorter secrets would blot out half of every line, and are no secrets. */
 const shortest = 4
@@ -26,10 +27,15 @@ export function redactFact(fact: unknown, redact: Redact): unknown {
   return redact(typeof fact === 'string' ? fact : inspect(fact, { depth: 4, breakLength: Infinity }))
 }
 
-/** The error as it was if it shows no secret; else one that says the same without it. */
+/** The error as it was if it shows no secret; else one that says the same without it, and means the same. */
 export function redactError(error: unknown, redact: Redact): unknown {
   const whole = inspect(error, { depth: 10 })
   if (redact(whole) === whole) return error
+  if (isPluginError(error)) {
+    const { retryable, retryAfter, maybeDelivered } = error
+    const meaning = { retryable, maybeDelivered, ...(retryAfter !== undefined && { retryAfter }) }
+    return new PluginError(redact(error.message), { code: redact(String(error.code)), ...meaning })
+  }
   const copy = new Error(redact(error instanceof Error ? error.message : String(error)))
   copy.name = error instanceof Error ? error.name : 'Error'
   copy.stack = redact(error instanceof Error ? (error.stack ?? '') : whole)

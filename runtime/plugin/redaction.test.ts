@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isPluginError, PluginError } from '@reveille/kit'
+import { compileRedaction, redactError } from './redaction.ts'
+
+const redact = compileRedaction(['s3cret/key', 'tiny', 'no'])
+
+test('a secret is taken out in each form in which it is met; what is too short to be one stays', () => {
+  assert.equal(
+    redact('a s3cret/key and s3cret%2Fkey, tiny, no'),
+    'a [redacted] and [redacted], [redacted], no',
+  )
+})
+
+test('an error without a secret is passed on as it is', () => {
+  const error = new TypeError('nothing to hide', { cause: new Error('here neither') })
+  assert.equal(redactError(error, redact), error)
+})
+
+test('an error that shows a secret anywhere is replaced by one that says the same without it', () => {
+  for (const error of [
+    new TypeError('key s3cret/key is wrong'),
+    new TypeError('key is wrong', { cause: new Error('s3cret/key') }),
+    Object.assign(new TypeError('key is wrong'), { config: { headers: { authorization: 's3cret/key' } } }),
+  ]) {
+    const told = redactError(error, redact)
+    assert.ok(told instanceof Error && told !== error)
+    assert.equal(told.name, 'TypeError')
+    assert.match(told.message, /^key (\[redacted\] )?is wrong$/)
+    assert.doesNotMatch(`${told.stack} ${JSON.stringify(told)} ${told.cause}`, /s3cret/)
+  }
+  assert.equal((redactError('thrown text s3cret/key', redact) as Error).message, 'thrown text [redacted]')
+})
+
+test('a PluginError keeps what it means for the next try', () => {
+  const error = new PluginError('The service said s3cret/key.', {
+    code: 'rate-limited',
+    retryable: true,
+    retryAfter: 7,
+    maybeDelivered: true,
+    cause: new Error('s3cret/key'),
+  })
+  const told = redactError(error, redact)
+  assert.ok(isPluginError(told))
+  const { message, code, retryable, retryAfter, maybeDelivered, cause } = told
+  assert.deepEqual(
+    { message, code, retryable, retryAfter, maybeDelivered, cause },
+    {
+      message: 'The service said [redacted].',
+      code: 'rate-limited',
+      retryable: true,
+      retryAfter: 7,
+      maybeDelivered: true,
+      cause: undefined,
+    },
+  )
+})
