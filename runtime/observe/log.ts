@@ -1,6 +1,7 @@
 /** Owns the log: pino records, as JSON lines or set for people. */
 
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { createLineBlocks } from './line-blocks.ts'
 import { createPrettyStream } from './pretty.ts'
 
 export type Log = Logger
@@ -24,9 +25,8 @@ export interface OwnedLog {
   flush(): void
 }
 
-/** JSON lines leave in blocks of this size, or with the next tick of the flush timer. Bytes. */
-const blockBytes = 4096
-const flushEveryMs = 100
+/** How long a line waits for others to leave with, at most. */
+const passEveryMs = 100
 
 export function createLog(options: LogOptions): OwnedLog {
   const isTerminal = options.stream ? options.stream.isTTY === true : process.stderr.isTTY === true
@@ -42,11 +42,18 @@ export function createLog(options: LogOptions): OwnedLog {
     const log = pino(settings(options.level), options.stream)
     return { log, setLevel: (level) => setLevel(log, level), flush() {} }
   }
-  const file = destination({ fd: 2, sync: false, minLength: blockBytes })
-  const timer = setInterval(() => file.flush(), flushEveryMs)
+  const file = destination({ fd: 2, sync: false })
+  const blocks = createLineBlocks(file)
+  const timer = setInterval(blocks.pass, passEveryMs)
   timer.unref()
-  const log = pino(settings(options.level), file)
-  return { log, setLevel: (level) => setLevel(log, level), flush: () => file.flushSync() }
+  const flush = () => {
+    blocks.pass()
+    file.flushSync()
+  }
+  // Before the destination's own: that one knows nothing of what has not been passed on.
+  process.prependOnceListener('exit', flush)
+  const log = pino(settings(options.level), blocks)
+  return { log, setLevel: (level) => setLevel(log, level), flush }
 }
 
 function settings(level: string) {
