@@ -19,6 +19,19 @@ test('jitter takes up to half of it', () => {
 test('what the vendor asks for wins, up to an hour', () => {
   const never = () => assert.fail('no jitter on what was asked for')
   assert.equal(retryDelayMs({ retryAfterMs: 90_000 }, 1, backoff, never), 90_000)
-  assert.equal(retryDelayMs({ retryAfterMs: 0 }, 1, backoff, never), 0)
   assert.equal(retryDelayMs({ retryAfterMs: 1e9 }, 1, backoff, never), 3_600_000)
+})
+
+test('a vendor that asks for no patience at all does not defeat the backoff', () => {
+  assert.equal(
+    retryDelayMs({ retryAfterMs: 0 }, 2, backoff, () => 1),
+    2000,
+  )
+})
+
+test('a fraction of a millisecond is waited for whole', () => {
+  assert.equal(
+    retryDelayMs({ retryAfterMs: 64_569.999 }, 1, backoff, () => 1),
+    64_570,
+  )
 })

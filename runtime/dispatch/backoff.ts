@@ -15,13 +15,17 @@ export function backoffMs(failures: number, backoff: Backoff, random: () => numb
   return Math.round(ceiling * (0.5 + random() / 2))
 }
 
-/** What the vendor asked for wins over our own backoff. */
+/**
+ * What the vendor asked for wins over our own backoff, unless it asked for nothing: a vendor that says 0 would use up
+ * all attempts in a moment. Whole milliseconds, because vendors ask for fractions and due times have none.
+ */
 export function retryDelayMs(
   failure: { readonly retryAfterMs?: number },
   failures: number,
   backoff: Backoff,
   random: () => number,
 ): number {
-  if (failure.retryAfterMs !== undefined) return Math.min(failure.retryAfterMs, longestRetryAfterMs)
+  const { retryAfterMs = 0 } = failure
+  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, longestRetryAfterMs))
   return backoffMs(failures, backoff, random)
 }

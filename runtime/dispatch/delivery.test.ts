@@ -127,6 +127,19 @@ test('Retry-After wins over the backoff, up to an hour', async (t) => {
   }
 })
 
+test('a Retry-After with a fraction counts the attempt like any other', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('rate-limited', { retryable: true, retryAfter: 1.2345 })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  assert.equal((waiting.nextAt ?? 0) - bed.clock.now(), 1235)
+  assert.deepEqual(bed.log('task-faulted'), [])
+})
+
 test('a permanent error parks the delivery with its code, and the run stays succeeded', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
