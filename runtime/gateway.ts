@@ -114,7 +114,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       historyMessages,
     })
     closers.push(() => store.close())
-    const report = createReloadReporter(log, settings.file)
+    const report = createReloadReporter(log, process.cwd())
     unsubscribe()
     untold.forEach(report)
     reloader.subscribe(report)
@@ -162,7 +162,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       close({ graceMs = drainGraceMs } = {}) {
         if (!draining && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
         draining = true
-        closing ??= Promise.all([app.close(), dispatch.drain(graceMs)]).then(closeAll)
+        closing ??= Promise.all([app.close(), dispatch.drain(graceMs)])
+          .then(closeAll)
+          .then(() => {
+            if (graceMs > 0) log.info({ event: 'gateway-stopped' })
+            flush()
+          })
         return closing
       },
     }

@@ -11,7 +11,11 @@ const levels = { debug: 20, info: 30, warn: 40, error: 50 }
 /** What a terminal shows of one record, its time of day aside. */
 function shown(
   facts: object,
-  { level = 'info', colour = false }: { level?: keyof typeof levels; colour?: boolean } = {},
+  {
+    level = 'info',
+    colour = false,
+    columns,
+  }: { level?: keyof typeof levels; colour?: boolean; columns?: number } = {},
 ) {
   let text = ''
   const stream = createPrettyStream(
@@ -19,6 +23,7 @@ function shown(
       write(part: string) {
         text += part
       },
+      columns,
     },
     { colour },
   )
@@ -72,7 +77,7 @@ test('each event is told in one set line', () => {
     ],
     [
       { ...run, event: 'run-succeeded', runner: 'echo', ms: 5 },
-      'ran         hook:pr:42  echo  5.0 ms  run b88539',
+      'ran         hook:pr:42  echo  5 ms  run b88539',
     ],
     [
       { ...run, event: 'run-failed', code: 'bad-credential', reason: 'The key is wrong.' },
@@ -93,11 +98,15 @@ test('each event is told in one set line', () => {
     ],
     [
       { runId, sessionKey: 'main', event: 'heartbeat-succeeded', events: 1, waiting: 0, ms: 12 },
-      'heartbeat   main saw 1 event  12.0 ms  run b88539',
+      'heartbeat   main saw 1 event  12 ms  run b88539',
     ],
     [
       { runId, sessionKey: 'main', event: 'heartbeat-succeeded', events: 50, waiting: 7, ms: 12 },
-      'heartbeat   main saw 50 events, 7 waiting  12.0 ms  run b88539',
+      'heartbeat   main saw 50 events, 7 waiting  12 ms  run b88539',
+    ],
+    [
+      { ...run, event: 'run-succeeded', runner: 'ai', ms: 83_214 },
+      'ran         hook:pr:42  ai  83 s  run b88539',
     ],
     [
       { runId, event: 'heartbeat-failed', code: 'network', reason: 'No answer.', failures: 2, inMs: 61_000 },
@@ -105,7 +114,7 @@ test('each event is told in one set line', () => {
     ],
     [
       { ...delivery, event: 'delivery-delivered', parts: 1, ms: 3 },
-      'delivered   slack:C01  3.0 ms  delivery b88539',
+      'delivered   slack:C01  3 ms  delivery b88539',
     ],
     [
       { ...delivery, event: 'delivery-skipped', code: 'ACK_ONLY', reason: 'only the acknowledgement' },
@@ -121,11 +130,11 @@ test('each event is told in one set line', () => {
     ],
     [
       { event: 'snapshot-swapped', generation: 4, digest: 'bde8cff3c9519c54', tookMs: 28.04, mappings: 1 },
-      'live        generation 4, 1 mapping  28.0 ms  bde8cff3c951',
+      'live        generation 4, 1 mapping  28 ms  bde8cff3c951',
     ],
     [
       { event: 'candidate-rejected', errors: 2, tookMs: 3 },
-      'rejected    the change has 2 errors; what was live goes on serving  3.0 ms',
+      'rejected    the change has 2 errors; what was live goes on serving  3 ms',
     ],
     [
       { event: 'restart-required', keys: ['gateway.host', 'gateway.port'] },
@@ -139,6 +148,7 @@ test('each event is told in one set line', () => {
       { event: 'gateway-listening', address: 'http://127.0.0.1:8787', admin: false },
       'listening   http://127.0.0.1:8787  no admin surface: gateway.auth.token is not set',
     ],
+    [{ event: 'gateway-stopped' }, 'stopped     what was accepted is kept for the next start'],
     [{ event: 'gateway-draining', graceMs: 30_000 }, 'draining    running turns have 30 s to end'],
   ]
   for (const [facts, expected] of lines) assert.equal(shown(facts), expected)
@@ -165,6 +175,36 @@ test('a diagnostic keeps its lines and its caret under its place', () => {
       `${margin}  hint: try bar`,
     ].join('\n'),
   )
+})
+
+test('what is wider than the terminal goes on under its own beginning', () => {
+  const margin = ' '.repeat(22)
+  const facts = { ...request, event: 'request-refused', status: 400, code: 'BLANK_TEXT' }
+  assert.equal(
+    shown({ ...facts, reason: 'The text or message is missing or blank.' }, { columns: 80 }),
+    [
+      'refused     /github  400 BLANK_TEXT  The text or message is missing or',
+      `${margin}blank.  request f544ad`,
+    ].join('\n'),
+  )
+  assert.equal(
+    shown({ ...facts, reason: 'The text is missing or blank.' }, { columns: 80 }),
+    ['refused     /github  400 BLANK_TEXT  The text is missing or blank.', `${margin}request f544ad`].join(
+      '\n',
+    ),
+    'the small print is not torn',
+  )
+})
+
+test('a key, an excerpt and a narrow window are left whole', () => {
+  const sessionKey = `hook:${'x'.repeat(90)}`
+  const lines = shown({ ...run, sessionKey, event: 'run-interrupted' }, { columns: 80 }).split('\n')
+  assert.equal(lines[0], `paused      ${sessionKey}`)
+  const excerpt = `  2 | ${'y '.repeat(60)}`
+  assert.ok(
+    shown({ event: 'diagnostic', msg: `a.yaml:2:1: error\n${excerpt}` }, { columns: 80 }).includes(excerpt),
+  )
+  assert.equal(shown({ event: 'x', msg: 'word '.repeat(40) }, { columns: 40 }).split('\n').length, 1)
 })
 
 test('an error is told with its frames and its causes, whatever else the line says', () => {

@@ -3,6 +3,7 @@
 import type { DestinationStream } from 'pino'
 import { printable } from './printable.ts'
 import { type Facts, stories } from './stories.ts'
+import { wrapWords } from './wrap-words.ts'
 
 const labels: Record<number, string> = {
   10: 'trace',
@@ -14,17 +15,23 @@ const labels: Record<number, string> = {
 }
 const bookkeeping = new Set(['level', 'time', 'event', 'msg', 'err'])
 const labelWidth = 10
-/** Where a text begins, and so its further lines. */
-const margin = `\n${' '.repeat('00:00:00'.length + labelWidth + 4)}`
+const gap = '  '
+/** Where a text begins, and so its further lines. Columns. */
+const margin = '00:00:00'.length + labelWidth + 4
+/** With less room than this for a text, the terminal may break the lines itself. Columns. */
+const narrowest = 30
 
 export function createPrettyStream(
-  target: { write(text: string): unknown },
+  /** `columns`: of a terminal, read for each line, since windows change. Absent: lines stay as long as they are. */
+  target: { write(text: string): unknown; readonly columns?: number },
   options: { colour: boolean },
 ): DestinationStream {
   const paint = options.colour ? colours : plain
   return {
     write(line) {
-      target.write(`${setLine(JSON.parse(line) as Facts, paint)}\n`)
+      const room = (target.columns ?? Number.POSITIVE_INFINITY) - margin
+      const width = room < narrowest ? Number.POSITIVE_INFINITY : room
+      target.write(`${setLine(JSON.parse(line) as Facts, paint, width)}\n`)
     },
   }
 }
@@ -43,15 +50,29 @@ const colours: Paint = {
 const same = (text: string) => text
 const plain: Paint = { dim: same, bold: same, red: same, yellow: same, green: same, cyan: same }
 
-function setLine(record: Facts, paint: Paint): string {
+/** `width` is the room right of the margin. */
+function setLine(record: Facts, paint: Paint, width: number): string {
   const time = paint.dim(clock(record['time']))
   const level = Number(record['level'])
   const [name, text, aside] = stories[String(record['event'])]?.(record) ?? [
     labels[level] ?? 'log',
     tell(record),
   ]
-  const line = `${time}  ${label(name, level, paint)}  ${text}${aside ? `  ${paint.dim(aside)}` : ''}`
-  return [line, ...trouble(record['err'])].join('\n').replaceAll('\n', margin)
+  const told = [
+    ...withAside(wrapWords(text, width), aside, paint, width),
+    ...trouble(record['err']).flatMap((line) => wrapWords(line, width)),
+  ]
+  return `${time}  ${label(name, level, paint)}  ${told.join(`\n${' '.repeat(margin)}`)}`
+}
+
+/** The small print stands behind the text, or below it where the line has no room left. */
+function withAside(lines: string[], aside: string | undefined, paint: Paint, width: number): string[] {
+  if (!aside) return lines
+  const last = lines.at(-1) ?? ''
+  if (last.length + gap.length + aside.length <= width) {
+    return [...lines.slice(0, -1), `${last}${gap}${paint.dim(aside)}`]
+  }
+  return [...lines, ...wrapWords(aside, width).map(paint.dim)]
 }
 
 function label(name: string, level: number, paint: Paint): string {

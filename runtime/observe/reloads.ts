@@ -1,13 +1,10 @@
 /** Owns what the log says of reloads: what went live, what was refused and why. */
 
-import { dirname } from 'node:path'
 import { type Diagnostic, formatDiagnostic, type ReloadEvent } from '@reveille/engine'
 import type { Log } from './log.ts'
 
-/** Places are told relative to the configuration's folder. */
-export function createReloadReporter(log: Log, configFile: string): (event: ReloadEvent) => void {
-  const folder = dirname(configFile)
-
+/** Files below `folder`, where the operator stands, are told relative to it: that is how they are opened from there. */
+export function createReloadReporter(log: Log, folder: string): (event: ReloadEvent) => void {
   function tell(diagnostic: Diagnostic, generation?: number) {
     const { severity, code, place } = diagnostic
     const facts = { event: 'diagnostic', generation, code, line: place?.line, column: place?.column }

@@ -16,12 +16,13 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     f['admin'] === false ? 'no admin surface: gateway.auth.token is not set' : '',
   ],
   'gateway-draining': (f) => ['draining', `running turns have ${seconds(f['graceMs'])} to end`],
+  'gateway-stopped': () => ['stopped', 'what was accepted is kept for the next start'],
   // Its lines were set by the engine, caret and all; only what could steer the terminal goes.
   diagnostic: (f) => ['', String(f['msg']).split('\n').map(text).join('\n')],
   'request-accepted': (f) => [
     'accepted',
     `${endpoint(f)}${mapping(f)}${actions(f)}`,
-    `${ms(f)}  request ${id(f['requestId'])}`,
+    `${took(f['ms'])}  request ${id(f['requestId'])}`,
   ],
   'request-ignored': (f) => [
     'ignored',
@@ -53,7 +54,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'run-succeeded': (f) => [
     'ran',
     `${text(f['sessionKey'])}  ${text(f['runner'])}`,
-    `${ms(f)}  run ${id(f['runId'])}`,
+    `${took(f['ms'])}  run ${id(f['runId'])}`,
   ],
   'run-failed': (f) => [
     'run failed',
@@ -79,7 +80,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'heartbeat-succeeded': (f) => [
     'heartbeat',
     `main saw ${count(f['events'], 'event')}${waiting(f)}`,
-    `${ms(f)}  run ${id(f['runId'])}`,
+    `${took(f['ms'])}  run ${id(f['runId'])}`,
   ],
   'heartbeat-failed': (f) => [
     'heartbeat',
@@ -89,18 +90,18 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'snapshot-swapped': (f) => [
     'live',
     `generation ${text(f['generation'])}, ${count(f['mappings'], 'mapping')}`,
-    `${ms({ ms: f['tookMs'] })}  ${text(f['digest']).slice(0, 12)}`,
+    `${took(f['tookMs'])}  ${text(f['digest']).slice(0, 12)}`,
   ],
   'candidate-rejected': (f) => [
     'rejected',
     `the change has ${count(f['errors'], 'error')}; what was live goes on serving`,
-    ms({ ms: f['tookMs'] }),
+    took(f['tookMs']),
   ],
   'restart-required': (f) => [
     'restart',
     `${Array.isArray(f['keys']) ? f['keys'].map(text).join(', ') : ''} changed; a restart will apply it`,
   ],
-  'delivery-delivered': (f) => ['delivered', address(f), `${ms(f)}  delivery ${id(f['deliveryId'])}`],
+  'delivery-delivered': (f) => ['delivered', address(f), `${took(f['ms'])}  delivery ${id(f['deliveryId'])}`],
   'delivery-skipped': (f) => ['not sent', text(f['reason']), `delivery ${id(f['deliveryId'])}`],
   'delivery-parked': (f) => [
     'parked',
@@ -141,8 +142,12 @@ function id(value: unknown): string {
   return text(value).slice(-6)
 }
 
-function ms(facts: Facts): string {
-  return facts['ms'] === undefined ? '' : `${Number(facts['ms']).toFixed(1)} ms`
+/** As fine as it was measured: turns and deliveries are timed in whole milliseconds. */
+function took(value: unknown): string {
+  if (value === undefined) return ''
+  const ms = Number(value)
+  if (ms >= 1000) return seconds(ms)
+  return `${ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms)} ms`
 }
 
 function seconds(value: unknown): string {

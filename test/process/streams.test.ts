@@ -43,6 +43,7 @@ test('elsewhere than on a terminal the log is JSON, and standard output holds re
     'heartbeat-succeeded',
     'delivery-delivered',
     'gateway-draining',
+    'gateway-stopped',
   ]) {
     assert.ok(events.includes(expected), `${expected} in ${events}`)
   }

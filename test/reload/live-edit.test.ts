@@ -101,7 +101,7 @@ test('a broken edit changes nothing and is told with its place; mending it goes 
     const { file, line: row, column, msg, level } = told
     assert.equal(file, `${installed.folder}/mappings/bell.yaml`)
     assert.ok(`${row}:${column}`.startsWith(place), `${row}:${column}`)
-    assert.ok(String(msg).includes(`mappings/bell.yaml:${row}:${column}: error: `), String(msg))
+    assert.ok(String(msg).includes(`${file}:${row}:${column}: error: `), String(msg))
     assert.equal(level, 50)
     assert.equal((await post('/hooks/bell', {})).status, 202)
   }

@@ -1,0 +1,23 @@
+/** Owns breaking a log line's text to the room that a terminal has for it. */
+
+/**
+ * Breaks between words. A word without room stays whole, so that a key or an address can be copied; a line that is set in
+ * stays whole too, because the caret below an excerpt and the frames of a stack mean nothing when they move.
+ */
+export function wrapWords(text: string, width: number): string[] {
+  return text
+    .split('\n')
+    .flatMap((line) => (line.length <= width || line.startsWith('  ') ? [line] : wrapLine(line, width)))
+}
+
+function wrapLine(line: string, width: number): string[] {
+  const lines: string[] = []
+  let current = ''
+  for (const word of line.match(/ *[^ ]+/g) ?? []) {
+    if (current !== '' && current.length + word.length > width) {
+      lines.push(current)
+      current = word.trimStart()
+    } else current += word
+  }
+  return current === '' ? lines : [...lines, current]
+}
