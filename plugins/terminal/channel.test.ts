@@ -55,7 +55,7 @@ function open(facts: Partial<TerminalStream> = {}) {
 test('a reply is a titled block, plain where there is no terminal', async () => {
   const { send, stdout, stderr } = open()
   await send('# Done\n\nAll is *well*.')
-  assert.deepEqual(stdout.written, ['╭ reply 5c1d09aa\n│ # Done\n│\n│ All is *well*.\n╰\n'])
+  assert.deepEqual(stdout.written, ['╭ reply 1d09aa\n│ # Done\n│\n│ All is *well*.\n╰\n'])
   assert.deepEqual(stderr.written, [])
 })
 
@@ -115,7 +115,7 @@ test('the whole of a long reply is written, in numbered parts', async () => {
     Array.from(shown.matchAll(/│ (line \d+)/g), (found) => found[1]),
     lines,
   )
-  assert.ok(stdout.written[1]?.startsWith('╭ reply 5c1d09aa, part 2\n'))
+  assert.ok(stdout.written[1]?.startsWith('╭ reply 1d09aa, part 2\n'))
 })
 
 test('a send waits until a slow reader has taken the text', async () => {

@@ -76,10 +76,10 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
   }
 }
 
-/** `reply 5c1d09aa`, and `reply 5c1d09aa, part 2` from the second part on: the end of an id tells more than its time. */
+/** `reply 1d09aa`, and `reply 1d09aa, part 2` from the second part on: the end of an id, as log lines and lists show it. */
 function titleOf(key: string): string {
   const [delivery = '', part = '1'] = neutralise(key).split(':')
-  return `reply ${delivery.slice(-8)}${part === '1' ? '' : `, part ${part}`}`
+  return `reply ${delivery.slice(-6)}${part === '1' ? '' : `, part ${part}`}`
 }
 
 /** Settles when the stream has passed the text on, so that a slow reader holds up the lane and not the memory. */

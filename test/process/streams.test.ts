@@ -28,7 +28,7 @@ test('elsewhere than on a terminal the log is JSON, and standard output holds re
   gateway.send('SIGTERM')
   assert.equal((await gateway.ended).code, 0)
 
-  assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{8}\n│ The doorbell rang\n╰\n$/)
+  assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{6}\n│ The doorbell rang\n╰\n$/)
   const written = gateway.stderr()
   assert.ok(written.endsWith('\n'))
   const events = written
