@@ -29,8 +29,24 @@ function readResult(result: TurnResult | undefined): TurnOutcome {
   if (typeof result?.reply !== 'string') {
     return { kind: 'failed', failure: failureOf('the runner answered without a reply', 'RUNNER_FAILED') }
   }
-  const { reply, usage, model } = result
-  return { kind: 'answered', reply, ...(usage ? { usage } : {}), ...(model ? { model } : {}) }
+  const { reply, model } = result
+  const usage = readUsage(result.usage)
+  return {
+    kind: 'answered',
+    reply,
+    ...(usage ? { usage } : {}),
+    ...(typeof model === 'string' && model !== '' ? { model } : {}),
+  }
+}
+
+/** A plugin's types are a promise; what the store could not keep would cost the whole answer. */
+function readUsage(usage: Usage | undefined): Usage | undefined {
+  if (typeof usage !== 'object' || usage === null) return undefined
+  const { inputTokens, outputTokens } = usage
+  return {
+    ...(Number.isFinite(inputTokens) ? { inputTokens } : {}),
+    ...(Number.isFinite(outputTokens) ? { outputTokens } : {}),
+  }
 }
 
 function unknownRunner(name: string): Failure {

@@ -315,3 +315,47 @@ test('a channel that is not configured any more parks the delivery', async (t) =
   const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
   assert.equal(delivery.code, 'NO_ROUTE')
 })
+
+test('a receipt that holds what is no data is kept as far as it is, and its part sent once', async (t) => {
+  let calls = 0
+  const answers = [
+    { id: 'a', raw: () => {} },
+    { id: 'b', count: 1n },
+  ]
+  const bed = await openTestBed(t, { channel: { send: async () => answers[calls++] as never } })
+  await bed.start()
+  await bed.acceptRun({ deliver: true, prompt: 'one|two' })
+  const { receipts } = await untilDelivery(bed, (delivery) => delivery.state === 'delivered')
+  assert.deepEqual([receipts, calls], [[{ id: 'a' }, { id: 'b' }], 2])
+  assert.deepEqual(bed.log('task-faulted'), [])
+})
+
+test('a channel that renders a reply as no list of parts parks the delivery', async (t) => {
+  const bed = await openTestBed(t, { channel: { render: () => undefined as never } })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const { code } = await untilDelivery(bed, (delivery) => delivery.state === 'parked')
+  assert.equal(code, 'CHANNEL_FAILED')
+})
+
+test('a channel that is taken away while it fails leaves the delivery its outcome', async (t) => {
+  let isGone = false
+  const windowMs = () => {
+    if (isGone) throw new Error('not configured any more')
+    return 60_000
+  }
+  const bed = await openTestBed(t, {
+    channel: Object.defineProperty({}, 'idempotency', {
+      enumerable: true,
+      value: Object.defineProperty({}, 'windowMs', { get: windowMs }),
+    }),
+    async send() {
+      isGone = true
+      throw broken('cut-off', { retryable: true, maybeDelivered: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const { code } = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  assert.equal(code, 'cut-off')
+})

@@ -19,6 +19,8 @@ const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
 interface Plan {
   readonly target: Target
   readonly parts: readonly Part[]
+  /** A repeat within it gives no second message. Read before a reload can take the channel away. Milliseconds. */
+  readonly windowMs: number
 }
 
 export function createDeliveryPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
@@ -43,7 +45,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     found: DeliveryRecord,
   ): Promise<Settlement> {
     const startedAt = now()
-    const { target, parts } = plan
+    const { target, parts, windowMs } = plan
     const stops = [claim.lease, options.stopping]
     let delivery = found
     for (const [index, part] of parts.entries()) {
@@ -54,7 +56,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
       const sentAt = now()
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
       const receipt = receiptOf(outcome)
-      if (receipt === undefined) return unsent(delivery, outcome, channel, sentAt)
+      if (receipt === undefined) return unsent(delivery, outcome, windowMs, sentAt)
       delivery = { ...delivery, receipts: [...delivery.receipts, receipt], unsureSince: undefined }
       if (index < parts.length - 1 && !(await isRecorded(claim, delivery))) {
         return resumeAt(now() + storePauseMs, delivery)
@@ -91,7 +93,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
   function unsent(
     delivery: DeliveryRecord,
     outcome: CallOutcome<Receipt>,
-    channel: Channel,
+    windowMs: number,
     sentAt: number,
   ): Settlement {
     const at = now()
@@ -102,7 +104,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     const unsureSince = delivery.unsureSince ?? (failure.maybeDelivered ? sentAt : undefined)
     const tried = { ...delivery, attempts, unsureSince }
 
-    if (unsureSince !== undefined && at + delay >= unsureSince + (channel.idempotency?.windowMs ?? 0)) {
+    if (unsureSince !== undefined && at + delay >= unsureSince + windowMs) {
       return park(tried, { ...failure, ...prefixed('it may have arrived: ', failure) })
     }
     if (outcome.kind === 'interrupted') return resumeAt(at, { ...delivery, unsureSince })
@@ -168,7 +170,10 @@ function progressOf({ id, receipts, unsureSince }: DeliveryRecord) {
 
 function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
   try {
-    return { target: channel.target(delivery.to ?? ''), parts: channel.render(delivery.text) }
+    const parts = channel.render(delivery.text)
+    if (!Array.isArray(parts)) throw new TypeError('the channel rendered the reply as no list of parts')
+    const target = channel.target(delivery.to ?? '')
+    return { target, parts, windowMs: channel.idempotency?.windowMs ?? 0 }
   } catch (error) {
     return failureOf(error, 'CHANNEL_FAILED')
   }
@@ -177,7 +182,17 @@ function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
 /** A receipt that comes while the call is being stopped still proves that the part was sent. */
 function receiptOf(outcome: CallOutcome<Receipt>): Receipt | undefined {
   if (outcome.kind === 'threw') return undefined
-  return outcome.kind === 'answered' ? outcome.answer : outcome.late
+  return keepable(outcome.kind === 'answered' ? outcome.answer : outcome.late)
+}
+
+/** What of a receipt is data. One that the store had to refuse would have its part sent again. */
+function keepable(receipt: Receipt | undefined): Receipt | undefined {
+  try {
+    const text = JSON.stringify(receipt)
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return { id: String(receipt?.id ?? '') }
+  }
 }
 
 /** A channel that was stopped and does not say how far it came may have sent the part. */

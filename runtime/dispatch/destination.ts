@@ -30,7 +30,9 @@ export function resolveDestination(
   const to = wanted.to ?? (last?.channel === name ? last.to : undefined) ?? found.defaultTo
   if (to === undefined) return { ok: false, channel: name, code: 'NO_ROUTE', reason: noRecipient(name) }
   try {
-    return { ok: true, channel: name, to, target: found.target(to) }
+    const target = found.target(to)
+    if (typeof target?.key !== 'string') throw new TypeError('the channel gave no target')
+    return { ok: true, channel: name, to, target }
   } catch (error) {
     const failure = failureOf(error, 'CHANNEL_FAILED')
     return { ok: false, channel: name, to, code: failure.code, reason: failure.message }

@@ -203,6 +203,24 @@ test('a runner that is not configured any more, or gives no reply, fails the run
   assert.equal((await bed.untilRun(mute, (run) => run.state === 'failed')).error?.code, 'RUNNER_FAILED')
 })
 
+test('what a runner tells beside its reply costs nobody the reply', async (t) => {
+  const strange = { usage: { inputTokens: () => 1, outputTokens: 2 }, model: { name: 'm' } }
+  const bed = await openTestBed(t, { run: async () => ({ reply: 'ok', ...strange }) as never })
+  await bed.start()
+  const id = await bed.acceptRun()
+  const run = await bed.untilRun(id, (each) => each.state === 'succeeded')
+  assert.deepEqual([run.reply, run.usage, run.model], ['ok', { outputTokens: 2 }, undefined])
+  assert.equal(bed.turns.length, 1)
+})
+
+test('a channel that gives no target parks the delivery and asks no model again', async (t) => {
+  const bed = await openTestBed(t, { channel: { target: () => undefined as never } })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.untilRun(id, (run) => run.state === 'succeeded')
+  assert.deepEqual([(await bed.deliveries())[0]?.code, bed.turns.length], ['CHANNEL_FAILED', 1])
+})
+
 test('a run that takes too long times out and is not tried again', async (t) => {
   const bed = await openTestBed(t, { run: untilAborted })
   await bed.start()
