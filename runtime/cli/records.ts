@@ -3,9 +3,10 @@
 import type { Page } from '../store/port.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { CommandFailure } from './command-failure.ts'
+import { type Facts, formatFacts } from './facts.ts'
 import type { Io } from './io.ts'
 import { type RecordKind, recordViews } from './record-views.ts'
-import { formatFacts, formatTable } from './table.ts'
+import { formatTable } from './table.ts'
 
 export interface RecordOptions {
   readonly config?: string
@@ -69,18 +70,13 @@ async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<st
   )
 }
 
-function factsOf(item: Stored): [string, string][] {
-  return Object.entries(item)
-    .filter(([, value]) => value !== undefined && value !== null && !isEmptyList(value))
-    .map(([key, value]) => [key, textOf(key, value)])
+/** What a run caused is shown without its texts: they are the reply once more, and whole under their own ids. */
+function factsOf({ summary, deliveries, summaryEventId, deliveryIds, ...item }: Stored): Facts {
+  if (!Array.isArray(deliveries)) return { ...item, summary, deliveries, summaryEventId, deliveryIds }
+  return { ...item, summary: summary && withoutTexts(summary), deliveries: deliveries.map(withoutTexts) }
 }
 
-function textOf(key: string, value: unknown): string {
-  if (typeof value === 'number' && /(?:^a|A)t$/.test(key)) return new Date(value).toISOString()
-  if (typeof value === 'object') return JSON.stringify(value, null, 2)
-  return String(value)
-}
-
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
+function withoutTexts(record: unknown): Facts {
+  const { text, prompt, ...rest } = record as Facts
+  return rest
 }

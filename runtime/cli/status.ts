@@ -2,8 +2,9 @@
 
 import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../store/port.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
+import { formatFacts } from './facts.ts'
 import type { Io } from './io.ts'
-import { formatFacts, shortId, shortTime } from './table.ts'
+import { shortId, shortTime } from './table.ts'
 
 /** One page; beyond it a count reads `500+`. */
 const counted = 500
@@ -47,15 +48,15 @@ export async function status(
     io.out(`${JSON.stringify(answer, null, 2)}\n`)
   } else {
     io.out(
-      formatFacts([
-        ['gateway', admin.address],
-        ['ready', ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`],
-        ['route', route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none'],
-        ['runs', `${countText(queued)} queued, ${countText(running)} running`],
-        ['events', `${countText(events)} pending`],
-        ['deliveries', `${countText(deliveries)} pending, ${countText(parked)} parked`],
-        ['latest', request ? requestText(request, io.now()) : 'no request yet'],
-      ]),
+      formatFacts({
+        gateway: admin.address,
+        ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
+        route: route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none',
+        runs: `${countText(queued)} queued, ${countText(running)} running`,
+        events: `${countText(events)} pending`,
+        deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
+        latest: request ? requestText(request, io.now()) : 'no request yet',
+      }),
     )
   }
   return ready ? 0 : 1

@@ -18,18 +18,6 @@ export function formatTable(
     .join('')
 }
 
-/** Label and value; a value of several lines stands below its label, set in. */
-export function formatFacts(facts: readonly (readonly [label: string, value: string])[]): string {
-  const width = Math.max(...facts.map(([label]) => label.length))
-  return facts
-    .map(([label, value]) => {
-      const lines = value.split(/\r?\n/).map(printable)
-      if (lines.length === 1) return `${label.padEnd(width)}${gap}${lines[0]}\n`
-      return `${label}\n${lines.map((line) => `${gap}${line}`.trimEnd()).join('\n')}\n`
-    })
-    .join('')
-}
-
 /** Local; the day only when it is not today. */
 export function shortTime(at: number, now: number): string {
   const clock = new Date(at).toTimeString().slice(0, 8)

@@ -1,0 +1,50 @@
+/** Owns how one record is shown whole: a line for each fact, and what has parts set in below its label. */
+
+import { printable } from '../observe/printable.ts'
+
+export type Facts = Readonly<Record<string, unknown>>
+
+const gap = '  '
+
+/** Texts may come from payloads: each of their lines becomes a printable one. What is absent or empty is left out. */
+export function formatFacts(facts: Facts): string {
+  return linesOfFacts(facts)
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('')
+}
+
+function linesOfFacts(facts: Facts): string[] {
+  const present = Object.entries(facts).filter(([, value]) => !isEmpty(value))
+  const width = Math.max(0, ...present.map(([label]) => label.length))
+  return present.flatMap(([label, value]) => {
+    const lines = linesOf(label, value)
+    const [only = ''] = lines
+    if (lines.length === 1 && !isFacts(value)) return [`${label.padEnd(width)}${gap}${only}`]
+    return [label, ...lines.map((line) => `${gap}${line}`)]
+  })
+}
+
+function linesOf(label: string, value: unknown): string[] {
+  if (label === 'timings' && isFacts(value)) return linesOfFacts(inMilliseconds(value))
+  if (Array.isArray(value)) return value.flatMap((each) => linesOfItem(label, each))
+  if (isFacts(value)) return linesOfFacts(value)
+  if (typeof value === 'number' && /(?:^a|A)t$/.test(label)) return [new Date(value).toISOString()]
+  return String(value).split(/\r?\n/).map(printable)
+}
+
+function linesOfItem(label: string, item: unknown): string[] {
+  if (!isFacts(item)) return linesOf(label, item)
+  return linesOfFacts(item).map((line, index) => `${index === 0 ? '- ' : gap}${line}`)
+}
+
+function inMilliseconds(timings: Facts): Facts {
+  return Object.fromEntries(Object.entries(timings).map(([name, ms]) => [name, `${ms} ms`]))
+}
+
+function isFacts(value: unknown): value is Facts {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+}
