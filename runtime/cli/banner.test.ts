@@ -16,6 +16,8 @@ const facts: BannerFacts = {
   admin: true,
   tokenSource: { kind: 'file', file: 'local/.env', name: 'REVEILLE_HOOK_TOKEN' },
   configFile: 'local/reveille.yaml',
+  mappingsFolder: 'local/mappings',
+  program: 'npx reveille',
   generation: 1,
   mappings: [{ id: 'pr', path: 'github', action: 'agent', place: 'mappings/github.yaml:1:1' }],
   sampleFile: 'samples/pull.json',
@@ -23,9 +25,11 @@ const facts: BannerFacts = {
 
 test('the banner names the address, the runner and the channels, and gives three lines to paste', () => {
   const banner = formatBanner(facts)
-  assert.match(banner, /^Reveille listens on http:\/\/127\.0\.0\.1:8787\n/)
+  assert.match(banner, /^\nReveille listens on http:\/\/127\.0\.0\.1:8787\n/)
   assert.match(banner, /^ {2}runner +echo/m)
   assert.match(banner, /^ {2}channels +terminal$/m)
+  assert.match(banner, /^ {2}mappings +1; files in local\/mappings$/m)
+  assert.match(banner, /^npx reveille runs --config local\/reveille\.yaml$/m)
   const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
   assert.deepEqual(
     lines.map((line) => line.split(' ')[1]),

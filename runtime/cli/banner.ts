@@ -1,6 +1,7 @@
 /** Owns what a person sees when the gateway has started: where it is, what is active, what to paste. */
 
 import type { MappingSummary } from '@reveille/engine'
+import { shellWord } from './pasted.ts'
 
 /** Where a sender finds the hook token, so that a line to paste need not hold it. */
 export type TokenSource =
@@ -21,6 +22,10 @@ export interface BannerFacts {
   readonly tokenSource: TokenSource
   /** As the user would write it from where it stands. */
   readonly configFile: string
+  /** Where mapping files lie, written likewise. */
+  readonly mappingsFolder: string
+  /** How the user calls the command line. */
+  readonly program: string
   readonly generation: number
   readonly mappings: readonly MappingSummary[]
   /** The sample payload, as the user would write it from where it stands. */
@@ -33,10 +38,12 @@ export function formatBanner(facts: BannerFacts): string {
     ['runner', runner === 'echo' ? 'echo (answers with its prompt; no model is asked)' : runner],
     ['channels', channels.length === 0 ? 'none' : channels.join(', ')],
     ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
-    ['mappings', `${mappings.length}, generation ${generation}, from ${facts.configFile}`],
+    ['mappings', `${mappings.length}; files in ${facts.mappingsFolder}`],
+    ['config', `${facts.configFile}, generation ${generation}; edits go live when saved`],
     ['admin', facts.admin ? `${address}/api` : 'off: the configuration has no gateway.auth.token'],
   ]
   return [
+    '',
     `Reveille listens on ${address}`,
     '',
     ...told.map(([label, value]) => `  ${String(label).padEnd(9)} ${value}`),
@@ -53,8 +60,12 @@ function invitation(facts: BannerFacts): string[] {
     ['Run an agent:', curl(facts, 'agent', `-d '{"message":"Say hello","name":"Hello"}'`)],
   ]
   if (facts.mappings.some(({ path }) => path === 'github')) {
-    const data = `-H 'x-github-event: pull_request' --data @${quoted(facts.sampleFile)}`
+    const data = `-H 'x-github-event: pull_request' --data @${shellWord(facts.sampleFile)}`
     lines.push(['Send what GitHub sends when a pull request is opened:', curl(facts, 'github', data)])
+  }
+  if (facts.admin) {
+    const { configFile, program } = facts
+    lines.push(['See what became of them:', `${program} runs --config ${shellWord(configFile)}`])
   }
   return [
     'Paste one of these into another terminal:',
@@ -70,15 +81,10 @@ function curl(facts: BannerFacts, endpoint: string, rest: string): string {
 function bearer(source: TokenSource): string {
   switch (source.kind) {
     case 'file':
-      return `$(grep ^${source.name}= ${quoted(source.file)} | cut -d= -f2)`
+      return `$(grep ^${source.name}= ${shellWord(source.file)} | cut -d= -f2)`
     case 'environment':
       return `$${source.name}`
     case 'unknown':
       return '<your hook token>'
   }
-}
-
-/** Only where a shell would take it apart. */
-function quoted(file: string): string {
-  return /^[\w./@:+-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`
 }

@@ -89,13 +89,37 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
 test('a list is a table of time, short id, endpoint, state and reason, with the way to the next page', async (t) => {
   const { run } = await createWorld(t)
   const { code, out, err } = await run('runs')
-  assert.equal(err, '')
   assert.equal(code, 0)
-  const [header, first, second, more] = out.split('\n')
-  assert.match(header ?? '', /^TIME +ID +ENDPOINT +STATE +STAGE +RUNNER +SESSION +WHY$/)
+  const [header, first, second] = out.split('\n')
+  assert.match(header ?? '', /^TIME +ID +ENDPOINT +STATE +STAGE +RUNNER +SESSION +DETAIL$/)
   assert.match(first ?? '', /^\d\d:00:00 +0000aa +github +succeeded +ran +echo +hook:github:42 +pr-opened$/)
   assert.match(second ?? '', /0000bb .* timeout: It took too long\.$/)
-  assert.equal(more, 'More: reveille runs --cursor later')
+  assert.equal(err, 'More: reveille runs --cursor later\n')
+})
+
+test('the way to the next page repeats what was asked, as it was called', async (t) => {
+  const { run, env } = await createWorld(t)
+  env['npm_command'] = 'exec'
+  const { err } = await run('runs', '--session-key', 'hook:a b', '--limit', '2', '--cursor', 'x')
+  assert.equal(err, "More: npx reveille runs --session-key 'hook:a b' --limit 2 --cursor later\n")
+})
+
+test('a list shows the beginning of a text, also where nothing is cut to a width', async (t) => {
+  const event = {
+    id: ids[0],
+    text: `Hook: ${'word '.repeat(100)}`,
+    state: 'pending',
+    mode: 'now',
+    origin: {},
+  }
+  const { run } = await createWorld(t, {
+    '/api/events': { items: [event] },
+    [`/api/events/${ids[0]}`]: event,
+  })
+  const line = (await run('events')).out.split('\n')[1] ?? ''
+  assert.match(line, /Hook: (word )+w?o?r?d?…$/)
+  assert.ok(line.length < 180)
+  assert.ok((await run('events', ids[0])).out.includes(event.text.trim()))
 })
 
 test('rows are cut to the width of a terminal, and left whole elsewhere', async (t) => {

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { type Configuration, type Diagnostic, formatDiagnostic, loadConfiguration } from '@reveille/engine'
 import { CommandFailure } from './command-failure.ts'
 import type { Io } from './io.ts'
+import { programName } from './pasted.ts'
 
 const usualFile = 'reveille.yaml'
 
@@ -41,5 +42,5 @@ export function shownPath(file: string, io: Io): string {
 function advice(io: Io): string {
   const local = path.join('local', usualFile)
   if (existsSync(path.join(io.cwd, local))) return `Name one: --config ${local}`
-  return 'Name one with --config FILE, or write a first one: reveille init'
+  return `Name one with --config FILE, or write a first one: ${programName(io)} init`
 }

@@ -1,5 +1,6 @@
-/** Owns how each kind of record looks: the columns of its list, and the filters that its list takes. */
+/** Owns how each kind of record looks in a list: its columns, and what stands in them. */
 
+import { cut } from '../session/cut.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../store/records.ts'
 import { shortId, shortTime } from './table.ts'
 
@@ -10,8 +11,11 @@ interface View<Item> {
   row(item: Item, now: number): readonly string[]
 }
 
+/** UTF-16 units. */
+const previewLength = 100
+
 const requests: View<RequestRecord> = {
-  header: ['TIME', 'ID', 'ENDPOINT', 'OUTCOME', 'STATUS', 'WHY'],
+  header: ['TIME', 'ID', 'ENDPOINT', 'OUTCOME', 'STATUS', 'DETAIL'],
   row: (item, now) => [
     shortTime(item.receivedAt, now),
     shortId(item.id),
@@ -24,7 +28,7 @@ const requests: View<RequestRecord> = {
 }
 
 const runs: View<RunRecord> = {
-  header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'STAGE', 'RUNNER', 'SESSION', 'WHY'],
+  header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'STAGE', 'RUNNER', 'SESSION', 'DETAIL'],
   row: (item, now) => [
     shortTime(item.createdAt, now),
     shortId(item.id),
@@ -45,12 +49,12 @@ const events: View<EventRecord> = {
     item.endpoint ?? (item.origin.runId ? `run ${shortId(item.origin.runId)}` : ''),
     item.state,
     item.mode,
-    item.text,
+    preview(item.text),
   ],
 }
 
 const deliveries: View<DeliveryRecord> = {
-  header: ['TIME', 'ID', 'RUN', 'TO', 'STATE', 'TRIES', 'WHY'],
+  header: ['TIME', 'ID', 'RUN', 'TO', 'STATE', 'TRIES', 'REASON'],
   row: (item, now) => [
     shortTime(item.createdAt, now),
     shortId(item.id),
@@ -60,6 +64,15 @@ const deliveries: View<DeliveryRecord> = {
     String(item.attempts),
     [item.code, item.reason].filter(Boolean).join(': '),
   ],
+}
+
+/**
+ * A list is there to choose from, on a terminal as in a pipe: a text can be as long as a mail, and 500 of them help
+ * nobody. `reveille events ID` and `--json` have it whole.
+ */
+function preview(text: string): string {
+  const short = cut(text, previewLength)
+  return short === text ? text : `${short.trimEnd()}…`
 }
 
 /** The record comes from the gateway as JSON; a field that an older one lacks shows as nothing. */

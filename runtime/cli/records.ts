@@ -5,6 +5,7 @@ import { type Admin, openAdmin } from './admin-client.ts'
 import { CommandFailure } from './command-failure.ts'
 import { type Facts, formatFacts } from './facts.ts'
 import type { Io } from './io.ts'
+import { programName, shellWord } from './pasted.ts'
 import { type RecordKind, recordViews } from './record-views.ts'
 import { formatTable } from './table.ts'
 
@@ -38,6 +39,8 @@ export async function showRecords(
   const { config: _config, json, ...query } = options
   const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
   io.out(json ? `${JSON.stringify(page, null, 2)}\n` : formatPage(kind, page, io))
+  if (!json && page.next !== undefined)
+    io.err(`More: ${commandFor(kind, { ...options, cursor: page.next }, io)}\n`)
   return 0
 }
 
@@ -45,8 +48,19 @@ function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {
   if (page.items.length === 0) return `No ${kind}.\n`
   const view = recordViews[kind]
   const rows = page.items.map((item) => view.row(item as never, io.now()))
-  const more = page.next === undefined ? '' : `More: reveille ${kind} --cursor ${page.next}\n`
-  return formatTable(view.header, rows, io.columns) + more
+  return formatTable(view.header, rows, io.columns)
+}
+
+/** What the user typed, as a line to paste. */
+function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
+  const given = Object.entries(options).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  const words = given.map(
+    ([name, value]) =>
+      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${shellWord(value)}`,
+  )
+  return [programName(io), kind, ...words].join(' ')
 }
 
 async function fetchOne(admin: Admin, kind: RecordKind, id: string): Promise<Stored> {

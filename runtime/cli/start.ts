@@ -11,6 +11,7 @@ import { findConfiguration, formatDiagnostics, shownPath } from './configuration
 import { scaffoldInto } from './init.ts'
 import type { Io } from './io.ts'
 import { packageFile } from './package-folder.ts'
+import { programName } from './pasted.ts'
 import { releaseMemory } from './release-memory.ts'
 import { createStopSignal } from './stop-signal.ts'
 import { findTokenSource } from './token-source.ts'
@@ -82,6 +83,8 @@ async function bannerOf(
     admin: surface.token !== undefined,
     tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
     configFile: shownPath(facts.configFile, io),
+    mappingsFolder: shownPath(hooks.mappingsDir, io),
+    program: programName(io),
     generation,
     mappings: snapshot.mappings,
     sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
