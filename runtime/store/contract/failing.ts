@@ -60,6 +60,39 @@ export function failingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
+    test('what was done while the disk was full is kept by a drain, not taken back', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      await bench.fault('disk-full')
+      const reply = 'x'.repeat(100_000)
+      claim.settle({ done: true, effects: { run: { id: idOf(action), state: 'succeeded', reply } } })
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction({ message: reply }))))
+      await bench.fault('disk-freed')
+      await hands.drain(0)
+      assert.equal((await bench.store.read.run(idOf(action)))?.reply, reply)
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a drain that begins while the disk is full still ends the claims', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'])
+      await bench.settled()
+      await bench.fault('disk-full')
+      const refused = bench.store.accept(sample.entry(sample.runAction({ message: 'x'.repeat(100_000) })))
+      const drained = hands.drain(0)
+      await assert.rejects(refused)
+      await drained
+      await bench.fault('disk-freed')
+      await bench.store.accept(sample.entry(sample.runAction()))
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+    })
+
     test('a commit that failed has left nothing, and the next one works', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

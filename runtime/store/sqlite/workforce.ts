@@ -28,13 +28,19 @@ export interface ClaimTaker extends Workforce {
   take(given: GivenClaim): void
 }
 
+interface Lease {
+  readonly abort: AbortController
+  /** What `perform` answered, while it is not written yet. */
+  settlement?: Settlement
+}
+
 /** After `perform` threw, the task is tried again this much later. Milliseconds. */
 const faultPause = 5_000
 /** Between two tries at writing a settlement. Milliseconds. */
 const settlePause = 1_000
 
 export function createWorkforce({ id, options, client, now, setTimer }: WorkforceParts): ClaimTaker {
-  const leases = new Map<number, AbortController>()
+  const leases = new Map<number, Lease>()
   let whenIdle: (() => void) | undefined
 
   client
@@ -44,10 +50,10 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     })
 
   async function performOne(given: GivenClaim): Promise<void> {
-    const lease = new AbortController()
+    const lease: Lease = { abort: new AbortController() }
     leases.set(given.claim, lease)
-    const settlement = await settlementOf(given, lease)
-    if (!lease.signal.aborted) await settle(given, settlement)
+    const settlement = await settlementOf(given, lease.abort)
+    if (!lease.abort.signal.aborted) await settle(given, lease, settlement)
     letGo(given.claim)
   }
 
@@ -80,14 +86,16 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
   }
 
   /** What was done must not be forgotten because the disk is full: it is written as soon as it can be. */
-  async function settle(given: GivenClaim, first: Settlement): Promise<void> {
+  async function settle(given: GivenClaim, lease: Lease, first: Settlement): Promise<void> {
     let settlement = first
     for (;;) {
+      lease.settlement = settlement
       try {
         await client.ask({ type: 'settle', claim: given.claim, settlement })
         return
       } catch (error) {
         if (!(error instanceof StoreError) || error.code === 'LEASE_LOST' || error.code === 'DRAINING') return
+        if (lease.abort.signal.aborted) return
         if (error.code === 'BAD_ENTRY' && settlement === first) {
           options.onFault?.(error, given.task)
           settlement = laterAgain()
@@ -102,6 +110,10 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     return { effects: {}, again: now() + faultPause, counts: false }
   }
 
+  function takenBack(): Settlement {
+    return { effects: {}, again: now(), counts: false }
+  }
+
   function letGo(claim: number): void {
     leases.delete(claim)
     if (leases.size === 0) whenIdle?.()
@@ -110,12 +122,12 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
   async function takeBack(): Promise<void> {
     const reason = new StoreError('LEASE_LOST', 'the gateway drains')
     const taken = [...leases]
-    const written = taken.map(([claim]) =>
-      client.ask({ type: 'settle', claim, settlement: { effects: {}, again: now(), counts: false } }),
+    const written = taken.map(([claim, { settlement }]) =>
+      client.ask({ type: 'settle', claim, settlement: settlement ?? takenBack() }),
     )
-    for (const [claim, lease] of taken) {
+    for (const [claim, { abort }] of taken) {
       leases.delete(claim)
-      lease.abort(reason)
+      abort.abort(reason)
     }
     await Promise.allSettled(written)
   }

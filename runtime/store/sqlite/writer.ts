@@ -204,12 +204,6 @@ export function createWriter(data: WriterData): Writer {
       }
       case 'command':
         return at.routing.obey(order.command)
-      case 'hire':
-        claims.hire({ ...order, id: order.workforce })
-        break
-      case 'rest':
-        claims.rest(order.workforce)
-        break
       case 'probe':
         at.probe()
         break
@@ -218,6 +212,16 @@ export function createWriter(data: WriterData): Writer {
         break
     }
     return undefined
+  }
+
+  /**
+   * What is only in memory is carried out first of all, whatever becomes of the batch: who began to listen hears of
+   * what was asked for in the same turn, and no failing disk keeps a drain from ending the claims.
+   */
+  function remember(order: Order): void {
+    if (order.type === 'listen') changes.listen(order.on)
+    if (order.type === 'hire') claims.hire({ ...order, id: order.workforce })
+    if (order.type === 'rest') claims.rest(order.workforce)
   }
 
   /** After the commit: what it claimed and settled holds now, and reads see it. */
@@ -276,8 +280,7 @@ export function createWriter(data: WriterData): Writer {
     state: () => lastState,
 
     run(batch) {
-      // First of all: who began to listen hears of what was asked for in the same turn.
-      for (const order of batch.orders) if (order.type === 'listen') changes.listen(order.on)
+      for (const order of batch.orders) remember(order)
       try {
         const at = desk ?? reopenAndRecover()
         if (!writes(at, batch)) {
