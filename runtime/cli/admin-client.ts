@@ -40,7 +40,7 @@ export async function openAdmin(options: { config?: string }, io: Io): Promise<A
       if (token === undefined) {
         throw new CommandFailure(
           1,
-          `There is no gateway token in ${tokenSource}; the admin surface wants one.`,
+          `${tokenSource} is not set; the admin surface of ${address} takes nobody without it.`,
         )
       }
       const response = await ask(`${path}${search(query)}`, { authorization: `Bearer ${token}` })
@@ -62,7 +62,7 @@ async function connectionOf(options: { config?: string }, io: Io): Promise<Conne
   const url = io.env['REVEILLE_URL']
   if (options.config === undefined && url) {
     if (!URL.canParse(url))
-      throw new CommandFailure(2, 'REVEILLE_URL is no URL, such as http://127.0.0.1:8787.')
+      throw new CommandFailure(2, 'REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
     const { origin, pathname } = new URL(url)
     return {
       address: `${origin}${pathname.replace(/\/+$/, '')}`,
