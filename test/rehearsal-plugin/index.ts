@@ -8,12 +8,16 @@ export interface RehearsalConfig {
   readonly folder: string
   readonly defaultTo?: string
   readonly apiKey?: string
+  readonly clings?: boolean
 }
 
 export default definePlugin<RehearsalConfig>({
   name: 'rehearsal-plugin',
-  setup: ({ config, log }) => ({
-    channels: [createBoard(config)],
-    runners: [createCountingTurns(), createPatient(config), createBlabbing(config, log)],
-  }),
+  setup({ config, log }) {
+    if (config.clings) setInterval(() => {}, 60_000)
+    return {
+      channels: [createBoard(config)],
+      runners: [createCountingTurns(), createPatient(config), createBlabbing(config, log)],
+    }
+  },
 })
