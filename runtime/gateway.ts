@@ -19,6 +19,7 @@ import { createPluginHost } from './plugin/index.ts'
 import { createRandomIds } from './random-id.ts'
 import { createReloading } from './reloading.ts'
 import { createIdMinter } from './store/id.ts'
+import type { StoreError } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
 
 export interface GatewayOptions {
@@ -36,6 +37,11 @@ export interface GatewayOptions {
 
 export interface Gateway {
   readonly log: Log
+  /**
+   * Resolves when the gateway can do nothing more in this process, as its store has stopped for good. It still
+   * answers, with 503; whoever runs it closes it and starts another process.
+   */
+  readonly failed: Promise<StoreError>
   current(): Live
   /** Begins to accept. Resolves with the address: `http://127.0.0.1:8787`. @throws ListenError */
   listen(): Promise<string>
@@ -106,12 +112,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const started = await reloader.start()
     if (!started.ok) throw new ConfigurationError(started.diagnostics)
 
+    const failed = Promise.withResolvers<StoreError>()
     const store = await openSqliteStore({
       location: settings.gateway.dataDir,
       now,
       keepMs: settings.history.keepMs,
       backlog: settings.gateway.limits.backlog,
       historyMessages,
+      onStopped(error) {
+        log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
+        failed.resolve(error)
+      },
     })
     closers.push(() => store.close())
     const report = createReloadReporter(log, process.cwd())
@@ -152,6 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     let closing: Promise<void> | undefined
     return {
       log,
+      failed: failed.promise,
       current: reloader.current,
       async listen() {
         const address = await listen(app, settings.gateway)

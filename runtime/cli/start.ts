@@ -35,10 +35,11 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   if (options.init || io.columns !== undefined)
     io.out(`${await bannerOf(gateway, { address, configFile }, io)}\n`)
   releaseMemory()
-  await stop.first
-  await gateway.close()
+  // A supervisor takes an exit code other than 0 as the reason to start another one.
+  const failure = await Promise.race([stop.first.then(() => undefined), gateway.failed])
+  await gateway.close(failure && { graceMs: 0 })
   stop.close()
-  return 0
+  return failure ? 1 : 0
 }
 
 async function scaffoldFor(config: string, io: Io): Promise<void> {

@@ -16,6 +16,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     f['admin'] === false ? 'no admin surface: gateway.auth.token is not set' : '',
   ],
   'gateway-draining': (f) => ['draining', `running turns have ${seconds(f['graceMs'])} to end`],
+  'store-stopped': () => ['failed', 'the store stopped, so the gateway does: start it again'],
   'gateway-stopped': () => ['stopped', 'what was accepted is kept for the next start'],
   // Its lines were set by the engine, caret and all; only what could steer the terminal goes.
   diagnostic: (f) => ['', String(f['msg']).split('\n').map(text).join('\n')],

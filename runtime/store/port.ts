@@ -229,6 +229,11 @@ export interface StoreOptions {
   readonly location: string
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
+  /**
+   * Called at most once, when the store has stopped for good: whatever is asked of it from then on is refused with
+   * `STORE_UNAVAILABLE`. Nothing in this process brings it back; what was committed is safe.
+   */
+  readonly onStopped?: (error: StoreError) => void
   /** Due times are waited for with it. Default: `setTimeout`, which does not keep the process alive. */
   readonly setTimer?: SetTimer
   /** History older than this, and in a terminal state, may go. Milliseconds. */

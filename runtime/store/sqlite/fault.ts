@@ -10,6 +10,8 @@ export type Fault =
   | 'commit-fails'
   /** The next COMMIT reports an I/O error and has happened. */
   | 'answer-lost'
+  /** The writer's thread dies of an error that nobody caught. */
+  | 'thread-dies'
 
 export interface FaultyDisk {
   ask(fault: Fault, db: DatabaseSync): void
@@ -23,6 +25,7 @@ export function createFaultyDisk(): FaultyDisk {
     ask(fault, db) {
       if (fault === 'disk-full') db.exec('PRAGMA max_page_count = 1')
       else if (fault === 'disk-freed') db.exec('PRAGMA max_page_count = 4294967294')
+      else if (fault === 'thread-dies') setImmediate(die)
       else next = fault
     },
     commit(run) {
@@ -32,4 +35,8 @@ export function createFaultyDisk(): FaultyDisk {
       if (fault !== undefined) throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
     },
   }
+}
+
+function die(): never {
+  throw new Error('as a test asked for')
 }

@@ -46,6 +46,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   let state = opened
   let cancelProbe: (() => void) | undefined
   let closing: Promise<void> | undefined
+  let isStopped = false
 
   function take(next: WriterState): void {
     state = next
@@ -64,11 +65,21 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     changes.push(reply.changes)
     for (const given of reply.claims) workforces[given.workforce]?.take(given)
   })
-  worker.on('error', (error) => {
-    state = { ...state, writable: false, reason: 'the writer stopped' }
-    client.fail(new StoreError('STORE_UNAVAILABLE', 'the writer stopped', { cause: error }))
+  worker.on('error', (error) => stopped(error))
+  worker.on('exit', (code) => {
+    if (closing === undefined) stopped(new Error(`its thread ended with the code ${code}`))
   })
   take(opened)
+
+  /** A thread that died may have died of what it was given; a new process is a better judge of that than a new thread. */
+  function stopped(cause: Error): void {
+    if (isStopped) return
+    isStopped = true
+    const error = new StoreError('STORE_UNAVAILABLE', 'the writer stopped', { cause })
+    state = { ...state, writable: false, reason: error.message }
+    client.fail(error)
+    options.onStopped?.(error)
+  }
 
   async function shut(): Promise<void> {
     await Promise.all(workforces.map((workforce) => workforce.drain(0)))

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createSampler } from '../contract/samples.ts'
+import { createIdMinter } from '../id.ts'
+import { createManualClock } from '../manual-clock.ts'
+import type { StoreError } from '../port.ts'
+import { openFaultyStore } from './store.ts'
+
+test("when the writer's thread dies, the store says so once, refuses, and can still be closed and opened", async (t) => {
+  const location = await mkdtemp(join(tmpdir(), 'reveille-stopping-'))
+  t.after(() => rm(location, { recursive: true, force: true }))
+  const clock = createManualClock()
+  const sample = createSampler({ mintId: createIdMinter(clock.now), clock })
+  const stopped = Promise.withResolvers<StoreError>()
+  const options = { ...clock, location, keepMs: 1000, backlog: 10, historyMessages: 10 }
+  const reports: StoreError[] = []
+  const onStopped = (error: StoreError) => {
+    reports.push(error)
+    stopped.resolve(error)
+  }
+  const { store, fault } = await openFaultyStore({ ...options, onStopped })
+  const kept = sample.entry(sample.eventAction())
+  await store.accept(kept)
+  await fault('thread-dies')
+  const error = await stopped.promise
+  assert.equal(error.code, 'STORE_UNAVAILABLE')
+  assert.match(String((error.cause as Error).message), /as a test asked for/)
+  await assert.rejects(store.accept(sample.entry(sample.eventAction())), { code: 'STORE_UNAVAILABLE' })
+  assert.deepEqual([store.health().writable, store.health().reason], [false, 'the writer stopped'])
+  await store.close()
+  assert.equal(reports.length, 1)
+
+  const next = await openFaultyStore(options)
+  assert.ok(await next.store.read.request(kept.request.id))
+  await next.store.close()
+})

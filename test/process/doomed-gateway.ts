@@ -1,0 +1,15 @@
+/** The command line, and a way to take the store's thread from under it: SIGUSR2. */
+
+import { Worker } from 'node:worker_threads'
+import { runCli } from '../../runtime/cli/cli.ts'
+
+const { postMessage } = Worker.prototype
+let writer: Worker | undefined
+Worker.prototype.postMessage = function (...message) {
+  // The writer is the first thread that is spoken to.
+  writer ??= this
+  postMessage.apply(this, message)
+}
+process.once('SIGUSR2', () => void writer?.terminate())
+
+process.exitCode = await runCli(process.argv)
