@@ -46,13 +46,9 @@ export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ..
 
 export const dev: Job = (root, args) => {
   const options = args.length > 0 ? args : ['--init', '--config', 'local/reveille.yaml']
-  return runTool(root, 'tsx/dist/cli.mjs', [
-    'watch',
-    '--clear-screen=false',
-    'runtime/main.ts',
-    'start',
-    ...options,
-  ])
+  const watch = ['watch', '--clear-screen=false', 'runtime/main.ts', 'start', ...options]
+  // Told twice to stop, tsx kills the gateway in the middle of its drain.
+  return runTool(root, 'tsx/dist/cli.mjs', watch, { unheard: process.stdin.isTTY ? ['SIGINT'] : [] })
 }
 
 /** `kind` is the word before `.ts` in the names of the files. */
@@ -75,10 +71,14 @@ function filesOf(root: string, place: string, kind: string): string[] {
   }).sort()
 }
 
-function runTool(root: string, tool: string, args: readonly string[]): Promise<End> {
-  return runNode(root, [path.join(root, 'node_modules', tool), ...args])
+interface Relayed {
+  readonly unheard?: readonly NodeJS.Signals[]
 }
 
-function runNode(root: string, args: readonly string[]): Promise<End> {
-  return relay(process.execPath, args, { cwd: root })
+function runTool(root: string, tool: string, args: readonly string[], options?: Relayed): Promise<End> {
+  return runNode(root, [path.join(root, 'node_modules', tool), ...args], options)
+}
+
+function runNode(root: string, args: readonly string[], options: Relayed = {}): Promise<End> {
+  return relay(process.execPath, args, { cwd: root, ...options })
 }

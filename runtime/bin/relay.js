@@ -16,15 +16,17 @@ const sameSignalMs = 1000
 /**
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, unheard?: readonly NodeJS.Signals[] }} [options] `unheard` are not
+ *   passed on: the terminal sends them to the child itself, and it would take a second one for impatience.
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>} rejects when `file` can not be run
  */
-export function relay(file, args, options = {}) {
+export function relay(file, args, { unheard = [], ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: 'inherit', ...options })
     const last = new Map()
     /** @param {NodeJS.Signals} signal */
     function forward(signal) {
+      if (unheard.includes(signal)) return
       const now = performance.now()
       if (now - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < sameSignalMs) return
       last.set(signal, now)

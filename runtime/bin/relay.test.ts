@@ -7,10 +7,10 @@ import { test } from 'node:test'
 const relayUrl = new URL('./relay.js', import.meta.url).href
 
 /** A process that relays to a child running `script`; gives its lines as they come. */
-function startRelay(script: string) {
+function startRelay(script: string, options = {}) {
   const parent = `
     import { endAs, relay } from ${JSON.stringify(relayUrl)}
-    endAs(await relay(process.execPath, ['-e', ${JSON.stringify(script)}]))`
+    endAs(await relay(process.execPath, ['-e', ${JSON.stringify(script)}], ${JSON.stringify(options)}))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', parent], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -41,5 +41,19 @@ test('a signal that arrives twice reaches the stand-in once, and its drain decid
   child.kill('SIGINT')
   child.kill('SIGTERM')
   assert.equal(await next(), 'drained', 'the second SIGINT was not passed on')
+  assert.deepEqual(await ended, [0, null])
+})
+
+test('a signal that the terminal sends to the stand-in itself is not passed on', async () => {
+  const script = `
+    process.on('SIGINT', () => console.log('interrupted'))
+    process.on('SIGTERM', () => { console.log('drained'); process.exit(0) })
+    setInterval(() => {}, 1000)
+    console.log('ready')`
+  const { child, next, ended } = startRelay(script, { unheard: ['SIGINT'] })
+  assert.equal(await next(), 'ready')
+  child.kill('SIGINT')
+  child.kill('SIGTERM')
+  assert.equal(await next(), 'drained')
   assert.deepEqual(await ended, [0, null])
 })
