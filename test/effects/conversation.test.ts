@@ -11,7 +11,7 @@ const withRunner = (runner: string) => `gateway: { port: 0, auth: { token: ${gat
 hooks: { enabled: true, token: ${hookToken} }
 plugins: ["${rehearsalPlugin}"]
 agents:
-  defaults: { runner: ${runner} }
+  defaults: { runner: ${runner}, concurrency: 16 }
   runners: { ${runner}: { kind: ${runner}, folder: "{folder}" } }
 `
 const quiet = { deliver: false, wakeMode: 'next-heartbeat' }

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { before, type TestContext, test } from 'node:test'
 import { atEnd } from '../at-end.ts'
 import { configuration, createFolder, gatewayToken, hookToken } from '../installation.ts'
-import { build, runReveille, startReveille } from './reveille-process.ts'
+import { build, limit, runReveille, startReveille } from './reveille-process.ts'
 
 before(build)
 
@@ -24,7 +24,7 @@ async function startIn(t: TestContext, cwd: string) {
   return { code, err, told: told(err) }
 }
 
-test('a second gateway on one data folder is one line and exit 1; the first goes on', async (t) => {
+test('a second gateway on one data folder is one line and exit 1; the first goes on', limit, async (t) => {
   const folder = await createFolder(t, { 'reveille.yaml': configuration })
   const first = await startReveille(t, folder)
   const second = await startIn(t, folder)
@@ -35,7 +35,7 @@ test('a second gateway on one data folder is one line and exit 1; the first goes
   assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
 })
 
-test('a port in use is one line that names it, and exit 1', async (t) => {
+test('a port in use is one line that names it, and exit 1', limit, async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   atEnd(t, () => taken.close())
   await once(taken, 'listening')
@@ -70,19 +70,26 @@ const mistakes: Record<string, [Record<string, string>, RegExp[]]> = {
 }
 
 for (const [mistake, [files, expected]] of Object.entries(mistakes)) {
-  test(`${mistake} is told with file, line and column on standard error, once, and exit 1`, async (t) => {
-    const folder = await createFolder(t, files)
-    const { code, err, told } = await startIn(t, folder)
-    assert.equal(code, 1)
-    for (const pattern of expected) {
-      assert.equal(told.filter((line) => pattern.test(line.trim())).length, 1, `${pattern} in:\n${err}`)
-    }
-    assert.doesNotMatch(err, /"event":"(candidate-rejected|diagnostic|snapshot-swapped)"/)
-    assert.deepEqual((await readdir(folder)).toSorted(), [...new Set(Object.keys(files).map(top))].toSorted())
-  })
+  test(
+    `${mistake} is told with file, line and column on standard error, once, and exit 1`,
+    limit,
+    async (t) => {
+      const folder = await createFolder(t, files)
+      const { code, err, told } = await startIn(t, folder)
+      assert.equal(code, 1)
+      for (const pattern of expected) {
+        assert.equal(told.filter((line) => pattern.test(line.trim())).length, 1, `${pattern} in:\n${err}`)
+      }
+      assert.doesNotMatch(err, /"event":"(candidate-rejected|diagnostic|snapshot-swapped)"/)
+      assert.deepEqual(
+        (await readdir(folder)).toSorted(),
+        [...new Set(Object.keys(files).map(top))].toSorted(),
+      )
+    },
+  )
 }
 
-test('`start` in an empty folder writes nothing, exits 2 and names `reveille init`', async (t) => {
+test('`start` in an empty folder writes nothing, exits 2 and names `reveille init`', limit, async (t) => {
   const folder = await createFolder(t, {})
   const { code, told } = await startIn(t, folder)
   assert.equal(code, 2)

@@ -13,7 +13,7 @@ export interface ReveilleProcess {
   stderr(): string
   /** Everything that was logged so far. */
   lines(): LogLine[]
-  /** The first line of an event, now or later. @throws Error when the process ends without it */
+  /** The first line of an event, now or soon. @throws Error when the process ends without it, or its time is over */
   line(event: string): Promise<LogLine>
   send(signal: NodeJS.Signals): void
   /** Both streams are read to their end by then. */
@@ -26,6 +26,10 @@ export interface SpawnOptions {
   /** What Node.js runs. Default: the bundle. */
   readonly entry?: string
 }
+
+const patienceMs = 10_000
+/** For `test`: whatever a process does not do, its test ends. */
+export const limit = { timeout: 30_000 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -71,11 +75,12 @@ export async function spawnReveille(
     stderr: () => err,
     lines,
     async line(event) {
+      const patience = AbortSignal.timeout(patienceMs)
       for (;;) {
         const found = lines().find((line) => line.event === event)
         if (found) return found
         if (isOver) throw new Error(`It ended without a line ${event}:\n${err}\n${out}`)
-        await Promise.race([once(child.stderr, 'data'), ended])
+        await Promise.race([once(child.stderr, 'data', { signal: patience }), ended])
       }
     },
     send: (signal) => void child.kill(signal),

@@ -11,7 +11,7 @@ import { createSender } from '../durability/sender.ts'
 import { createFolder, gatewayToken, hookToken, rehearsalPlugin, until } from '../installation.ts'
 import { startsFile } from '../rehearsal-plugin/runners.ts'
 import { readLines } from '../text-file.ts'
-import { build, startReveille } from './reveille-process.ts'
+import { build, limit, startReveille } from './reveille-process.ts'
 
 const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
 hooks: { enabled: true, token: ${hookToken} }
@@ -48,68 +48,76 @@ async function postRun(folder: string, address: string, sessionKey: string): Pro
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal}: running turns end, no 2xx is lost, what comes later is refused, exit 0`, async (t) => {
-    const folder = await openFolder(t)
-    const gateway = await startReveille(t, folder)
-    const runId = await postRun(folder, gateway.address, 'hook:slow')
+  test(
+    `${signal}: running turns end, no 2xx is lost, what comes later is refused, exit 0`,
+    limit,
+    async (t) => {
+      const folder = await openFolder(t)
+      const gateway = await startReveille(t, folder)
+      const runId = await postRun(folder, gateway.address, 'hook:slow')
 
-    let count = 0
-    const next = () => ({ path: '/hooks/wake', body: { text: `${++count}`, mode: 'next-heartbeat' } })
-    const sender = createSender({ url: gateway.address, token: hookToken, connections: 4, next })
-    atEnd(t, () => sender.stop())
-    await sender.answered()
-    gateway.send(signal)
-    await gateway.line('gateway-draining')
-    const late = await fetch(`${gateway.address}/hooks/wake`, { method: 'POST' }).catch(() => undefined)
-    assert.ok(late === undefined || late.status === 503, 'the door is closed')
+      let count = 0
+      const next = () => ({ path: '/hooks/wake', body: { text: `${++count}`, mode: 'next-heartbeat' } })
+      const sender = createSender({ url: gateway.address, token: hookToken, connections: 4, next })
+      atEnd(t, () => sender.stop())
+      await sender.answered()
+      gateway.send(signal)
+      await gateway.line('gateway-draining')
+      const late = await fetch(`${gateway.address}/hooks/wake`, { method: 'POST' }).catch(() => undefined)
+      assert.ok(late === undefined || late.status === 503, 'the door is closed')
 
-    await writeFile(join(folder, 'go'), '*')
-    assert.deepEqual(await gateway.ended, { code: 0, signal: null }, gateway.stderr())
-    await sender.stop()
-    assert.deepEqual(sender.unexpected, [], 'every answer was a 2xx or a 503')
+      await writeFile(join(folder, 'go'), '*')
+      assert.deepEqual(await gateway.ended, { code: 0, signal: null }, gateway.stderr())
+      await sender.stop()
+      assert.deepEqual(sender.unexpected, [], 'every answer was a 2xx or a 503')
 
-    const after = await startReveille(t, folder)
-    const run = await read<RunRecord>(after.address, `/api/runs/${runId}`)
-    assert.deepEqual([run.state, run.reply, run.attempts.length], ['succeeded', 'done', 1])
-    // The last ones had the least time to reach the disk.
-    for (const { requestId, eventId } of sender.acknowledged.slice(-200)) {
-      const { outcome } = await read<{ outcome: string }>(after.address, `/api/requests/${requestId}`)
-      assert.equal(outcome, 'accepted')
-      await read(after.address, `/api/events/${eventId}`)
-    }
-    assert.ok(sender.acknowledged.length > 0)
-  })
+      const after = await startReveille(t, folder)
+      const run = await read<RunRecord>(after.address, `/api/runs/${runId}`)
+      assert.deepEqual([run.state, run.reply, run.attempts.length], ['succeeded', 'done', 1])
+      // The last ones had the least time to reach the disk.
+      for (const { requestId, eventId } of sender.acknowledged.slice(-200)) {
+        const { outcome } = await read<{ outcome: string }>(after.address, `/api/requests/${requestId}`)
+        assert.equal(outcome, 'accepted')
+        await read(after.address, `/api/events/${eventId}`)
+      }
+      assert.ok(sender.acknowledged.length > 0)
+    },
+  )
 }
 
-test('a turn that does not end within the grace is left resumable, and the next start ends it', async (t) => {
-  const folder = await openFolder(t)
-  const entry = fileURLToPath(new URL('./hasty-gateway.ts', import.meta.url))
-  const hasty = await startReveille(t, folder, { entry })
-  const [quick, slow] = [
-    await postRun(folder, hasty.address, 'hook:quick'),
-    await postRun(folder, hasty.address, 'hook:slow'),
-  ]
-  await writeFile(join(folder, 'go'), 'hook:quick\n')
-  hasty.send('SIGTERM')
-  assert.deepEqual(await hasty.ended, { code: 0, signal: null }, hasty.stderr())
-  assert.equal((await hasty.line('run-interrupted'))['runId'], slow)
+test(
+  'a turn that does not end within the grace is left resumable, and the next start ends it',
+  limit,
+  async (t) => {
+    const folder = await openFolder(t)
+    const entry = fileURLToPath(new URL('./hasty-gateway.ts', import.meta.url))
+    const hasty = await startReveille(t, folder, { entry })
+    const [quick, slow] = [
+      await postRun(folder, hasty.address, 'hook:quick'),
+      await postRun(folder, hasty.address, 'hook:slow'),
+    ]
+    await writeFile(join(folder, 'go'), 'hook:quick\n')
+    hasty.send('SIGTERM')
+    assert.deepEqual(await hasty.ended, { code: 0, signal: null }, hasty.stderr())
+    assert.equal((await hasty.line('run-interrupted'))['runId'], slow)
 
-  await writeFile(join(folder, 'go'), '*')
-  const after = await startReveille(t, folder)
-  const run = await until(async () => {
-    const run = await read<RunRecord>(after.address, `/api/runs/${slow}`)
-    return run.stage === 'delivered' ? run : undefined
-  }, 'the end of the run')
-  assert.deepEqual([run.state, run.reply], ['succeeded', 'done'])
-  assert.deepEqual(
-    run.attempts.map(({ outcome, reason }) => [outcome, reason]),
-    [
-      ['interrupted', 'the gateway stopped before the turn ended'],
-      ['succeeded', undefined],
-    ],
-  )
-  const first = await read<RunRecord>(after.address, `/api/runs/${quick}`)
-  assert.deepEqual([first.state, first.attempts.length], ['succeeded', 1])
-  const asked = (await readLines(folder, startsFile)).map((line) => line.split(' ')[0])
-  assert.deepEqual(asked, [quick, slow, slow])
-})
+    await writeFile(join(folder, 'go'), '*')
+    const after = await startReveille(t, folder)
+    const run = await until(async () => {
+      const run = await read<RunRecord>(after.address, `/api/runs/${slow}`)
+      return run.stage === 'delivered' ? run : undefined
+    }, 'the end of the run')
+    assert.deepEqual([run.state, run.reply], ['succeeded', 'done'])
+    assert.deepEqual(
+      run.attempts.map(({ outcome, reason }) => [outcome, reason]),
+      [
+        ['interrupted', 'the gateway stopped before the turn ended'],
+        ['succeeded', undefined],
+      ],
+    )
+    const first = await read<RunRecord>(after.address, `/api/runs/${quick}`)
+    assert.deepEqual([first.state, first.attempts.length], ['succeeded', 1])
+    const asked = (await readLines(folder, startsFile)).map((line) => line.split(' ')[0])
+    assert.deepEqual(asked, [quick, slow, slow])
+  },
+)

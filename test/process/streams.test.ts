@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { createFolder, gatewayToken, hookToken } from '../installation.ts'
-import { build, startReveille } from './reveille-process.ts'
+import { build, limit, startReveille } from './reveille-process.ts'
 
 before(build)
 
@@ -13,38 +13,42 @@ channels: { terminal: {} }
 agents: { route: { channel: terminal, to: stdout } }
 `
 
-test('elsewhere than on a terminal the log is JSON, and standard output holds replies alone', async (t) => {
-  const folder = await createFolder(t, { 'reveille.yaml': configuration })
-  const gateway = await startReveille(t, folder)
-  const post = (path: string, body: object, token = hookToken) =>
-    fetch(gateway.address + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: JSON.stringify(body),
-    })
-  assert.equal((await post('/hooks/wake', { text: 'The doorbell\nrang', mode: 'now' })).status, 200)
-  assert.equal((await post('/hooks/wake', { text: 'A stranger' }, 'wrong')).status, 401)
-  await gateway.line('delivery-delivered')
-  gateway.send('SIGTERM')
-  assert.equal((await gateway.ended).code, 0)
+test(
+  'elsewhere than on a terminal the log is JSON, and standard output holds replies alone',
+  limit,
+  async (t) => {
+    const folder = await createFolder(t, { 'reveille.yaml': configuration })
+    const gateway = await startReveille(t, folder)
+    const post = (path: string, body: object, token = hookToken) =>
+      fetch(gateway.address + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+      })
+    assert.equal((await post('/hooks/wake', { text: 'The doorbell\nrang', mode: 'now' })).status, 200)
+    assert.equal((await post('/hooks/wake', { text: 'A stranger' }, 'wrong')).status, 401)
+    await gateway.line('delivery-delivered')
+    gateway.send('SIGTERM')
+    assert.equal((await gateway.ended).code, 0)
 
-  assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{6}\n│ The doorbell rang\n╰\n$/)
-  const written = gateway.stderr()
-  assert.ok(written.endsWith('\n'))
-  const events = written
-    .slice(0, -1)
-    .split('\n')
-    .map((line) => JSON.parse(line).event)
-  for (const expected of [
-    'snapshot-swapped',
-    'gateway-listening',
-    'request-accepted',
-    'request-refused',
-    'heartbeat-succeeded',
-    'delivery-delivered',
-    'gateway-draining',
-    'gateway-stopped',
-  ]) {
-    assert.ok(events.includes(expected), `${expected} in ${events}`)
-  }
-})
+    assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{6}\n│ The doorbell rang\n╰\n$/)
+    const written = gateway.stderr()
+    assert.ok(written.endsWith('\n'))
+    const events = written
+      .slice(0, -1)
+      .split('\n')
+      .map((line) => JSON.parse(line).event)
+    for (const expected of [
+      'snapshot-swapped',
+      'gateway-listening',
+      'request-accepted',
+      'request-refused',
+      'heartbeat-succeeded',
+      'delivery-delivered',
+      'gateway-draining',
+      'gateway-stopped',
+    ]) {
+      assert.ok(events.includes(expected), `${expected} in ${events}`)
+    }
+  },
+)

@@ -9,12 +9,13 @@ import type { RehearsalConfig } from './index.ts'
 export const startsFile = 'starts'
 export const goFile = 'go'
 
-/** Answers with the number of earlier turns that it was shown. */
+/** Answers with the number of earlier turns that it was shown; the earlier a turn the slower, so as to be overtaken. */
 export function createCountingTurns(): Runner {
   return {
     id: 'counting-turns',
-    async run({ kind, history }) {
+    async run({ kind, history }, { signal }) {
       const turns = history.filter(({ role }) => role === 'assistant').length
+      await pause(Math.max(1, 10 - turns), undefined, { signal })
       // A heartbeat has nothing to say here.
       return { reply: kind === 'heartbeat' ? 'HEARTBEAT_OK' : `${turns} earlier` }
     },
