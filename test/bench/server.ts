@@ -57,13 +57,7 @@ agents: { route: { channel: terminal, to: stdout } }
   const log = openSync(join(folder, 'log'), 'w')
   const child = spawn(
     process.execPath,
-    [
-      '--enable-source-maps',
-      pathOf('../../build/main.js'),
-      'start',
-      '--config',
-      join(folder, 'reveille.yaml'),
-    ],
+    [pathOf('../../tools/run.js'), 'start', '--config', join(folder, 'reveille.yaml')],
     { stdio: ['ignore', log, log] },
   )
   const server = serverOf(child, `http://127.0.0.1:${port}`, () => rm(folder, { recursive: true }))
