@@ -90,7 +90,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   async function assemble(configuration: Configuration): Promise<Gateway> {
     const { settings } = configuration
     const { log, setLevel, flush } = createLog({ ...settings.gateway.log, stream: options.logStream })
-    closers.push(flush)
+    let listened = false
+    closers.push(() => {
+      if (listened) log.info({ event: 'gateway-stopped' })
+      flush()
+    })
     const mintId = createIdMinter(now)
     const randomId = createRandomIds()
 
@@ -167,6 +171,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       current: reloader.current,
       async listen() {
         const address = await listen(app, settings.gateway)
+        listened = true
         log.info({ event: 'gateway-listening', address, admin: settings.gateway.token !== undefined })
         return address
       },
@@ -174,12 +179,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       close({ graceMs = drainGraceMs } = {}) {
         if (!draining && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
         draining = true
-        closing ??= Promise.all([app.close(), dispatch.drain(graceMs)])
-          .then(closeAll)
-          .then(() => {
-            if (graceMs > 0) log.info({ event: 'gateway-stopped' })
-            flush()
-          })
+        closing ??= Promise.all([app.close(), dispatch.drain(graceMs)]).then(closeAll)
         return closing
       },
     }
