@@ -130,7 +130,7 @@ export interface Work {
   readonly delivery?: DeliveryRecord
   /** For runs: the session's history, oldest first, bounded by `historyTurns` of the store's options. */
   readonly history: readonly SessionMessage[]
-  /** For heartbeats: pending events of `main`, those with mode `now` first, then the oldest; at most 50. */
+  /** For heartbeats: pending events of `main`, those with mode `now` first, then the oldest; at most 50, fewer where they are large. */
   readonly events: readonly EventRecord[]
   /** For heartbeats: how many are pending in all, and how many of those asked for `now`. */
   readonly pending: { readonly all: number; readonly now: number }
@@ -176,7 +176,7 @@ export interface Page<Item> {
 }
 
 export interface PageOptions {
-  /** 1 to 500; default 50. */
+  /** 1 to 500; default 50. A page of large records may end before it, with a `next`. */
   readonly limit?: number
   /** The `next` of the page before. */
   readonly cursor?: string
@@ -194,7 +194,7 @@ export interface Reader {
   event(id: Id): Promise<EventRecord | undefined>
   deliveries(options?: PageOptions & { state?: string }): Promise<Page<DeliveryRecord>>
   delivery(id: Id): Promise<DeliveryRecord | undefined>
-  /** Its newest 1,000 messages, oldest first. */
+  /** Its newest 1,000 messages, oldest first; fewer where they are large. */
   session(
     key: string,
   ): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>

@@ -123,6 +123,18 @@ export function heartbeatContract(subject: ContractSubject): void {
       )
     })
 
+    test('of large events only some are loaded, the first one always', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const prompt = 'x'.repeat(3_000_000)
+      const actions = [1, 2].map(() => sample.eventAction({ prompt }))
+      for (const action of actions) await bench.store.accept(sample.entry(action))
+      bench.clock.advance(1_000)
+      const claim = await hireHands(bench.store, ['heartbeat']).next()
+      const { events, pending } = await claim.load()
+      assert.deepEqual([events.map((event) => event.id), pending.all], [actions.slice(0, 1).map(idOf), 2])
+    })
+
     test('exactly the events that are named are consumed, once', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

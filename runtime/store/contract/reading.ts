@@ -26,6 +26,23 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(third.next, undefined)
     })
 
+    test('a page of large records ends early, and the pages join without a gap', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const message = 'x'.repeat(1_500_000)
+      const actions = Array.from({ length: 5 }, () => sample.runAction({ message }))
+      for (const action of actions) await bench.store.accept(sample.entry(action))
+      const pages: string[][] = []
+      let cursor: string | undefined
+      do {
+        const page = await bench.store.read.runs({ limit: 500, ...(cursor === undefined ? {} : { cursor }) })
+        pages.push(page.items.map((run) => run.id))
+        cursor = page.next
+      } while (cursor !== undefined)
+      assert.deepEqual(pages.flat(), actions.map(idOf).toReversed())
+      assert.ok(pages.length > 1)
+    })
+
     test('a page that ends with the last item names no next one', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { NewTask, Route, SessionMessage } from '../port.ts'
 import { blobOfId } from './blob.ts'
+import { takeRows } from './bounded-rows.ts'
 import type { Tally } from './tally.ts'
 import { createTurnReader } from './turns.ts'
 
@@ -20,6 +21,8 @@ export type LoadWork = (task: NewTask) => PlainWork
 
 /** Most events that one heartbeat shows. */
 const shownEvents = 50
+/** Of their records, and of a session's history: far more than a turn is shown of either. UTF-16 units of JSON. */
+const mostUnits = 2_097_152
 
 interface RecordRow {
   readonly record: string
@@ -32,7 +35,7 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
     `SELECT events.record AS record FROM (SELECT rank, id FROM inbox ORDER BY rank, id LIMIT ${shownEvents}) AS shown
      JOIN events ON events.id = shown.id ORDER BY shown.rank, shown.id`,
   )
-  const readTurns = createTurnReader(db)
+  const readTurns = createTurnReader(db, mostUnits)
   const readRoute = createRouteReader(db)
 
   const runOf = (id: string) => selectRun.get(blobOfId(id)) as (RecordRow & { session: string }) | undefined
@@ -40,7 +43,8 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
   return ({ kind, subject }) => {
     const common = { pending: { all: tally.pending, now: tally.pendingNow }, route: readRoute() }
     if (kind === 'heartbeat') {
-      const events = (selectPending.all() as unknown as RecordRow[]).map((row) => row.record)
+      const pending = selectPending.iterate() as Iterable<Record<'record', string>>
+      const events = takeRows(pending, 'record', mostUnits).rows.map((row) => row.record)
       return { ...common, events, history: readTurns('main', historyMessages) }
     }
     const none = { ...common, events: [], history: [] }

@@ -15,7 +15,7 @@ import {
   StoreError,
 } from '../port.ts'
 import { isId } from './blob.ts'
-import type { Filters, GotRecord, Listed, Query } from './reading.ts'
+import type { Filters, GotPage, GotRecord, Listed, Query } from './reading.ts'
 import type { Refused } from './refused.ts'
 import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
 
@@ -76,12 +76,16 @@ export function createReaderClient(folder: string, refused: Refused): ReaderClie
     checkCursor(cursor)
     // One more than asked for tells whether there is a next page.
     const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
-    const records = filters['outcome'] === 'refused' ? [] : await ask<string[]>(query)
+    const none: GotPage = { records: [], isCut: false }
+    const { records, isCut } = filters['outcome'] === 'refused' ? none : await ask<GotPage>(query)
     const found: Item[] = records.map((record) => JSON.parse(record))
-    const all = found.concat(inMemory(limit + 1)).sort((a, b) => (a.id < b.id ? 1 : -1))
+    // What is older than a page that was cut belongs to the next one.
+    const end = isCut ? (found.at(-1)?.id ?? '') : ''
+    const remembered = inMemory(limit + 1).filter((item) => item.id > end)
+    const all = found.concat(remembered).sort((a, b) => (a.id < b.id ? 1 : -1))
     const items = all.slice(0, limit)
     const last = items.at(-1)
-    return all.length > limit && last !== undefined ? { items, next: last.id } : { items }
+    return (isCut || all.length > limit) && last !== undefined ? { items, next: last.id } : { items }
   }
 
   async function get<Item>(table: Listed, id: Id): Promise<(Item & { body?: Uint8Array }) | undefined> {

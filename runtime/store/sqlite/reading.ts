@@ -3,6 +3,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Route, SessionMessage } from '../port.ts'
 import { blobOfId } from './blob.ts'
+import { takeRows } from './bounded-rows.ts'
 import { createRouteReader } from './loading.ts'
 import { createTurnReader } from './turns.ts'
 
@@ -28,10 +29,18 @@ export interface GotRecord {
   readonly body?: Uint8Array
 }
 
+/** A page's records, newest first; `isCut` where the page is full before it has as many as were asked for. */
+export interface GotPage {
+  readonly records: readonly string[]
+  readonly isCut: boolean
+}
+
 /** Of a session's history, in one answer. */
 const mostMessages = 1_000
+/** Of one answer's records. UTF-16 units of JSON. */
+const mostUnits = 4_194_304
 
-export type RunQuery = (query: Query) => string[] | GotRecord | SessionMessage[] | Route | undefined
+export type RunQuery = (query: Query) => GotPage | GotRecord | SessionMessage[] | Route | undefined
 
 const columns: Readonly<Record<Listed, readonly string[]>> = {
   requests: ['outcome', 'endpoint'],
@@ -48,10 +57,10 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
 }
 
 export function createReading(db: DatabaseSync): RunQuery {
-  const readTurns = createTurnReader(db)
+  const readTurns = createTurnReader(db, mostUnits)
   const readRoute = createRouteReader(db)
 
-  function list({ table, filters, before, limit }: Query & { type: 'list' }): string[] {
+  function list({ table, filters, before, limit }: Query & { type: 'list' }): GotPage {
     const conditions: string[] = []
     const values: SQLInputValue[] = []
     for (const column of columns[table]) {
@@ -67,10 +76,11 @@ export function createReading(db: DatabaseSync): RunQuery {
       values.push(blobOfId(before))
     }
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-    const rows = db
+    const found = db
       .prepare(`SELECT record FROM ${table} ${where} ORDER BY id DESC LIMIT ?`)
-      .all(...values, limit) as { record: string }[]
-    return rows.map((row) => row.record)
+      .iterate(...values, limit) as Iterable<{ record: string }>
+    const { rows, isCut } = takeRows(found, 'record', mostUnits)
+    return { records: rows.map((row) => row.record), isCut }
   }
 
   function get(table: Listed, id: string): GotRecord | undefined {

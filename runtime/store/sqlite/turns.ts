@@ -2,21 +2,18 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { SessionMessage } from '../port.ts'
+import { takeRows } from './bounded-rows.ts'
 
-/** The newest `limit` messages of a session, oldest first. */
+/** The newest `limit` messages of a session, oldest first, as far as they fit `most` UTF-16 units of JSON. */
 export type ReadTurns = (session: string, limit: number) => SessionMessage[]
 
-export function createTurnReader(db: DatabaseSync): ReadTurns {
-  const select = db.prepare('SELECT messages FROM turns WHERE session = ? ORDER BY number DESC')
+export function createTurnReader(db: DatabaseSync, most: number): ReadTurns {
+  // A turn holds a message at least.
+  const select = db.prepare('SELECT messages FROM turns WHERE session = ? ORDER BY number DESC LIMIT ?')
   return (session, limit) => {
-    const turns: SessionMessage[][] = []
-    let count = 0
-    for (const row of select.iterate(session)) {
-      if (count >= limit) break
-      const turn = JSON.parse(row['messages'] as string) as SessionMessage[]
-      turns.unshift(turn)
-      count += turn.length
-    }
-    return turns.flat().slice(Math.max(0, count - limit))
+    const found = select.iterate(session, limit) as Iterable<{ messages: string }>
+    const { rows } = takeRows(found, 'messages', most)
+    const messages: SessionMessage[] = rows.toReversed().flatMap((row) => JSON.parse(row.messages))
+    return messages.slice(Math.max(0, messages.length - limit))
   }
 }
