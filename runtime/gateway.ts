@@ -54,7 +54,7 @@ export interface Gateway {
   close(options?: { graceMs?: number }): Promise<void>
 }
 
-/** A configuration that can not serve. */
+/** A configuration that cannot serve. */
 export class ConfigurationError extends Error {
   readonly diagnostics: readonly Diagnostic[]
 
@@ -179,9 +179,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       close({ graceMs = drainGraceMs } = {}) {
         if (!draining && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
         draining = true
-        closing ??= Promise.all([app.close(), dispatch.drain(graceMs)]).then(closeAll)
+        closing ??= stop(graceMs)
         return closing
       },
+    }
+
+    /** Nothing goes live any more once things begin to end. */
+    async function stop(graceMs: number): Promise<void> {
+      await reloader.close()
+      await Promise.all([app.close(), dispatch.drain(graceMs)])
+      await closeAll()
     }
   }
 }

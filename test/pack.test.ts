@@ -186,7 +186,7 @@ async function install(t: TestContext): Promise<string | undefined> {
   installing ??= installPackages()
   const installed = await installing
   if (typeof installed === 'string') return installed
-  t.skip(`npm can not reach what the packages depend on, nor is it in npm's cache: ${installed.unreachable}`)
+  t.skip(`npm cannot reach what the packages depend on, nor is it in npm's cache: ${installed.unreachable}`)
   return undefined
 }
 

@@ -29,7 +29,7 @@ export async function ensureBuilt(root) {
   if (known && isFresh(root, known)) return answer(root, known, false)
   const { code } = await relay(process.execPath, [bundler, root])
   const made = code === 0 ? readStamp(root) : undefined
-  if (!made) throw new BuildFailed('The sources can not be bundled. Nothing was started.')
+  if (!made) throw new BuildFailed('The sources cannot be bundled. Nothing was started.')
   return answer(root, made, true)
 }
 

@@ -109,7 +109,7 @@ async function npmCi(root, env) {
     child.once('error', reject)
     child.once('close', resolve)
   }).catch((cause) => {
-    throw new InstallFailed(`npm can not be run: ${cause.message}`, { cause })
+    throw new InstallFailed(`npm cannot be run: ${cause.message}`, { cause })
   })
   if (code !== 0) throw new InstallFailed('npm ci failed; its message is above. Nothing was started.')
 }

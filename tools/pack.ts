@@ -43,7 +43,7 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
   const workspaces = readWorkspaces(root)
   await rm(folder, { recursive: true, force: true })
   const compiled = path.join(folder, 'compiled')
-  await told('The sources can not be compiled', compileProject(root, compiled))
+  await told('The sources cannot be compiled', compileProject(root, compiled))
   const staged = await Promise.all(
     workspaces.map(async (workspace) => {
       const { name, version } = workspace.description
@@ -56,7 +56,7 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
 
   const targets = staged.map(({ target }) => target)
   const options = ['--pack-destination', folder, '--loglevel=error', '--ignore-scripts']
-  await told('npm can not pack', runNpm(['pack', ...targets, ...options], { cwd: folder }))
+  await told('npm cannot pack', runNpm(['pack', ...targets, ...options], { cwd: folder }))
   return staged.map(({ name, version, target }) => {
     const file = path.join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
     if (!existsSync(file)) throw new PackFailed(`npm packed ${name} as something else than ${file}.`)

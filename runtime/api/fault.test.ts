@@ -44,7 +44,7 @@ test('what fails unforeseen is answered 500 with the id that finds its cause in 
   assert.doesNotMatch(JSON.stringify(lines), /CANARY/, 'the message of an error may quote what it met')
 })
 
-test('a store that can not be read is answered 503, when to come again, and why in the log', async (t) => {
+test('a store that cannot be read is answered 503, when to come again, and why in the log', async (t) => {
   const { ask, lines } = await openOn(t, new StoreError('STORE_UNAVAILABLE', 'the reader stopped'))
   const { status, retryAfter, text } = await ask('/api/runs')
   assert.deepEqual([status, retryAfter, JSON.parse(text).code], [503, '5', 'STORE_UNAVAILABLE'])

@@ -8,7 +8,7 @@ import { refuse } from './refusal.ts'
 
 /**
  * The token comes as `Authorization: Bearer` or `x-gateway-token`; never in the address, which proxies log. It is
- * asked for before anything else, so that a stranger can not even learn which addresses there are.
+ * asked for before anything else, so that a stranger cannot even learn which addresses there are.
  */
 export function createAdminGate(options: { current: CurrentLive; mintId: MintId }) {
   const matcherOf = new WeakMap<Settings, (given: string) => boolean>()

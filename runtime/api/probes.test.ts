@@ -75,7 +75,7 @@ test('not ready is told with its reason', async (t) => {
   assert.equal(await reasonNow({ health, draining: true }), 'draining')
   assert.equal(
     await reasonNow({ health: { ...health, writable: false }, draining: false }),
-    'the store can not write',
+    'the store cannot write',
   )
   assert.equal(await reasonNow({ health: { ...health, full: true }, draining: false }), 'the backlog is full')
   assert.equal(await reasonNow({ health, draining: false }), undefined)

@@ -15,7 +15,7 @@ export function registerProbes(
     const reason = options.isDraining()
       ? 'draining'
       : !health.writable
-        ? 'the store can not write'
+        ? 'the store cannot write'
         : health.full
           ? 'the backlog is full'
           : undefined

@@ -18,7 +18,7 @@ const sameSignalMs = 1000
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, unheard?: readonly NodeJS.Signals[] }} [options] `unheard` are not
  *   passed on: the terminal sends them to the child itself, and it would take a second one for impatience.
- * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>} rejects when `file` can not be run
+ * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>} rejects when `file` cannot be run
  */
 export function relay(file, args, { unheard = [], ...options } = {}) {
   return new Promise((resolve, reject) => {

@@ -145,7 +145,7 @@ test('filters, limit and cursor are handed to the gateway', async (t) => {
   assert.deepEqual(asked, ['/api/runs?limit=7&cursor=x&state=failed&sessionKey=hook%3Aa+b'])
 })
 
-test('one record is shown whole, by its id or by the end of it, and can not steer the terminal', async (t) => {
+test('one record is shown whole, by its id or by the end of it, and cannot steer the terminal', async (t) => {
   const { run } = await createWorld(t)
   const whole = await run('runs', ids[1])
   assert.equal(whole.code, 0)
@@ -183,7 +183,7 @@ test('status tells readiness, the route and what waits', async (t) => {
   assert.match(out, /^latest +no request yet$/m)
 })
 
-test('a gateway that can not accept is a problem that status names', async (t) => {
+test('a gateway that cannot accept is a problem that status names', async (t) => {
   const { run } = await createWorld(t, {
     '/readyz': Response.json({ ok: false, reason: 'draining' }, { status: 503 }),
   })

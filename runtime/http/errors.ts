@@ -23,7 +23,7 @@ export const errorTable = {
   BODY_TOO_LARGE: row(413, 'The body is over the size limit.'),
   BODY_TIMEOUT: row(408, 'The body did not arrive in time.', { retry: true }),
   UNSUPPORTED_ENCODING: row(415, 'The content encoding is none of gzip, deflate, br and identity.'),
-  BAD_ENCODING: row(400, 'The body can not be decoded as its content encoding says.'),
+  BAD_ENCODING: row(400, 'The body cannot be decoded as its content encoding says.'),
   INVALID_TEXT: row(400, 'The body is not valid UTF-8.'),
   INVALID_JSON: row(400, 'The body is not valid JSON.'),
   NESTED_TOO_DEEP: row(400, 'The body nests more than 1,000 levels deep.'),
@@ -44,7 +44,7 @@ export const errorTable = {
   BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
   DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
   STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),
-  STORE_UNAVAILABLE: row(503, 'The gateway can not keep the request right now.', {
+  STORE_UNAVAILABLE: row(503, 'The gateway cannot keep the request right now.', {
     retry: true,
     retryAfter: 5,
   }),

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 
 export type ListenErrorCode = 'PORT_IN_USE' | 'ADDRESS_UNAVAILABLE'
 
-/** Why a gateway can not listen, in one line. */
+/** Why a gateway cannot listen, in one line. */
 export class ListenError extends Error {
   readonly code: ListenErrorCode
 
@@ -29,7 +29,7 @@ export async function listen(
       throw new ListenError('PORT_IN_USE', message, { cause: error })
     }
     if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
-      const message = `The gateway can not listen on ${host}:${port} (${code}). Set gateway.host and gateway.port.`
+      const message = `The gateway cannot listen on ${host}:${port} (${code}). Set gateway.host and gateway.port.`
       throw new ListenError('ADDRESS_UNAVAILABLE', message, { cause: error })
     }
     throw error

@@ -56,7 +56,7 @@ function reasonOf(code: ErrorCode): string {
   return STATUS_CODES[errorRow(code).status] ?? ''
 }
 
-/** A URL that Fastify's router can not decode climbs the ladder like any other, and is not found there. */
+/** A URL that Fastify's router cannot decode climbs the ladder like any other, and is not found there. */
 function passUnroutable(
   this: FastifyInstance,
   _error: Error,

@@ -300,13 +300,13 @@ for (const code of ['STORE_FULL', 'STORE_UNAVAILABLE', 'BACKLOG', 'DRAINING'] as
 test('the reason of a store failure is in the log', async (t) => {
   const { post, state, lines } = await openSurface(t)
   const cause = new Error('SQLITE_IOERR')
-  state.accept = () => Promise.reject(new StoreError('STORE_UNAVAILABLE', 'can not write', { cause }))
+  state.accept = () => Promise.reject(new StoreError('STORE_UNAVAILABLE', 'cannot write', { cause }))
   await post('wake', {})
   const line = await lines.line('request-refused')
   const err = line['err'] as { message: string; cause: { message: string } }
   assert.deepEqual(
     [line['level'], err.message, err.cause.message],
-    ['error', 'can not write', 'SQLITE_IOERR'],
+    ['error', 'cannot write', 'SQLITE_IOERR'],
   )
 })
 

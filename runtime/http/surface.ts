@@ -34,7 +34,7 @@ export interface HookSurfaceOptions {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Present once `createHookSurface` was called; what Fastify can not route goes there too. */
+    /** Present once `createHookSurface` was called; what Fastify cannot route goes there too. */
     hookSurface?: HookSurface
   }
 }

@@ -1,4 +1,4 @@
-/** A start that can not work says why in the operator's words, with the exit code for it, and leaves nothing behind. */
+/** A start that cannot work says why in the operator's words, with the exit code for it, and leaves nothing behind. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

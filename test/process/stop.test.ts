@@ -1,4 +1,4 @@
-/** A gateway that is told to stop loses nothing: what runs may end, what can not is taken up by the next one. */
+/** A gateway that is told to stop loses nothing: what runs may end, what cannot is taken up by the next one. */
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'

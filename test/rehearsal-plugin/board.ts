@@ -16,7 +16,7 @@ export function createBoard({ folder, defaultTo, apiKey }: RehearsalConfig): Cha
     target: (to) => ({ key: to, kind: 'user' }),
     render: (markdown) => (markdown.trim() === '' ? [] : [{ text: markdown }]),
     async send({ text }, { target, key }) {
-      if (target.key === 'nobody') throw new Error(`${apiKey} can not send ${text}`)
+      if (target.key === 'nobody') throw new Error(`${apiKey} cannot send ${text}`)
       if (target.key === 'gone') throw new PluginError('Gone.', { code: 'gone', retryable: false })
       await appendFile(join(folder, boardFile), `${JSON.stringify({ to: target.key, text })}\n`)
       return { id: key }

@@ -1,4 +1,4 @@
-/** Which settings a running gateway takes up, and which it says it can not. */
+/** Which settings a running gateway takes up, and which it says it cannot. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

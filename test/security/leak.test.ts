@@ -193,7 +193,7 @@ const mistakes: Record<string, string> = {
   'a key beside a token': replaced('hooks: { ', `hooks: { token2: ${secrets.query}, `),
   'a misspelt token': replaced('auth: { token:', `auth: { tokne: ${secrets.wrongToken}, token:`),
   'a token that is a list of maps': replaced('"${HOOK_TOKEN}"', `[{ value: ${secrets.wrongToken} }]`),
-  'a token that a header can not carry': replaced('"${HOOK_TOKEN}"', `"${secrets.wrongToken}é"`),
+  'a token that a header cannot carry': replaced('"${HOOK_TOKEN}"', `"${secrets.wrongToken}é"`),
   'equal tokens': replaced('"${HOOK_TOKEN}"', '"${GATEWAY_TOKEN}"'),
   'equal literal tokens': replaced('"${HOOK_TOKEN}"', secrets.wrongToken).replace(
     '"${GATEWAY_TOKEN}"',

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
  * Compiles the whole project in one go, laid out as the project is. Whether its types are sound is for
  * `npm run check` to say: skipping that here takes a fifth of the time.
  *
- * @throws what TypeScript says about a source that it can not read or a type that it can not declare
+ * @throws what TypeScript says about a source that it cannot read or a type that it cannot declare
  */
 export async function compileProject(root: string, outputFolder: string): Promise<void> {
   const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')

@@ -1,6 +1,6 @@
 /** Owns the one error of packing. */
 
-/** A workspace can not be published as it is. The message says what is amiss, and where. */
+/** A workspace cannot be published as it is. The message says what is amiss, and where. */
 export class PackFailed extends Error {
   readonly code = 'PACK_FAILED'
 }
