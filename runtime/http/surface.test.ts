@@ -304,10 +304,7 @@ test('the reason of a store failure is in the log', async (t) => {
   await post('wake', {})
   const line = await lines.line('request-refused')
   const err = line['err'] as { message: string; cause: { message: string } }
-  assert.deepEqual(
-    [line['level'], err.message, err.cause.message],
-    ['error', 'cannot write', 'SQLITE_IOERR'],
-  )
+  assert.deepEqual([line['level'], err.message, err.cause.message], ['error', 'cannot write', 'SQLITE_IOERR'])
 })
 
 test('any other error of the store is a bare 500', async (t) => {
