@@ -24,10 +24,16 @@ const deliveryConcurrency = 16
 /** For what was interrupted to stop, and for its record to reach the disk, before the store takes it back. */
 const settleMs = abandonAfterMs + 1000
 
+/** Between two tries at applying settings. Milliseconds. */
+const settingsPauseMs = 5000
+
 export interface Dispatch {
   /** Arms the periodic heartbeat and begins to claim. `concurrency` is read here, once. */
   start(): Promise<void>
-  /** Call it after each snapshot swap: takes up a changed `agents.route` and a shorter `heartbeat.every`. */
+  /**
+   * Call it after each snapshot swap: takes up a changed `agents.route` and a shorter `heartbeat.every`, now or, where
+   * the store cannot write, later. Never rejects; what could not be applied is logged.
+   */
   applySettings(): Promise<void>
   /**
    * Stops claiming and waits; what is still under way after `graceMs` is interrupted, recorded as such and
@@ -43,12 +49,25 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const stopping = new AbortController()
   const performers = { ...options, stopping: stopping.signal }
   let workforces: Workforce[] = []
+  let retry: unknown
 
-  async function applySettings() {
+  async function apply() {
     const { agents } = current().snapshot.settings
     await store.command({ type: 'offer-route', route: agents.route })
     const { everyMs } = agents.defaults.heartbeat
     if (everyMs > 0) await store.command({ type: 'arm', task: heartbeatTask(now() + everyMs) })
+  }
+
+  /** Until the store takes them: a timer that was never armed would only be missed much later. */
+  async function applySettings(): Promise<void> {
+    timers.clearTimeout(retry)
+    try {
+      await apply()
+    } catch (error) {
+      if (stopping.signal.aborted) return
+      log.warn({ event: 'settings-not-applied', err: error }, 'changed settings will be applied later')
+      retry = timers.setTimeout(() => void applySettings(), settingsPauseMs)
+    }
   }
 
   function onFault(error: unknown, task: ClaimedTask) {
@@ -64,6 +83,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   async function drain(graceMs: number) {
+    timers.clearTimeout(retry)
     const reason = new StoreError('DRAINING', 'the gateway drains')
     const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
     if (graceMs === 0) stopping.abort(reason)
@@ -74,7 +94,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   return {
     async start() {
-      await applySettings()
+      await apply()
       const { concurrency } = current().snapshot.settings.agents.defaults
       workforces = [
         work('run', concurrency, createRunPerformer(performers)),
