@@ -1,11 +1,24 @@
 /** Owns the settings that are read at start only: a running gateway keeps its values and says what it keeps. */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 
-export const bootKeys = ['host', 'port', 'dataDir', 'store'] as const
-/** As the configuration file names them. */
-export type BootKey = `gateway.${(typeof bootKeys)[number]}`
+/** The key as the configuration file names it -> its path in the settings. */
+const bootPaths = {
+  'gateway.host': ['gateway', 'host'],
+  'gateway.port': ['gateway', 'port'],
+  'gateway.trustedProxies': ['gateway', 'trustedProxies'],
+  'gateway.dataDir': ['gateway', 'dataDir'],
+  'gateway.store': ['gateway', 'store'],
+  'gateway.log.format': ['gateway', 'log', 'format'],
+  'gateway.limits.backlog': ['gateway', 'limits', 'backlog'],
+  'history.keep': ['history', 'keepMs'],
+  'agents.defaults.concurrency': ['agents', 'defaults', 'concurrency'],
+} as const
+
+export type BootKey = keyof typeof bootPaths
+export const bootKeys = Object.keys(bootPaths) as readonly BootKey[]
 
 export interface Held {
   readonly configuration: Configuration
@@ -15,15 +28,27 @@ export interface Held {
 
 /** The configuration with the boot-only values of `serving`; unchanged when nothing serves yet. */
 export function holdBootSettings(configuration: Configuration, serving: Settings | undefined): Held {
-  const { settings } = configuration
-  const changed = bootKeys.filter(
-    (key) => serving !== undefined && serving.gateway[key] !== settings.gateway[key],
-  )
-  if (serving === undefined || changed.length === 0) return { configuration, heldKeys: [] }
-  const { host, port, dataDir, store } = serving.gateway
-  const gateway = Object.freeze({ ...settings.gateway, host, port, dataDir, store })
-  return {
-    configuration: Object.freeze({ ...configuration, settings: Object.freeze({ ...settings, gateway }) }),
-    heldKeys: changed.map((key) => `gateway.${key}` as const),
-  }
+  if (serving === undefined) return { configuration, heldKeys: [] }
+  let { settings } = configuration
+  const heldKeys = bootKeys.filter((key) => {
+    const path = bootPaths[key]
+    const held = read(serving, path)
+    if (isDeepStrictEqual(held, read(settings, path))) return false
+    settings = replace(settings, path, held)
+    return true
+  })
+  if (heldKeys.length === 0) return { configuration, heldKeys }
+  return { configuration: Object.freeze({ ...configuration, settings }), heldKeys }
+}
+
+function read(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((part, key) => (part as Record<string, unknown>)[key], value)
+}
+
+function replace<Whole extends object>(whole: Whole, path: readonly string[], value: unknown): Whole {
+  const [key, ...rest] = path
+  if (key === undefined) return whole
+  const part = (whole as Record<string, unknown>)[key]
+  const next = rest.length === 0 ? value : replace(part as object, rest, value)
+  return Object.freeze({ ...whole, [key]: next })
 }

@@ -12,7 +12,11 @@ import type { WatchOptions } from './watcher.ts'
 const bad: Diagnostic = { severity: 'error', code: 'UNKNOWN_KEY', message: 'no such key' }
 
 function loadedWith(digest: string, gateway: Partial<Settings['gateway']> = {}): Loaded {
-  const settings = { gateway: { host: 'h', port: 1, dataDir: '/d', store: 'sqlite', ...gateway } } as Settings
+  const settings = {
+    gateway: { host: 'h', port: 1, dataDir: '/d', store: 'sqlite', log: {}, limits: {}, ...gateway },
+    history: {},
+    agents: { defaults: {} },
+  } as unknown as Settings
   const configuration = { settings, digest, mappings: [], warnings: [], watched: [`/watched/${digest}`] }
   return { ok: true, configuration: configuration as unknown as Configuration }
 }

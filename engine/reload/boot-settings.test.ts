@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Configuration } from '../config/configuration.ts'
+import type { Settings } from '../config/settings.ts'
+import { bootKeys, holdBootSettings } from './boot-settings.ts'
+
+function settings(word: string): Settings {
+  const gateway = {
+    host: word,
+    port: word.length,
+    token: word,
+    trustedProxies: [word],
+    dataDir: word,
+    store: word,
+    log: { level: 'info', format: word },
+    limits: { backlog: word.length },
+  }
+  const history = { bodies: 'failed', keepMs: word.length }
+  const agents = { defaults: { runner: word, concurrency: word.length }, runners: {} }
+  return { gateway, history, agents } as unknown as Settings
+}
+
+function configuration(word: string): Configuration {
+  return { settings: settings(word) } as unknown as Configuration
+}
+
+test('every boot-only key keeps the value that serves and is named; all others take the new one', () => {
+  const held = holdBootSettings(configuration('later'), settings('now'))
+  assert.deepEqual(held.heldKeys, bootKeys)
+  const { gateway, history, agents } = held.configuration.settings
+  assert.deepEqual({ ...gateway, token: 'now' }, settings('now').gateway)
+  assert.equal(gateway.token, 'later')
+  assert.equal(history.keepMs, 'now'.length)
+  assert.deepEqual([agents.defaults.concurrency, agents.defaults.runner], ['now'.length, 'later'])
+})
+
+test('a configuration whose boot-only keys did not change is passed on as it is', () => {
+  const loaded = configuration('now')
+  assert.deepEqual(holdBootSettings(loaded, settings('now')), { configuration: loaded, heldKeys: [] })
+  assert.deepEqual(holdBootSettings(loaded, undefined), { configuration: loaded, heldKeys: [] })
+})
