@@ -23,7 +23,7 @@ export async function ensureInstalled(root, { say = sayOnStandardError, env = pr
   const release = await takeTurn(path.join(root, 'build', 'install.pid'), say)
   try {
     if (isInstalled(root)) return
-    say('Installing what the lock file names (npm ci) …')
+    say('Installing the packages that package-lock.json names (npm ci) …')
     await npmCi(root, env)
   } finally {
     release()

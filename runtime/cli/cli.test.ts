@@ -295,5 +295,5 @@ test('the backup of a store that is not there is a problem, told in one line', a
   await writeFile(path.join(cwd, 'reveille.yaml'), '{}\n')
   const { code, err } = await run('store', 'backup', 'copy.db')
   assert.equal(code, 1)
-  assert.match(err, /^there is no store in .*data\n$/)
+  assert.match(err, /^There is no store in .*data\.\n$/)
 })

@@ -13,3 +13,8 @@ export class CommandFailure extends Error {
     this.exitCode = exitCode
   }
 }
+
+/** The store words its errors as clauses, which log lines put behind others; a command ends with a sentence. */
+export function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
+}

@@ -6,7 +6,7 @@ import { ConfigurationError, createGateway, type Gateway } from '../gateway.ts'
 import { ListenError } from '../http/index.ts'
 import { StoreError } from '../store/port.ts'
 import { formatBanner } from './banner.ts'
-import { CommandFailure } from './command-failure.ts'
+import { CommandFailure, sentence } from './command-failure.ts'
 import { findConfiguration, formatDiagnostics, shownPath } from './configuration.ts'
 import { scaffoldInto } from './init.ts'
 import type { Io } from './io.ts'
@@ -59,9 +59,8 @@ async function openGateway(configFile: string, io: Io): Promise<{ gateway: Gatew
     if (error instanceof ConfigurationError) {
       throw new CommandFailure(1, formatDiagnostics(error.diagnostics, io), { cause: error })
     }
-    if (error instanceof ListenError || error instanceof StoreError) {
-      throw new CommandFailure(1, error.message, { cause: error })
-    }
+    if (error instanceof ListenError) throw new CommandFailure(1, error.message, { cause: error })
+    if (error instanceof StoreError) throw new CommandFailure(1, sentence(error.message), { cause: error })
     throw error
   }
 }

@@ -3,7 +3,7 @@
 import path from 'node:path'
 import { StoreError } from '../store/port.ts'
 import { backupSqliteStore } from '../store/sqlite/index.ts'
-import { CommandFailure } from './command-failure.ts'
+import { CommandFailure, sentence } from './command-failure.ts'
 import { loadOrFail } from './configuration.ts'
 import type { Io } from './io.ts'
 
@@ -19,7 +19,7 @@ export async function storeBackup(
     await backupSqliteStore({ location, file })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    throw new CommandFailure(1, error.message, { cause: error })
+    throw new CommandFailure(1, sentence(error.message), { cause: error })
   }
   io.out(
     options.json

@@ -30,7 +30,7 @@ test('a second gateway on one data folder is one line and exit 1; the first goes
   const second = await startIn(t, folder)
   assert.equal(second.code, 1)
   assert.equal(second.told.length, 1, second.err)
-  assert.match(second.told[0] ?? '', /another process uses the data folder .*data: stop it first/)
+  assert.match(second.told[0] ?? '', /^Another process uses the data folder .*data: stop it first\.$/)
   assert.doesNotMatch(second.err, /snapshot-swapped/, 'what never served is not called live')
   assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
 })
