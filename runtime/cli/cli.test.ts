@@ -221,6 +221,7 @@ test('bad usage exits with 2 and names what was probably meant', async (t) => {
     [['events', '--state', 'lost'], /pending, consumed/],
     [['store', 'backup'], /missing required argument 'file'/],
     [['runs', 'aaaa', 'bbbb'], /too many arguments/],
+    [['runs', ids[0], '--session-key', 'x'], /An id names one record; --session-key is for lists\./],
   ]
   for (const [args, expected] of cases) {
     const { code, err } = await run(...args)

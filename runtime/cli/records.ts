@@ -30,13 +30,16 @@ export async function showRecords(
   options: RecordOptions,
   io: Io,
 ): Promise<number> {
+  const { config: _config, json, ...query } = options
+  const [unfit] = id === undefined ? [] : Object.keys(query)
+  if (unfit !== undefined)
+    throw new CommandFailure(2, `An id names one record; ${flagOf(unfit)} is for lists.`)
   const admin = await openAdmin(options, io)
   if (id !== undefined) {
     const item = await fetchOne(admin, kind, id)
     io.out(options.json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(factsOf(item)))
     return 0
   }
-  const { config: _config, json, ...query } = options
   const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
   io.out(json ? `${JSON.stringify(page, null, 2)}\n` : formatPage(kind, page, io))
   if (!json && page.next !== undefined)
@@ -51,15 +54,17 @@ function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {
   return formatTable(view.header, rows, io.columns)
 }
 
+/** `sessionKey` as the user writes it: `--session-key`. */
+function flagOf(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
 /** What the user typed, as a line to paste. */
 function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
   const given = Object.entries(options).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   )
-  const words = given.map(
-    ([name, value]) =>
-      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${shellWord(value)}`,
-  )
+  const words = given.map(([name, value]) => `${flagOf(name)} ${shellWord(value)}`)
   return [programName(io), kind, ...words].join(' ')
 }
 
