@@ -19,7 +19,7 @@ function linesOfFacts(facts: Facts): string[] {
   return present.flatMap(([label, value]) => {
     const lines = linesOf(label, value)
     const [only = ''] = lines
-    if (lines.length === 1 && !isFacts(value)) return [`${label.padEnd(width)}${gap}${only}`]
+    if (lines.length === 1 && !hasParts(value)) return [`${label.padEnd(width)}${gap}${only}`]
     return [label, ...lines.map((line) => `${gap}${line}`)]
   })
 }
@@ -39,6 +39,10 @@ function linesOfItem(label: string, item: unknown): string[] {
 
 function inMilliseconds(timings: Facts): Facts {
   return Object.fromEntries(Object.entries(timings).map(([name, ms]) => [name, `${ms} ms`]))
+}
+
+function hasParts(value: unknown): boolean {
+  return isFacts(value) || (Array.isArray(value) && value.some(isFacts))
 }
 
 function isFacts(value: unknown): value is Facts {
