@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SessionMessage } from '../port.ts'
-import { type ContractSubject, openBench } from './bench.ts'
+import { heartbeatTask } from '../tasks.ts'
+import { type ContractSubject, createBench, openBench } from './bench.ts'
 import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
@@ -307,6 +308,30 @@ export function performingContract(subject: ContractSubject): void {
       next.done()
       await bench.settled()
       assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a clock that is set back keeps nothing waiting that was due, and cuts no wait short', async (t) => {
+      const bench = await createBench(t, subject)
+      let ahead = 3_600_000
+      const clock = { now: () => bench.clock.now() + ahead }
+      const store = await bench.open(clock)
+      const sample = createSampler({ mintId: bench.mintId, clock })
+      const actions = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      await store.accept(sample.entry(...actions))
+      await store.command({ type: 'arm', task: heartbeatTask(clock.now() + 1_000) })
+      ahead = 0
+      const hands = hireHands(store, ['run', 'heartbeat'])
+      for (const action of actions) {
+        const claim = await hands.next()
+        assert.equal(claim.task.subject, idOf(action))
+        claim.done()
+      }
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      bench.clock.advance(1_000)
+      const beat = await hands.next()
+      assert.equal(beat.task.kind, 'heartbeat')
+      beat.done()
     })
 
     test('a drain claims nothing more and waits for what is being performed', async (t) => {

@@ -14,6 +14,8 @@ export interface Retention {
   /** When the next slice may run. */
   readonly nextAt: number
   sweep(now: number): void
+  /** The clock was set back. Milliseconds. */
+  shift(ms: number): void
   /** Begins the pass again: what the last slice did was undone. */
   restart(): void
 }
@@ -78,6 +80,9 @@ export function createRetention(
           return
         }
       }
+    },
+    shift(ms) {
+      nextAt -= ms
     },
     restart() {
       index = 0

@@ -25,6 +25,8 @@ export interface Schedule {
   postpone(key: string, dueAt: number, counts: boolean): void
   /** When the next task of a kind is due; Infinity for never. */
   earliest(kind: TaskKind): number
+  /** The clock was set back: due times keep their distance from it, or what is due now would wait for it to catch up. */
+  shift(ms: number): void
   /** Arms again what is claimed on disk and held by nobody. Answers the keys that are held rightly. */
   recover(held: ReadonlySet<string>): Set<string>
   forget(): void
@@ -76,6 +78,8 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
   const deleteLane = db.prepare('DELETE FROM lanes WHERE lane = ? AND seq = ?')
   const selectHead = db.prepare('SELECT key FROM lanes WHERE lane = ? ORDER BY seq LIMIT 1')
   const selectClaimed = db.prepare('SELECT * FROM tasks WHERE claimed = 1')
+  const shiftTasks = db.prepare('UPDATE tasks SET due_at = due_at - ?1, rearm_at = rearm_at - ?1')
+  const shiftAlarms = db.prepare('UPDATE alarms SET due_at = due_at - ?')
   const updateInterrupted = db.prepare('UPDATE tasks SET claimed = 0, interrupted = 1 WHERE key = ?')
 
   /** Rows of tasks without a subject: few, and armed again and again. */
@@ -189,6 +193,12 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
       const dueAt = row?.due_at ?? Number.POSITIVE_INFINITY
       earliest.set(kind, dueAt)
       return dueAt
+    },
+
+    shift(ms) {
+      shiftTasks.run(ms)
+      shiftAlarms.run(ms)
+      this.forget()
     },
 
     recover(held) {

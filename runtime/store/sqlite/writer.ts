@@ -39,6 +39,9 @@ interface Draft {
   readonly answers: Answer[]
 }
 
+/** A clock that is set back by less is waited for. Milliseconds. */
+const patience = 1_000
+
 type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
 
 /** Thrown by COMMIT when nobody knows what is on disk. */
@@ -52,6 +55,7 @@ export function createWriter(data: WriterData): Writer {
   let failure: string | undefined
   const commitsAtOpen = desk.tally.commits
   let lastState: WriterState
+  let lastNow = data.now
 
   recover(desk)
   lastState = stateOf(desk)
@@ -82,9 +86,20 @@ export function createWriter(data: WriterData): Writer {
     return Math.min(at.retention.nextAt, claims.earliest(at.schedule))
   }
 
+  /** How far the clock was set back since the last batch. */
+  function stepBack(now: number): number {
+    return lastNow - now > patience ? lastNow - now : 0
+  }
+
   /** Whether anything of the batch has to be written. */
   function writes(at: Desk, { now, entries, notes, orders }: Batch): boolean {
-    return entries.length > 0 || notes.length > 0 || orders.some(isWriting) || wakeAt(at) <= now
+    return (
+      stepBack(now) > 0 ||
+      entries.length > 0 ||
+      notes.length > 0 ||
+      orders.some(isWriting) ||
+      wakeAt(at) <= now
+    )
   }
 
   function transact(at: Desk, batch: Batch, guarded: boolean): Draft {
@@ -93,6 +108,7 @@ export function createWriter(data: WriterData): Writer {
     const changesBefore = changes.mark()
     at.begin()
     try {
+      if (stepBack(batch.now) > 0) at.schedule.shift(stepBack(batch.now))
       batch.entries.forEach((entry, index) => {
         const error = attempt(at, guarded, () => {
           const acceptance = at.accepting.accept(entry, batch.now)
@@ -227,6 +243,8 @@ export function createWriter(data: WriterData): Writer {
   /** After the commit: what it claimed and settled holds now, and reads see it. */
   function publish(at: Desk, batch: Batch, draft: Draft): Reply {
     const given = claims.commit()
+    at.retention.shift(stepBack(batch.now))
+    lastNow = batch.now
     for (const order of batch.orders) {
       if (order.type === 'load') answer(draft, order, load(at, order.claim))
       if (order.type === 'close') answer(draft, order, { ok: true, value: undefined })
