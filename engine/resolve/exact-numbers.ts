@@ -1,11 +1,7 @@
 /** Owns integers beyond 2^53: noticing that a body holds one, and parsing it again without rounding. */
 
 /** What Node 24's JSON can do and the compiler's library does not know yet. */
-const { parse, rawJSON, isRawJSON } = JSON as unknown as {
-  parse(
-    text: string,
-    reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
-  ): unknown
+const { rawJSON, isRawJSON } = JSON as unknown as {
   rawJSON(text: string): ExactNumber
   isRawJSON(value: unknown): value is ExactNumber
 }
@@ -15,26 +11,117 @@ export interface ExactNumber {
   readonly rawJSON: string
 }
 
-export { isRawJSON as isExactNumber, rawJSON as exactNumber }
+export { isRawJSON as isExactNumber }
 
 /** A run of digits that a safe integer cannot have, where JSON allows a number to begin. */
-const longInteger = /[:[,\s]-?\d{16}|^-?\d{16}/
-const digitsOnly = /^-?\d+$/
+const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
+const digitsOnly = /^-?\d{16,}$/
 
 /**
- * The body once more, each unsafe integer replaced by what `keep` makes of its source text; nothing where the
- * body holds none or is no JSON (a form), so that the payload as it was parsed serves.
+ * The body once more, each unsafe integer as an {@link ExactNumber}; nothing where the body holds none or is no
+ * JSON (a form), so that the payload as it was parsed serves.
  */
-export function parseExact(rawBody: Uint8Array, keep: (source: string) => unknown): unknown {
-  const body = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength)
-  if (!longInteger.test(body.toString('latin1'))) return undefined
+export function parseExact(rawBody: Uint8Array): unknown {
+  return parseMarked(rawBody, mark, unmark)
+}
+
+/** The same with each unsafe integer as its source text. */
+export function parseTexts(rawBody: Uint8Array): unknown {
+  return parseMarked(rawBody, '', (value) => value)
+}
+
+/**
+ * Integers are made texts before the body is parsed. A reviver, which is given a number's source as well, is
+ * called for each value of the body: a megabyte of them would hold everybody up for half a second.
+ */
+function parseMarked(rawBody: Uint8Array, before: string, after: (value: unknown) => unknown): unknown {
+  const body = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength).toString('utf8')
+  if (!longInteger.test(body)) return undefined
+  const text = body.replace(/^\ufeff/, '')
+  const marked = markIntegers(text, before)
+  if (marked === text) return undefined
   try {
-    return parse(body.toString('utf8'), (_key, value, { source }) =>
-      isInexact(value) && source !== undefined && digitsOnly.test(source) ? keep(source) : value,
-    )
+    return after(JSON.parse(marked))
   } catch {
     return undefined
   }
+}
+
+/** A character that is none. Whoever sends it before digits, and nothing else, gets the digits as a number. */
+const mark = '\ufdd0'
+const marked = /^\ufdd0-?\d+$/
+
+const quote = 0x22
+const minus = 0x2d
+
+/** `[9007199254740993]` becomes `["9007199254740993"]`, with the mark behind the quote. */
+function markIntegers(text: string, before: string): string {
+  let result = ''
+  let done = 0
+  let at = 0
+  while (at < text.length) {
+    const unit = text.charCodeAt(at)
+    if (unit === quote) at = endOfText(text, at + 1)
+    else if (unit === minus || isDigit(unit)) {
+      const end = endOfNumber(text, at)
+      const source = end - at < 16 ? '' : text.slice(at, end)
+      if (digitsOnly.test(source) && isInexact(Number(source))) {
+        result += `${text.slice(done, at)}"${before}${source}"`
+        done = end
+      }
+      at = end
+    } else at++
+  }
+  return result + text.slice(done)
+}
+
+/** Behind the closing quote. */
+function endOfText(text: string, start: number): number {
+  let end = text.indexOf('"', start)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end + 1
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text[first - 1] === '\\') first--
+  return (at - first) % 2 === 1
+}
+
+/** Fraction and exponent included. */
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1
+  while (isOfNumber(text.charCodeAt(end))) end++
+  return end
+}
+
+/** Digits, and `+ - . E e`. */
+function isOfNumber(unit: number): boolean {
+  return isDigit(unit) || unit === 0x2b || unit === minus || unit === 0x2e || (unit | 0x20) === 0x65
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39
+}
+
+/** In place. @throws RangeError for a value nested too deeply to walk */
+function unmark(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.startsWith(mark) && marked.test(value) ? rawJSON(value.slice(mark.length)) : value
+  }
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      if (mayHoldMark(value[index])) value[index] = unmark(value[index])
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    const fields = value as Record<string, unknown>
+    for (const name in fields) if (mayHoldMark(fields[name])) fields[name] = unmark(fields[name])
+  }
+  return value
+}
+
+function mayHoldMark(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null)
 }
 
 /** Whether a number stands for an integer whose last digits may have been lost. */

@@ -1,7 +1,7 @@
 /** Owns the names that templates and expressions see for one request. */
 
 import type { HookRequest } from './decision.ts'
-import { exactNumber, parseExact } from './exact-numbers.ts'
+import { parseExact, parseTexts } from './exact-numbers.ts'
 
 export interface Scope {
   readonly request: HookRequest
@@ -32,7 +32,7 @@ export function createScope(request: HookRequest): Scope {
 
 /** The same request with every integer beyond 2^53 kept as it was written. */
 export function withExactNumbers(scope: Scope): Scope {
-  const payload = parseExact(scope.request.rawBody, exactNumber) ?? scope.payload
+  const payload = parseExact(scope.request.rawBody) ?? scope.payload
   return { request: scope.request, payload, exact: true, root: scope.root }
 }
 
@@ -48,7 +48,7 @@ export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> 
 }
 
 function makeRoot(request: HookRequest): Readonly<Record<string, unknown>> {
-  const payload = parseExact(request.rawBody, (source) => source) ?? request.payload
+  const payload = parseTexts(request.rawBody) ?? request.payload
   const root: Record<string, unknown> = { __proto__: null as never, ...keysOf(payload) }
   root.payload = payload
   root.headers = request.headers
