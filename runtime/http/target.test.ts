@@ -26,6 +26,7 @@ const cases: [title: string, url: string, endpoint: string | undefined | null][]
   ['the path in another case is another path', '/Hooks/github', null],
   ['a query does not count as path', '/?/hooks/github', null],
   ['an absolute form without a path', 'http://host', null],
+  ['a query behind an absolute form without a path', 'http://host?a=/hooks/github', null],
   ['the asterisk form', '*', null],
 ]
 

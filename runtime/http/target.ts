@@ -29,8 +29,9 @@ export function parseTarget(url: string, prefix: string): Target | undefined {
 /** Proxies may send the absolute form: `http://host/path`. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')
-  const slash = scheme === -1 ? -1 : url.indexOf('/', scheme + 3)
-  return slash === -1 ? url.length : slash
+  if (scheme === -1) return url.length
+  const end = url.slice(scheme + 3).search(/[/?#]/)
+  return end === -1 ? url.length : scheme + 3 + end
 }
 
 /** Undefined for an empty name and for a bad escape. */
