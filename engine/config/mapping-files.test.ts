@@ -236,3 +236,12 @@ test('a thousand mappings keep their order and their places', async (context) =>
   assert.equal(mappings.length, 1000)
   assert.equal(mappings[999]?.label, 'mappings/a.yaml:2000:5')
 })
+
+test('tests are refused while nothing runs them, and references in them stay text', async (context) => {
+  const files = { 'mappings/a.yaml': `${one}tests: [{ name: "\${NOPE}", expect: { status: 400 } }]\n` }
+  const [finding, ...rest] = await loadBad(context, files)
+  assert.equal(finding?.code, 'NOT_YET_SUPPORTED')
+  assert.equal(finding?.place?.line, 2)
+  assert.deepEqual(rest, [])
+  await loadGood(context, { 'mappings/a.yaml': `${one}tests: []\n` })
+})

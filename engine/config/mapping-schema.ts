@@ -117,11 +117,13 @@ export const endpointPolicies = byName(endpointPolicySchema, {
 export const mappingFileSchema = keys({
   endpoints: endpointPolicies,
   mappings: mappingList,
-  tests: Type.Array(Type.Unknown(), {
-    default: [],
-    references: false,
-    description: 'Requests and what is expected of them.',
-  }),
+  tests: Type.Optional(
+    Type.Unsafe<unknown>({
+      later: true,
+      references: false,
+      description: 'Requests and what is expected of them.',
+    }),
+  ),
 })
 
 /** A mapping file's value, defaults filled in. */

@@ -109,11 +109,11 @@ test('a broken reference is explained where it stands', async (context) => {
   assert.equal(loaded.diagnostics[0]?.place?.line, 2)
 })
 
-test('channels and endpoint policies are resolved; mappings and tests are left as they are', async (context) => {
+test('channels and endpoint policies are resolved; mappings are left as they are', async (context) => {
   const mapping = '{ message: "cost ${NOPE}", match: { when: "a = \'${NOPE}\'" } }'
   const folder = await createSampleFolder(context, {
     'reveille.yaml': `hooks: { mappings: [${mapping}] }\nchannels: { slack: { deep: [{ botToken: "\${A}" }] } }\n`,
-    'mappings/a.yaml': `endpoints: { gh: { maxBodyBytes: "\${SIZE}" } }\nmappings: [${mapping}]\ntests: [{ name: "\${NOPE}" }]\n`,
+    'mappings/a.yaml': `endpoints: { gh: { maxBodyBytes: "\${SIZE}" } }\nmappings: [${mapping}]\n`,
   })
   const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: { A: 'a', SIZE: '9' } })
   if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics))
