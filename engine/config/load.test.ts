@@ -372,6 +372,11 @@ test('no diagnostic shows a secret', async (context) => {
   const texts = [
     `gateway: { auth: { token: ${secret}, x: 1 } }\nhooks: { token: ${secret} }\n`,
     `gateway: { auth: { tokn: ${secret} } }\n`,
+    `gateway:\n  auth: ${secret}\n`,
+    `gateway: { store: "postgres:/u:${secret}@h/d" }\n`,
+    `channels:\n  telegram: 123:${secret}\n`,
+    `hooks:\n  token ${secret}\n  enabled: true\n`,
+    `channels:\n  slack:\n    privateKey: |\n      BEGIN\n    ${secret}\n    x: y\n`,
     `channels:\n  slack:\n    botToken: ${secret}: oops\n`,
     `channels: { slack: { botToken: "${secret} } }\n`,
     `hooks:\n  token:\n    - ${secret}\n    - *${secret}\n`,

@@ -1,10 +1,11 @@
 /** Owns places in one file: where an offset stands, and its line as it may be shown. */
 
-import { type Document, isPair, isScalar, isSeq, type LineCounter, type Node, visit } from 'yaml'
+import { type Document, isPair, isScalar, isSeq, type LineCounter, type Node, type Pair, visit } from 'yaml'
 import type { Place } from './diagnostic.ts'
 import type { Path } from './path.ts'
 import {
   addressSecretsOf,
+  continuesSecret,
   isSecretKey,
   type MaskedLine,
   maskLine,
@@ -40,7 +41,9 @@ export function createPlaces(options: PlacesOptions, document: Document, lines: 
         .filter((span) => span.start < start + content.length && span.end > start)
         .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
       spans.push(...addressSecretsOf(content))
-      if (unsure) spans.push(...secretSpansOf(content))
+      if (unsure && continuesSecret(text.slice(0, start), content)) {
+        spans.splice(0, spans.length, clip({ start: 0, end: content.length }, content))
+      } else if (unsure) spans.push(...secretSpansOf(content))
       const masked = windowOf(maskLine(content, spans, column))
       const place = { file, line, column, text: masked.text }
       return masked.caret === column ? place : { ...place, caret: masked.caret }
@@ -71,7 +74,8 @@ function secretSpans(document: Document, options: PlacesOptions): Span[] {
   visit(document, {
     Pair(_, pair, ancestors) {
       if (!options.holdsSecrets(pathOf([...ancestors, pair]))) return visit.SKIP
-      if (!isScalar(pair.key) || typeof pair.key.value !== 'string' || !isSecretKey(pair.key.value)) return
+      if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
+      if (!isSecretKey(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
       // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
       for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
         const range = (node as Node | null)?.range
@@ -80,6 +84,11 @@ function secretSpans(document: Document, options: PlacesOptions): Span[] {
     },
   })
   return spans
+}
+
+/** `telegram: 123:abc`: the one text that somebody would write where a channel's map belongs is its token. */
+function isInPlaceOfMap(pair: Pair, ancestors: readonly unknown[]): boolean {
+  return isScalar(pair.value) && /^(channels|providers)$/.test(String(pathOf(ancestors).at(-1)))
 }
 
 function pathOf(nodes: readonly unknown[]): Path {

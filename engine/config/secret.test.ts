@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addressSecretsOf, isSecretKey, maskLine, maskText, secretSpansOf } from './secret.ts'
+import {
+  addressSecretsOf,
+  continuesSecret,
+  isSecretKey,
+  maskLine,
+  maskText,
+  secretSpansOf,
+} from './secret.ts'
 
 test('keys that hold secrets are known, misspelt ones too', () => {
   for (const key of [
@@ -13,6 +20,8 @@ test('keys that hold secrets are known, misspelt ones too', () => {
     'tokn',
     'secert',
     'verifyToken',
+    'auth',
+    'pwd',
   ]) {
     assert.ok(isSecretKey(key), key)
   }
@@ -57,4 +66,11 @@ test('text that no parser understood is hidden after a secret key', () => {
 test('a password inside an address is hidden wherever it stands', () => {
   const line = 'store: postgres://user:hunter2@db/reveille'
   assert.equal(maskLine(line, addressSecretsOf(line), 1).text, 'store: postgres://…@db/reveille')
+})
+
+test('a line of broken text that goes on with a secret, or lost its colon, is known', () => {
+  assert.ok(continuesSecret('slack:\n  privateKey: |\n    BEGIN\n', '  hunter2'))
+  assert.ok(continuesSecret('hooks:\n', '  token hunter2'))
+  assert.ok(!continuesSecret('  token: hunter2\n', '  enabled: tru'))
+  assert.ok(!continuesSecret('  message: |\n', '  Look at it'))
 })

@@ -2,7 +2,8 @@
 
 import { editDistance } from './nearest.ts'
 
-const secretWords = /token|secret|passw|passphrase|credential|cookie|authorization|webhookurl|key$/i
+const secretWords =
+  /token|secret|passw|passphrase|credential|cookie|authorization|webhookurl|key$|^(?:auth|pass|pwd|bearer)$/i
 const openNames = new Set([
   'ackToken',
   'allowQueryToken',
@@ -44,9 +45,22 @@ export function secretSpansOf(line: string): Span[] {
   return spans
 }
 
+/** Whether a line without a key of its own goes on with a secret of the lines `before`; for text that no parser understood. */
+export function continuesSecret(before: string, line: string): boolean {
+  const [, lone] = /^\s*(?:-\s+)?["']?([\w-]+)["']?\s+\S/.exec(line) ?? []
+  if (lone !== undefined && isSecretKey(lone)) return true
+  if (line.trim() === '' || keyOf(line) !== undefined) return false
+  const last = before.split('\n').findLast((one) => keyOf(one) !== undefined)
+  return last !== undefined && isSecretKey(keyOf(last) ?? '')
+}
+
+function keyOf(line: string): string | undefined {
+  return /^\s*(?:-\s+)?["']?([\w-]+)["']?\s*:/.exec(line)?.[1]
+}
+
 /** The spans of credentials inside addresses: `postgres://user:secret@host`. */
 export function addressSecretsOf(line: string): Span[] {
-  return Array.from(line.matchAll(/(?<=:\/\/)[^/\s@"']+(?=@)/g), (found) => ({
+  return Array.from(line.matchAll(/(?<=:\/{1,2})[^/\s@"']+(?=@)/g), (found) => ({
     start: found.index,
     end: found.index + found[0].length,
   }))
