@@ -11,7 +11,7 @@ const slug = /^[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*$/
 
 const longestSlug = 40
 /** `ignore-all-previous-instructions` is a slug too; three words name things but hardly command. */
-const mostWords = 3
+export const mostWords = 3
 const word = /[A-Z]?[a-z]{2,}|[A-Z]{2,}/g
 /** In `pi_3MtwBwLkdIwHu7ix28a3tqPa` chance makes short words, but hardly long ones. */
 const wordAmongDigits = /[A-Z]?[a-z]{4,}|[A-Z]{5,}/g
@@ -23,7 +23,8 @@ export function isHarmless(text: string): boolean {
   return text.length <= longestSlug && slug.test(text) && countWords(text) <= mostWords
 }
 
-function countWords(text: string): number {
+/** Words of an id hardly count: chance makes them. */
+export function countWords(text: string): number {
   let count = 0
   for (const part of text.split(/[._/-]/)) {
     count += part.match(/\d/.test(part) ? wordAmongDigits : word)?.length ?? 0
