@@ -32,6 +32,8 @@ export function isProblem<Value>(checked: Checked<Value>): checked is Problem {
 }
 
 export const longestTimeoutSeconds = 86_400
+/** Keys name lanes in memory, rows on disk and addresses of the admin surface. In UTF-16 units. */
+export const longestSessionKey = 1024
 export const wakeModes: readonly WakeMode[] = ['now', 'next-heartbeat']
 
 export function compileRules(settings: Settings, channels: readonly string[]): Rules {
@@ -121,6 +123,9 @@ export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
   const text = checkText(value)
   if (isProblem(text)) return text
   const key = text.value.trim()
+  if (key.length > longestSessionKey) return invalid(`must have at most ${longestSessionKey} characters`)
+  // The store would put one sign in place of any of them, and strangers would come to share a session.
+  if (!key.isWellFormed()) return invalid('must be well-formed Unicode text')
   if (key.toLowerCase() === 'main') {
     return { code: 'RESERVED_SESSION_KEY', message: 'must not be "main", the key of the main session' }
   }
