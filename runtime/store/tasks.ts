@@ -10,7 +10,20 @@ export function laneOf(sessionKey: string): string {
   return `session:${sessionKey}`
 }
 
-/** `lane` only where a session key was given: a key of the run's own can have no second run. */
+const madeUp = /^hook:([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/
+
+/** The run whose session a key names that the gateway made up: the key holds the run's id. */
+export function founderOf(sessionKey: string): Id | undefined {
+  return madeUp.exec(sessionKey)?.[1]
+}
+
+/** The task that goes first in a lane that it is not in: the founder's, whose key nobody knew before its answer. */
+export function founderTask(lane: string): string | undefined {
+  const founder = lane.startsWith(laneOf('')) ? founderOf(lane.slice(laneOf('').length)) : undefined
+  return founder === undefined ? undefined : `run:${founder}`
+}
+
+/** `lane` only where a session key was given: a key of the run's own has no second run until its answer names it. */
 export function runTask(run: { id: Id; sessionKey: string; lane: boolean; dueAt: number }): NewTask {
   const task = { key: `run:${run.id}`, kind: 'run', dueAt: run.dueAt, subject: run.id } as const
   return run.lane ? { ...task, lane: laneOf(run.sessionKey) } : task

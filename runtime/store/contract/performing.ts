@@ -310,6 +310,28 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
+    test('who goes on with the session of a run that named none waits for that run', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const first = sample.runAction()
+      const sessionKey = `hook:${idOf(first)}`
+      const hands = hireHands(bench.store, ['run'])
+      await bench.store.accept(sample.entry(first))
+      const claim = await hands.next()
+      const [second, third] = [sample.runAction({ sessionKey }), sample.runAction({ sessionKey })]
+      await bench.store.accept(sample.entry(second, third))
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      claim.done()
+      for (const action of [second, third]) {
+        const next = await hands.next()
+        assert.equal(next.task.subject, idOf(action))
+        await bench.settled()
+        assert.equal(hands.waiting.length, 0)
+        next.done()
+      }
+    })
+
     test('a clock that is set back keeps nothing waiting that was due, and cuts no wait short', async (t) => {
       const bench = await createBench(t, subject)
       let ahead = 3_600_000

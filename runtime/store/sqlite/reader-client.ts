@@ -1,4 +1,7 @@
-/** Owns the main thread's side of the reader: starts it with the first question, and merges what is only in memory. */
+/**
+ * Owns the main thread's side of the reader: starts it with a question, lets it go when none comes for a while, and
+ * merges what is only in memory.
+ */
 
 import { Worker } from 'node:worker_threads'
 import {
@@ -12,6 +15,7 @@ import {
   type Route,
   type RunRecord,
   type SessionMessage,
+  type SetTimer,
   StoreError,
 } from '../port.ts'
 import { isId } from './blob.ts'
@@ -29,11 +33,15 @@ interface WaitingCall {
   readonly reject: (error: StoreError) => void
 }
 
-export function createReaderClient(folder: string, refused: Refused): ReaderClient {
+/** A thread without work costs 12 MB, starting it again some 50 ms. */
+const idleMs = 10_000
+
+export function createReaderClient(folder: string, refused: Refused, setTimer: SetTimer): ReaderClient {
   const calls = new Map<number, WaitingCall>()
   let lastCall = 0
   let worker: Worker | undefined
   let closed = false
+  let cancelRest: (() => void) | undefined
 
   function startWorker(): Worker {
     const started = new Worker(readerFile(), { workerData: { folder } satisfies ReaderData })
@@ -42,12 +50,30 @@ export function createReaderClient(folder: string, refused: Refused): ReaderClie
       calls.delete(answer.call)
       if (answer.ok) call?.resolve(answer.value)
       else call?.reject(new StoreError('STORE_UNAVAILABLE', answer.message))
+      if (calls.size === 0) restSoon()
     })
     started.on('error', (error) => {
-      worker = undefined
+      if (worker === started) worker = undefined
       rejectAll(new StoreError('STORE_UNAVAILABLE', 'the reader stopped', { cause: error }))
     })
     return started
+  }
+
+  function restSoon(): void {
+    cancelRest?.()
+    cancelRest = setTimer(() => {
+      if (calls.size === 0) void endWorker()
+    }, idleMs)
+  }
+
+  /** It closes its connection by itself; questions that come meanwhile go to another one. */
+  async function endWorker(): Promise<void> {
+    const running = worker
+    worker = undefined
+    if (running === undefined) return
+    const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+    running.postMessage({ call: 0, query: { type: 'close' } })
+    await exited
   }
 
   function rejectAll(error: StoreError): void {
@@ -123,11 +149,8 @@ export function createReaderClient(folder: string, refused: Refused): ReaderClie
     async close() {
       closed = true
       rejectAll(new StoreError('DRAINING', 'the store is closed'))
-      const running = worker
-      if (running === undefined) return
-      const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
-      running.postMessage({ call: 0, query: { type: 'close' } })
-      await exited
+      cancelRest?.()
+      await endWorker()
     },
   }
 }

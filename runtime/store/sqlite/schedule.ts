@@ -11,6 +11,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ClaimedTask, Id, NewTask, TaskKind } from '../port.ts'
+import { founderTask } from '../tasks.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { Tally } from './tally.ts'
 
@@ -74,6 +75,7 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
   const selectDue = db.prepare(
     'SELECT due_at, seq, key FROM alarms WHERE kind = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?',
   )
+  const updateLane = db.prepare('UPDATE tasks SET lane = ? WHERE key = ?')
   const insertLane = db.prepare('INSERT INTO lanes VALUES (?, ?, ?)')
   const deleteLane = db.prepare('DELETE FROM lanes WHERE lane = ? AND seq = ?')
   const selectHead = db.prepare('SELECT key FROM lanes WHERE lane = ? ORDER BY seq LIMIT 1')
@@ -107,6 +109,16 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
     return row
   }
 
+  /** A run that began a session without a lane heads it from the moment that the session is gone on with. */
+  function adopt(lane: string): string | undefined {
+    const key = founderTask(lane)
+    const row = key === undefined ? undefined : (selectTask.get(key) as TaskRow | undefined)
+    if (row === undefined || row.lane !== null) return undefined
+    updateLane.run(lane, row.key)
+    insertLane.run(lane, row.seq, row.key)
+    return row.key
+  }
+
   function insert(task: NewTask): boolean {
     const seq = tally.sequence + 1
     const lane = task.lane ?? null
@@ -115,7 +127,7 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
     if (changes === 0) return false
     tally.sequence = seq
     if (isBacklog(task.kind)) tally.backlog += 1
-    const head = lane === null ? undefined : headOf(lane)
+    const head = lane === null ? undefined : (headOf(lane) ?? adopt(lane))
     if (lane !== null) insertLane.run(lane, seq, task.key)
     if (head === undefined)
       ring({ ...newRow, key: task.key, seq, kind: task.kind, lane, due_at: task.dueAt, subject })
