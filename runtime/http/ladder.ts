@@ -3,9 +3,10 @@
  * pass, no rung above checks again; nothing above `readBody` runs for a stranger.
  */
 
-import type { HookRequest, Refusal, Snapshot } from '@reveille/engine'
+import type { Action, HookRequest, Refusal, Snapshot } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import type { Store } from '../store/port.ts'
+import { founderOf } from '../store/tasks.ts'
 import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
 import { decodeJson, decodePayload } from './decode.ts'
 import { decompress } from './decompress.ts'
@@ -79,7 +80,7 @@ export function createLadder(options: LadderOptions): Climb {
     if ('code' in decision) return refusedBy(decision)
     if (decision.outcome !== 'accepted') return decision
 
-    const placed = decision.actions.map((action) => ({ id: mintId(), action }))
+    const placed = decision.actions.map((action) => ({ id: idOf(action) ?? mintId(), action }))
     const ending = { outcome: 'accepted', placed, mapping: decision.mapping } as const
     await store.accept(composeEntry(exchange, ending, now()))
     return ending
@@ -88,6 +89,11 @@ export function createLadder(options: LadderOptions): Climb {
   function elapsed({ startedAt }: Exchange): number {
     return hundredths(options.clock() - startedAt)
   }
+}
+
+/** A session that nobody named carries the id of its first run, so that the next one can be told to wait for it. */
+function idOf(action: Action): string | undefined {
+  return action.kind === 'agent' && !action.sessionKeyGiven ? founderOf(action.sessionKey) : undefined
 }
 
 export function hundredths(ms: number): number {

@@ -175,3 +175,26 @@ test('hostile nesting and prototype keys are payload like any other', async (t) 
   assert.deepEqual(Object.keys(Object.prototype), before)
   assert.equal('polluted' in {}, false)
 })
+
+test('a session that nobody named carries the id of its run, and is gone on with in its lane', async (t) => {
+  const { store, post } = await openWhole(t)
+  const { runId, sessionKey } = (await post('agent', { message: 'one' })).body
+  assert.equal(sessionKey, `hook:${runId}`)
+  const again = await post('agent', { message: 'two', sessionKey })
+  assert.equal(again.status, 202)
+  const claimed: unknown[] = []
+  const first = Promise.withResolvers<void>()
+  store.work({
+    kinds: ['run'],
+    concurrency: 4,
+    perform({ task }) {
+      claimed.push(task.subject)
+      first.resolve()
+      return new Promise(() => {})
+    },
+  })
+  await first.promise
+  // An order that is answered comes after every claim that was given before it.
+  await store.command({ type: 'set-route', route: { channel: 'terminal' } })
+  assert.deepEqual(claimed, [runId])
+})
