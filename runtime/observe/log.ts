@@ -42,7 +42,8 @@ export function createLog(options: LogOptions): OwnedLog {
     const log = pino(settings(options.level), options.stream)
     return { log, setLevel: (level) => setLevel(log, level), flush() {} }
   }
-  const file = destination({ fd: 2, sync: false })
+  // Blocks make writes few enough to wait for; one that is not waited for can be overtaken by the last one.
+  const file = destination({ fd: 2, sync: true })
   const blocks = createLineBlocks(file)
   const timer = setInterval(blocks.pass, passEveryMs)
   timer.unref()
