@@ -145,6 +145,25 @@ test('a heartbeat that fails consumes nothing and backs off, up to half an hour'
   assert.deepEqual([beats.at(-1)?.eventIds?.length, beats[0]?.error?.code], [1, 'bad-credential'])
 })
 
+test('a failing heartbeat waits as long as the vendor asks, up to half an hour', async (t) => {
+  for (const [retryAfter, ms] of [
+    [0, 5000],
+    [90.5005, 90_501],
+    [86_400, 30 * minute],
+  ] as const) {
+    const bed = await openTestBed(t, {
+      async run() {
+        throw new PluginError('slow down', { code: 'rate-limited', retryable: true, retryAfter })
+      },
+    })
+    await bed.start()
+    await bed.acceptEvent('bell')
+    bed.clock.advance(250)
+    await bed.until(async () => bed.log('heartbeat-failed').length === 1)
+    assert.equal(bed.log('heartbeat-failed')[0]?.['inMs'], ms)
+  }
+})
+
 test('a new event does not cut the backoff of a failing main session short', async (t) => {
   const bed = await openTestBed(t, {
     async run() {

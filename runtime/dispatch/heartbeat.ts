@@ -58,7 +58,8 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
       return { effects: { run: fields }, again: at, counts: false }
     }
     const ending = outcome.kind === 'timed-out' ? timedOut(run) : failed(outcome.failure)
-    return retry(run, ending, claim.task.attempt, at)
+    const askedMs = outcome.kind === 'failed' ? (outcome.failure.retryAfterMs ?? 0) : 0
+    return retry(run, ending, { failures: claim.task.attempt, askedMs }, at)
   }
 
   /** The process before ended during a heartbeat. Its run ends here; its events are still pending. */
@@ -154,8 +155,14 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
   }
 
   /** A heartbeat is never given up, since nothing else shows its events: it backs off, and says so. */
-  function retry(run: Heartbeat['run'], ending: Unanswered, failures: number, at: number): Settlement {
-    const waitMs = backoffMs(failures, backoff, options.random)
+  function retry(
+    run: Heartbeat['run'],
+    ending: Unanswered,
+    { failures, askedMs }: { failures: number; askedMs: number },
+    at: number,
+  ): Settlement {
+    const ownMs = backoffMs(failures, backoff, options.random)
+    const waitMs = Math.min(backoff.mostMs, Math.max(ownMs, Math.ceil(askedMs)))
     const outcome = ending.state
     const { code, message } = ending.error
     log.warn(
