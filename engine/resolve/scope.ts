@@ -49,7 +49,8 @@ export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> 
 
 function makeRoot(request: HookRequest): Readonly<Record<string, unknown>> {
   const payload = parseTexts(request.rawBody) ?? request.payload
-  const root: Record<string, unknown> = { __proto__: null as never, ...keysOf(payload) }
+  const root: Record<string, unknown> = Object.create(null)
+  copyKeys(payload, root)
   root.payload = payload
   root.headers = request.headers
   root.query = request.query
@@ -58,9 +59,12 @@ function makeRoot(request: HookRequest): Readonly<Record<string, unknown>> {
   return root
 }
 
-/** Without those that our names hide, for which there is no value yet. */
-function keysOf(payload: unknown): object {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return {}
-  const { params, vars, item, index, ...keys } = payload as Readonly<Record<string, unknown>>
-  return keys
+/** Names of ours for which there is no value yet. */
+const hidden: ReadonlySet<string> = new Set(['params', 'vars', 'item', 'index'])
+
+/** One by one: spreading a hundred thousand keys takes three times as long. */
+function copyKeys(payload: unknown, root: Record<string, unknown>): void {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return
+  const fields = payload as Readonly<Record<string, unknown>>
+  for (const key of Object.keys(fields)) if (!hidden.has(key)) root[key] = fields[key]
 }
