@@ -5,6 +5,8 @@ import { RequestError } from './errors.ts'
 import type { Timers } from './timers.ts'
 
 const empty = Buffer.alloc(0)
+/** A body in chunks of one byte would otherwise hold a hundred times its size. */
+const mostChunks = 1024
 
 export interface BodyLimits {
   readonly maxBytes: number
@@ -26,7 +28,8 @@ export async function readBody(
 ): Promise<Buffer> {
   const declared = declaredBytes(incoming)
   if (declared > limits.maxBytes) throw new RequestError('BODY_TOO_LARGE')
-  if (incoming.headers.expect !== undefined) outgoing.writeContinue()
+  // HTTP/1.0 knows no interim reply, and would take it for the last one.
+  if (incoming.headers.expect !== undefined && incoming.httpVersion !== '1.0') outgoing.writeContinue()
   // The parser is still at work on what came with the head; mostly that is the whole body.
   await undefined
   return declared > 0 && incoming.readableLength === declared
@@ -55,7 +58,8 @@ function gatherBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buff
       if (bytes > limits.maxBytes) fail(new RequestError('BODY_TOO_LARGE'))
       else if (only === undefined) only = chunk
       else if (chunks === undefined) chunks = [only, chunk]
-      else chunks.push(chunk)
+      else if (chunks.length < mostChunks) chunks.push(chunk)
+      else chunks = [Buffer.concat(chunks), chunk]
     }
     /** The listeners stay: nothing comes after the end, and they go with the request. */
     function onEnd() {

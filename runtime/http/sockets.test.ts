@@ -152,6 +152,23 @@ test('a sender that asks before it sends is told to go on only once its token wa
   await friend.received('eventId')
 })
 
+test('a sender of HTTP/1.0, which knows no interim reply, gets none', async (t) => {
+  const { dial } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.0', host, auth, 'Content-Length: 2', 'Expect: 100-continue', '', '{}')
+  assert.match(await sender.closed(), /^HTTP\/1\.1 200 /)
+})
+
+test('a body in more chunks than are kept apart arrives whole and in order', async (t) => {
+  const { dial, asked } = await openSurface(t, { hooks: { maxBodyBytes: 16_384 } })
+  const body = JSON.stringify({ text: Array.from({ length: 1500 }, (_, index) => index).join('') })
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Transfer-Encoding: chunked', ...end)
+  sender.send(...Array.from(body).flatMap((character) => ['1', character]), '0', ...end)
+  await sender.received('eventId')
+  assert.equal(Buffer.from(asked[0]?.rawBody ?? []).toString(), body)
+})
+
 test('other routes still tell senders to go on', async (t) => {
   const { dial } = await openSurface(t)
   const sender = await dial()
