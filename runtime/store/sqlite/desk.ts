@@ -43,8 +43,10 @@ export function openDesk(data: WriterData, changed: NoteChange): Desk {
   if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `the database ${file} is gone`)
   const db = new DatabaseSync(file, { timeout: 5_000 })
   try {
-    // FULL: a commit is on the disk before anyone hears of it. The checkpoint waits for 16 MiB of log.
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000')
+    // FULL: a commit is on the disk before anyone hears of it. The checkpoint waits for 16 MiB of log, which a long reader may let grow and which then shrinks to 64 MiB.
+    db.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864',
+    )
     migrate(db)
     return prepareDesk(db, data, changed)
   } catch (error) {
