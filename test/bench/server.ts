@@ -44,10 +44,12 @@ export async function startEcho(): Promise<Server> {
 export async function startGateway(options: { logLevel: 'info' | 'warn' }): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-bench-'))
   const port = await freePort()
-  await mkdir(join(folder, 'mappings'))
-  await writeFile(join(folder, 'mappings', 'github.yaml'), mappings)
+  // Apart from the log: whatever is written beside a configuration without a `.env` wakes its watcher.
+  const home = join(folder, 'home')
+  await mkdir(join(home, 'mappings'), { recursive: true })
+  await writeFile(join(home, 'mappings', 'github.yaml'), mappings)
   await writeFile(
-    join(folder, 'reveille.yaml'),
+    join(home, 'reveille.yaml'),
     `gateway: { port: ${port}, log: { level: ${options.logLevel}, format: json } }
 hooks: { enabled: true, token: ${hookToken} }
 channels: { terminal: {} }
@@ -57,7 +59,7 @@ agents: { route: { channel: terminal, to: stdout } }
   const log = openSync(join(folder, 'log'), 'w')
   const child = spawn(
     process.execPath,
-    [pathOf('../../tools/run.js'), 'start', '--config', join(folder, 'reveille.yaml')],
+    [pathOf('../../tools/run.js'), 'start', '--config', join(home, 'reveille.yaml')],
     { stdio: ['ignore', log, log] },
   )
   const server = serverOf(child, `http://127.0.0.1:${port}`, () => rm(folder, { recursive: true }))
