@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface Server {
   readonly url: string
-  /** Megabytes of resident memory now. */
+  /** Resident memory now, in millions of bytes. */
   residentMegabytes(): number
   stop(): Promise<void>
 }
@@ -72,7 +72,7 @@ function serverOf(child: ChildProcess, url: string, clean?: () => Promise<void>)
     url,
     residentMegabytes() {
       const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]
-      return Number(kilobytes) / 1024
+      return (Number(kilobytes) * 1024) / 1_000_000
     },
     async stop() {
       const ended = once(child, 'exit')
