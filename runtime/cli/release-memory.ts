@@ -23,7 +23,8 @@ const kept: object[] = []
 
 /**
  * Keeps one of the objects behind `process.nextTick`. V8 forgets their shape with the last of them, which a collection
- * at rest is sure to find, and `nextTick` is three times as slow from then on: an eighth of what a request costs.
+ * at rest is sure to find, and `nextTick` is three times as slow from then on: a request cost the main thread 40 us
+ * instead of 37 (3 runs each, 32 connections).
  */
 function keepTick(): void {
   const hook = createHook({ init: (_id, _type, _trigger, tick) => kept.push(tick) }).enable()
