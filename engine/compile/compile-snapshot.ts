@@ -5,9 +5,10 @@ import type { Diagnostic } from '../config/diagnostic.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
-import { builtInEndpoints, createEndpointIndex, type Indexed } from './endpoint-index.ts'
+
 import { freezeDeep } from './freeze-deep.ts'
 import { compileMapping, runnerProblem } from './mapping.ts'
+import { builtInEndpoints, createDecisionIndex, type Indexed } from './match/decision-index.ts'
 import { createReport } from './report.ts'
 import type { Catalog, MappingSummary, Snapshot } from './snapshot.ts'
 
@@ -44,7 +45,7 @@ export function compileSnapshot(
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
 
-  const index = createEndpointIndex(indexed)
+  const index = createDecisionIndex(indexed)
   const snapshot: Snapshot = {
     digest,
     settings,
@@ -52,6 +53,9 @@ export function compileSnapshot(
     mappings: configuration.mappings.map(summarise),
     covers: (endpoint) =>
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || Object.hasOwn(endpoints, endpoint),
+    explain: async ({ endpoint }) => {
+      throw new Error(`not built yet: ${endpoint}`)
+    },
     resolve: createResolve({
       candidates: index.candidates,
       rules,

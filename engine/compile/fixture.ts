@@ -72,6 +72,8 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
       channels: fixture.channels ?? fixtureSettings.channels,
     },
     mappings: mappings.map(entryOf),
+    disabled: [],
+    tests: [],
     endpoints: fixture.endpoints ?? {},
     digest: 'd1',
     watched: [],
@@ -89,6 +91,7 @@ function entryOf({ id = 'first', ...value }: Mapping, index: number): MappingEnt
   const source: MappingSource = { action: 'agent', ...value }
   return {
     id,
+    origin: { kind: 'file', name: 'mappings/test.yaml' },
     value: source,
     label: `mappings/test.yaml:${index + 1}:1`,
     locate: (path, offset = 0) => {

@@ -19,7 +19,7 @@ import {
   wakeModes,
 } from '../resolve/rules.ts'
 import { type CompiledField, compileField } from './field.ts'
-import { compileMatch } from './match.ts'
+import { compileMatch } from './match/compile-match.ts'
 import type { Report } from './report.ts'
 
 /** The fields that say something for an action; loading warns of the others. */
@@ -64,8 +64,15 @@ export function compileMapping(
   return Object.freeze({
     id,
     action,
-    matches: compileMatch(source.match, report),
+    place: entry.label,
+    matcher: compileMatch(source.match, report),
+    checkPayload: undefined,
+    forEach: undefined,
+    vars: [],
     fields: Object.freeze(fields),
+    deliverTo: undefined,
+    strict: source.strict === true,
+    continues: source.continue === true,
     runner: source.runner,
     trusted: source.allowUnsafeExternalContent === true,
   })

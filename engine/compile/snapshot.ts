@@ -3,6 +3,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
+import type { Explanation } from '../resolve/trace.ts'
 
 export interface Snapshot {
   /** SHA-256 of everything that the snapshot was made from, in hex. Same content, same digest. */
@@ -15,6 +16,8 @@ export interface Snapshot {
   covers(endpoint: string): boolean
   /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
   resolve(request: HookRequest): Decision | Promise<Decision>
+  /** Resolves once more and says why; a hundred times the cost. Never rejects. Nothing in it is secret. */
+  explain(request: HookRequest): Promise<Explanation>
 }
 
 export interface MappingSummary {

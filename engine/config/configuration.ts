@@ -5,8 +5,15 @@ import type { Settings } from './settings.ts'
 
 export interface Configuration {
   readonly settings: Settings
-  /** In matching order: the configuration's own, then the files of `mappingsDir` by relative path. */
+  /**
+   * In matching order: the configuration's own, then the files of `mappingsDir` by relative path, then presets in
+   * their listed order. Those with `enabled: false` are left out.
+   */
   readonly mappings: readonly MappingEntry[]
+  /** Mappings with `enabled: false`, for whoever asks why one did not match. */
+  readonly disabled: readonly MappingEntry[]
+  /** The `tests:` of mapping files and of the presets in use, in the order of their files. */
+  readonly tests: readonly TestEntry[]
   /** Policies by endpoint name, as the texts of `match.path`. */
   readonly endpoints: Readonly<Record<string, EndpointPolicy>>
   /** SHA-256 in hex over the content of every file and environment value that had a say. */
@@ -22,10 +29,18 @@ export interface EndpointPolicy {
   readonly maxBodyBytes?: number
 }
 
+/** Where an entry was written. A preset is told by its name. */
+export interface Origin {
+  readonly kind: 'configuration' | 'file' | 'preset'
+  /** `reveille.yaml`, `mappings/github.yaml`, or a preset's `github`. */
+  readonly name: string
+}
+
 /** A mapping as written, its shape checked, its places known. */
 export interface MappingEntry {
   readonly id: string
   readonly value: MappingSource
+  readonly origin: Origin
   /**
    * The place of a field by its path from the entry (`['match', 'when']`); of the entry for `[]`. With `offset`,
    * the place of that character of the field's text, from 0 in UTF-16 units.
@@ -35,15 +50,37 @@ export interface MappingEntry {
   readonly label: string
 }
 
+/** One wanted header: a text, any of a list, or a test; several tests must all hold. */
+export type HeaderPattern =
+  | string
+  | readonly string[]
+  | { readonly exists?: boolean; readonly pattern?: string }
+
+/** One of several channels that a reply goes to. Both may be templates. */
+export interface Target {
+  readonly channel: string
+  readonly to?: string
+}
+
 /** The fields of design 4.1 that this version knows. Aliases (`messageTemplate`, `textTemplate`) are already folded. */
 export interface MappingSource {
   readonly description?: string
   readonly match?: {
+    /** May hold `:name` segments. */
     readonly path?: string
     readonly source?: string
-    readonly headers?: Readonly<Record<string, string | readonly string[]>>
+    /** Names in lower case. */
+    readonly headers?: Readonly<Record<string, HeaderPattern>>
+    /** As written; `compile/match/body-pattern.ts` reads it. */
+    readonly body?: Readonly<Record<string, unknown>>
     readonly when?: string
   }
+  /** JSON Schema of the payload: as written, or what the named file holds. */
+  readonly schema?: boolean | Readonly<Record<string, unknown>>
+  /** JSONata. */
+  readonly forEach?: string
+  /** Name -> JSONata, in the order in which they are computed. */
+  readonly vars?: Readonly<Record<string, string>>
   readonly action: 'wake' | 'agent'
   readonly text?: string
   readonly mode?: string
@@ -54,12 +91,60 @@ export interface MappingSource {
   readonly deliver?: boolean | string
   readonly channel?: string
   readonly to?: string
+  readonly deliverTo?: readonly Target[]
   readonly model?: string
   readonly thinking?: string
   readonly timeoutSeconds?: number | string
   readonly runner?: string
+  readonly strict?: boolean
+  readonly continue?: boolean
   readonly allowPayloadRouting?: boolean
   readonly allowUnsafeExternalContent?: boolean
+}
+
+/** One of the `tests:` as written, its shape checked, its places known. */
+export interface TestEntry {
+  readonly value: TestSource
+  readonly origin: Origin
+  /** As of a {@link MappingEntry}. */
+  locate(path: readonly (string | number)[], offset?: number): Place
+  readonly label: string
+}
+
+export interface TestSource {
+  readonly name: string
+  readonly request: {
+    readonly endpoint: string
+    /** Names in lower case. */
+    readonly headers?: Readonly<Record<string, string>>
+    readonly query?: Readonly<Record<string, string>>
+    /** The payload; absent where there is a `bodyText`. */
+    readonly body?: unknown
+    /** What the file of `bodyFile` holds, to be decoded as a received body is. */
+    readonly bodyText?: string
+  }
+  /** ISO 8601. Default: 2026-01-01T00:00:00Z. */
+  readonly now?: string
+  readonly expect: Expectation
+}
+
+/**
+ * What is expected of one request. An action's field is compared with a text, number or boolean, or held against tests
+ * such as `{contains: "#42"}`; the fields of a single action may stand at the top.
+ */
+export interface Expectation {
+  /** Default: `accepted` where fields are expected. */
+  readonly outcome?: 'accepted' | 'ignored' | 'skipped' | 'refused'
+  readonly status?: number
+  /** A stable code of the HTTP contract. */
+  readonly code?: string
+  /** The id of the mapping that made it. */
+  readonly mapping?: string
+  readonly action?: 'wake' | 'agent'
+  /** Several actions, in order; each with `mapping`, `action` and fields. */
+  readonly actions?: readonly Readonly<Record<string, unknown>>[]
+  /** `message`, `text`, `prompt`, `sessionKey` and the other fields of an action. */
+  readonly [field: string]: unknown
 }
 
 /** What loading answers: a configuration, or why there is none. */

@@ -1,6 +1,6 @@
 /** Owns mapping entries: from the items of a `mappings:` list to entries whose other names are folded into one. */
 
-import type { MappingEntry, MappingSource } from './configuration.ts'
+import type { HeaderPattern, MappingEntry, MappingSource } from './configuration.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 import type { Findings } from './findings.ts'
 import type { MappingValue } from './mapping-schema.ts'
@@ -153,6 +153,7 @@ function createEntry(id: string, { value, source, path }: Item): MappingEntry {
   const { line, column } = source.place(path)
   return Object.freeze({
     id,
+    origin: { kind: 'configuration' as const, name: source.name },
     value: foldNames(value),
     label: `${source.name}:${line}:${column}`,
     locate: (below: Path, offset?: number) => {
@@ -184,7 +185,7 @@ function foldMatch({
   headers,
   when,
 }: NonNullable<MappingValue['match']>): NonNullable<MappingSource['match']> {
-  const folded: Record<string, string | readonly string[]> = Object.create(null)
+  const folded: Record<string, HeaderPattern> = Object.create(null)
   for (const [name, wanted] of Object.entries(headers ?? {})) folded[name.toLowerCase()] = wanted
   return {
     ...(path === '/' ? {} : present('path', path)),

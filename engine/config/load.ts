@@ -49,7 +49,17 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   const settings = deepFreeze(resolveSettings(main.value, file, reading.folder))
   const warnings = findings.warnings()
   const locate = (path: Path): Place => main.source.place(path)
-  const configuration: Configuration = { settings, mappings, endpoints, digest, watched, warnings, locate }
+  const configuration: Configuration = {
+    settings,
+    mappings,
+    disabled: [],
+    tests: [],
+    endpoints,
+    digest,
+    watched,
+    warnings,
+    locate,
+  }
   return { ok: true, configuration: Object.freeze(configuration) }
 }
 

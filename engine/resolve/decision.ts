@@ -46,9 +46,11 @@ export interface AgentAction {
   readonly sessionKeyGiven: boolean
   readonly wakeMode: WakeMode
   readonly deliver: boolean
-  /** A configured channel's name, or `last`. */
+  /** A configured channel's name, or `last`; with `deliverTo`, that of its first. */
   readonly channel: string
   readonly to?: string
+  /** Where the reply goes instead, each once. */
+  readonly deliverTo?: readonly { readonly channel: string; readonly to?: string }[]
   readonly runner: string
   readonly model?: string
   readonly thinking?: string

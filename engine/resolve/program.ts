@@ -1,7 +1,9 @@
 /** Owns what compiling makes of a mapping and resolving runs: closures, nothing to look up or parse. */
 
+import type { FieldError } from './decision.ts'
 import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
+import type { FailedClause } from './trace.ts'
 
 /** Renders into segments. Throws only the errors of output.ts. */
 export type Template = (scope: Scope, output: Output) => void
@@ -24,7 +26,12 @@ export class ExpressionError extends Error {
 /** An error counts as no match, but is told to whoever asks why nothing matched. */
 export type Verdict = boolean | ExpressionError
 
-export type Matcher = (scope: Scope) => Verdict | Promise<Verdict>
+export interface Matcher {
+  /** Whether the mapping is meant; a promise only where `match.when` was asked. */
+  readonly matches: (scope: Scope) => Verdict | Promise<Verdict>
+  /** The first clause that fails, in the order in which `matches` asks them; nothing where all hold. */
+  readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
+}
 
 export type Field =
   | { readonly kind: 'literal'; readonly value: unknown }
@@ -50,10 +57,31 @@ export type FieldName = (typeof fieldNames)[number]
 /** A mapping, ready to run. */
 export interface Program {
   readonly id: string
+  /** `file:line:column` of the entry. */
+  readonly place: string
   readonly action: 'wake' | 'agent'
-  readonly matches: Matcher
+  readonly matcher: Matcher
+  /** What is wrong with the payload by the mapping's `schema`, if anything. */
+  readonly checkPayload: ((payload: unknown) => readonly FieldError[]) | undefined
+  /** One action for each element of what it gives. */
+  readonly forEach: Expression | undefined
+  /** In the order in which they are computed. */
+  readonly vars: readonly { readonly name: string; readonly evaluate: Expression }[]
   readonly fields: readonly { readonly name: FieldName; readonly field: Field }[]
+  /** Instead of `channel` and `to`. */
+  readonly deliverTo: readonly { readonly channel: Field; readonly to: Field | undefined }[] | undefined
   readonly runner?: string
+  /** An absent value in a template is refused. */
+  readonly strict: boolean
+  /** Later mappings are tried too. */
+  readonly continues: boolean
   /** No boundary for what it renders. */
   readonly trusted: boolean
+}
+
+/** A mapping that may match a request, and what its path took from the endpoint's name. */
+export interface Candidate {
+  readonly program: Program
+  /** The path's `:name` segments by name; empty for a path without any. */
+  readonly params: Readonly<Record<string, string>>
 }

@@ -6,15 +6,15 @@ import type { Decision, HookRequest } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { type Found, firstMatch } from './match.ts'
 import { createMeter } from './output.ts'
-import type { Program } from './program.ts'
+import type { Candidate } from './program.ts'
 import { refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope } from './scope.ts'
 
 export interface ResolveParts {
-  /** The mappings that may match at an endpoint, in matching order. */
-  readonly candidates: (endpoint: string) => readonly Program[]
+  /** The mappings that may match, in matching order. */
+  readonly candidates: (request: HookRequest) => readonly Candidate[]
   readonly rules: Rules
   readonly maxRenderedBytes: number
   readonly randomness: Randomness
@@ -35,14 +35,14 @@ export function createResolve(parts: ResolveParts): (request: HookRequest) => De
 
     const scope = createScope(request)
     const decide = (found: Found): Decision | Promise<Decision> => {
-      const { program } = found
-      if (program === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
+      if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
+      const { program } = found.candidate
       return settle(() => {
         const draft = renderDraft(program, scope, createMeter(maxRenderedBytes))
         return draft instanceof Promise ? draft.then(accept) : accept(draft)
       }, program.id)
     }
-    const found = firstMatch(candidates(endpoint), scope)
+    const found = firstMatch(candidates(request), scope)
     return found instanceof Promise ? found.then(decide) : decide(found)
   }
 
@@ -58,7 +58,7 @@ function settle(work: () => Decision | Promise<Decision>, mapping?: string): Dec
   }
 }
 
-function explain(endpoint: string, found: Extract<Found, { program: undefined }>): string {
+function explain(endpoint: string, found: Extract<Found, { candidate: undefined }>): string {
   const { tried, failures } = found
   if (tried === 0) return `endpoint "${endpoint}" has no mappings`
   const reason = `no mapping of endpoint "${endpoint}" matched (${tried} tried)`

@@ -9,6 +9,13 @@ export interface Scope {
   readonly payload: unknown
   /** Whether `payload` was parsed again with exact integers. */
   readonly exact: boolean
+  /** What the mapping's path took from the endpoint's name. */
+  readonly params: Readonly<Record<string, string>>
+  /** The element of `forEach` and its position; absent without one. */
+  readonly item: unknown
+  readonly index: number | undefined
+  /** Those computed so far. */
+  readonly vars: Readonly<Record<string, unknown>> | undefined
   /** Made at the first expression, shared by all of the request. */
   root: Readonly<Record<string, unknown>> | undefined
 }
@@ -26,14 +33,25 @@ const reservedNames = {
   now: (scope: Scope): unknown => new Date(scope.request.now).toISOString(),
 } as const
 
+const noParams: Readonly<Record<string, string>> = Object.freeze({})
+
 export function createScope(request: HookRequest): Scope {
-  return { request, payload: request.payload, exact: false, root: undefined }
+  return {
+    request,
+    payload: request.payload,
+    exact: false,
+    params: noParams,
+    item: undefined,
+    index: undefined,
+    vars: undefined,
+    root: undefined,
+  }
 }
 
 /** The same request with every integer beyond 2^53 kept as it was written. */
 export function withExactNumbers(scope: Scope): Scope {
   const payload = parseExact(scope.request.rawBody) ?? scope.payload
-  return { request: scope.request, payload, exact: true, root: scope.root }
+  return { ...scope, payload, exact: true }
 }
 
 /** How to read one of our names; nothing for any other, which is then a key of the payload. */

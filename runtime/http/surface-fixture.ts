@@ -1,5 +1,6 @@
 /** Owns a hook surface for tests: a hand-made snapshot, a store that remembers, a log to read, timers to fire. */
 
+import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Action, Decision, HookRequest, Live, Snapshot } from '@reveille/engine'
@@ -92,6 +93,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     mappings: [],
     endpoints: options.endpoints ?? {},
     covers: (endpoint) => covered.has(endpoint),
+    explain: async () => assert.fail('it was asked'),
     resolve: options.resolve ?? (() => ({ outcome: 'accepted', actions: [wake] })),
   }
 }

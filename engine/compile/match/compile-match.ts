@@ -1,11 +1,11 @@
-/** Owns compiling a mapping's `match`, except `path`, which the endpoint index answers. */
+/** Owns compiling a mapping's `match`, except `path`, which the decision index answers. */
 
-import type { MappingSource } from '../config/configuration.ts'
-import { type Expression, ExpressionError, type Matcher, type Verdict } from '../resolve/program.ts'
-import type { Scope } from '../resolve/scope.ts'
-import { compileExpression, unwrapExpression } from './expression.ts'
-import { reportSyntax } from './field.ts'
-import type { Report } from './report.ts'
+import type { HeaderPattern, MappingSource } from '../../config/configuration.ts'
+import { type Expression, ExpressionError, type Matcher, type Verdict } from '../../resolve/program.ts'
+import type { Scope } from '../../resolve/scope.ts'
+import { compileExpression, unwrapExpression } from '../expression.ts'
+import { reportSyntax } from '../field.ts'
+import type { Report } from '../report.ts'
 
 type Match = NonNullable<MappingSource['match']>
 type Condition = (scope: Scope) => boolean
@@ -18,10 +18,11 @@ export function compileMatch(match: Match | undefined, report: Report): Matcher 
     conditions.push(compileHeader(name, wanted))
   const when = match?.when === undefined ? undefined : compileWhen(match.when, report)
 
-  return (scope) => {
+  const matches: Matcher['matches'] = (scope) => {
     for (const condition of conditions) if (!condition(scope)) return false
     return when === undefined ? true : when(scope)
   }
+  return { matches, explain: async () => undefined }
 }
 
 function compileSource(wanted: string): Condition {
@@ -33,9 +34,10 @@ function compileSource(wanted: string): Condition {
 }
 
 /** Names fold case, values do not. A header that came several times matches if any of its values does. */
-function compileHeader(name: string, wanted: string | readonly string[]): Condition {
+function compileHeader(name: string, wanted: HeaderPattern): Condition {
+  if (typeof wanted === 'object' && !Array.isArray(wanted)) throw new Error('not built yet')
   const key = name.toLowerCase()
-  const values = new Set(typeof wanted === 'string' ? [wanted] : wanted)
+  const values = new Set(typeof wanted === 'string' ? [wanted] : (wanted as readonly string[]))
   return ({ request: { headers } }) => {
     const given = Object.hasOwn(headers, key) ? headers[key] : undefined
     if (given === undefined) return false
@@ -43,7 +45,7 @@ function compileHeader(name: string, wanted: string | readonly string[]): Condit
   }
 }
 
-function compileWhen(text: string, report: Report): Matcher | undefined {
+function compileWhen(text: string, report: Report): Matcher['matches'] | undefined {
   const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
   let expression: Expression
   try {
