@@ -32,6 +32,37 @@ test('a reply is delivered, part by part, and its run reaches its last stage', a
   assert.deepEqual([delivery?.runId, run.deliveredAt], [id, bed.clock.now()])
 })
 
+test('a reply goes to each of several targets, and the run is at its last stage when the last one has it', async (t) => {
+  let held: (() => void) | undefined
+  const bed = await openTestBed(t, {
+    send: (_part, { target }) =>
+      target['to'] === 'Bob' ? new Promise((resolve) => (held = resolve)) : Promise.resolve(),
+  })
+  await bed.start()
+  const deliverTo = ['Ada', 'Bob'].map((to) => ({ channel: 'wall', to }))
+  const id = await bed.acceptRun({ deliver: true, deliverTo, prompt: 'hello' })
+  await bed.until(async () => (await bed.deliveries()).some(({ state }) => state === 'delivered') && held)
+  assert.equal((await bed.read().run(id))?.stage, 'summarised')
+  held?.()
+  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
+  assert.equal(run.deliveryIds.length, 2)
+  assert.deepEqual(bed.sent.map(({ to }) => to).sort(), ['Ada', 'Bob'])
+})
+
+test('a run with a target that cannot be reached does not pass for delivered', async (t) => {
+  const bed = await openTestBed(t)
+  await bed.start()
+  const deliverTo = [{ channel: 'wall', to: 'Ada' }, { channel: 'pager' }]
+  const id = await bed.acceptRun({ deliver: true, deliverTo, prompt: 'hello' })
+  await bed.until(async () => (await bed.deliveries()).some(({ state }) => state === 'delivered'))
+  const states = (await bed.deliveries()).map(({ state, code }) => [state, code])
+  assert.deepEqual(states, [
+    ['delivered', undefined],
+    ['parked', 'NO_ROUTE'],
+  ])
+  assert.equal((await bed.read().run(id))?.stage, 'summarised')
+})
+
 test('a run that does not deliver makes no delivery', async (t) => {
   const bed = await openTestBed(t)
   await bed.start()

@@ -84,7 +84,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     return {
       effects: {
         delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...settled },
-        run: { id: runId, stage: 'delivered', deliveredAt: at },
+        delivered: { run: runId, at },
       },
       done: true,
     }
@@ -153,7 +153,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     return {
       effects: {
         delivery: { id: delivery.id, state: 'skipped', ...settled, ...facts, endedAt: at },
-        run: { id: delivery.runId, stage: 'delivered', deliveredAt: at },
+        delivered: { run: delivery.runId, at },
       },
       done: true,
     }

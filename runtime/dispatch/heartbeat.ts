@@ -18,7 +18,7 @@ import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { type AttemptEnd, withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, backoffMs } from './backoff.ts'
 import type { PerformerOptions } from './options.ts'
-import { planDelivery, reportUnsent } from './outgoing.ts'
+import { planDeliveries, reportUnsent } from './outgoing.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
 
@@ -107,14 +107,13 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
 
   function conclude(heartbeat: Heartbeat, ending: Answered, work: Work, at: number): Settlement {
     const { run, shown } = heartbeat
-    const { delivery, task } = planDelivery(run, ending.reply, {
+    const { deliveries, tasks, open } = planDeliveries(run, ending.reply, {
       route: work.route,
       channel: options.channel,
       ackToken: settings().heartbeat.ackToken,
       mintId,
       at,
     })
-    const open = delivery?.state === 'pending' || delivery?.state === 'parked'
     const left = work.pending.now - shown.filter((event) => event.mode === 'now').length
     const next = left > 0 ? [heartbeatTask(at + heartbeatBurstMs)] : nextTick(at)
     const said = {
@@ -135,7 +134,7 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
       },
       'heartbeat succeeded',
     )
-    if (delivery) reportUnsent(log, run, delivery)
+    for (const delivery of deliveries) reportUnsent(log, run, delivery)
     return {
       effects: {
         run: {
@@ -143,12 +142,12 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
           ...endingFields(ending),
           ...(open ? { stage: 'ran', ranAt: at } : passed(at)),
           attempts: withEnd(run.attempts, at, { outcome: 'succeeded' }),
-          deliveryIds: delivery ? [delivery.id] : [],
+          deliveryIds: deliveries.map(({ id }) => id),
         },
         append: [{ session: mainSession, turn: run.id, messages: exchange(said) }],
         consume: { by: run.id, at, events: shown.map((event) => event.id) },
-        deliveries: delivery ? [delivery] : [],
-        tasks: task ? [...next, task] : next,
+        deliveries,
+        tasks: [...next, ...tasks],
       },
       done: true,
     }

@@ -1,4 +1,4 @@
-/** Owns the step from a reply to its delivery: to whom, on which lane, or why not at all. */
+/** Owns the step from a reply to its deliveries: to whom, on which lane, or why not at all. */
 
 import type { Channel } from '@reveille/kit'
 import { isAckOnly } from '../session/ack.ts'
@@ -9,25 +9,43 @@ import { type Destination, resolveDestination } from './destination.ts'
 import type { DispatchLog } from './options.ts'
 
 export interface Outgoing {
-  /** Absent when the run delivers nothing. */
-  readonly delivery?: DeliveryRecord
-  /** Present while the delivery is still to be sent. */
-  readonly task?: NewTask
+  /** None when the run delivers nothing. */
+  readonly deliveries: readonly DeliveryRecord[]
+  /** One for each delivery that is still to be sent. */
+  readonly tasks: readonly NewTask[]
+  /** Whether one of them has not ended well, so that its run is not done. */
+  readonly open: boolean
 }
 
-export function planDelivery(
-  run: Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'generation'>,
+interface Facts {
+  readonly route: Route | undefined
+  channel(name: string): Channel | undefined
+  readonly ackToken: string
+  readonly mintId: MintId
+  readonly at: number
+}
+
+type Deliverable = Pick<RunRecord, 'id' | 'deliver' | 'channel' | 'to' | 'deliverTo' | 'generation'>
+
+/** `reply`: absent where the run gave none. */
+export function planDeliveries(run: Deliverable, reply: string | undefined, facts: Facts): Outgoing {
+  const targets: readonly Route[] = run.deliver && reply !== undefined ? (run.deliverTo ?? [run]) : []
+  const plans = targets.map((target) => planDelivery(run, target, reply ?? '', facts))
+  const deliveries = plans.map(({ delivery }) => delivery)
+  return {
+    deliveries,
+    tasks: plans.flatMap(({ task }) => task ?? []),
+    open: deliveries.some(({ state }) => state === 'pending' || state === 'parked'),
+  }
+}
+
+function planDelivery(
+  run: Deliverable,
+  target: Route,
   reply: string,
-  facts: {
-    readonly route: Route | undefined
-    channel(name: string): Channel | undefined
-    readonly ackToken: string
-    readonly mintId: MintId
-    readonly at: number
-  },
-): Outgoing {
-  if (!run.deliver) return {}
-  const destination = resolveDestination(run, facts.route, facts.channel)
+  facts: Facts,
+): { readonly delivery: DeliveryRecord; readonly task?: NewTask } {
+  const destination = resolveDestination(target, facts.route, facts.channel)
   const base = {
     id: facts.mintId(),
     runId: run.id,

@@ -17,7 +17,7 @@ import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, retryDelayMs } from './backoff.ts'
 import type { PerformerOptions } from './options.ts'
-import { planDelivery, reportUnsent } from './outgoing.ts'
+import { planDeliveries, reportUnsent } from './outgoing.ts'
 import { recordStartSoon } from './start-record.ts'
 
 /** Attempts that may fail before the run does. */
@@ -102,22 +102,18 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
   function conclude(run: RunRecord, ending: Ending, work: Work, at: number): Settlement {
     const event = summarise(run, ending, at)
     const reply = ending.state === 'succeeded' ? ending.reply : undefined
-    const { delivery, task } =
-      reply === undefined
-        ? {}
-        : planDelivery(run, reply, {
-            route: work.route,
-            channel: options.channel,
-            ackToken: current().snapshot.settings.agents.defaults.heartbeat.ackToken,
-            mintId,
-            at,
-          })
-    const open = delivery?.state === 'pending' || delivery?.state === 'parked'
+    const { deliveries, tasks, open } = planDeliveries(run, reply, {
+      route: work.route,
+      channel: options.channel,
+      ackToken: current().snapshot.settings.agents.defaults.heartbeat.ackToken,
+      mintId,
+      at,
+    })
     const wake = run.wakeMode === 'now' ? [heartbeatTask(at + heartbeatBurstMs)] : []
 
     reportEnd(run, ending, at)
     log.info({ event: 'summary-posted', ...names(run), eventId: event.id }, 'summary posted')
-    if (delivery) reportUnsent(log, run, delivery)
+    for (const delivery of deliveries) reportUnsent(log, run, delivery)
     return {
       effects: {
         run: {
@@ -130,15 +126,15 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
           summarisedAt: at,
           ...(open ? {} : { deliveredAt: at }),
           summaryEventId: event.id,
-          deliveryIds: delivery ? [delivery.id] : [],
+          deliveryIds: deliveries.map(({ id }) => id),
         },
         append:
           reply === undefined
             ? []
             : [{ session: run.sessionKey, turn: run.id, messages: said(run, reply, at) }],
         events: [event],
-        deliveries: delivery ? [delivery] : [],
-        tasks: task ? [...wake, task] : wake,
+        deliveries,
+        tasks: [...wake, ...tasks],
       },
       done: true,
     }

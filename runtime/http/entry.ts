@@ -94,6 +94,7 @@ function composeRun(request: RequestRecord, id: string, action: AgentAction, now
       deliver: action.deliver,
       channel: action.channel,
       to: action.to,
+      deliverTo: action.deliverTo,
       message: action.message,
       prompt: action.prompt,
       attempts: [],

@@ -159,6 +159,8 @@ export interface Effects {
   readonly deliveries?: readonly DeliveryRecord[]
   /** Changed fields of an existing delivery. */
   readonly delivery?: Partial<DeliveryRecord> & { readonly id: Id }
+  /** After all of the above: the run is at `delivered`, unless one of its deliveries is pending or parked. */
+  readonly delivered?: { readonly run: Id; readonly at: number }
   readonly tasks?: readonly NewTask[]
 }
 

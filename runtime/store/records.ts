@@ -81,6 +81,8 @@ export interface RunRecord {
   /** A channel's name or `last`. */
   readonly channel: string
   readonly to?: string
+  /** Where the reply goes instead of `channel` and `to`, each once. */
+  readonly deliverTo?: readonly Route[]
   /** The message as rendered. */
   readonly message: string
   /** The prompt as given to the runner. */

@@ -236,6 +236,29 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
+    test('a run is at its last stage when none of its deliveries is open any more, in whatever order they end', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      const run = idOf(action)
+      const deliveries = ['C1', 'C2', 'C3'].map((to) => sample.delivery({ runId: run, to }))
+      const deliveryIds = deliveries.map(({ id }) => id)
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run', 'delivery'])
+      const tasks = deliveries.map((delivery) => sample.deliveryTask(delivery))
+      const effects = { run: { id: run, stage: 'summarised' as const, deliveryIds }, deliveries, tasks }
+      ;(await hands.next()).settle({ done: true, effects })
+      for (const [index, state] of (['delivered', 'skipped', 'delivered'] as const).entries()) {
+        assert.equal((await bench.store.read.run(run))?.stage, 'summarised', `${index} ended`)
+        const claim = await hands.next()
+        const delivery = { id: claim.task.subject ?? '', state }
+        claim.settle({ done: true, effects: { delivery, delivered: { run, at: 7 } } })
+        await bench.settled()
+      }
+      const ended = await bench.store.read.run(run)
+      assert.deepEqual([ended?.stage, ended?.deliveredAt], ['delivered', 7])
+    })
+
     test('when perform throws, the fault is reported and the task comes again 5 s later', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -90,6 +90,22 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
     changed('delivery', delivery.id, delivery.state)
   }
 
+  /** Its deliveries go on lanes of their own and may end in any order, so only the last one settles it. */
+  function settleDelivered({ run: runId, at }: NonNullable<Effects['delivered']>): void {
+    const row = selectRun.get(blobOfId(runId)) as RecordRow | undefined
+    if (row === undefined) return
+    const { deliveryIds }: RunRecord = JSON.parse(row.record)
+    if (deliveryIds.some(isOpen)) return
+    changeRun({ id: runId, stage: 'delivered', deliveredAt: at })
+  }
+
+  function isOpen(deliveryId: string): boolean {
+    const row = selectDelivery.get(blobOfId(deliveryId)) as RecordRow | undefined
+    if (row === undefined) return false
+    const { state }: DeliveryRecord = JSON.parse(row.record)
+    return state === 'pending' || state === 'parked'
+  }
+
   return (effects) => {
     if (effects.run !== undefined) changeRun(effects.run)
     for (const { session, turn, messages } of effects.append ?? []) {
@@ -100,6 +116,7 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
     for (const event of effects.events ?? []) addEvent(event)
     for (const delivery of effects.deliveries ?? []) addDelivery(delivery)
     if (effects.delivery !== undefined) changeDelivery(effects.delivery)
+    if (effects.delivered !== undefined) settleDelivered(effects.delivered)
     for (const task of effects.tasks ?? []) schedule.arm(task)
   }
 }
