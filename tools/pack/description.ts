@@ -84,6 +84,7 @@ export function entriesOf({ exports, bin = {} }: Description): readonly string[]
 
 /** The description with JavaScript and declarations where TypeScript was. */
 export function publishedDescription(description: Description): Readonly<Record<string, unknown>> {
+  const hasCode = entriesOf(description).length > 0
   const published: Record<string, unknown> = {
     ...description,
     exports: Object.fromEntries(
@@ -91,7 +92,7 @@ export function publishedDescription(description: Description): Readonly<Record<
     ),
     // For those who look no further than this.
     types: description.exports['.']?.replace(/\.ts$/, '.d.ts'),
-    files: ['**/*.js', '**/*.d.ts', ...(description.files ?? [])],
+    files: [...(hasCode ? ['**/*.js', '**/*.d.ts'] : []), ...(description.files ?? [])],
   }
   return Object.fromEntries(publishedKeys.map((key) => [key, published[key]]))
 }

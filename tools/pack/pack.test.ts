@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -102,6 +102,21 @@ test('a package is staged with its entries as JavaScript, its declarations and t
   assert.equal(await read('index.d.ts'), "export * from './other.js'")
   assert.equal(await read('bin/part.js'), 'plain')
   assert.equal(await read('LICENSE'), 'terms')
+})
+
+test('a package without code is staged with the files that its patterns find', async (t) => {
+  const root = await createTree(t, {
+    LICENSE: 'terms',
+    'part/one.yaml': '1',
+    'part/notes.txt': 'stays home',
+    'part/below/two.yaml': '2',
+  })
+  const exports = { './package.json': './package.json' }
+  const description = JSON.parse(described({ exports, files: ['*.yaml'] }))
+  const target = path.join(root, 'target')
+  await stage({ folder: 'part', description }, { root, compiled: path.join(root, 'compiled'), target })
+  assert.deepEqual((await readdir(target)).sort(), ['LICENSE', 'one.yaml', 'package.json'])
+  assert.deepEqual(JSON.parse(await readFile(path.join(target, 'package.json'), 'utf8')).files, ['*.yaml'])
 })
 
 test('what the package.json names and nothing ships is refused', async (t) => {

@@ -1,6 +1,6 @@
 /** Owns the folder that one workspace is packed from: what users will find in `node_modules`, and nothing else. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { renameImports } from './compile.ts'
@@ -29,11 +29,12 @@ export async function stage({ folder, description }: Workspace, places: Places):
     // What is JavaScript here is so on purpose: it starts on a Node.js that reads nothing newer.
     else await cp(path.join(from, source), path.join(target, source))
   }
-  for (const name of description.files ?? []) {
-    if (!existsSync(path.join(from, name))) {
-      throw new PackFailed(`${folder}/package.json lists ${name} under files, which is not there.`)
+  for (const pattern of description.files ?? []) {
+    const names = globSync(pattern, { cwd: from })
+    if (names.length === 0) {
+      throw new PackFailed(`${folder}/package.json lists ${pattern} under files, which is not there.`)
     }
-    await cp(path.join(from, name), path.join(target, name), { recursive: true })
+    for (const name of names) await cp(path.join(from, name), path.join(target, name), { recursive: true })
   }
   const readme = path.join(from, 'README.md')
   if (existsSync(readme)) await cp(readme, path.join(target, 'README.md'))
