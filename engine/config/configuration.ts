@@ -1,6 +1,7 @@
 /** Owns the loaded configuration: valid, with every entry's place, ready to compile. */
 
 import type { Diagnostic, Place } from './diagnostic.ts'
+import type { FieldName } from './fields.ts'
 import type { Settings } from './settings.ts'
 
 export interface Configuration {
@@ -129,22 +130,51 @@ export interface TestSource {
 }
 
 /**
- * What is expected of one request. An action's field is compared with a text, number or boolean, or held against tests
- * such as `{contains: "#42"}`; the fields of a single action may stand at the top.
+ * What is expected of one request: at least one key. Where it speaks of an action and of no outcome, `accepted` is
+ * expected. `actions` never stands beside what speaks of a single action.
  */
-export interface Expectation {
-  /** Default: `accepted` where fields are expected. */
+export interface Expectation extends ExpectedAction {
   readonly outcome?: 'accepted' | 'ignored' | 'skipped' | 'refused'
   readonly status?: number
   /** A stable code of the HTTP contract. */
   readonly code?: string
-  /** The id of the mapping that made it. */
+  /** Why it was ignored, skipped or refused. */
+  readonly reason?: Expected
+  /** Several actions: as many, in this order. */
+  readonly actions?: readonly ExpectedAction[]
+}
+
+/** What is expected of one action; what is not named may be anything. */
+export interface ExpectedAction extends Readonly<Partial<Record<ExpectedField, Expected>>> {
+  /** The id of the mapping that made it; without an action, of the one that skipped or refused. */
   readonly mapping?: string
   readonly action?: 'wake' | 'agent'
-  /** Several actions, in order; each with `mapping`, `action` and fields. */
-  readonly actions?: readonly Readonly<Record<string, unknown>>[]
-  /** `message`, `text`, `prompt`, `sessionKey` and the other fields of an action. */
-  readonly [field: string]: unknown
+  /** Whether it goes without the boundary. */
+  readonly trusted?: boolean
+  /** The element's position, from 0, for a mapping with `forEach`. */
+  readonly index?: number
+  /** As many targets, in this order. */
+  readonly deliverTo?: readonly { readonly channel: Expected; readonly to?: Expected }[]
+}
+
+/** `prompt` is what the model will see: `message` or `text` with the boundary applied. */
+export type ExpectedField = FieldName | 'prompt' | 'runner'
+
+/** A value that must be equal, or tests that must all hold. */
+export type Expected = string | number | boolean | ExpectedTests
+
+/** At least one of them. The tests of texts fail for a value that is none, and all but `exists` and `not` for an absent one. */
+export interface ExpectedTests {
+  readonly equals?: string | number | boolean
+  /** One text, or several that must all be in it. */
+  readonly contains?: string | readonly string[]
+  readonly prefix?: string
+  readonly suffix?: string
+  /** A regular expression that is found somewhere in it. */
+  readonly pattern?: string
+  readonly exists?: boolean
+  /** Must not hold; it holds no `not` itself. */
+  readonly not?: string | number | boolean | Omit<ExpectedTests, 'not'>
 }
 
 /** What loading answers: a configuration, or why there is none. */

@@ -1,25 +1,8 @@
 /** Owns the built-in endpoints' bodies: `/wake` and `/agent` take a draft as it is. */
 
+import { type FieldName, fieldsOf } from '../config/fields.ts'
 import type { Draft } from './draft.ts'
-import type { FieldName } from './program.ts'
 import { RefusalError } from './refusal.ts'
-
-const known: Readonly<Record<'wake' | 'agent', readonly FieldName[]>> = {
-  wake: ['text', 'mode', 'wakeMode'],
-  agent: [
-    'message',
-    'name',
-    'sessionKey',
-    'wakeMode',
-    'mode',
-    'deliver',
-    'channel',
-    'to',
-    'model',
-    'thinking',
-    'timeoutSeconds',
-  ],
-}
 
 /** Unknown fields are ignored. @throws RefusalError `INVALID_BODY` */
 export function parseBodyDraft(kind: 'wake' | 'agent', body: unknown): Draft {
@@ -30,7 +13,7 @@ export function parseBodyDraft(kind: 'wake' | 'agent', body: unknown): Draft {
   }
   const source = body as Readonly<Record<string, unknown>>
   const fields: Partial<Record<FieldName, unknown>> = {}
-  for (const name of known[kind]) if (Object.hasOwn(source, name)) fields[name] = source[name]
+  for (const name of fieldsOf[kind]) if (Object.hasOwn(source, name)) fields[name] = source[name]
   const label = kind === 'wake' ? 'A text sent to /wake' : 'A message sent to /agent'
   return { kind, fields, label, trusted: false }
 }

@@ -1,5 +1,6 @@
 /** Owns what compiling makes of a mapping and resolving runs: closures, nothing to look up or parse. */
 
+import type { FieldName } from '../config/fields.ts'
 import type { FieldError } from './decision.ts'
 import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
@@ -33,26 +34,12 @@ export interface Matcher {
   readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
 }
 
+export { type FieldName, fieldNames } from '../config/fields.ts'
+
 export type Field =
   | { readonly kind: 'literal'; readonly value: unknown }
   | { readonly kind: 'template'; readonly render: Template }
   | { readonly kind: 'expression'; readonly evaluate: Expression }
-
-export const fieldNames = [
-  'text',
-  'mode',
-  'message',
-  'name',
-  'sessionKey',
-  'wakeMode',
-  'deliver',
-  'channel',
-  'to',
-  'model',
-  'thinking',
-  'timeoutSeconds',
-] as const
-export type FieldName = (typeof fieldNames)[number]
 
 /** A mapping, ready to run. */
 export interface Program {
