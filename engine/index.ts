@@ -36,3 +36,11 @@ export type {
   WakeMode,
 } from './resolve/decision.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
+export type {
+  ActionTrace,
+  CandidateTrace,
+  ClauseTrace,
+  Explanation,
+  FieldTrace,
+  SourceTrace,
+} from './resolve/trace.ts'

@@ -13,6 +13,7 @@ import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDispatch } from './dispatch/index.ts'
 import { createApp, createHookSurface, listen } from './http/index.ts'
+import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
 import { createPluginHost } from './plugin/index.ts'
@@ -158,8 +159,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const isDraining = () => draining
     const app = createApp(settings.gateway.trustedProxies)
     registerProbes(app, { store, isDraining })
-    registerAdminSurface(app, { current: reloader.current, store, mintId, log })
-    createHookSurface(app, { current: reloader.current, store, log, now, mintId, isDraining })
+    const traces = createIgnoredTraces()
+    registerAdminSurface(app, { current: reloader.current, store, mintId, log, traceOf: traces.of })
+    createHookSurface(app, {
+      current: reloader.current,
+      store,
+      log,
+      now,
+      mintId,
+      isDraining,
+      onIgnored: traces.note,
+    })
     await app.ready()
     closers.push(() => app.close())
     await dispatch.start()

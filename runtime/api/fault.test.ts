@@ -20,6 +20,7 @@ async function openOn(t: TestContext, error: Error) {
     store: { read: { runs: fail, run: fail } } as unknown as Store,
     mintId: () => 'minted',
     log: { error: (facts) => lines.push(facts) },
+    traceOf: () => undefined,
   })
   const ask = async (url: string) => {
     const { statusCode, headers, payload } = await app.inject({ url, headers: { 'x-gateway-token': token } })

@@ -1,7 +1,7 @@
 /** Owns the routes that list and show what the store holds. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import type { PageOptions, RequestRecord, RunRecord, Store } from '../store/port.ts'
+import type { Id, PageOptions, RequestRecord, RunRecord, Store } from '../store/port.ts'
 import { readable } from './address.ts'
 import { refuse } from './refusal.ts'
 
@@ -14,7 +14,11 @@ const deliveryStates = ['pending', 'delivered', 'skipped', 'parked']
 type Filters = Readonly<Record<string, readonly string[] | 'text'>>
 type Query = PageOptions & Record<string, string>
 
-export function registerLists(api: FastifyInstance, { read }: Store): void {
+export function registerLists(
+  api: FastifyInstance,
+  { read }: Store,
+  traceOf: (id: Id) => object | undefined,
+): void {
   const list = (url: string, filters: Filters, answer: (query: Query) => Promise<unknown>) =>
     readable(api, url, listing(filters), (request) => answer(request.query as Query))
   const item = (url: string, noun: string, find: (id: string) => Promise<unknown>) =>
@@ -26,7 +30,7 @@ export function registerLists(api: FastifyInstance, { read }: Store): void {
   })
   item('/requests/:id', 'request', async (id) => {
     const request = await read.request(id)
-    return request && withoutBody(request)
+    return request && { ...withoutBody(request), trace: traceOf(id) }
   })
   list('/runs', { state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }, read.runs)
   item('/runs/:id', 'run', async (id) => {

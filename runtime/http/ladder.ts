@@ -5,7 +5,7 @@
 
 import type { Action, HookRequest, Refusal, Snapshot } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
-import type { Store } from '../store/port.ts'
+import type { Id, Store } from '../store/port.ts'
 import { founderOf } from '../store/tasks.ts'
 import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
 import { decodeJson, decodePayload } from './decode.ts'
@@ -29,6 +29,8 @@ export interface LadderOptions {
   /** Whether the token is one of the snapshot's. */
   readonly isToken: (snapshot: Snapshot, given: string) => boolean
   readonly warnOfQueryToken: (endpoint: string) => void
+  /** Nothing matched the request; told before it is answered. */
+  readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
 }
 
 /** @throws RequestError, StoreError, SenderGone; any other error is a fault of ours */
@@ -78,6 +80,7 @@ export function createLadder(options: LadderOptions): Climb {
     const decision = decided instanceof Promise ? await decided : decided
     exchange.timings.resolve = elapsed(exchange)
     if ('code' in decision) return refusedBy(decision)
+    if (decision.outcome === 'ignored') options.onIgnored(exchange.requestId, snapshot, request)
     if (decision.outcome !== 'accepted') return decision
 
     const placed = decision.actions.map((action) => ({ id: idOf(action) ?? mintId(), action }))

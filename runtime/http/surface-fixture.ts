@@ -41,6 +41,8 @@ export interface SurfaceFixture {
   readonly entries: Entry[]
   /** What was noted, in order. */
   readonly notes: RequestRecord[]
+  /** The ids of requests that were handed over to be explained. */
+  readonly ignored: string[]
   /** What the engine was asked, in order. */
   readonly asked: HookRequest[]
   readonly lines: LogLines
@@ -104,6 +106,7 @@ export async function openSurface(
 ): Promise<SurfaceFixture> {
   const app = createApp([])
   const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
+  const ignored: string[] = []
   const lines = createLogLines()
   const timers = createManualTimers()
   const snapshot = createSnapshot(options)
@@ -136,6 +139,7 @@ export async function openSurface(
     now: () => state.now,
     mintId: createIdMinter(() => state.now),
     isDraining: () => state.draining,
+    onIgnored: (id) => ignored.push(id),
     timers,
   })
   const senders: Sender[] = []
@@ -149,6 +153,7 @@ export async function openSurface(
     app,
     entries,
     notes,
+    ignored,
     asked,
     lines,
     timers,

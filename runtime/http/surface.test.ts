@@ -60,7 +60,7 @@ test('several wakes answer 200', async (t) => {
 })
 
 test('a known endpoint where nothing matched answers 200 ignored, and is noted', async (t) => {
-  const { post, notes, entries } = await openSurface(
+  const { post, notes, entries, ignored } = await openSurface(
     t,
     answering({ outcome: 'ignored', reason: 'no "match"' }),
   )
@@ -71,6 +71,7 @@ test('a known endpoint where nothing matched answers 200 ignored, and is noted',
   assert.equal(notes.length, 1)
   assert.equal(notes[0]?.id, headers['x-request-id'])
   assert.deepEqual([notes[0]?.outcome, notes[0]?.reason], ['ignored', 'no "match"'])
+  assert.deepEqual(ignored, [notes[0]?.id], 'why is asked for')
 })
 
 test('a skipped request answers 200 skipped, and is noted with its mapping', async (t) => {
@@ -466,6 +467,7 @@ test('a run is kept whole, on a lane only when its session key was given', async
     deliver: true,
     channel: 'last',
     to: 'C1',
+    deliverTo: undefined,
     message: 'message',
     prompt: 'prompt',
     attempts: [],

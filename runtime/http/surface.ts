@@ -1,10 +1,10 @@
 /** Owns the hook surface: it takes whatever no other route of the app takes, and answers every request once. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CurrentLive, Snapshot } from '@reveille/engine'
+import type { CurrentLive, HookRequest, Snapshot } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
-import { type Store, StoreError } from '../store/port.ts'
+import { type Id, type Store, StoreError } from '../store/port.ts'
 import { createQueryTokenWarning } from './deprecation.ts'
 import { composeRecord } from './entry.ts'
 import { isErrorCode, RequestError } from './errors.ts'
@@ -26,6 +26,8 @@ export interface HookSurfaceOptions {
   readonly now: () => number
   readonly mintId: MintId
   readonly isDraining: () => boolean
+  /** Nothing matched a request. */
+  readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
   /** Monotonic, in milliseconds. Default: `performance.now`. */
   readonly clock?: () => number
   /** Default: the real ones. */

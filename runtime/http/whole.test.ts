@@ -57,6 +57,7 @@ async function openWhole(t: TestContext) {
     now: Date.now,
     mintId,
     isDraining: () => false,
+    onIgnored: () => {},
   })
   t.after(async () => {
     await app.close()
