@@ -1,38 +1,82 @@
-/** Owns finding the first mapping, in order, that matches a request. */
+/** Owns finding the mappings, in order, that match a request. */
 
-import { type Candidate, ExpressionError } from './program.ts'
+import { type Candidate, type Candidates, ClauseError, type Steps, type Verdict } from './program.ts'
 import type { Scope } from './scope.ts'
-import { whenReady } from './when-ready.ts'
+
+/** After so many steps everything else has a turn: some 10 ms. */
+const stepsOfTurn = 400_000
+/** What the test of one mapping may cost: some 25 ms. */
+const stepsOfMapping = 1_000_000
+/** Failures that are kept; the reason of a decision is one line. */
+const failuresTold = 10
+/** An expression takes this long at least. */
+const stepsOfWaiting = 1_000
 
 export type Found =
-  | { readonly candidate: Candidate }
-  /** How many were tried, and which conditions failed with an error rather than being false. */
-  | { readonly candidate: undefined; readonly tried: number; readonly failures: readonly Failure[] }
+  /** `scope` has what the mapping's path took from the endpoint's name. */
+  | { readonly candidate: Candidate; readonly scope: Scope }
+  /** How many mappings cover the endpoint, and the first clauses that failed with an error rather than being false. */
+  | { readonly candidate: undefined; readonly covering: number; readonly failures: readonly Failure[] }
 
 export interface Failure {
   readonly mapping: string
-  readonly error: ExpressionError
+  readonly error: ClauseError
 }
 
-/** A promise only where a condition had to be waited for. */
-export function firstMatch(candidates: readonly Candidate[], scope: Scope): Found | Promise<Found> {
-  const failures: Failure[] = []
+/** The way through a request's candidates; it goes on behind what it found last. */
+export interface Search {
+  /** A promise only where a condition had to be waited for, or where everything else had to have a turn. */
+  readonly next: () => Found | Promise<Found>
+}
 
-  function from(start: number): Found | Promise<Found> {
-    for (let index = start; index < candidates.length; index++) {
-      const candidate = candidates[index] as Candidate
-      const verdict = candidate.program.matcher.matches(scope)
-      if (verdict === true) return { candidate }
-      if (verdict === false) continue
-      return whenReady(verdict, (settled) => {
-        if (settled === true) return { candidate }
-        if (settled instanceof ExpressionError)
-          failures.push({ mapping: candidate.program.id, error: settled })
-        return from(index + 1)
-      })
+export function createSearch(candidates: Candidates, base: Scope): Search {
+  const scopeOf = scopesByParams(base)
+  const failures: Failure[] = []
+  const steps: Steps = { spent: 0, limit: 0 }
+  let turnEnds = stepsOfTurn
+
+  function next(): Found | Promise<Found> {
+    for (;;) {
+      if (steps.spent >= turnEnds) return takeTurn()
+      const candidate = candidates.next()
+      if (candidate === undefined) return { candidate, covering: candidates.covering, failures }
+      const scope = scopeOf(candidate)
+      steps.limit = steps.spent + stepsOfMapping
+      const verdict = candidate.program.matcher.matches(scope, steps)
+      if (verdict instanceof Promise) return waitFor(verdict, candidate, scope)
+      if (isMatch(verdict, candidate)) return { candidate, scope }
     }
-    return { candidate: undefined, tried: candidates.length, failures }
   }
 
-  return from(0)
+  async function waitFor(verdict: Promise<Verdict>, candidate: Candidate, scope: Scope): Promise<Found> {
+    steps.spent += stepsOfWaiting
+    return isMatch(await verdict, candidate) ? { candidate, scope } : next()
+  }
+
+  async function takeTurn(): Promise<Found> {
+    await new Promise(setImmediate)
+    turnEnds = steps.spent + stepsOfTurn
+    return next()
+  }
+
+  function isMatch(verdict: Verdict, { program }: Candidate): boolean {
+    if (verdict instanceof ClauseError && failures.length < failuresTold)
+      failures.push({ mapping: program.id, error: verdict })
+    return verdict === true
+  }
+
+  return { next }
+}
+
+/** Mappings of one path share a scope, and so what was made for its first expression. */
+function scopesByParams(base: Scope): (candidate: Candidate) => Scope {
+  const known = new Map<Candidate['params'], Scope>([[base.params, base]])
+  return ({ params }) => {
+    let scope = known.get(params)
+    if (scope === undefined) {
+      scope = Object.keys(params).length === 0 ? base : { ...base, params, root: undefined }
+      known.set(params, scope)
+    }
+    return scope
+  }
 }

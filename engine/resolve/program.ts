@@ -24,12 +24,45 @@ export class ExpressionError extends Error {
   }
 }
 
+/** Why a clause of a mapping's `match` could not be decided. The message never quotes a value. */
+export class ClauseError extends Error {
+  /** As written: `match.when`, `match.body.ref`. */
+  readonly clause: string
+
+  constructor(clause: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ClauseError'
+    this.clause = clause
+  }
+}
+
 /** An error counts as no match, but is told to whoever asks why nothing matched. */
-export type Verdict = boolean | ExpressionError
+export type Verdict = boolean | ClauseError
+
+/**
+ * What matching has cost so far, and how far it may go: one step is some 25 ns, an element or half a character looked
+ * at. Counted, because a clock would cost more than most tests.
+ */
+export interface Steps {
+  spent: number
+  limit: number
+}
+
+/**
+ * What a request must have to be matched, though it need not be enough: one of `values` in a header, or at a field of
+ * the payload by its path, through lists.
+ */
+export interface Equality {
+  readonly of: 'header' | 'body'
+  readonly path: readonly string[]
+  readonly values: readonly (string | number | boolean | null)[]
+}
 
 export interface Matcher {
-  /** Whether the mapping is meant; a promise only where `match.when` was asked. */
-  readonly matches: (scope: Scope) => Verdict | Promise<Verdict>
+  /** Every one of them must hold: the decision index files the mapping under one. */
+  readonly equalities: readonly Equality[]
+  /** Whether the mapping is meant; a promise only where `match.when` was asked. Stops with an error at the limit. */
+  readonly matches: (scope: Scope, steps: Steps) => Verdict | Promise<Verdict>
   /** The first clause that fails, in the order in which `matches` asks them; nothing where all hold. */
   readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
 }
@@ -64,6 +97,13 @@ export interface Program {
   readonly continues: boolean
   /** No boundary for what it renders. */
   readonly trusted: boolean
+}
+
+/** The mappings that may match one request, handed out in matching order, none of them twice. */
+export interface Candidates {
+  /** How many mappings cover the endpoint, those that the decision index passes over included. */
+  readonly covering: number
+  readonly next: () => Candidate | undefined
 }
 
 /** A mapping that may match a request, and what its path took from the endpoint's name. */

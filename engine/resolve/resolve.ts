@@ -4,9 +4,9 @@ import { admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
 import type { Decision, HookRequest } from './decision.ts'
 import type { Draft } from './draft.ts'
-import { type Found, firstMatch } from './match.ts'
+import { createSearch, type Found } from './match.ts'
 import { createMeter } from './output.ts'
-import type { Candidate } from './program.ts'
+import type { Candidates } from './program.ts'
 import { refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
@@ -14,7 +14,7 @@ import { createScope } from './scope.ts'
 
 export interface ResolveParts {
   /** The mappings that may match, in matching order. */
-  readonly candidates: (request: HookRequest) => readonly Candidate[]
+  readonly candidates: (request: HookRequest) => Candidates
   readonly rules: Rules
   readonly maxRenderedBytes: number
   readonly randomness: Randomness
@@ -33,16 +33,16 @@ export function createResolve(parts: ResolveParts): (request: HookRequest) => De
     const { endpoint } = request
     if (endpoint === 'wake' || endpoint === 'agent') return accept(parseBodyDraft(endpoint, request.payload))
 
-    const scope = createScope(request)
     const decide = (found: Found): Decision | Promise<Decision> => {
       if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
       const { program } = found.candidate
+      const { scope } = found
       return settle(() => {
         const draft = renderDraft(program, scope, createMeter(maxRenderedBytes))
         return draft instanceof Promise ? draft.then(accept) : accept(draft)
       }, program.id)
     }
-    const found = firstMatch(candidates(request), scope)
+    const found = createSearch(candidates(request), createScope(request)).next()
     return found instanceof Promise ? found.then(decide) : decide(found)
   }
 
@@ -59,9 +59,11 @@ function settle(work: () => Decision | Promise<Decision>, mapping?: string): Dec
 }
 
 function explain(endpoint: string, found: Extract<Found, { candidate: undefined }>): string {
-  const { tried, failures } = found
-  if (tried === 0) return `endpoint "${endpoint}" has no mappings`
-  const reason = `no mapping of endpoint "${endpoint}" matched (${tried} tried)`
-  const told = failures.map(({ mapping, error }) => `match.when of "${mapping}" failed: ${error.message}`)
+  const { covering, failures } = found
+  if (covering === 0) return `endpoint "${endpoint}" has no mappings`
+  const reason = `no mapping of endpoint "${endpoint}" matched (${covering} tried)`
+  const told = failures.map(
+    ({ mapping, error }) => `${error.clause} of "${mapping}" failed: ${error.message}`,
+  )
   return [reason, ...told].join('; ')
 }

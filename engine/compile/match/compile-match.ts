@@ -1,7 +1,13 @@
 /** Owns compiling a mapping's `match`, except `path`, which the decision index answers. */
 
 import type { HeaderPattern, MappingSource } from '../../config/configuration.ts'
-import { type Expression, ExpressionError, type Matcher, type Verdict } from '../../resolve/program.ts'
+import {
+  ClauseError,
+  type Expression,
+  ExpressionError,
+  type Matcher,
+  type Verdict,
+} from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
 import { compileExpression, unwrapExpression } from '../expression.ts'
 import { reportSyntax } from '../field.ts'
@@ -18,11 +24,11 @@ export function compileMatch(match: Match | undefined, report: Report): Matcher 
     conditions.push(compileHeader(name, wanted))
   const when = match?.when === undefined ? undefined : compileWhen(match.when, report)
 
-  const matches: Matcher['matches'] = (scope) => {
+  const matches: Matcher['matches'] = (scope, steps) => {
     for (const condition of conditions) if (!condition(scope)) return false
-    return when === undefined ? true : when(scope)
+    return when === undefined ? true : when(scope, steps)
   }
-  return { matches, explain: async () => undefined }
+  return { equalities: [], matches, explain: async () => undefined }
 }
 
 function compileSource(wanted: string): Condition {
@@ -70,6 +76,6 @@ function isTrue(result: unknown): boolean {
 }
 
 function verdictOf(error: unknown): Verdict {
-  if (error instanceof ExpressionError) return error
+  if (error instanceof ExpressionError) return new ClauseError('match.when', error.message, { cause: error })
   throw error
 }

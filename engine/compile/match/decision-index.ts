@@ -1,7 +1,7 @@
 /** Owns which mappings may match a request, so that it never meets those of another endpoint. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
-import type { Candidate, Program } from '../../resolve/program.ts'
+import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
 
 export interface Indexed {
   /** The endpoint's name; absent: every endpoint but `wake` and `agent`. */
@@ -11,7 +11,7 @@ export interface Indexed {
 
 export interface DecisionIndex {
   /** In matching order; those that cannot match are left out where an equality clause tells them apart. */
-  candidates(request: HookRequest): readonly Candidate[]
+  candidates(request: HookRequest): Candidates
   /** Every mapping whose path covers the endpoint, in matching order. */
   covering(endpoint: string): readonly Candidate[]
   covers(endpoint: string): boolean
@@ -34,7 +34,11 @@ export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex
   }
   const covering = (endpoint: string) => byName.get(endpoint) ?? everywhere
   return {
-    candidates: ({ endpoint }) => covering(endpoint),
+    candidates: ({ endpoint }) => {
+      const all = covering(endpoint)
+      let position = 0
+      return { covering: all.length, next: () => all[position++] }
+    },
     covering,
     covers: (endpoint) => byName.has(endpoint) || everywhere.length > 0,
   }
