@@ -3,6 +3,10 @@
 export { applyBoundary } from './boundary/apply-boundary.ts'
 export { type FenceOptions, fence } from './boundary/fence.ts'
 export type { Segment } from './boundary/segment.ts'
+export type { Observation } from './cases/observation.ts'
+export { type Mismatch, runTests, type TestResult } from './cases/run-tests.ts'
+export { type ReceivedRequest, type Trial, type TrialSurface, tryRequest } from './cases/trial.ts'
+export type { Unmatched } from './cases/unmatched.ts'
 export { compileSnapshot } from './compile/compile-snapshot.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
 export type {
@@ -11,6 +15,7 @@ export type {
   Loaded,
   MappingEntry,
   MappingSource,
+  TestEntry,
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/diagnostic.ts'
 export { formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'

@@ -1,11 +1,22 @@
-/** Owns turning body bytes into a payload. */
+/** Owns turning body bytes into a payload, and how many of them an endpoint takes. */
 
+import type { Snapshot } from '@reveille/engine'
 import { RequestError } from './errors.ts'
 import { hasTooManyFields, parseFields } from './fields.ts'
 import { nestsTooDeep } from './nesting.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
+
+export function maxBytesFor({ endpoints, settings }: Snapshot, endpoint: string): number {
+  const policy = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined
+  return policy?.maxBodyBytes ?? settings.hooks.maxBodyBytes
+}
+
+/** As the endpoint takes it. @throws RequestError */
+export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): unknown {
+  return endpoint === 'wake' || endpoint === 'agent' ? decodeJson(body) : decodePayload(body, contentType)
+}
 
 /** For `/wake` and `/agent`, whatever the content type says. @throws RequestError */
 export function decodeJson(body: Buffer): unknown {

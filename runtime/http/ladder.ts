@@ -8,7 +8,7 @@ import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { founderOf } from '../store/tasks.ts'
 import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
-import { decodeJson, decodePayload } from './decode.ts'
+import { decodeFor, maxBytesFor } from './decode.ts'
 import { decompress } from './decompress.ts'
 import { composeEntry } from './entry.ts'
 import { isErrorCode } from './errors.ts'
@@ -58,7 +58,7 @@ export function createLadder(options: LadderOptions): Climb {
     if (options.isDraining()) return refused('DRAINING')
     if (store.health().full) return refused('BACKLOG')
 
-    const maxBytes = maxBytesOf(snapshot, endpoint)
+    const maxBytes = maxBytesFor(snapshot, endpoint)
     const limits = { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers }
     const sent = await readBody(incoming, outgoing, limits)
     exchange.body = sent
@@ -72,7 +72,7 @@ export function createLadder(options: LadderOptions): Climb {
       endpoint,
       headers: withoutTokens(headers),
       query: hooks.allowQueryToken ? withoutToken(query) : query,
-      payload: payloadOf(endpoint, body, headers['content-type']),
+      payload: decodeFor(endpoint, body, headers['content-type']),
       rawBody: body,
       now: exchange.receivedAt,
     }
@@ -101,15 +101,6 @@ function idOf(action: Action): string | undefined {
 
 export function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100
-}
-
-function maxBytesOf(snapshot: Snapshot, endpoint: string): number {
-  const policy = Object.hasOwn(snapshot.endpoints, endpoint) ? snapshot.endpoints[endpoint] : undefined
-  return policy?.maxBodyBytes ?? snapshot.settings.hooks.maxBodyBytes
-}
-
-function payloadOf(endpoint: string, body: Buffer, contentType: string | undefined): unknown {
-  return endpoint === 'wake' || endpoint === 'agent' ? decodeJson(body) : decodePayload(body, contentType)
 }
 
 function refusedBy({ outcome, code, message, details, mapping, cause }: Refusal): Ending {

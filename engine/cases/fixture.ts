@@ -1,0 +1,72 @@
+/** Owns the tests that tests run, and a surface without HTTP; used by tests only. */
+
+import type { Mapping } from '../compile/fixture.ts'
+import { snapshotOf } from '../compile/fixture.ts'
+import type { Snapshot } from '../compile/snapshot.ts'
+import type { Expectation, TestEntry, TestSource } from '../config/configuration.ts'
+import { writePath } from '../config/path.ts'
+import type { Refusal } from '../resolve/decision.ts'
+import { runTests, type TestResult } from './run-tests.ts'
+import type { TrialSurface } from './trial.ts'
+
+/** JSON alone, and two statuses. */
+export const plainSurface: TrialSurface = {
+  receive(received, snapshot) {
+    if (!snapshot.covers(received.endpoint)) return refusal('NOT_FOUND')
+    try {
+      const payload: unknown = JSON.parse(Buffer.from(received.body).toString() || '{}')
+      return { ...received, payload, rawBody: received.body }
+    } catch {
+      return refusal('INVALID_JSON')
+    }
+  },
+  statusOf: (decision) => (decision.outcome === 'refused' ? 400 : 200),
+}
+
+function refusal(code: string): Refusal {
+  return { outcome: 'refused', code, message: 'No.', details: [] }
+}
+
+/** Its places tell a path as the text of a line. */
+export function testOf(expect: Expectation, value: Partial<TestSource> = {}): TestEntry {
+  return {
+    value: { name: 'a test', request: { endpoint: 'test', body: {} }, expect, ...value },
+    origin: { kind: 'file', name: 'mappings/test.yaml' },
+    label: 'mappings/test.yaml:9:1',
+    locate: (path) => ({
+      file: '/etc/reveille/mappings/test.yaml',
+      line: 9,
+      column: 1,
+      text: writePath(path),
+    }),
+  }
+}
+
+export interface Situation {
+  readonly mappings?: readonly Mapping[]
+  readonly body?: unknown
+  readonly endpoint?: string
+  readonly snapshot?: Snapshot
+}
+
+/** What becomes of one test. Default: one mapping, `first`, that asks an agent about `{{title}}`. */
+export async function resultOf(expect: Expectation, situation: Situation = {}): Promise<TestResult> {
+  const {
+    mappings = [{ message: 'See {{title}}' }],
+    body = { title: 'crash' },
+    endpoint = 'test',
+  } = situation
+  const snapshot = situation.snapshot ?? snapshotOf(mappings)
+  const test = testOf(expect, { request: { endpoint, body } })
+  const [result] = await runTests({ tests: [test], snapshot, surface: plainSurface })
+  if (result === undefined) throw new Error('no result')
+  return result
+}
+
+/** Each mismatch as `path: expected, not actual`. */
+export function toldBy({ mismatches }: TestResult): string[] {
+  return mismatches.map(({ path, expected, actual }) => {
+    const found = actual === undefined ? 'nothing' : JSON.stringify(actual)
+    return `${writePath(path)}: ${expected}, not ${found}`
+  })
+}

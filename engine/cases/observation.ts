@@ -1,0 +1,50 @@
+/** Owns what a test can see of a decision. */
+
+import type { Action, Decision, FieldError } from '../resolve/decision.ts'
+
+export interface Observation {
+  readonly outcome: Decision['outcome']
+  /** The HTTP status that the gateway would answer. */
+  readonly status: number
+  readonly code?: string
+  /** Why it was not accepted. */
+  readonly reason?: string
+  readonly details?: readonly FieldError[]
+  /** The mapping that made it; where several did, their ids in order with commas between. */
+  readonly mapping?: string
+  readonly actions: readonly ObservedAction[]
+}
+
+/** Its kind as `action`, its mapping and its fields; what it does not have is undefined. */
+export type ObservedAction = Readonly<Record<string, unknown>>
+
+export function observe(decision: Decision, status: number): Observation {
+  switch (decision.outcome) {
+    case 'accepted': {
+      const mappings = new Set(decision.actions.map(({ mapping }) => mapping ?? decision.mapping))
+      mappings.delete(undefined)
+      const mapping = mappings.size > 0 ? [...mappings].join(', ') : decision.mapping
+      return { outcome: 'accepted', status, mapping, actions: decision.actions.map(observeAction) }
+    }
+    case 'ignored':
+      return { outcome: 'ignored', status, reason: decision.reason, actions: [] }
+    case 'skipped':
+      return { outcome: 'skipped', status, reason: decision.reason, mapping: decision.mapping, actions: [] }
+    default: {
+      const { outcome, code, message, details, mapping, cause } = decision
+      // Beneath a failure of ours is an error of the author's own code, or a bug that he should report.
+      const beneath = outcome === 'failed' && cause instanceof Error ? ` (${cause.message})` : ''
+      return { outcome, status, code, reason: `${message}${beneath}`, details, mapping, actions: [] }
+    }
+  }
+}
+
+/** `mode` and `wakeMode` may stand for each other, as in mappings. */
+function observeAction({
+  kind,
+  sessionKeyGiven: _how,
+  ...fields
+}: Action & { sessionKeyGiven?: boolean }): ObservedAction {
+  const mode = 'mode' in fields ? fields.mode : fields.wakeMode
+  return { action: kind, ...fields, mode, wakeMode: mode }
+}

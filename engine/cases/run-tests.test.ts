@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { snapshotOf } from '../compile/fixture.ts'
+import { plainSurface, resultOf, testOf, toldBy } from './fixture.ts'
+import { runTests } from './run-tests.ts'
+import { checkValue } from './value-check.ts'
+
+const wake = { action: 'wake', text: 'Seen {{title}}', mode: 'next-heartbeat' } as const
+
+test('a test passes when everything that it names is as expected', async () => {
+  const result = await resultOf({
+    mapping: 'first',
+    action: 'agent',
+    message: 'See crash',
+    prompt: { contains: 'See crash' },
+    sessionKey: { prefix: 'hook:' },
+    deliver: true,
+    channel: 'last',
+    to: { exists: false },
+    timeoutSeconds: 600,
+    trusted: false,
+    status: 200,
+  })
+  assert.deepEqual(toldBy(result), [])
+  assert.equal(result.passed, true)
+})
+
+test('each field that is not as expected is told with its place in the test', async () => {
+  const result = await resultOf({ action: 'wake', message: 'See it', deliver: false })
+  assert.deepEqual(toldBy(result), [
+    'expect.action: "wake", not "agent"',
+    'expect.message: "See it", not "See crash"',
+    'expect.deliver: false, not true',
+  ])
+  assert.deepEqual(
+    result.mismatches.map(({ place }) => place.text),
+    ['expect.action', 'expect.message', 'expect.deliver'],
+  )
+})
+
+test('several tests of a value must all hold, and each that does not is told', async () => {
+  const message = { prefix: 'See', contains: ['crash', 'burn'], suffix: '!', pattern: '^See c', exists: true }
+  assert.deepEqual(toldBy(await resultOf({ message })), [
+    'expect.message.contains[1]: text that contains "burn", not "See crash"',
+    'expect.message.suffix: text that ends with "!", not "See crash"',
+  ])
+})
+
+test('not turns a value or each of its tests round', async () => {
+  assert.equal((await resultOf({ message: { not: 'See it' }, to: { not: 'C1' } })).passed, true)
+  assert.deepEqual(toldBy(await resultOf({ message: { not: 'See crash' } })), [
+    'expect.message.not: anything but "See crash", not "See crash"',
+  ])
+  assert.deepEqual(
+    toldBy(await resultOf({ message: { not: { contains: ['burn', 'crash'], prefix: 'x' } } })),
+    ['expect.message.not.contains[1]: text that does not contain "crash", not "See crash"'],
+  )
+})
+
+test('a pattern that cannot be read, and a text too long for one, are told and throw nothing', async () => {
+  const unread = await resultOf({ message: { pattern: '(' } })
+  assert.deepEqual(toldBy(unread), ['expect.message.pattern: a pattern that can be read, not nothing'])
+  const [long] = checkValue({ pattern: 'x' }, 'x'.repeat(300_000), [])
+  assert.equal(long?.expected, 'a text that can be searched')
+})
+
+test('a number where the action has text is told with what to do about it', async () => {
+  const mappings = [{ message: 'x', channel: 'slack', to: '42' }]
+  const { mismatches } = await resultOf({ to: 42, timeoutSeconds: '600' }, { mappings })
+  assert.deepEqual(
+    mismatches.map(({ hint }) => hint),
+    [
+      'It is text: put the expected value in quotes.',
+      'It is no text: take the quotes off the expected value.',
+    ],
+  )
+})
+
+test('a field of the other action is told as one', async () => {
+  const { mismatches } = await resultOf({ text: 'See crash' })
+  assert.equal(mismatches[0]?.hint, '`text` is a field of the action `wake`, and this is `agent`.')
+})
+
+test('mode and wakeMode stand for each other, as in mappings', async () => {
+  assert.equal((await resultOf({ wakeMode: 'next-heartbeat' }, { mappings: [wake] })).passed, true)
+  assert.equal((await resultOf({ mode: 'now' })).passed, true)
+})
+
+test('expecting fields of an action, a mapping, or nothing in particular expects it to be accepted', async () => {
+  const mappings = [{ message: '{{absent}}' }]
+  for (const expect of [{ message: 'x' }, { mapping: 'first' }, {}]) {
+    assert.deepEqual(toldBy(await resultOf(expect, { mappings })), ['expect: accepted, not "refused"'])
+  }
+})
+
+test('another outcome than expected is told alone, since all else follows from it', async () => {
+  const result = await resultOf({ outcome: 'ignored', status: 200, reason: 'x' })
+  assert.deepEqual(toldBy(result), ['expect.outcome: ignored, not "accepted"'])
+})
+
+test('a refusal is expected by its outcome, status, code, reason or mapping', async () => {
+  const mappings = [{ message: '{{absent}}' }]
+  const whole = { outcome: 'refused', status: 400, code: 'BLANK_TEXT', mapping: 'first' } as const
+  for (const expect of [
+    whole,
+    { status: 400 },
+    { code: 'BLANK_TEXT' },
+    { reason: { contains: 'message' } },
+  ]) {
+    assert.deepEqual(toldBy(await resultOf(expect, { mappings })), [])
+  }
+})
+
+test('an endpoint that nothing covers is refused, as the gateway would', async () => {
+  const mappings = [{ match: { path: 'github' }, message: 'x' }]
+  const result = await resultOf({ outcome: 'refused', code: 'NOT_FOUND' }, { mappings, endpoint: 'gitlab' })
+  assert.deepEqual(toldBy(result), [])
+})
+
+test('the built-in endpoints are tested like any other', async () => {
+  const body = { text: 'hi', mode: 'now' }
+  assert.deepEqual(toldBy(await resultOf({ action: 'wake', text: 'hi' }, { endpoint: 'wake', body })), [])
+})
+
+test('a body is handed over as it would be received, and its time is the first of 2026 unless the test says another', async () => {
+  const snapshot = snapshotOf([{ message: '{{now}} {{query.a}} {{headers.b}} {{id}}' }])
+  const request = {
+    endpoint: 'test',
+    query: { a: 'Q' },
+    headers: { b: 'H' },
+    bodyText: '{"id":9007199254740993}',
+  }
+  const tests = [
+    testOf({ message: '2026-01-01T00:00:00.000Z Q H 9007199254740993' }, { request }),
+    testOf({ message: { prefix: '2025-05-05T05:05:05.000Z' } }, { request, now: '2025-05-05T05:05:05Z' }),
+    testOf({ code: 'INVALID_JSON' }, { request: { endpoint: 'test', bodyText: '{' } }),
+  ]
+  const results = await runTests({ tests, snapshot, surface: plainSurface })
+  assert.deepEqual(results.map(toldBy), [[], [], []])
+})
+
+test('a time that cannot be read fails its test and no other', async () => {
+  const tests = [testOf({ message: 'x' }, { now: 'soon' }), testOf({ message: 'x' })]
+  const results = await runTests({ tests, snapshot: snapshotOf([{ message: 'x' }]), surface: plainSurface })
+  assert.deepEqual(results.map(toldBy), [['now: a time such as 2026-01-01T00:00:00Z, not "soon"'], []])
+})

@@ -1,0 +1,159 @@
+/** Owns one expected value: compared as it stands, or held against tests such as `{contains: "#42"}`. */
+
+import type { Path } from '../config/path.ts'
+import { compileRegex, RegexLimitError, RegexSyntaxError } from '../regex/regex.ts'
+
+/** Something that was not as expected. */
+export interface Shortfall {
+  /** From the test entry: `['expect', 'message', 'contains']`. */
+  readonly path: Path
+  /** In words that end a sentence: `"opened"`, `text that contains "#42"`. */
+  readonly expected: string
+  /** Absent where there is nothing. */
+  readonly actual?: unknown
+  /** The value itself where it was to be equal, for whoever shows the difference. */
+  readonly wanted?: unknown
+  /** What it may come from, or what to do about it; a sentence. */
+  readonly hint?: string
+}
+
+type Test = (wanted: unknown, actual: unknown) => boolean
+
+interface TestKind {
+  readonly holds: Test
+  readonly words: (wanted: unknown) => string
+  readonly negated: (wanted: unknown) => string
+}
+
+/** Every test that an expectation may name but `not`, which is one of these turned round. */
+const tests: Readonly<Record<string, TestKind>> = Object.assign(Object.create(null), {
+  equals: {
+    holds: isEqual,
+    words: writeValue,
+    negated: (wanted) => `anything but ${writeValue(wanted)}`,
+  },
+  contains: textTest('contains', 'does not contain', (text, wanted) => text.includes(wanted)),
+  prefix: textTest('begins with', 'does not begin with', (text, wanted) => text.startsWith(wanted)),
+  suffix: textTest('ends with', 'does not end with', (text, wanted) => text.endsWith(wanted)),
+  pattern: textTest('matches the pattern', 'does not match the pattern', (text, wanted) =>
+    compileRegex(wanted).test(text),
+  ),
+  exists: {
+    holds: (wanted, actual) => (actual !== undefined) === wanted,
+    words: (wanted) => (wanted === true ? 'a value' : 'no value'),
+    negated: (wanted) => (wanted === true ? 'no value' : 'a value'),
+  },
+} satisfies Record<string, TestKind>)
+
+/** Everything about a value that is not as expected. An absent value is `undefined`, and `null` expects one. */
+export function checkValue(expected: unknown, actual: unknown, path: Path): Shortfall[] {
+  if (Array.isArray(expected)) return checkList(expected, actual, path)
+  if (isTests(expected)) {
+    return Object.entries(expected).flatMap(([name, wanted]) =>
+      name === 'not'
+        ? checkNot(wanted, actual, [...path, name])
+        : checkTest(name, wanted, actual, [...path, name]),
+    )
+  }
+  if (isObject(expected)) return checkFields(expected, actual, path)
+  const wanted = expected ?? undefined
+  if (isEqual(wanted, actual)) return []
+  return [{ path, expected: writeValue(wanted), actual, wanted, hint: typeHint(wanted, actual) }]
+}
+
+function checkList(expected: readonly unknown[], actual: unknown, path: Path): Shortfall[] {
+  if (!Array.isArray(actual) || actual.length !== expected.length)
+    return [{ path, expected: writeValue(expected), actual, wanted: expected }]
+  return expected.flatMap((each, index) => checkValue(each, actual[index], [...path, index]))
+}
+
+/** Only what is named is looked at. */
+function checkFields(expected: Readonly<Record<string, unknown>>, actual: unknown, path: Path): Shortfall[] {
+  if (!isObject(actual)) return [{ path, expected: writeValue(expected), actual, wanted: expected }]
+  return Object.entries(expected).flatMap(([name, each]) =>
+    checkValue(each, Object.hasOwn(actual, name) ? actual[name] : undefined, [...path, name]),
+  )
+}
+
+function checkTest(name: string, wanted: unknown, actual: unknown, path: Path): Shortfall[] {
+  const kind = tests[name] as TestKind
+  // All of a list must hold; `equals` takes a list as it is.
+  const all = Array.isArray(wanted) && name !== 'equals' ? wanted : [wanted]
+  return all.flatMap((one, index): Shortfall[] => {
+    const at = all === wanted ? [...path, index] : path
+    const failed = attempt(() => kind.holds(one, actual), at)
+    if (failed !== false) return failed === true ? [] : [failed]
+    const equal = name === 'equals' ? { wanted: one, hint: typeHint(one, actual) } : {}
+    return [{ path: at, expected: kind.words(one), actual, ...equal }]
+  })
+}
+
+/** None of the tests, or of the values, may hold. */
+function checkNot(wanted: unknown, actual: unknown, path: Path): Shortfall[] {
+  const named = isTests(wanted) ? Object.entries(wanted) : [['equals', wanted] as const]
+  return named.flatMap(([name, values]) => {
+    const kind = tests[name]
+    if (kind === undefined) return []
+    const below = isTests(wanted) ? [...path, name] : path
+    return (Array.isArray(values) ? values : [values]).flatMap((one, index): Shortfall[] => {
+      const at = Array.isArray(values) ? [...below, index] : below
+      const held = attempt(() => kind.holds(one, actual), at)
+      if (held === false) return []
+      return [held === true ? { path: at, expected: kind.negated(one), actual } : held]
+    })
+  })
+}
+
+/** A pattern that cannot be read, or a text too long for it, is a finding about the test. */
+function attempt(holds: () => boolean, path: Path): boolean | Shortfall {
+  try {
+    return holds()
+  } catch (error) {
+    if (error instanceof RegexSyntaxError)
+      return { path, expected: 'a pattern that can be read', hint: `${error.message}.` }
+    if (error instanceof RegexLimitError)
+      return { path, expected: 'a text that can be searched', hint: `${error.message}.` }
+    throw error
+  }
+}
+
+function textTest(
+  verb: string,
+  negation: string,
+  holds: (text: string, wanted: string) => boolean,
+): TestKind {
+  return {
+    holds: (wanted, actual) => typeof actual === 'string' && holds(actual, String(wanted)),
+    words: (wanted) => `text that ${verb} ${writeValue(wanted)}`,
+    negated: (wanted) => `text that ${negation} ${writeValue(wanted)}`,
+  }
+}
+
+/** As in patterns: an object whose keys are all tests is one, any other is fields. */
+function isTests(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false
+  const names = Object.keys(value)
+  return names.length > 0 && names.every((name) => name === 'not' || tests[name] !== undefined)
+}
+
+function isEqual(wanted: unknown, actual: unknown): boolean {
+  return typeof wanted === 'object' && wanted !== null
+    ? JSON.stringify(wanted) === JSON.stringify(actual)
+    : wanted === actual
+}
+
+/** YAML reads `to: 42` as a number, and an address is text. */
+function typeHint(wanted: unknown, actual: unknown): string | undefined {
+  if (typeof wanted === typeof actual || String(wanted) !== String(actual)) return undefined
+  if (typeof actual === 'string') return 'It is text: put the expected value in quotes.'
+  return typeof wanted === 'string' ? 'It is no text: take the quotes off the expected value.' : undefined
+}
+
+/** As compact JSON; `nothing` for what is absent. */
+export function writeValue(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,44 @@
+/** Owns what the hook surface makes of a request that is only tried: received and answered, nothing stored. */
+
+import type { Decision, Refusal, TrialSurface } from '@reveille/engine'
+import { withoutToken, withoutTokens } from './authenticate.ts'
+import { decodeFor, maxBytesFor } from './decode.ts'
+import { statusOfEnding } from './entry.ts'
+import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
+import type { Fields } from './fields.ts'
+
+/** The rungs of the ladder between the token and the store. Whether hooks are enabled is not asked. */
+export const trialSurface: TrialSurface = {
+  receive({ endpoint, headers, query, body, now }, snapshot) {
+    if (!snapshot.covers(endpoint))
+      return refusal('NOT_FOUND', `no mapping covers the endpoint "${endpoint}"`)
+    if (body.length > maxBytesFor(snapshot, endpoint)) return refusal('BODY_TOO_LARGE')
+    const rawBody = Buffer.from(body.buffer, body.byteOffset, body.length)
+    const contentType = headers['content-type']
+    try {
+      return {
+        endpoint,
+        headers: withoutTokens(headers as Record<string, string | string[] | undefined>),
+        query: snapshot.settings.hooks.allowQueryToken ? withoutToken(query as Fields) : query,
+        payload: decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined),
+        rawBody,
+        now,
+      }
+    } catch (error) {
+      if (error instanceof RequestError) return refusal(error.code)
+      throw error
+    }
+  },
+  statusOf: statusOfDecision,
+}
+
+function statusOfDecision(decision: Decision): number {
+  if ('code' in decision) return statusOf(isErrorCode(decision.code) ? decision.code : 'INTERNAL')
+  if (decision.outcome !== 'accepted') return statusOfEnding(decision)
+  const placed = decision.actions.map((action) => ({ id: '', action }))
+  return statusOfEnding({ outcome: 'accepted', placed })
+}
+
+function refusal(code: ErrorCode, message = errorRow(code).sentence): Refusal {
+  return { outcome: 'refused', code, message, details: [] }
+}
