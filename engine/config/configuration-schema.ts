@@ -168,7 +168,10 @@ export const configurationSchema = keys({
   agents,
   channels: byName(open(), {
     default: {},
-    names: '^[a-z][a-z0-9-]*$',
+    names: {
+      pattern: '^[a-z][a-z0-9-]*$',
+      expects: 'lower-case letters, digits and hyphens, a letter first',
+    },
     description: 'Channels by name; one that is named is configured.',
   }),
   plugins: Type.Array(text(), { default: [], description: 'More plugins: packages, or paths.' }),

@@ -15,15 +15,17 @@ export function checkEndpointName(name: string, path: Path, at: 'key' | 'value')
     return { path, at, code: 'INVALID_PATH', message: `${where} is written with a slash at an end`, hint }
   }
   const segments = name.split('/')
-  if (segments.some((segment) => segment.startsWith(':'))) {
-    const hint = 'Write the whole name; parameters come with a later version.'
-    return {
-      path,
-      at,
-      code: 'NOT_YET_SUPPORTED',
-      message: `${where} has a parameter, which is not supported yet`,
-      hint,
-    }
+  const parameters = segments.filter((segment) => segment.startsWith(':'))
+  const odd = parameters.find((parameter) => !/^:[A-Za-z_][A-Za-z0-9_]*$/.test(parameter))
+  if (odd !== undefined) {
+    const hint = 'Write `:` and letters, digits and underscores, no digit first: `:id`.'
+    const message = `${where} has a parameter without a good name`
+    return { path, at, code: 'INVALID_PATH', message, hint }
+  }
+  const twice = parameters.find((parameter, index) => parameters.indexOf(parameter) < index)
+  if (twice !== undefined) {
+    const message = `${where} has two parameters named \`${twice}\``
+    return { path, at, code: 'INVALID_PATH', message, hint: 'Give each a name of its own.' }
   }
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     const hint = 'No address leads to `//`, `/./` or `/../`.'

@@ -1,61 +1,66 @@
-/** Owns mapping entries: from the items of a `mappings:` list to entries whose other names are folded into one. */
+/** Owns mapping entries: from the items of `mappings:` lists to entries whose other names are folded into one. */
 
-import type { HeaderPattern, MappingEntry, MappingSource } from './configuration.ts'
-import { checkEndpointName } from './endpoint-name.ts'
+import type { HeaderPattern, MappingEntry, MappingSource, Origin } from './configuration.ts'
+import { otherNames } from './fields.ts'
 import type { Findings } from './findings.ts'
+import { checkMapping, unusedFields } from './mapping-rules.ts'
 import type { MappingValue } from './mapping-schema.ts'
-import { type Path, writePath } from './path.ts'
+import type { Path } from './path.ts'
+import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
 import type { Source } from './source.ts'
 import type { Finding } from './violation.ts'
 
 /** One item of a list, with the place of the list. */
-export interface Item {
-  readonly value: MappingValue
+export interface Item<Value = MappingValue> {
+  readonly value: Value
   readonly source: Source
   readonly path: Path
-  /** From 1, for the id of an entry that has none. */
+  /** From 1, for the name of an entry that has none. */
   readonly position: number
+  readonly origin: Origin
+  /** Where a field was written instead, by its name; that of `match.path` is `match.path`. */
+  readonly overridden?: ReadonlyMap<string, Written>
 }
 
-type Field = keyof MappingValue & string
+export interface Written {
+  readonly source: Source
+  readonly path: Path
+}
 
-/** Field -> the other name it may be written under. */
-const otherNames: readonly (readonly [Field, Field])[] = [
-  ['text', 'textTemplate'],
-  ['message', 'messageTemplate'],
-]
-const wakeFields: readonly Field[] = ['text', 'textTemplate']
-const agentFields: readonly Field[] = [
-  'message',
-  'messageTemplate',
-  'name',
-  'sessionKey',
-  'deliver',
-  'channel',
-  'to',
-  'model',
-  'thinking',
-  'timeoutSeconds',
-  'runner',
-]
+export interface Entries {
+  readonly mappings: readonly MappingEntry[]
+  readonly disabled: readonly MappingEntry[]
+  /** Ids of preset mappings that gave way to the operator's, by preset. */
+  readonly replaced: ReadonlyMap<string, ReadonlySet<string>>
+}
 
-/** Entries of the items that are sound and enabled, in order; everything else is reported. */
-export function createEntries(items: readonly Item[], findings: Findings): MappingEntry[] {
-  const entries: MappingEntry[] = []
+/** Entries of the items that are sound, in order; everything else is reported. The operator's come before presets. */
+export async function createEntries(
+  items: readonly Item[],
+  schemas: PayloadSchemas,
+  findings: Findings,
+): Promise<Entries> {
+  const entries = { mappings: [] as MappingEntry[], disabled: [] as MappingEntry[] }
+  const replaced = new Map<string, Set<string>>()
   const taken = new Map<string, Item>()
   for (const item of items) {
-    const { value, source, path } = item
+    const { value, source, path, origin } = item
     if (!findings.isSound(source, path)) continue
-    const id = value.id ?? `${source.name}#${item.position}`
+    const id = value.id ?? `${origin.name}#${item.position}`
     const other = taken.get(id)
+    if (other && origin.kind === 'preset' && other.origin.kind !== 'preset') {
+      replaced.set(origin.name, (replaced.get(origin.name) ?? new Set()).add(id))
+      continue
+    }
     if (other) findings.report(source, duplicateId(id, item, other))
     else taken.set(id, item)
-    for (const finding of checkFields(item)) findings.report(source, finding)
+    for (const finding of checkMapping(item)) findings.report(source, finding)
     for (const finding of unusedFields(item)) findings.report(source, finding, 'warning')
     for (const place of source.cutTexts(path)) findings.add({ ...cutText, place })
-    if (value.enabled) entries.push(createEntry(id, item))
+    const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
+    entries[value.enabled ? 'mappings' : 'disabled'].push(createEntry(id, item, schema))
   }
-  return entries
+  return { ...entries, replaced }
 }
 
 const cutText = {
@@ -75,123 +80,61 @@ function duplicateId(id: string, { path, value }: Item, other: Item): Finding {
   }
 }
 
-function* checkFields({ value, path }: Item): Iterable<Finding> {
-  const name = writePath(path)
-  for (const [field, other] of otherNames) {
-    if (value[field] === undefined || value[other] === undefined) continue
-    const message = `\`${name}\` has both \`${field}\` and \`${other}\`, which are two names of one field`
-    yield { path: [...path, other], at: 'key', code: 'DUPLICATE_FIELD', message, hint: `Keep \`${field}\`.` }
-  }
-  if (value.mode !== undefined && value.wakeMode !== undefined && value.mode !== value.wakeMode) {
-    const message = `\`${name}\` has \`mode\` and \`wakeMode\`, and they differ`
-    yield {
-      path: [...path, 'wakeMode'],
-      at: 'key',
-      code: 'DUPLICATE_FIELD',
-      message,
-      hint: 'Keep one of the two.',
-    }
-  }
-  const needed = value.action === 'wake' ? 'text' : 'message'
-  if (value[needed] === undefined && value[`${needed}Template`] === undefined) {
-    const message = `\`${name}\` has no \`${needed}\`, which the action \`${value.action}\` needs`
-    const hint =
-      value.action === 'agent' && value.text !== undefined ? 'With `text`, say `action: wake`.' : undefined
-    yield {
-      path,
-      code: 'MISSING_KEY',
-      message,
-      hint: hint ?? `Write \`${needed}:\` and what the agent is to read.`,
-    }
-  }
-  yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
-  const where = [...path, 'match', 'path']
-  const endpoint = value.match?.path
-  if (endpoint === undefined || endpoint === '/') return
-  if (endpoint === 'wake' || endpoint === 'agent') {
-    const message = `\`${writePath(where)}\` is the name of a built-in endpoint`
-    yield {
-      path: where,
-      code: 'RESERVED_ENDPOINT',
-      message,
-      hint: '`wake` and `agent` take no mappings; choose another name.',
-    }
-    return
-  }
-  const finding = checkEndpointName(endpoint, where, 'value')
-  if (finding) yield finding
-}
-
-function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {
-  const seen = new Set<string>()
-  for (const name of names) {
-    const folded = name.toLowerCase()
-    if (seen.has(folded)) {
-      const message = `\`${writePath([...path, name])}\` is the same header in another case`
-      const hint = 'Name it once, with a list of texts of which any may be equal.'
-      yield { path: [...path, name], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
-    }
-    seen.add(folded)
-  }
-}
-
-function* unusedFields({ value, path }: Item): Iterable<Finding> {
-  for (const field of value.action === 'wake' ? agentFields : wakeFields) {
-    if (value[field] === undefined) continue
-    const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``
-    yield {
-      path: [...path, field],
-      at: 'key',
-      code: 'UNUSED_FIELD',
-      message,
-      hint: 'Remove it, or change `action`.',
-    }
-  }
-}
-
-function createEntry(id: string, { value, source, path }: Item): MappingEntry {
+function createEntry(id: string, item: Item, schema: PayloadSchema | undefined): MappingEntry {
+  const { value, source, path, origin } = item
   const { line, column } = source.place(path)
   return Object.freeze({
     id,
-    origin: { kind: 'configuration' as const, name: source.name },
-    value: foldNames(value),
+    origin,
+    value: foldNames(value, schema),
     label: `${source.name}:${line}:${column}`,
     locate: (below: Path, offset?: number) => {
-      const written = [...path, ...writtenPath(value, below)]
-      return offset === undefined ? source.place(written) : source.placeInText(written, offset)
+      if (below[0] === 'schema' && schema?.source) return schema.source.place(below.slice(1))
+      const written = whereWritten(item, writtenPath(value, below))
+      if (offset === undefined) return written.source.place(written.path)
+      return written.source.placeInText(written.path, offset)
     },
   })
 }
 
-function foldNames(value: MappingValue): MappingSource {
+function whereWritten({ source, path, overridden }: Item, below: Path): Written {
+  const depth = below[0] === 'match' ? 2 : 1
+  const elsewhere = overridden?.get(below.slice(0, depth).join('.'))
+  if (!elsewhere) return { source, path: [...path, ...below] }
+  return { source: elsewhere.source, path: [...elsewhere.path, ...below.slice(depth)] }
+}
+
+function foldNames(value: MappingValue, schema: PayloadSchema | undefined): MappingSource {
   const { id: _id, enabled: _enabled, match, textTemplate, messageTemplate, mode, wakeMode, ...rest } = value
   const wakeWord = mode ?? wakeMode
   return deepFreeze({
-    ...(rest as Omit<MappingSource, 'match'>),
+    ...(rest as Omit<MappingSource, 'match' | 'schema'>),
     ...(match && { match: foldMatch(match) }),
+    ...present('schema', schema?.value),
     ...present('text', value.text ?? textTemplate),
     ...present('message', value.message ?? messageTemplate),
     ...present(value.action === 'wake' ? 'mode' : 'wakeMode', wakeWord),
   })
 }
 
-function present<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {
-  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: string })
+function present<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: Value })
 }
 
 function foldMatch({
   path,
-  source,
   headers,
-  when,
+  ...rest
 }: NonNullable<MappingValue['match']>): NonNullable<MappingSource['match']> {
   const folded: Record<string, HeaderPattern> = Object.create(null)
   for (const [name, wanted] of Object.entries(headers ?? {})) folded[name.toLowerCase()] = wanted
   return {
+    ...rest,
     ...(path === '/' ? {} : present('path', path)),
-    ...present('source', source),
     ...(headers && { headers: folded }),
-    ...present('when', when),
   }
 }
 

@@ -63,16 +63,16 @@ export function textOrTexts(notes: Notes & { minItems?: number } = {}) {
   })
 }
 
-/** A value by name; the names are the operator's. */
+/** A value by name; the names are the operator's. `names` says which are good, its `expects` what they consist of. */
 export function byName<Value extends Type.TSchema>(
   value: Value,
-  notes: Notes & { default?: object; names?: string } = {},
+  notes: Notes & { default?: object; names?: { pattern: string; expects: string } } = {},
 ) {
   const { names, ...rest } = notes
   return Type.Unsafe<Record<string, Type.Static<Value>>>({
     type: 'object',
     additionalProperties: value,
-    ...(names ? { propertyNames: { pattern: names } } : {}),
+    ...(names && { propertyNames: names }),
     ...rest,
   })
 }

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { type CheckedFile, checkFile, readText, startOf, unreadable } from './checked-file.ts'
-import type { Configuration, Loaded } from './configuration.ts'
+import type { Configuration, Loaded, Origin } from './configuration.ts'
 import { type ConfigurationValue, configurationSchema } from './configuration-schema.ts'
 import type { Diagnostic, Place } from './diagnostic.ts'
 import { mergeEndpoints } from './endpoint-policies.ts'
@@ -10,6 +10,7 @@ import { createEntries, deepFreeze, type Item } from './entries.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { type MappingFileValue, mappingFileSchema } from './mapping-schema.ts'
 import type { Path } from './path.ts'
+import { createPayloadSchemas } from './payload-schema.ts'
 import { createReading, type Environment, type Files, ReadError, type Reading, realFiles } from './reading.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules } from './rules.ts'
@@ -38,7 +39,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   if (main) applyRules(main, findings)
   const mappingFiles = await loadMappingFiles(main, file, reading, findings)
   const endpoints = mergeEndpoints(main, mappingFiles, findings)
-  const mappings = createEntries(itemsOf(main, mappingFiles), findings)
+  const schemas = createPayloadSchemas(reading, findings)
+  const { mappings, disabled } = await createEntries(itemsOf(main, mappingFiles), schemas, findings)
 
   const errors = findings.errors()
   const digest = reading.digest()
@@ -52,7 +54,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   const configuration: Configuration = {
     settings,
     mappings,
-    disabled: [],
+    disabled,
     tests: [],
     endpoints,
     digest,
@@ -159,16 +161,21 @@ function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings
 }
 
 /** The configuration's own entries first, then the files' in their order. */
-function* itemsIn(source: Source, list: unknown, path: Path): Iterable<Item> {
+function* itemsIn(source: Source, kind: Origin['kind'], list: unknown, path: Path): Iterable<Item> {
   if (!Array.isArray(list)) return
+  const origin = { kind, name: source.name }
   for (const [index, value] of list.entries())
-    yield { value, source, path: [...path, index], position: index + 1 }
+    yield { value, source, path: [...path, index], position: index + 1, origin }
 }
 
 function itemsOf(
   main: CheckedFile<ConfigurationValue> | undefined,
   files: readonly CheckedFile<MappingFileValue>[],
 ): Item[] {
-  const own = main ? [...itemsIn(main.source, main.value.hooks?.mappings, ['hooks', 'mappings'])] : []
-  return own.concat(files.flatMap(({ source, value }) => [...itemsIn(source, value.mappings, ['mappings'])]))
+  const own = main
+    ? [...itemsIn(main.source, 'configuration', main.value.hooks?.mappings, ['hooks', 'mappings'])]
+    : []
+  return own.concat(
+    files.flatMap(({ source, value }) => [...itemsIn(source, 'file', value.mappings, ['mappings'])]),
+  )
 }

@@ -1,12 +1,27 @@
 /** Owns mapping files and mapping entries: every key's type, default and documentation. */
 
 import * as Type from 'typebox'
-import { byName, keys, later, oneOf, text, textOrTexts } from './keywords.ts'
+import type { HeaderPattern } from './configuration.ts'
+import { byName, keys, later, oneOf, text } from './keywords.ts'
 
 /** A text that may hold placeholders. */
 function template(description: string) {
   return Type.Optional(Type.String({ description }))
 }
+
+/** One wanted header. */
+const headerPattern = Type.Unsafe<HeaderPattern>({
+  type: ['string', 'array', 'object'],
+  items: { type: 'string' },
+  minItems: 1,
+  properties: {
+    exists: Type.Boolean({ description: 'Whether the header must be there, or must not.' }),
+    pattern: text({ description: 'A regular expression that is found somewhere in it.' }),
+  },
+  minProperties: 1,
+  additionalProperties: false,
+  expects: 'text, a list of texts of which one must be equal, or a map of `exists` and `pattern`',
+})
 
 export const mappingSchema = keys({
   id: Type.Optional(
@@ -21,25 +36,50 @@ export const mappingSchema = keys({
   enabled: Type.Boolean({ default: true, description: 'False: checked, but never matched.' }),
   match: Type.Optional(
     keys({
-      path: Type.Optional(text({ description: 'The endpoint name. Absent or `/`: every endpoint.' })),
+      path: Type.Optional(
+        text({
+          description:
+            'The endpoint name; a segment such as `:id` stands for any one segment. Absent or `/`: every endpoint.',
+        }),
+      ),
       source: Type.Optional(Type.String({ description: "The body's top-level `source` equals it." })),
       headers: Type.Optional(
-        byName(
-          textOrTexts({
-            later: 'object',
-            minItems: 1,
-            expects: 'text, or a list of texts of which one must be equal',
-          }),
-          { description: 'Name -> text, or a list of which any may be equal; names fold case.' },
-        ),
+        byName(headerPattern, {
+          description: 'Name -> text, list of which any may be equal, or tests; names fold case.',
+        }),
       ),
-      body: later('A pattern over the payload.'),
+      body: Type.Optional(
+        Type.Unsafe<Record<string, unknown>>({
+          type: 'object',
+          minProperties: 1,
+          expects: 'a map of at least one key of the payload',
+          description:
+            'A pattern over the payload: keys, and below them a text, number, true, false or null, a list of which any may be equal, or operators.',
+        }),
+      ),
       when: Type.Optional(text({ description: 'A JSONata expression; only `true` matches.' })),
     }),
   ),
-  schema: later('JSON Schema of the payload.'),
-  forEach: later('JSONata giving a list; one action per element.'),
-  vars: later('Name -> JSONata, computed once per action.'),
+  schema: Type.Optional(
+    Type.Unsafe<string | boolean | Record<string, unknown>>({
+      type: ['string', 'boolean', 'object'],
+      minLength: 1,
+      expects: 'a JSON Schema, or the name of a file that holds one',
+      description: 'JSON Schema of the payload, or its file, relative to this one; failing it is 400.',
+    }),
+  ),
+  forEach: Type.Optional(
+    text({ description: 'A JSONata expression that gives a list; one action per element.' }),
+  ),
+  vars: Type.Optional(
+    byName(text({ description: 'A JSONata expression.' }), {
+      names: {
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        expects: 'letters, digits and underscores, no digit first',
+      },
+      description: 'Name -> JSONata expression, computed once per action.',
+    }),
+  ),
   action: oneOf(['wake', 'agent'], { default: 'agent', description: 'What a matching request does.' }),
   text: template('Wake: the event.'),
   textTemplate: template('Another name of `text`.'),
@@ -69,17 +109,29 @@ export const mappingSchema = keys({
       description: 'Agent: time for the run in seconds.',
     }),
   ),
-  deliverTo: later('Several channels instead of `channel` and `to`.'),
+  deliverTo: Type.Optional(
+    Type.Array(
+      keys({
+        channel: text({ description: 'A configured channel, or `last`.' }),
+        to: Type.Optional(text({ description: "An address of the channel. Default: the channel's." })),
+      }),
+      { minItems: 1, description: 'Agent: several channels, instead of `channel` and `to`.' },
+    ),
+  ),
   runner: Type.Optional(text({ description: "Agent: a runner's name." })),
   transform: later('A module that changes the action.'),
   dedupe: later('What makes a request a duplicate.'),
-  strict: later('Whether an absent field in a template is refused.'),
+  strict: Type.Optional(
+    Type.Boolean({ description: 'Whether an absent field in a template is 400. Default: false.' }),
+  ),
   allowPayloadRouting: Type.Optional(
     Type.Boolean({
       description: 'Whether `to`, `channel` and `model` may hold placeholders. Default: false.',
     }),
   ),
-  continue: later('Whether later mappings are tried too.'),
+  continue: Type.Optional(
+    Type.Boolean({ description: 'Whether later mappings are tried too. Default: false.' }),
+  ),
   allowUnsafeExternalContent: Type.Optional(
     Type.Boolean({ description: 'No boundary around payload values. Default: false.' }),
   ),

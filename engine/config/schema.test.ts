@@ -27,7 +27,13 @@ function* keysOf(node: Node, path = ''): Iterable<[path: string, key: Node, requ
 const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...keysOf(schema as Node)])
 
 /** Parts of a value that is itself optional: with the whole, they are required. */
-const requiredParts = ['agents.runners.<name>.kind', 'agents.route.channel']
+const requiredParts = [
+  'agents.runners.<name>.kind',
+  'agents.route.channel',
+  'hooks.mappings.[].deliverTo.[].channel',
+  'mappings.[].deliverTo.[].channel',
+  'hooks.mappings.[].match.headers.<name>.exists',
+]
 
 test('every key that holds a value has its line of documentation', () => {
   const bare = keys

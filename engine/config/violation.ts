@@ -40,7 +40,7 @@ export function describeViolation(error: ErrorObject, root: unknown): Finding | 
         at: 'key',
         code: 'INVALID_NAME',
         message: `\`${writePath([...path, String(error.params['propertyName'])])}\` is not a good name`,
-        hint: 'Names are lower-case letters, digits and hyphens, a letter first.',
+        hint: `Names are ${(error.schema as ParentSchema).expects}.`,
       }
     case 'required': {
       const missing = String(error.params['missingProperty'])

@@ -1,0 +1,114 @@
+/** Owns the rules of a mapping that go beyond the shape of single keys. */
+
+import { checkEndpointName } from './endpoint-name.ts'
+import { fieldsOf, otherNames } from './fields.ts'
+import { findInexactNumbers } from './inexact-number.ts'
+import type { MappingValue } from './mapping-schema.ts'
+import { type Path, writePath } from './path.ts'
+import type { Finding } from './violation.ts'
+
+/** What of an item its rules read. */
+interface Written {
+  readonly value: MappingValue
+  readonly path: Path
+}
+
+/** What is wrong with a mapping whose keys are all sound. */
+export function* checkMapping({ value, path }: Written): Iterable<Finding> {
+  yield* checkNames(value, path)
+  yield* checkContent(value, path)
+  yield* checkTargets(value, path)
+  yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
+  yield* checkBody(value.match?.body, [...path, 'match', 'body'])
+  yield* checkMatchPath(value.match?.path, [...path, 'match', 'path'])
+}
+
+function* checkNames(value: MappingValue, path: Path): Iterable<Finding> {
+  const name = writePath(path)
+  for (const [field, other] of otherNames) {
+    if (value[field] === undefined || value[other] === undefined) continue
+    const message = `\`${name}\` has both \`${field}\` and \`${other}\`, which are two names of one field`
+    yield { path: [...path, other], at: 'key', code: 'DUPLICATE_FIELD', message, hint: `Keep \`${field}\`.` }
+  }
+  if (value.mode !== undefined && value.wakeMode !== undefined && value.mode !== value.wakeMode) {
+    const message = `\`${name}\` has \`mode\` and \`wakeMode\`, and they differ`
+    const hint = 'Keep one of the two.'
+    yield { path: [...path, 'wakeMode'], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+  }
+}
+
+function* checkContent(value: MappingValue, path: Path): Iterable<Finding> {
+  const needed = value.action === 'wake' ? 'text' : 'message'
+  if (value[needed] !== undefined || value[`${needed}Template`] !== undefined) return
+  const message = `\`${writePath(path)}\` has no \`${needed}\`, which the action \`${value.action}\` needs`
+  const hint =
+    value.action === 'agent' && value.text !== undefined
+      ? 'With `text`, say `action: wake`.'
+      : `Write \`${needed}:\` and what the agent is to read.`
+  yield { path, code: 'MISSING_KEY', message, hint }
+}
+
+/** Also of what changes a preset. */
+export function* checkTargets(
+  value: Pick<MappingValue, 'deliverTo' | 'channel' | 'to'>,
+  path: Path,
+): Iterable<Finding> {
+  if (value.deliverTo === undefined) return
+  for (const field of ['channel', 'to'] as const) {
+    if (value[field] === undefined) continue
+    const message = `\`${writePath(path)}\` has both \`deliverTo\` and \`${field}\``
+    const hint = `Write \`${field}\` into the items of \`deliverTo\`, or leave \`deliverTo\` out.`
+    yield { path: [...path, field], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+  }
+}
+
+function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {
+  const seen = new Set<string>()
+  for (const name of names) {
+    const folded = name.toLowerCase()
+    if (seen.has(folded)) {
+      const message = `\`${writePath([...path, name])}\` is the same header in another case`
+      const hint = 'Name it once, with a list of texts of which any may be equal.'
+      yield { path: [...path, name], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+    }
+    seen.add(folded)
+  }
+}
+
+function* checkBody(body: unknown, path: Path): Iterable<Finding> {
+  for (const found of findInexactNumbers(body, path)) {
+    const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
+    const field = writePath(found.slice(path.length).filter((key) => typeof key === 'string'))
+    const hint = `Compare it as text: \`match.when: $string(${field}) = "…"\`.`
+    yield { path: found, code: 'INEXACT_NUMBER', message, hint }
+  }
+}
+
+/** Also of the `path` that a preset is served under. */
+export function* checkMatchPath(endpoint: string | undefined, path: Path): Iterable<Finding> {
+  if (endpoint === undefined || endpoint === '/') return
+  if (endpoint === 'wake' || endpoint === 'agent') {
+    const message = `\`${writePath(path)}\` is the name of a built-in endpoint`
+    const hint = '`wake` and `agent` take no mappings; choose another name.'
+    yield { path, code: 'RESERVED_ENDPOINT', message, hint }
+    return
+  }
+  const finding = checkEndpointName(endpoint, path, 'value')
+  if (finding) yield finding
+}
+
+const notOfWakes = [...fieldsOf.agent.filter((name) => !fieldsOf.wake.includes(name)), 'deliverTo', 'runner']
+const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
+  wake: [...notOfWakes, 'messageTemplate'],
+  agent: ['text', 'textTemplate'],
+}
+
+/** Fields that say nothing for the mapping's action. */
+export function* unusedFields({ value, path }: Written): Iterable<Finding> {
+  for (const field of unused[value.action]) {
+    if (value[field as keyof MappingValue] === undefined) continue
+    const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``
+    const hint = 'Remove it, or change `action`.'
+    yield { path: [...path, field], at: 'key', code: 'UNUSED_FIELD', message, hint }
+  }
+}

@@ -1,0 +1,74 @@
+/** Owns a mapping's `schema`: written out, or in a file of its own. */
+
+import type { MappingSource } from './configuration.ts'
+import type { Findings } from './findings.ts'
+import { readNamedFile } from './named-file.ts'
+import type { Path } from './path.ts'
+import type { Reading } from './reading.ts'
+import { shapeValue } from './shape.ts'
+import { parseSource, type Source } from './source.ts'
+
+export interface PayloadSchema {
+  readonly value: NonNullable<MappingSource['schema']>
+  /** The file that holds it, where it is one of its own. */
+  readonly source?: Source
+}
+
+/** Reads each file once, however many mappings name it. */
+export interface PayloadSchemas {
+  /** Nothing where there is none, or a bad one, which is reported. */
+  read(
+    written: string | boolean | Readonly<Record<string, unknown>> | undefined,
+    at: { readonly source: Source; readonly path: Path },
+  ): Promise<PayloadSchema | undefined>
+}
+
+export function createPayloadSchemas(reading: Reading, findings: Findings): PayloadSchemas {
+  const parsed = new Map<string, PayloadSchema | undefined>()
+  return {
+    async read(written, at) {
+      if (typeof written === 'object') return { value: plainCopy(written) }
+      if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
+      const named = await readNamedFile(written, at, reading, findings)
+      if (!named) return undefined
+      const { file, text } = named
+      if (!parsed.has(file)) parsed.set(file, parse(file, reading.nameOf(file), text, findings))
+      return parsed.get(file)
+    },
+  }
+}
+
+function parse(file: string, name: string, text: string, findings: Findings): PayloadSchema | undefined {
+  const result = parseSource({ file, name, text, holdsSecrets: () => false })
+  if ('problems' in result) {
+    findings.add(...result.problems)
+    return undefined
+  }
+  const { source } = result
+  const { value } = source
+  if (typeof value === 'boolean') return { value, source }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    try {
+      return { value: plainCopy(value), source }
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      const message = `The file's aliases expand to ${error.message}`
+      findings.report(source, { path: [], code: 'TOO_MANY_ALIASES', message })
+      return undefined
+    }
+  }
+  const message = 'The file must hold a JSON Schema, which is a map of keys'
+  findings.report(source, {
+    path: [],
+    code: 'INVALID_VALUE',
+    message,
+    hint: 'Write at least `type: object`.',
+  })
+  return undefined
+}
+
+/** As JSON would give it: nothing shared, and maps like those that readers of JSON Schema know. */
+function plainCopy(value: object): Readonly<Record<string, unknown>> {
+  const { value: copied } = shapeValue(value, { references: false })
+  return JSON.parse(JSON.stringify(copied)) as Readonly<Record<string, unknown>>
+}
