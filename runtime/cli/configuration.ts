@@ -2,7 +2,13 @@
 
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { type Configuration, type Diagnostic, formatDiagnostic, loadConfiguration } from '@reveille/engine'
+import {
+  type Configuration,
+  type Diagnostic,
+  formatDiagnostic,
+  type Loaded,
+  loadConfiguration,
+} from '@reveille/engine'
 import { CommandFailure } from './command-failure.ts'
 import type { Io } from './io.ts'
 import { programName } from './pasted.ts'
@@ -22,9 +28,14 @@ export function findConfiguration(options: { readonly config?: string }, io: Io)
   throw new CommandFailure(2, `There is no ${missing}.\n${advice(io)}`)
 }
 
+/** @throws CommandFailure (bad usage) when there is no such file */
+export function load(options: { readonly config?: string }, io: Io): Promise<Loaded> {
+  return loadConfiguration({ file: findConfiguration(options, io), env: io.env })
+}
+
 /** @throws CommandFailure with the diagnostics */
 export async function loadOrFail(options: { readonly config?: string }, io: Io): Promise<Configuration> {
-  const loaded = await loadConfiguration({ file: findConfiguration(options, io), env: io.env })
+  const loaded = await load(options, io)
   if (loaded.ok) return loaded.configuration
   throw new CommandFailure(1, formatDiagnostics(loaded.diagnostics, io))
 }

@@ -1,5 +1,9 @@
 /** Owns what a command may touch of the world around it; a test hands in another one. */
 
+import { buffer } from 'node:stream/consumers'
+import { createPaint, type Paint } from '../observe/paint.ts'
+import type { Signals } from './stop-signal.ts'
+
 export interface Io {
   /** What was asked for: a table, JSON, a banner. */
   out(text: string): void
@@ -13,6 +17,15 @@ export interface Io {
   /** Milliseconds since the Unix epoch. */
   now(): number
   readonly fetch: typeof fetch
+  /** Standard input, to its end. Absent: there is none. */
+  readonly input?: () => Promise<Uint8Array>
+  /** What tells a command that goes on to stop. Absent: nothing does. */
+  readonly signals?: Signals
+}
+
+/** Colour is for terminals, and for those who have not said otherwise (https://no-color.org). */
+export function paintFor({ columns, env }: Io): Paint {
+  return createPaint({ colour: columns !== undefined && !env['NO_COLOR'] })
 }
 
 export function processIo(): Io {
@@ -28,5 +41,7 @@ export function processIo(): Io {
     ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
     now: Date.now,
     fetch,
+    input: () => buffer(process.stdin),
+    signals: process,
   }
 }

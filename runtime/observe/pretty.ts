@@ -1,6 +1,7 @@
 /** Owns how a log record looks to a person: one set line for each event that has a story, a plain line for the rest. */
 
 import type { DestinationStream } from 'pino'
+import { createPaint, type Paint } from './paint.ts'
 import { printable } from './printable.ts'
 import { type Facts, stories } from './stories.ts'
 import { wrapWords } from './wrap-words.ts'
@@ -26,7 +27,7 @@ export function createPrettyStream(
   target: { write(text: string): unknown; readonly columns?: number },
   options: { colour: boolean },
 ): DestinationStream {
-  const paint = options.colour ? colours : plain
+  const paint = createPaint(options)
   return {
     write(line) {
       const room = (target.columns ?? Number.POSITIVE_INFINITY) - margin
@@ -35,20 +36,6 @@ export function createPrettyStream(
     },
   }
 }
-
-type Paint = Record<'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan', (text: string) => string>
-
-const colours: Paint = {
-  dim: (text) => `\x1b[2m${text}\x1b[22m`,
-  bold: (text) => `\x1b[1m${text}\x1b[22m`,
-  red: (text) => `\x1b[31m${text}\x1b[39m`,
-  yellow: (text) => `\x1b[33m${text}\x1b[39m`,
-  green: (text) => `\x1b[32m${text}\x1b[39m`,
-  cyan: (text) => `\x1b[36m${text}\x1b[39m`,
-}
-
-const same = (text: string) => text
-const plain: Paint = { dim: same, bold: same, red: same, yellow: same, green: same, cyan: same }
 
 /** `width` is the room right of the margin. */
 function setLine(record: Facts, paint: Paint, width: number): string {
