@@ -28,15 +28,15 @@ export function octokitSamples(): Sample[] {
 const projectFolder = fileURLToPath(new URL('..', import.meta.url))
 const testData = resolve(projectFolder, process.env['REVEILLE_TEST_DATA'] ?? '../shared')
 
-/** Recorded and published bodies of one sender; undefined where the folder is not at hand. */
+/** Recorded and published bodies of one sender, JSON and forms; undefined where the folder is not at hand. */
 export function recordedSamples(provider: string): Sample[] | undefined {
   const folder = join(testData, 'payloads', provider)
   if (!existsSync(folder)) return undefined
   return readdirSync(folder)
-    .filter((file) => file.endsWith('.json') && !file.endsWith('.headers.json'))
+    .filter((file) => /\.(json|form)$/.test(file) && !file.endsWith('.headers.json'))
     .map((file) => ({
       name: `${provider}/${file}`,
-      headers: JSON.parse(readFileSync(join(folder, file.replace(/\.json$/, '.headers.json')), 'utf8')),
+      headers: JSON.parse(readFileSync(join(folder, file.replace(/\.\w+$/, '.headers.json')), 'utf8')),
       body: readFileSync(join(folder, file), 'utf8'),
     }))
 }

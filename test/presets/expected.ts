@@ -1,0 +1,101 @@
+/** Owns which mapping each body that a real sender sent must reach. */
+
+/** Preset, which is also the endpoint -> recorded body -> mapping, or `ignored`. Every recorded body has its row. */
+export const expectedMappings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  github: {
+    'github/check_run.completed.json': 'ignored',
+    // Of medium severity.
+    'github/dependabot_alert.created.json': 'ignored',
+    'github/discussion.created.json': 'ignored',
+    'github/installation.created.json': 'ignored',
+    // It mentions nobody.
+    'github/issue_comment.created.json': 'ignored',
+    'github/issues.labeled.json': 'ignored',
+    'github/issues.opened.json': 'github-issue-opened',
+    'github/ping.recorded.json': 'ignored',
+    // Closed, and not merged.
+    'github/pull_request.closed.json': 'ignored',
+    'github/pull_request.opened.json': 'github-pull-request-opened',
+    'github/pull_request.opened.null-body.json': 'github-pull-request-opened',
+    'github/pull_request_review.submitted.json': 'ignored',
+    'github/push.recorded.json': 'ignored',
+    'github/push.with-no-username-committer.json': 'ignored',
+    'github/release.recorded.json': 'ignored',
+    // It succeeded.
+    'github/workflow_run.completed.json': 'ignored',
+  },
+  gitlab: {
+    'gitlab/deployment.json': 'ignored',
+    'gitlab/feature_flag.json': 'ignored',
+    // Sent by GitLab's button "Test", which names no action.
+    'gitlab/issue.json': 'ignored',
+    'gitlab/merge_request.json': 'gitlab-merge-request-opened',
+    // It mentions nobody.
+    'gitlab/note.json': 'ignored',
+    // It succeeded.
+    'gitlab/pipeline.json': 'ignored',
+    'gitlab/push.json': 'ignored',
+  },
+  bitbucket: {
+    // It mentions nobody.
+    'bitbucket/pullrequest.comment_created.json': 'ignored',
+    'bitbucket/pullrequest.created.json': 'bitbucket-pull-request-created',
+    // A build that begins.
+    'bitbucket/repo.commit_status_created.json': 'ignored',
+    'bitbucket/repo.push.json': 'bitbucket-push',
+  },
+  stripe: {
+    'stripe/charge.dispute.created.json': 'stripe-dispute-created',
+    // It begins a subscription, whose invoice tells the payment.
+    'stripe/checkout.session.completed.json': 'ignored',
+    'stripe/customer.subscription.created.json': 'ignored',
+    'stripe/customer.subscription.updated.json': 'stripe-subscription-cancelling',
+    // Over nothing, for a trial.
+    'stripe/invoice.paid.json': 'ignored',
+    'stripe/payment_intent.payment_failed.json': 'stripe-payment-failed',
+    'stripe/payout.paid.json': 'stripe-payout',
+  },
+  shopify: {
+    'shopify/app.uninstalled.json': 'shopify-app-uninstalled',
+    'shopify/customers.create.json': 'ignored',
+    // The item is not counted.
+    'shopify/inventory_levels.update.json': 'ignored',
+    // It has no note.
+    'shopify/orders.create.json': 'ignored',
+    'shopify/orders.paid.json': 'shopify-order-paid',
+    'shopify/products.update.json': 'ignored',
+    'shopify/refunds.create.json': 'shopify-refund-created',
+  },
+  linear: {
+    // It mentions nobody.
+    'linear/comment.create.json': 'ignored',
+    'linear/issue.create.json': 'linear-issue-created',
+    'linear/project.update.json': 'linear-project-status',
+    'linear/reaction.create.json': 'ignored',
+  },
+  jira: {
+    // It mentions nobody.
+    'jira/comment_created.json': 'ignored',
+    'jira/issue_created.json': 'jira-issue-created',
+    'jira/issue_created.many-fields.json': 'jira-issue-created',
+    'jira/issue_updated.resolved.json': 'jira-issue-resolved',
+  },
+  sentry: {
+    // One of many; the issue tells them once.
+    'sentry/error.created.json': 'ignored',
+    'sentry/event_alert.triggered.json': 'sentry-issue-alert',
+    'sentry/issue.created.json': 'sentry-issue',
+    'sentry/metric_alert.critical.json': 'sentry-metric-alert',
+  },
+}
+
+/** Examples of GitHub's own package that reach a mapping; every other one is ignored. */
+export const expectedExamples: Readonly<Record<string, string>> = {
+  'code_scanning_alert#2': 'github-security-alert',
+  ...rows('issues', [15, 16, 17, 18, 20], 'github-issue-opened'),
+  ...rows('pull_request', [0, 12, 13, 14, 15, 16, 17, 18, 19], 'github-pull-request-opened'),
+}
+
+function rows(event: string, examples: readonly number[], mapping: string): Record<string, string> {
+  return Object.fromEntries(examples.map((example) => [`${event}#${example}`, mapping]))
+}
