@@ -40,7 +40,7 @@ for (const [name, template] of Object.entries(fields)) {
       assert.deepEqual(others, [])
       assert.equal(problem?.code, 'PAYLOAD_ROUTING')
       assert.match(`${problem?.message} ${problem?.hint}`, new RegExp(`${name}.*allowPayloadRouting: true`))
-      assert.equal(problem?.place.text?.trim(), `${name}: ${template}`)
+      assert.equal(problem?.place?.text?.trim(), `${name}: ${template}`)
       return true
     })
   })
