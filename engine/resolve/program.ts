@@ -63,8 +63,11 @@ export interface Matcher {
   readonly equalities: readonly Equality[]
   /** Whether the mapping is meant; a promise only where `match.when` was asked. Stops with an error at the limit. */
   readonly matches: (scope: Scope, steps: Steps) => Verdict | Promise<Verdict>
-  /** The first clause that fails, in the order in which `matches` asks them; nothing where all hold. */
-  readonly explain: (scope: Scope) => Promise<FailedClause | undefined>
+  /**
+   * The first clause that fails, in the order in which `matches` asks them; nothing where all hold. Without
+   * `steps` it may go as far as the test of one mapping may.
+   */
+  readonly explain: (scope: Scope, steps?: Steps) => Promise<FailedClause | undefined>
 }
 
 export { type FieldName, fieldNames } from '../config/fields.ts'

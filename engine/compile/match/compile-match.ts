@@ -1,81 +1,92 @@
 /** Owns compiling a mapping's `match`, except `path`, which the decision index answers. */
 
-import type { HeaderPattern, MappingSource } from '../../config/configuration.ts'
-import {
-  ClauseError,
-  type Expression,
-  ExpressionError,
-  type Matcher,
-  type Verdict,
-} from '../../resolve/program.ts'
-import type { Scope } from '../../resolve/scope.ts'
-import { compileExpression, unwrapExpression } from '../expression.ts'
-import { reportSyntax } from '../field.ts'
+import type { MappingSource } from '../../config/configuration.ts'
+import { writePath } from '../../config/path.ts'
+import { ClauseError, type Matcher } from '../../resolve/program.ts'
+import { createTurns } from '../../resolve/turns.ts'
 import type { Report } from '../report.ts'
+import { missOfBody } from './body-miss.ts'
+import { readBodyPattern } from './body-pattern.ts'
+import { compileBodyTest } from './body-test.ts'
+import type { Clause } from './clause.ts'
+import { equalitiesOfBody } from './equalities.ts'
+import { compileHeader } from './header-clause.ts'
+import { fieldOf, StepLimitError } from './walk.ts'
+import { compileWhen, type When } from './when-clause.ts'
+import { nearMiss, wordsOfValues } from './words.ts'
 
 type Match = NonNullable<MappingSource['match']>
-type Condition = (scope: Scope) => boolean
 
 /** Cheap conditions first; the expression is asked only when all of them hold. */
 export function compileMatch(match: Match | undefined, report: Report): Matcher {
-  const conditions: Condition[] = []
-  if (match?.source !== undefined) conditions.push(compileSource(match.source))
-  for (const [name, wanted] of Object.entries(match?.headers ?? {}))
-    conditions.push(compileHeader(name, wanted))
+  const clauses: Clause[] = []
+  const add = (clause: Clause | undefined) => clause && clauses.push(clause)
+  if (match?.source !== undefined) add(compileSource(match.source))
+  for (const [name, wanted] of Object.entries(match?.headers ?? {})) add(compileHeader(name, wanted, report))
+  if (match?.body !== undefined) add(compileBody(match.body, report))
   const when = match?.when === undefined ? undefined : compileWhen(match.when, report)
-
-  const matches: Matcher['matches'] = (scope, steps) => {
-    for (const condition of conditions) if (!condition(scope)) return false
-    return when === undefined ? true : when(scope, steps)
-  }
-  return { equalities: [], matches, explain: async () => undefined }
-}
-
-function compileSource(wanted: string): Condition {
-  return ({ request: { payload } }) =>
-    typeof payload === 'object' &&
-    payload !== null &&
-    Object.hasOwn(payload, 'source') &&
-    (payload as { readonly source: unknown }).source === wanted
-}
-
-/** Names fold case, values do not. A header that came several times matches if any of its values does. */
-function compileHeader(name: string, wanted: HeaderPattern): Condition {
-  if (typeof wanted === 'object' && !Array.isArray(wanted)) throw new Error('not built yet')
-  const key = name.toLowerCase()
-  const values = new Set(typeof wanted === 'string' ? [wanted] : (wanted as readonly string[]))
-  return ({ request: { headers } }) => {
-    const given = Object.hasOwn(headers, key) ? headers[key] : undefined
-    if (given === undefined) return false
-    return typeof given === 'string' ? values.has(given) : given.some((value) => values.has(value))
+  return {
+    equalities: clauses.flatMap(({ equalities }) => equalities),
+    matches: createMatches(clauses, when),
+    explain: createExplain(clauses, when),
   }
 }
 
-function compileWhen(text: string, report: Report): Matcher['matches'] | undefined {
-  const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
-  let expression: Expression
-  try {
-    expression = compileExpression(source, offset)
-  } catch (error) {
-    if (!reportSyntax(error, ['match', 'when'], report)) throw error
-    return undefined
-  }
-  return (scope) => {
-    try {
-      const result = expression(scope)
-      return result instanceof Promise ? result.then(isTrue, verdictOf) : isTrue(result)
-    } catch (error) {
-      return verdictOf(error)
+function createMatches(clauses: readonly Clause[], when: When | undefined): Matcher['matches'] {
+  return (scope, steps) => {
+    for (const { path, holds } of clauses) {
+      try {
+        if (!holds(scope, steps)) return false
+      } catch (error) {
+        if (error instanceof ClauseError) return error
+        if (!(error instanceof StepLimitError)) throw error
+        return new ClauseError(writePath(path), error.message, { cause: error })
+      }
     }
+    return when === undefined ? true : when.verdict(scope, steps)
   }
 }
 
-/** Only `true` matches: a truthy value is more often a slip than a wish. */
-function isTrue(result: unknown): boolean {
-  return result === true
+function createExplain(clauses: readonly Clause[], when: When | undefined): Matcher['explain'] {
+  return async (scope, steps = createTurns().begin()) => {
+    for (const { path, holds, miss } of clauses) {
+      try {
+        if (!holds(scope, steps)) return miss(scope, steps)
+      } catch (error) {
+        if (!(error instanceof StepLimitError || error instanceof ClauseError)) throw error
+        return { path, expected: 'a value that can be decided', error: error.message }
+      }
+    }
+    return when?.miss(scope)
+  }
 }
 
-function verdictOf(error: unknown): Verdict {
-  if (error instanceof ExpressionError) return new ClauseError('match.when', error.message, { cause: error })
-  throw error
+/** Of the payload itself, never of an element of a list. */
+function compileSource(wanted: string): Clause {
+  const path = ['match', 'source']
+  const words = wordsOfValues([wanted])
+  return {
+    path,
+    equalities: [{ of: 'body', path: ['source'], values: [wanted] }],
+    holds: ({ request: { payload } }) => !Array.isArray(payload) && fieldOf(payload, 'source') === wanted,
+    miss: ({ request: { payload } }) => {
+      const actual = Array.isArray(payload) ? undefined : fieldOf(payload, 'source')
+      const note = nearMiss([wanted], actual)
+      const expected = note === undefined ? words : `${words}, ${note}`
+      return actual === undefined ? { path, expected } : { path, expected, actual }
+    },
+  }
+}
+
+function compileBody(body: Readonly<Record<string, unknown>>, report: Report): Clause | undefined {
+  const path = ['match', 'body']
+  const pattern = readBodyPattern(body, path, report)
+  if (pattern === undefined) return undefined
+  const test = compileBodyTest(pattern, path)
+  return {
+    path,
+    equalities: equalitiesOfBody(pattern),
+    holds: ({ request }, steps) => test.holds(request.payload, steps),
+    miss: ({ request }, steps) => missOfBody(test, request.payload, steps),
+  }
 }

@@ -1,0 +1,94 @@
+/** Owns why a payload misses a body pattern: the deepest field to blame, what it should hold and what it holds. */
+
+import { writePath } from '../../config/path.ts'
+import { ClauseError, type Steps } from '../../resolve/program.ts'
+import type { FailedClause } from '../../resolve/trace.ts'
+import type { BodyPattern } from './body-pattern.ts'
+import type { BodyTest } from './body-test.ts'
+import type { Scalar } from './scalar.ts'
+import { anyElement, fieldOf, StepLimitError } from './walk.ts'
+import { nearMiss, wordsOf } from './words.ts'
+
+/** Nothing where the pattern holds. Asks in the order in which the test does. `undefined` is an absent field. */
+export function missOfBody(test: BodyTest, value: unknown, steps: Steps): FailedClause | undefined {
+  try {
+    if (test.keys === undefined) return test.holds(value, steps) ? undefined : missOf(test, value)
+    return Array.isArray(value)
+      ? missInList(test, test.keys, value, steps)
+      : missInObject(test, test.keys, value, steps)
+  } catch (error) {
+    if (!(error instanceof StepLimitError || error instanceof ClauseError)) throw error
+    return { ...missOf(test, value), error: error.message }
+  }
+}
+
+type Keys = ReadonlyMap<string, BodyTest>
+
+function missInObject(test: BodyTest, keys: Keys, value: unknown, steps: Steps): FailedClause | undefined {
+  for (const [key, inner] of keys) {
+    const miss = missOfBody(inner, fieldOf(value, key), steps)
+    if (miss === undefined) continue
+    // Something else than an object says more than that a field is missing in it.
+    const isOther = value !== undefined && (typeof value !== 'object' || value === null)
+    return isOther ? missOf(test, value) : withOtherCase(miss, inner, value, key)
+  }
+  return undefined
+}
+
+/** Where no element has the right value under a key, that key is to blame, with what the elements hold there. */
+function missInList(
+  test: BodyTest,
+  keys: Keys,
+  list: readonly unknown[],
+  steps: Steps,
+): FailedClause | undefined {
+  if (test.holds(list, steps)) return undefined
+  for (const [key, inner] of keys) {
+    if (anyElement(list, (element) => inner.holds(fieldOf(element, key), steps), steps)) continue
+    const found = valuesUnder(key, list, steps)
+    if (found.length === 0) continue
+    const miss = missOfBody(inner, found.length === 1 ? found[0] : found, steps)
+    if (miss !== undefined) return miss
+  }
+  const miss = missOf(test, list)
+  return list.length === 0 ? miss : { ...miss, expected: `${miss.expected}, in one element` }
+}
+
+function valuesUnder(key: string, list: readonly unknown[], steps: Steps): unknown[] {
+  const found: unknown[] = []
+  const take = (element: unknown): boolean => {
+    const value = fieldOf(element, key)
+    if (value !== undefined) found.push(value)
+    return false
+  }
+  anyElement(list, take, steps)
+  return found
+}
+
+function missOf({ path, pattern }: BodyTest, actual: unknown): FailedClause {
+  const note = nearMiss(scalarsOf(pattern), actual)
+  const words = wordsOf(pattern)
+  const expected = note === undefined ? words : `${words}, ${note}`
+  return actual === undefined ? { path, expected } : { path, expected, actual }
+}
+
+function scalarsOf(pattern: BodyPattern): readonly Scalar[] {
+  if (pattern.kind === 'equals') return [pattern.value]
+  return pattern.kind === 'any' ? pattern.of.flatMap(scalarsOf) : []
+}
+
+/** More keys are not looked through for one that is spelt nearly the same. */
+const keysSearched = 1_000
+
+/** Tells of a key that the author meant, and wrote in another case; its name is the author's word, not a stranger's. */
+function withOtherCase(miss: FailedClause, inner: BodyTest, value: unknown, key: string): FailedClause {
+  if (miss.path !== inner.path || 'actual' in miss || typeof value !== 'object' || value === null) return miss
+  let searched = 0
+  const folded = key.toLowerCase()
+  for (const other in value) {
+    if (++searched > keysSearched) break
+    if (other.length === key.length && other !== key && other.toLowerCase() === folded)
+      return { ...miss, expected: `${miss.expected} (there is ${writePath([other])}, in another case)` }
+  }
+  return miss
+}

@@ -1,0 +1,122 @@
+/** Owns testing a payload against a body pattern: the tree of tests as closures, with the place of each. */
+
+import { type Path, writePath } from '../../config/path.ts'
+import { longestSubject, RegexLimitError } from '../../regex/regex.ts'
+import { ClauseError, type Steps } from '../../resolve/program.ts'
+import type { BodyPattern, OperatorTest } from './body-pattern.ts'
+import { isWithin } from './numeric-bounds.ts'
+import type { Scalar } from './scalar.ts'
+import { anyElement, fieldOf, spend } from './walk.ts'
+
+/** Of one value; `undefined` is an absent field. @throws StepLimitError, ClauseError */
+type Holds = (value: unknown, steps: Steps) => boolean
+
+export interface BodyTest {
+  /** From the mapping entry. */
+  readonly path: Path
+  readonly pattern: BodyPattern
+  readonly holds: Holds
+  /** Those of a pattern that holds keys, in the order in which they are asked. */
+  readonly keys: ReadonlyMap<string, BodyTest> | undefined
+}
+
+export function compileBodyTest(pattern: BodyPattern, path: Path): BodyTest {
+  if (pattern.kind !== 'keys') return { path, pattern, holds: compileLeaf(pattern, path), keys: undefined }
+  const keys = new Map<string, BodyTest>()
+  for (const [key, inner] of pattern.keys) keys.set(key, compileBodyTest(inner, [...path, key]))
+  return { path, pattern, holds: ofAnyElement(compileKeys(keys)), keys }
+}
+
+/** The same object must satisfy all: two elements of a list that satisfy one key each are no match. */
+function compileKeys(keys: ReadonlyMap<string, BodyTest>): Holds {
+  const tests = Array.from(keys, ([key, { holds }]) => ({ key, holds }))
+  return (value, steps) => {
+    spend(steps, tests.length)
+    for (const { key, holds } of tests) if (!holds(fieldOf(value, key), steps)) return false
+    return true
+  }
+}
+
+function compileLeaf(pattern: Exclude<BodyPattern, { kind: 'keys' }>, path: Path): Holds {
+  switch (pattern.kind) {
+    case 'equals':
+      return compileEquals(pattern.value)
+    case 'any':
+      return compileAny(pattern.of, path)
+    case 'operators':
+      return compileOperators(pattern.tests, path)
+  }
+}
+
+function compileEquals(wanted: Scalar): Holds {
+  return ofAnyElement((value) => value === wanted)
+}
+
+/** A long list of scalars is one look into a set. */
+function compileAny(patterns: readonly BodyPattern[], path: Path): Holds {
+  const scalars = new Set<unknown>()
+  const tests: Holds[] = []
+  for (const pattern of patterns) {
+    if (pattern.kind === 'equals') scalars.add(pattern.value)
+    else tests.push(compileBodyTest(pattern, path).holds)
+  }
+  if (scalars.size > 0) tests.unshift(ofAnyElement((value) => scalars.has(value)))
+  return tests.length === 1
+    ? (tests[0] as Holds)
+    : (value, steps) => tests.some((holds) => holds(value, steps))
+}
+
+/** Only `exists` is about the field; the others are about what it holds, and so about an element of a list. */
+function compileOperators(operators: readonly OperatorTest[], path: Path): Holds {
+  const [first] = operators
+  if (first?.kind === 'exists' && operators.length === 1) {
+    const { wanted } = first
+    return (value) => (value !== undefined) === wanted
+  }
+  const tests = operators.map((operator) => compileOperator(operator, path))
+  const [only] = tests
+  if (only !== undefined && tests.length === 1)
+    return ofAnyElement((value, steps) => value !== undefined && only(value, steps))
+  return ofAnyElement((value, steps) => value !== undefined && tests.every((holds) => holds(value, steps)))
+}
+
+function compileOperator(operator: OperatorTest, path: Path): Holds {
+  switch (operator.kind) {
+    case 'exists':
+      return () => operator.wanted
+    case 'prefix':
+      return (value) => typeof value === 'string' && value.startsWith(operator.text)
+    case 'suffix':
+      return (value) => typeof value === 'string' && value.endsWith(operator.text)
+    case 'anything-but': {
+      const refused = new Set<unknown>(operator.values)
+      return (value) => !refused.has(value)
+    }
+    case 'numeric':
+      return (value) => typeof value === 'number' && operator.bounds.every((bound) => isWithin(value, bound))
+    case 'pattern':
+      return compileSearch(operator.regex.test, writePath([...path, 'pattern']))
+  }
+}
+
+/** What a search costs at least, and how many steps each character takes. */
+const stepsOfSearch = 40
+const stepsOfCharacter = 2
+
+/** A search in text, counted, that names its clause where the text is too long. */
+export function compileSearch(search: (text: string) => boolean, clause: string): Holds {
+  return (value, steps) => {
+    if (typeof value !== 'string') return false
+    spend(steps, stepsOfSearch + Math.min(value.length, longestSubject) * stepsOfCharacter)
+    try {
+      return search(value)
+    } catch (error) {
+      if (error instanceof RegexLimitError) throw new ClauseError(clause, error.message, { cause: error })
+      throw error
+    }
+  }
+}
+
+function ofAnyElement(holds: Holds): Holds {
+  return (value, steps) => (Array.isArray(value) ? anyElement(value, holds, steps) : holds(value, steps))
+}

@@ -1,0 +1,72 @@
+/** Owns the clause of `match.when`, the only one that may have to be waited for. */
+
+import {
+  ClauseError,
+  type Expression,
+  ExpressionError,
+  type Matcher,
+  type Verdict,
+} from '../../resolve/program.ts'
+import type { Scope } from '../../resolve/scope.ts'
+import type { FailedClause } from '../../resolve/trace.ts'
+import { compileExpression, unwrapExpression } from '../expression.ts'
+import { reportSyntax } from '../field.ts'
+import type { Report } from '../report.ts'
+
+export interface When {
+  readonly verdict: Matcher['matches']
+  readonly miss: (scope: Scope) => Promise<FailedClause | undefined>
+}
+
+const path = ['match', 'when']
+/** What an expression costs at least; how much more, its own guards bound. */
+const stepsOfExpression = 1_000
+
+/** Nothing where something was reported. */
+export function compileWhen(text: string, report: Report): When | undefined {
+  const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
+  let expression: Expression
+  try {
+    expression = compileExpression(source, offset)
+  } catch (error) {
+    if (!reportSyntax(error, path, report)) throw error
+    return undefined
+  }
+  return { verdict: createVerdict(expression), miss: createMiss(expression) }
+}
+
+function createVerdict(expression: Expression): When['verdict'] {
+  return (scope, steps) => {
+    steps.spent += stepsOfExpression
+    try {
+      const result = expression(scope)
+      return result instanceof Promise ? result.then(isTrue, verdictOf) : isTrue(result)
+    } catch (error) {
+      return verdictOf(error)
+    }
+  }
+}
+
+function createMiss(expression: Expression): When['miss'] {
+  return async (scope) => {
+    try {
+      const actual = await expression(scope)
+      if (isTrue(actual)) return undefined
+      const expected = typeof actual === 'boolean' ? 'true' : 'true, and nothing else that counts as true'
+      return actual === undefined ? { path, expected: 'true' } : { path, expected, actual }
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error
+      return { path, expected: 'true', error: error.message }
+    }
+  }
+}
+
+/** Only `true` matches: a truthy value is more often a slip than a wish. */
+function isTrue(result: unknown): boolean {
+  return result === true
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (error instanceof ExpressionError) return new ClauseError('match.when', error.message, { cause: error })
+  throw error
+}
