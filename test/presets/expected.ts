@@ -87,6 +87,64 @@ export const expectedMappings: Readonly<Record<string, Readonly<Record<string, s
     'sentry/issue.created.json': 'sentry-issue',
     'sentry/metric_alert.critical.json': 'sentry-metric-alert',
   },
+  gmail: {
+    // A message as Google's own interface answers it, not one that was posted.
+    'gmail/api.message.get.json': 'ignored',
+    'gmail/gog-watch-hook.json': 'gmail-message',
+    // A notification that names no message.
+    'gmail/pubsub-push.history-id-number.json': 'ignored',
+    'gmail/pubsub-push.history-id-string.json': 'ignored',
+  },
+  pagerduty: {
+    'pagerduty/incident.acknowledged.json': 'pagerduty-progress',
+    'pagerduty/incident.annotated.json': 'pagerduty-note',
+    'pagerduty/incident.priority_updated.json': 'pagerduty-progress',
+    'pagerduty/incident.triggered.json': 'pagerduty-triggered',
+  },
+  grafana: {
+    'grafana/alert.firing-and-resolved.json': 'grafana-firing',
+  },
+  alertmanager: {
+    'alertmanager/firing.json': 'alertmanager-firing',
+    'alertmanager/resolved.json': 'alertmanager-resolved',
+  },
+  slack: {
+    'slack/app_mention.json': 'slack-mention',
+    'slack/block_actions.form': 'slack-action',
+    // What people say to each other in a channel.
+    'slack/message.json': 'ignored',
+    // An edit.
+    'slack/message_changed.json': 'ignored',
+    'slack/reaction_added.json': 'slack-reaction',
+    'slack/slash-command.form': 'slack-command',
+    'slack/url_verification.json': 'ignored',
+  },
+  discord: {
+    'discord/interaction.application-command.json': 'discord-command',
+    'discord/interaction.ping.json': 'ignored',
+    'discord/webhook-event.ping.json': 'ignored',
+  },
+  twilio: {
+    'twilio/call.status-callback.form': 'twilio-call-completed',
+    'twilio/message.inbound-mms.form': 'twilio-message',
+    'twilio/message.inbound.form': 'twilio-message',
+  },
+  calendly: {
+    'calendly/invitee.canceled.json': 'calendly-canceled',
+    'calendly/invitee.created.json': 'calendly-booked',
+  },
+  typeform: {
+    'typeform/form_response.json': 'typeform-response',
+    'typeform/form_response.third.json': 'typeform-response',
+  },
+  vercel: {
+    'vercel/deployment.error.json': 'vercel-deployment-error',
+  },
+  generic: {
+    'cloudevents/structured.json': 'generic-cloudevent',
+    'standard-webhooks/full-event.json': 'generic-standard-webhook',
+    'standard-webhooks/thin-event.json': 'generic-standard-webhook',
+  },
 }
 
 /** Examples of GitHub's own package that reach a mapping; every other one is ignored. */
