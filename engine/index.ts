@@ -18,10 +18,11 @@ export type {
   TestEntry,
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/diagnostic.ts'
-export { formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'
+export { blanks, formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'
 export { type LoadOptions, loadConfiguration } from './config/load.ts'
 export { nearestName } from './config/nearest.ts'
-export type { Files } from './config/reading.ts'
+export { writePath } from './config/path.ts'
+export { type Files, realFiles } from './config/reading.ts'
 export type { LogLevel, ModelRules, Settings, ThinkingLevel } from './config/settings.ts'
 export { thinkingLevels } from './config/settings.ts'
 export { CandidateError, type Prepared } from './reload/candidate.ts'

@@ -38,7 +38,7 @@ function checkOutcome(expect: Expectation, observed: Observation): Shortfall[] {
   const expected = expectedOutcome(expect)
   if (expected === undefined || expected === observed.outcome) return []
   const path = expect.outcome === undefined ? ['expect'] : ['expect', 'outcome']
-  return [{ path, expected, actual: observed.outcome, wanted: expected }]
+  return [{ path, expected, actual: observed.outcome }]
 }
 
 function checkMapping(expect: Expectation, observed: Observation): Shortfall[] {

@@ -65,8 +65,5 @@ export async function resultOf(expect: Expectation, situation: Situation = {}): 
 
 /** Each mismatch as `path: expected, not actual`. */
 export function toldBy({ mismatches }: TestResult): string[] {
-  return mismatches.map(({ path, expected, actual }) => {
-    const found = actual === undefined ? 'nothing' : JSON.stringify(actual)
-    return `${writePath(path)}: ${expected}, not ${found}`
-  })
+  return mismatches.map(({ path, expected, actual }) => `${writePath(path)}: ${expected}, not ${actual}`)
 }

@@ -70,7 +70,7 @@ function requestOf({ value }: TestEntry): ReceivedRequest | undefined {
 
 function unfit(test: TestEntry): TestResult {
   const expected = 'a time such as 2026-01-01T00:00:00Z'
-  const mismatch = locate({ path: ['now'], expected, actual: test.value.now }, test)
+  const mismatch = locate({ path: ['now'], expected, actual: String(test.value.now) }, test)
   return { test, passed: false, mismatches: [mismatch], unmatched: [] }
 }
 

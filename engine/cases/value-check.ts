@@ -9,10 +9,10 @@ export interface Shortfall {
   readonly path: Path
   /** In words that end a sentence: `"opened"`, `text that contains "#42"`. */
   readonly expected: string
-  /** Absent where there is nothing. */
-  readonly actual?: unknown
-  /** The value itself where it was to be equal, for whoever shows the difference. */
-  readonly wanted?: unknown
+  /** In the same manner; `nothing` where there is no value. */
+  readonly actual: string
+  /** Where a text was found: that text, and the one that it was to be equal to. For whoever shows the difference. */
+  readonly texts?: { readonly actual: string; readonly wanted?: string }
   /** What it may come from, or what to do about it; a sentence. */
   readonly hint?: string
 }
@@ -58,18 +58,17 @@ export function checkValue(expected: unknown, actual: unknown, path: Path): Shor
   if (isObject(expected)) return checkFields(expected, actual, path)
   const wanted = expected ?? undefined
   if (isEqual(wanted, actual)) return []
-  return [{ path, expected: writeValue(wanted), actual, wanted, hint: typeHint(wanted, actual) }]
+  return [unequal(wanted, actual, path)]
 }
 
 function checkList(expected: readonly unknown[], actual: unknown, path: Path): Shortfall[] {
-  if (!Array.isArray(actual) || actual.length !== expected.length)
-    return [{ path, expected: writeValue(expected), actual, wanted: expected }]
+  if (!Array.isArray(actual) || actual.length !== expected.length) return [unequal(expected, actual, path)]
   return expected.flatMap((each, index) => checkValue(each, actual[index], [...path, index]))
 }
 
 /** Only what is named is looked at. */
 function checkFields(expected: Readonly<Record<string, unknown>>, actual: unknown, path: Path): Shortfall[] {
-  if (!isObject(actual)) return [{ path, expected: writeValue(expected), actual, wanted: expected }]
+  if (!isObject(actual)) return [unequal(expected, actual, path)]
   return Object.entries(expected).flatMap(([name, each]) =>
     checkValue(each, Object.hasOwn(actual, name) ? actual[name] : undefined, [...path, name]),
   )
@@ -77,31 +76,39 @@ function checkFields(expected: Readonly<Record<string, unknown>>, actual: unknow
 
 function checkTest(name: string, wanted: unknown, actual: unknown, path: Path): Shortfall[] {
   const kind = tests[name] as TestKind
-  // All of a list must hold; `equals` takes a list as it is.
-  const all = Array.isArray(wanted) && name !== 'equals' ? wanted : [wanted]
-  return all.flatMap((one, index): Shortfall[] => {
-    const at = all === wanted ? [...path, index] : path
+  return listOf(wanted).flatMap((one, index): Shortfall[] => {
+    const at = Array.isArray(wanted) ? [...path, index] : path
     const failed = attempt(() => kind.holds(one, actual), at)
     if (failed !== false) return failed === true ? [] : [failed]
-    const equal = name === 'equals' ? { wanted: one, hint: typeHint(one, actual) } : {}
-    return [{ path: at, expected: kind.words(one), actual, ...equal }]
+    return [name === 'equals' ? unequal(one, actual, at) : unfit(kind.words(one), actual, at)]
   })
 }
 
-/** None of the tests, or of the values, may hold. */
+/** All of a list must hold. */
+function listOf(wanted: unknown): readonly unknown[] {
+  return Array.isArray(wanted) ? wanted : [wanted]
+}
+
+/** A value must not be equal; of several tests, not all may hold. */
 function checkNot(wanted: unknown, actual: unknown, path: Path): Shortfall[] {
   const named = isTests(wanted) ? Object.entries(wanted) : [['equals', wanted] as const]
-  return named.flatMap(([name, values]) => {
-    const kind = tests[name]
-    if (kind === undefined) return []
-    const below = isTests(wanted) ? [...path, name] : path
-    return (Array.isArray(values) ? values : [values]).flatMap((one, index): Shortfall[] => {
-      const at = Array.isArray(values) ? [...below, index] : below
-      const held = attempt(() => kind.holds(one, actual), at)
-      if (held === false) return []
-      return [held === true ? { path: at, expected: kind.negated(one), actual } : held]
-    })
-  })
+  const failed = named.some(([name, one]) => checkTest(name, one, actual, path).length > 0)
+  if (failed || named.some(([name]) => name === 'not')) return []
+  const expected = named.flatMap(([name, one]) =>
+    listOf(one).map((each) => (tests[name] as TestKind).negated(each)),
+  )
+  return [unfit(expected.join(', or '), actual, path)]
+}
+
+function unequal(wanted: unknown, actual: unknown, path: Path): Shortfall {
+  const texts = typeof actual === 'string' && typeof wanted === 'string' ? { actual, wanted } : undefined
+  const hint = hintFor(wanted, actual)
+  return { path, expected: writeValue(wanted), actual: writeValue(actual), texts, hint }
+}
+
+function unfit(expected: string, actual: unknown, path: Path): Shortfall {
+  const texts = typeof actual === 'string' ? { actual } : undefined
+  return { path, expected, actual: writeValue(actual), texts }
 }
 
 /** A pattern that cannot be read, or a text too long for it, is a finding about the test. */
@@ -110,9 +117,14 @@ function attempt(holds: () => boolean, path: Path): boolean | Shortfall {
     return holds()
   } catch (error) {
     if (error instanceof RegexSyntaxError)
-      return { path, expected: 'a pattern that can be read', hint: `${error.message}.` }
+      return { path, expected: 'a pattern that can be read', actual: 'none', hint: `${error.message}.` }
     if (error instanceof RegexLimitError)
-      return { path, expected: 'a text that can be searched', hint: `${error.message}.` }
+      return {
+        path,
+        expected: 'a text that can be searched',
+        actual: 'a longer one',
+        hint: `${error.message}.`,
+      }
     throw error
   }
 }
@@ -142,15 +154,19 @@ function isEqual(wanted: unknown, actual: unknown): boolean {
     : wanted === actual
 }
 
-/** YAML reads `to: 42` as a number, and an address is text. */
-function typeHint(wanted: unknown, actual: unknown): string | undefined {
-  if (typeof wanted === typeof actual || String(wanted) !== String(actual)) return undefined
+/** What YAML makes of a value that looks right: `to: 42` is a number, and `message: |` ends with a line break. */
+function hintFor(wanted: unknown, actual: unknown): string | undefined {
+  if (typeof wanted === 'string' && typeof actual === 'string') {
+    if (wanted.trimEnd() !== actual.trimEnd()) return undefined
+    return 'They differ in white space at the end alone; `|-` instead of `|` leaves the last line break out.'
+  }
+  if (String(wanted) !== String(actual)) return undefined
   if (typeof actual === 'string') return 'It is text: put the expected value in quotes.'
   return typeof wanted === 'string' ? 'It is no text: take the quotes off the expected value.' : undefined
 }
 
 /** As compact JSON; `nothing` for what is absent. */
-export function writeValue(value: unknown): string {
+function writeValue(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value)
 }
 

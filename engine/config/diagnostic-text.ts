@@ -44,7 +44,7 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 
 /** As many columns of white space as a terminal gives the text. */
-function blanks(text: string): string {
+export function blanks(text: string): string {
   let result = ''
   for (const character of text) {
     if (character === '\t') result += '\t'

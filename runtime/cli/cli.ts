@@ -64,6 +64,59 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
     .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
 
   program
+    .command('test')
+    .description('run the tests of mapping files, and of the presets in use')
+    .argument('[pattern...]', 'files, folders or parts of names (default: every test)')
+    .addOption(configOption())
+    .addOption(new Option('--preset <name>', 'test a preset, without any configuration').argParser(collect))
+    .addOption(new Option('--presets <which>', 'test every preset').choices(['all']))
+    .option('--watch', 'run again when a file changes, until Ctrl-C')
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'reveille test',
+        'reveille test mappings/github.yaml --watch',
+        'reveille test "pull request" --config local/reveille.yaml',
+        'reveille test --preset github --preset stripe',
+        'reveille test --presets all --json',
+      ),
+    )
+    .action((patterns, options) =>
+      finish(import('./test.ts').then(({ test }) => test(patterns, options, io))),
+    )
+
+  addTrial('try', 'what a request would do; nothing is sent and nothing is stored')
+  addTrial('explain', 'why each mapping does or does not match a request, and where each field comes from')
+
+  function addTrial(name: 'try' | 'explain', description: string): void {
+    const command = program.command(name).description(description)
+    if (name === 'explain')
+      command.argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a request')
+    else command.argument('<endpoint>', 'the <name> of /hooks/<name>')
+    command
+      .option('--payload <file>', 'the body, JSON or (*.form) a form; - reads standard input')
+      .addOption(
+        new Option('--header <line>', "a header, as 'name: value'; again for more").argParser(collect),
+      )
+      .addOption(
+        new Option('--query <pair>', "a part of the query, as 'name=value'; again for more").argParser(
+          collect,
+        ),
+      )
+      .addOption(configOption())
+      .option('--json', 'answer as JSON')
+      .addHelpText('after', trialExamples[name])
+      .action((endpoint, options) =>
+        finish(
+          name === 'try'
+            ? import('./try.ts').then(({ tryEndpoint }) => tryEndpoint(endpoint, options, io))
+            : import('./explain.ts').then(({ explain }) => explain(endpoint, options, io)),
+        ),
+      )
+  }
+
+  program
     .command('status')
     .description('whether a running gateway can accept, and what waits in it')
     .addOption(configOption())
@@ -136,6 +189,27 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
     )
 
   return program
+}
+
+const trialExamples = {
+  try: examples(
+    "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
+    'curl -s https://example.com/body.json | reveille try generic --payload -',
+    'reveille try wake --payload wake.json --json',
+  ),
+  explain: `
+With the id of a request, a running gateway is asked why it was ignored; it keeps
+that for the last 20 ignored requests of each endpoint.
+${reachHelp}
+${examples(
+  "reveille explain github --payload pull-request.json --header 'x-github-event: pull_request'",
+  'reveille explain eeb30a',
+)}`,
+}
+
+/** An option that may stand several times. */
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value]
 }
 
 function configOption(): Option {

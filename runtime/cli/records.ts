@@ -68,7 +68,8 @@ function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
   return [programName(io), kind, ...words].join(' ')
 }
 
-async function fetchOne(admin: Admin, kind: RecordKind, id: string): Promise<Stored> {
+/** By its id, or by the end of it. */
+export async function fetchOne(admin: Admin, kind: RecordKind, id: string): Promise<Stored> {
   return (await admin.get(`/api/${kind}/${await wholeIdOf(admin, kind, id)}`)) as Stored
 }
 

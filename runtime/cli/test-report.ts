@@ -1,0 +1,104 @@
+/** Owns how the results of tests are set for people: a line for each, and for a failed one all that explains it. */
+
+import { formatPlace, type Mismatch, type TestResult, type Unmatched, writePath } from '@reveille/engine'
+import type { Paint } from '../observe/paint.ts'
+import { printable } from '../observe/printable.ts'
+import { formatClause } from './clause.ts'
+import { formatDiagnostics, shownPath } from './configuration.ts'
+import { formatDifference } from './difference.ts'
+import { type Io, paintFor } from './io.ts'
+import type { TestRun } from './test-run.ts'
+
+/** Mappings that are told where none matched. */
+const shownUnmatched = 3
+
+/** What goes to standard output; diagnostics go to standard error. */
+export function formatRun(run: TestRun, io: Io): { readonly out: string; readonly err: string } {
+  const paint = paintFor(io)
+  if (!run.ok) {
+    const errors = run.diagnostics.filter(({ severity }) => severity === 'error').length
+    const closing = `No test was run: ${counted(errors, 'error')} in ${run.source}.`
+    return { out: '', err: `${formatDiagnostics(run.diagnostics, io)}\n\n${closing}\n` }
+  }
+  const err = run.unfit.map((pattern) => `No test fits "${printable(pattern)}".\n`).join('')
+  if (run.results.length === 0) return { out: run.known === 0 ? noTests(run.source) : '', err }
+  const files = Map.groupBy(run.results, ({ test }) => test.locate([]).file)
+  const blocks = [...files].map(([file, results]) => formatFile(file, results, paint, io))
+  return { out: `${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n`, err }
+}
+
+export function isGood(run: TestRun): boolean {
+  return run.ok && run.results.every(({ passed }) => passed)
+}
+
+function noTests(source: string): string {
+  return `There are no tests in ${source}.\n\nThey stand beside the mappings, in the same file:\n${example}`
+}
+
+const example = `
+  tests:
+    - name: an opened pull request is reviewed
+      request:
+        endpoint: github
+        headers: { x-github-event: pull_request }
+        body: { action: opened, number: 42 }
+      expect: { action: agent, message: { contains: "#42" } }
+`
+
+function formatFile(file: string, results: readonly TestResult[], paint: Paint, io: Io): string {
+  const lines = results.flatMap((result) => {
+    const name = printable(result.test.value.name)
+    if (result.passed) return [`  ${paint.green('✓')} ${name}`]
+    return [`  ${paint.red('✗')} ${paint.bold(name)}`, ...formatFailure(result, paint, io).map(setIn), '']
+  })
+  return `${[paint.bold(shownPath(file, io)), ...lines].join('\n').trimEnd()}\n`
+}
+
+function setIn(line: string): string {
+  return line === '' ? '' : `      ${line}`
+}
+
+function formatFailure({ mismatches, observed, unmatched }: TestResult, paint: Paint, io: Io): string[] {
+  const told = mismatches.flatMap((mismatch) => formatMismatch(mismatch, paint, io))
+  const reason = observed?.reason === undefined ? [] : ['', `because    ${printable(observed.reason)}`]
+  const why = unmatched.slice(0, shownUnmatched).flatMap((each) => ['', ...formatUnmatched(each, paint)])
+  const more = unmatched.length - shownUnmatched
+  return [
+    ...told,
+    ...reason,
+    ...why,
+    ...(more > 0 ? [paint.dim(`… and ${more} more that did not match`)] : []),
+  ]
+}
+
+function formatMismatch(mismatch: Mismatch, paint: Paint, io: Io): string[] {
+  const { path, place, hint } = mismatch
+  const what = path[0] === 'expect' && path.length > 1 ? path.slice(1) : path
+  return [
+    `${paint.cyan(formatPlace(place, io.cwd))}  ${writePath(what)}`,
+    ...formatDifference(mismatch, paint),
+    ...(hint === undefined ? [] : [`hint: ${printable(hint)}`]),
+  ]
+}
+
+function formatUnmatched({ mapping, place, reason, clause }: Unmatched, paint: Paint): string[] {
+  const head = `mapping "${printable(mapping)}" ${reason}`
+  return [
+    place === undefined ? head : `${head}  ${paint.dim(place)}`,
+    ...(clause ? formatClause(clause).map((line) => `  ${line}`) : []),
+  ]
+}
+
+function closing(results: readonly TestResult[], tookMs: number, paint: Paint): string {
+  const failed = results.filter(({ passed }) => !passed).length
+  const passed = results.length - failed
+  const counts = [
+    ...(passed > 0 ? [paint.green(`${passed} passed`)] : []),
+    ...(failed > 0 ? [paint.red(`${failed} failed`)] : []),
+  ]
+  return `${counts.join(', ')} ${paint.dim(`(${(tookMs / 1000).toFixed(1)} s)`)}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

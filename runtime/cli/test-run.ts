@@ -1,0 +1,60 @@
+/** Owns one run of a source's tests: which were asked for, and what became of them. */
+
+import { realpathSync } from 'node:fs'
+import path from 'node:path'
+import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
+import { trialSurface } from '../http/index.ts'
+import { compile } from './compile.ts'
+import type { Io } from './io.ts'
+import type { TestSource } from './test-source.ts'
+
+export type TestRun = {
+  readonly source: string
+  readonly watched: readonly string[]
+  readonly digest: string
+  readonly tookMs: number
+} & (
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+  | {
+      readonly ok: true
+      readonly results: readonly TestResult[]
+      /** How many there are, asked for or not. */
+      readonly known: number
+      /** Patterns that fit no test. */
+      readonly unfit: readonly string[]
+    }
+)
+
+/** `patterns`: files, folders, or parts of names; a test that fits one of them is run. None: every test. */
+export async function runSource(source: TestSource, patterns: readonly string[], io: Io): Promise<TestRun> {
+  const startedAt = performance.now()
+  const loaded = await source.load()
+  const { watched, digest } = loaded.ok ? loaded.configuration : loaded
+  const facts = () => ({ source: source.name, watched, digest, tookMs: performance.now() - startedAt })
+  const compiled = compile(loaded, io)
+  if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts() }
+  const { configuration, snapshot } = compiled
+  const fits = patterns.map((pattern) => createFit(pattern, [io.cwd, source.folder]))
+  const tests = configuration.tests.filter((test) => fits.length === 0 || fits.some((fit) => fit(test)))
+  const results = await runTests({ tests, snapshot, surface: trialSurface })
+  const unfit = patterns.filter((_, index) => !configuration.tests.some((test) => fits[index]?.(test)))
+  return { ok: true, results, known: configuration.tests.length, unfit, ...facts() }
+}
+
+function createFit(pattern: string, folders: readonly string[]): (test: TestEntry) => boolean {
+  const files = folders.map((folder) => realPath(path.resolve(folder, pattern)))
+  const part = pattern.toLowerCase()
+  return (test) => {
+    const file = realPath(test.locate([]).file)
+    if (files.some((each) => file === each || file.startsWith(`${each}${path.sep}`))) return true
+    return test.value.name.toLowerCase().includes(part) || test.origin.name.toLowerCase().includes(part)
+  }
+}
+
+function realPath(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}

@@ -1,0 +1,64 @@
+/** `reveille test`: runs the `tests:` of mapping files as the gateway would meet their requests, and stores nothing. */
+
+import { formatPlace, type TestResult, writePath } from '@reveille/engine'
+import type { Io } from './io.ts'
+import { formatRun, isGood } from './test-report.ts'
+import { runSource, type TestRun } from './test-run.ts'
+import { findTestSource, type SourceOptions } from './test-source.ts'
+import { watchSource } from './test-watch.ts'
+
+export interface TestOptions extends SourceOptions {
+  readonly json?: boolean
+  readonly watch?: boolean
+}
+
+export async function test(patterns: readonly string[], options: TestOptions, io: Io): Promise<number> {
+  const source = findTestSource(options, io)
+  const run = () => runSource(source, patterns, io)
+  const tell = (done: TestRun) => (options.json ? tellJson(done, io) : tellPeople(done, io))
+  if (options.watch) return watchSource(run, tell, io)
+  const done = await run()
+  tell(done)
+  // A pattern that fits nothing was meant to fit something.
+  if (done.ok && done.unfit.length > 0 && done.results.length === 0) return 2
+  return isGood(done) ? 0 : 1
+}
+
+function tellPeople(run: TestRun, io: Io): void {
+  const { out, err } = formatRun(run, io)
+  if (err !== '') io.err(err)
+  if (out !== '') io.out(out)
+}
+
+/** A document for each run. */
+function tellJson(run: TestRun, io: Io): void {
+  const { source } = run
+  const ms = Math.round(run.tookMs)
+  const answer = run.ok
+    ? {
+        ok: isGood(run),
+        source,
+        ms,
+        ...countsOf(run.results),
+        tests: run.results.map((each) => jsonOf(each, io)),
+      }
+    : { ok: false, source, ms, passed: 0, failed: 0, tests: [], diagnostics: run.diagnostics }
+  io.out(`${JSON.stringify(answer, null, 2)}\n`)
+}
+
+function countsOf(results: readonly TestResult[]) {
+  const passed = results.filter((result) => result.passed).length
+  return { passed, failed: results.length - passed }
+}
+
+function jsonOf({ test, passed, mismatches, observed, unmatched }: TestResult, io: Io) {
+  const { file, line, column } = test.locate([])
+  const told = mismatches.map(({ path, expected, actual, hint, place }) => ({
+    path: writePath(path),
+    expected,
+    actual,
+    hint,
+    place: formatPlace(place, io.cwd),
+  }))
+  return { name: test.value.name, file, line, column, passed, mismatches: told, observed, unmatched }
+}
