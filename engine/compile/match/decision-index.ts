@@ -1,16 +1,19 @@
-/** Owns which mappings may match a request, so that it never meets those of another endpoint. */
+/** Owns which mappings may match a request, so that it meets few of those that cannot. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
+import { type Covering, createEndpointPaths, noParams } from './endpoint-paths.ts'
+import { createGroupIndex, type Filed, type GroupIndex } from './group-index.ts'
+import { mergeOrdered, type Positions } from './ordered-merge.ts'
 
 export interface Indexed {
-  /** The endpoint's name; absent: every endpoint but `wake` and `agent`. */
+  /** The endpoint's name, which may hold `:name` segments; absent: every endpoint but `wake` and `agent`. */
   readonly path: string | undefined
   readonly program: Program
 }
 
 export interface DecisionIndex {
-  /** In matching order; those that cannot match are left out where an equality clause tells them apart. */
+  /** Those that cannot match are left out where an equality clause tells them apart. */
   candidates(request: HookRequest): Candidates
   /** Every mapping whose path covers the endpoint, in matching order. */
   covering(endpoint: string): readonly Candidate[]
@@ -20,32 +23,64 @@ export interface DecisionIndex {
 /** The endpoints that take drafts; no mapping and no catch-all applies to them. */
 export const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
+/** What a request's way through the index may cost before all mappings of its paths are tried instead. */
+const stepsOfIndex = 400_000
+
+type Params = Candidate['params']
+
 /** `mappings` in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  const everywhere = mappings.filter(({ path }) => path === undefined).map(candidateOf)
-  const byName = new Map<string, Candidate[]>()
-  for (const { path } of mappings) {
-    if (path !== undefined && !byName.has(path)) byName.set(path, [])
+  const { byPath, everywhere } = groupByPath(mappings)
+  const pathsOf = createEndpointPaths(byPath)
+  const programs = mappings.map(({ program }) => program)
+
+  const groupsOf = (endpoint: string): readonly Covering<GroupIndex>[] => {
+    if (builtInEndpoints.has(endpoint)) return []
+    const found = pathsOf(endpoint)
+    return everywhere === undefined ? found : [...found, { value: everywhere, params: noParams }]
   }
-  for (const mapping of mappings) {
-    const candidate = candidateOf(mapping)
-    if (mapping.path !== undefined) byName.get(mapping.path)?.push(candidate)
-    else for (const candidates of byName.values()) candidates.push(candidate)
+  const inOrder = (lists: readonly Positions<Params>[]): Candidates['next'] => {
+    const next = mergeOrdered(lists)
+    return () => {
+      const found = next()
+      return found && { program: programs[found.position] as Program, params: found.tag }
+    }
   }
-  const covering = (endpoint: string) => byName.get(endpoint) ?? everywhere
+
   return {
-    candidates: ({ endpoint }) => {
-      const all = covering(endpoint)
-      let position = 0
-      return { covering: all.length, next: () => all[position++] }
+    candidates: (request) => {
+      const steps = { spent: 0, limit: stepsOfIndex }
+      const lists: Positions<Params>[] = []
+      let covering = 0
+      for (const { value, params } of groupsOf(request.endpoint)) {
+        covering += value.all.length
+        for (const list of value.find(request, steps)) lists.push({ list, tag: params })
+      }
+      return { covering, next: inOrder(lists) }
     },
-    covering,
-    covers: (endpoint) => byName.has(endpoint) || everywhere.length > 0,
+    covering: (endpoint) => {
+      const next = inOrder(groupsOf(endpoint).map(({ value, params }) => ({ list: value.all, tag: params })))
+      const candidates: Candidate[] = []
+      for (let each = next(); each !== undefined; each = next()) candidates.push(each)
+      return candidates
+    },
+    covers: (endpoint) => groupsOf(endpoint).length > 0,
   }
 }
 
-const noParams: Readonly<Record<string, string>> = Object.freeze({})
-
-function candidateOf({ program }: Indexed): Candidate {
-  return { program, params: noParams }
+/** By the text of the path, so that a catch-all is not filed with every endpoint. */
+function groupByPath(mappings: readonly Indexed[]): {
+  readonly byPath: ReadonlyMap<string, GroupIndex>
+  readonly everywhere: GroupIndex | undefined
+} {
+  const filed = new Map<string | undefined, Filed[]>()
+  for (const [position, { path, program }] of mappings.entries()) {
+    const group = filed.get(path) ?? []
+    filed.set(path, group)
+    group.push({ position, equalities: program.matcher.equalities })
+  }
+  const byPath = new Map<string, GroupIndex>()
+  for (const [path, group] of filed) if (path !== undefined) byPath.set(path, createGroupIndex(group))
+  const catchAlls = filed.get(undefined)
+  return { byPath, everywhere: catchAlls && createGroupIndex(catchAlls) }
 }

@@ -1,0 +1,85 @@
+/** Owns finding paths by an endpoint's name: exact ones, and those with `:name` segments. */
+
+export interface Covering<Value> {
+  readonly value: Value
+  /** The path's `:name` segments by name; empty for a path without any. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+interface Node<Value> {
+  readonly literals: Map<string, Node<Value>>
+  /** What takes any one segment. */
+  any: Node<Value> | undefined
+  /** The paths that end here; they may differ in the names of their parameters. */
+  readonly ends: { readonly names: readonly string[]; readonly value: Value }[]
+}
+
+export const noParams: Readonly<Record<string, string>> = Object.freeze({})
+
+/** The values of all paths that cover a name. */
+export function createEndpointPaths<Value>(
+  paths: ReadonlyMap<string, Value>,
+): (endpoint: string) => readonly Covering<Value>[] {
+  const exact = new Map<string, Covering<Value>>()
+  const root = createNode<Value>()
+  for (const [path, value] of paths) {
+    if (hasParams(path)) insert(root, path.split('/'), value)
+    else exact.set(path, { value, params: noParams })
+  }
+  const isFlat = exact.size === paths.size
+
+  return (endpoint) => {
+    const found: Covering<Value>[] = []
+    const named = exact.get(endpoint)
+    if (named !== undefined) found.push(named)
+    if (!isFlat) collect(root, endpoint.split('/'), [], found)
+    return found
+  }
+}
+
+function hasParams(path: string): boolean {
+  return path.startsWith(':') || path.includes('/:')
+}
+
+function createNode<Value>(): Node<Value> {
+  return { literals: new Map(), any: undefined, ends: [] }
+}
+
+function insert<Value>(root: Node<Value>, segments: readonly string[], value: Value): void {
+  const names: string[] = []
+  let node = root
+  for (const segment of segments) {
+    if (segment.startsWith(':')) {
+      names.push(segment.slice(1))
+      node.any ??= createNode()
+      node = node.any
+      continue
+    }
+    const next: Node<Value> = node.literals.get(segment) ?? createNode()
+    node.literals.set(segment, next)
+    node = next
+  }
+  node.ends.push({ names, value })
+}
+
+/** Both ways at each segment: no more than there are nodes, and no deeper than the longest path. */
+function collect<Value>(
+  node: Node<Value>,
+  segments: readonly string[],
+  taken: readonly string[],
+  found: Covering<Value>[],
+  at = 0,
+): void {
+  const segment = segments[at]
+  if (segment === undefined) {
+    for (const { names, value } of node.ends) {
+      const params = Object.fromEntries(names.map((name, index) => [name, taken[index] as string]))
+      found.push({ value, params: Object.freeze(params) })
+    }
+    return
+  }
+  const literal = node.literals.get(segment)
+  if (literal !== undefined) collect(literal, segments, taken, found, at + 1)
+  if (node.any !== undefined && segment !== '')
+    collect(node.any, segments, [...taken, segment], found, at + 1)
+}

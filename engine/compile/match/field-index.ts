@@ -1,0 +1,95 @@
+/** Owns finding mappings by what a payload holds: a tree of field paths, walked together with the payload. */
+
+import type { Steps } from '../../resolve/program.ts'
+import type { Scalar } from './scalar.ts'
+import { anyElement, fieldOf, spend } from './walk.ts'
+
+/** Positions in matching order, ascending. */
+export type Bucket = readonly number[]
+
+export interface FieldIndex {
+  readonly add: (path: readonly string[], value: Scalar, position: number) => void
+  /** Hands over each bucket that the payload leads to, some more than once. @throws StepLimitError */
+  readonly find: (payload: unknown, found: (bucket: Bucket) => void, steps: Steps) => void
+}
+
+interface Node {
+  readonly children: Map<string, Node>
+  readonly buckets: Map<unknown, number[]>
+}
+
+/** So few fields are asked for, rather than the payload's keys listed. */
+const fewChildren = 32
+
+export function createFieldIndex(): FieldIndex {
+  const root = createNode()
+  return {
+    add: (path, value, position) => addTo(nodeAt(root, path).buckets, value, position),
+    find: (payload, found, steps) => walk(root, payload, found, steps),
+  }
+}
+
+/** Positions come in ascending order. */
+export function addTo(buckets: Map<unknown, number[]>, value: Scalar, position: number): void {
+  const bucket = buckets.get(value)
+  if (bucket === undefined) buckets.set(value, [position])
+  else if (bucket.at(-1) !== position) bucket.push(position)
+}
+
+function createNode(): Node {
+  return { children: new Map(), buckets: new Map() }
+}
+
+function nodeAt(root: Node, path: readonly string[]): Node {
+  let node = root
+  for (const key of path) {
+    let child = node.children.get(key)
+    if (child === undefined) {
+      child = createNode()
+      node.children.set(key, child)
+    }
+    node = child
+  }
+  return node
+}
+
+type Found = (bucket: Bucket) => void
+
+function walk(node: Node, value: unknown, found: Found, steps: Steps): void {
+  if (!Array.isArray(value)) {
+    visit(node, value, found, steps)
+    return
+  }
+  const visitElement = (element: unknown): boolean => {
+    visit(node, element, found, steps)
+    return false
+  }
+  anyElement(value, visitElement, steps)
+}
+
+function visit(node: Node, value: unknown, found: Found, steps: Steps): void {
+  if (typeof value === 'object' && value !== null) {
+    if (node.children.size > 0) descend(node.children, value, found, steps)
+    return
+  }
+  const bucket = node.buckets.get(value)
+  if (bucket !== undefined) found(bucket)
+}
+
+/** Over whichever are fewer, the fields that patterns name or those that the payload has. */
+function descend(children: Node['children'], value: object, found: Found, steps: Steps): void {
+  const keys = children.size > fewChildren ? Object.keys(value) : undefined
+  if (keys !== undefined) spend(steps, keys.length)
+  if (keys !== undefined && keys.length < children.size) {
+    for (const key of keys) {
+      const child = children.get(key)
+      if (child !== undefined) walk(child, fieldOf(value, key), found, steps)
+    }
+    return
+  }
+  spend(steps, children.size)
+  for (const [key, child] of children) {
+    const field = fieldOf(value, key)
+    if (field !== undefined) walk(child, field, found, steps)
+  }
+}
