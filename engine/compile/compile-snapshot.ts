@@ -59,6 +59,7 @@ export function compileSnapshot(
     resolve: createResolve({
       candidates: index.candidates,
       rules,
+      maxActions: settings.hooks.maxActions,
       maxRenderedBytes: settings.hooks.maxRenderedBytes,
       randomness,
     }),

@@ -1,6 +1,7 @@
 /** Owns compiling one field of a mapping: a literal, a template, or a wholly `{% … %}` expression. */
 
-import type { Field } from '../resolve/program.ts'
+import type { Path } from '../config/path.ts'
+import type { Expression, Field } from '../resolve/program.ts'
 import { compileExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
 import type { Report } from './report.ts'
 import { compileTemplate } from './template/compile-template.ts'
@@ -15,11 +16,7 @@ export interface CompiledField {
 }
 
 /** Reports what is wrong and gives nothing then. */
-export function compileField(
-  value: unknown,
-  path: readonly string[],
-  report: Report,
-): CompiledField | undefined {
+export function compileField(value: unknown, path: Path, report: Report): CompiledField | undefined {
   if (typeof value !== 'string') return { field: { kind: 'literal', value }, prefix: '' }
   if (value.includes('{%') && unwrapExpression(value) === undefined) {
     report.warn({
@@ -50,8 +47,19 @@ function compileText(text: string): CompiledField {
   return { field: { kind: 'template', render }, placeholder, prefix }
 }
 
+/** A text that is an expression with or without `{% … %}`. Reports what is wrong and gives nothing then. */
+export function compileWhole(text: string, path: Path, report: Report): Expression | undefined {
+  const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
+  try {
+    return compileExpression(source, offset)
+  } catch (error) {
+    if (!reportSyntax(error, path, report)) throw error
+    return undefined
+  }
+}
+
 /** Whether the error was one of the author's, now reported. */
-export function reportSyntax(error: unknown, path: readonly string[], report: Report): boolean {
+export function reportSyntax(error: unknown, path: Path, report: Report): boolean {
   if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) return false
   const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'
   report.error({ code, path, message: error.message, hint: error.hint, offset: error.offset })

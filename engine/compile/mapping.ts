@@ -1,34 +1,17 @@
 /** Owns compiling a mapping: every field checked and made a closure, everything wrong with it reported. */
 
 import type { MappingEntry } from '../config/configuration.ts'
+import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
-import { thinkingLevels } from '../config/settings.ts'
-import { type FieldName, fieldNames, type Program } from '../resolve/program.ts'
-import {
-  type Checked,
-  checkChannel,
-  checkContent,
-  checkDeliver,
-  checkMode,
-  checkModel,
-  checkSessionKey,
-  checkThinking,
-  checkTimeout,
-  isProblem,
-  type Rules,
-  wakeModes,
-} from '../resolve/rules.ts'
-import { type CompiledField, compileField } from './field.ts'
+import type { Path } from '../config/path.ts'
+import type { Field, Program } from '../resolve/program.ts'
+import type { Rules } from '../resolve/rules.ts'
+import { compileField, compileWhole } from './field.ts'
+import { checkLiteral } from './literal.ts'
 import { compileMatch } from './match/compile-match.ts'
+import { compilePayloadSchema } from './payload-schema.ts'
+import { checkPlaceholder } from './placeholder.ts'
 import type { Report } from './report.ts'
-
-/** The fields that say something for an action; loading warns of the others. */
-const fieldsOf: Readonly<Record<Program['action'], ReadonlySet<FieldName>>> = {
-  wake: new Set(['text', 'mode', 'wakeMode']),
-  agent: new Set(fieldNames.filter((name) => name !== 'text')),
-}
-
-const routing: readonly FieldName[] = ['to', 'channel', 'model']
 
 /** The program serves only if nothing was reported as an error. */
 export function compileMapping(
@@ -49,16 +32,20 @@ export function compileMapping(
     })
   }
 
-  const fields: { name: FieldName; field: CompiledField['field'] }[] = []
+  function compile(name: FieldName, path: Path, value: unknown): Field | undefined {
+    const compiled = compileField(value, path, report)
+    if (compiled === undefined) return undefined
+    checkPlaceholder(name, path, compiled, source, rules, report)
+    if (compiled.field.kind === 'literal') checkLiteral(name, path, value, source, rules, report)
+    return compiled.field
+  }
+
+  const fields: { name: FieldName; field: Field }[] = []
   for (const name of fieldNames) {
     const value = source[name]
-    if (value === undefined || value === null) continue
-    if (!fieldsOf[action].has(name)) continue
-    const compiled = compileField(value, [name], report)
-    if (compiled === undefined) continue
-    checkPlaceholder(name, compiled, entry, rules, report)
-    if (compiled.field.kind === 'literal') checkLiteral(name, value, entry, rules, report)
-    fields.push({ name, field: compiled.field })
+    if (value === undefined || value === null || !fieldsOf[action].includes(name)) continue
+    const field = compile(name, [name], value)
+    if (field !== undefined) fields.push({ name, field })
   }
 
   return Object.freeze({
@@ -66,15 +53,29 @@ export function compileMapping(
     action,
     place: entry.label,
     matcher: compileMatch(source.match, report),
-    checkPayload: undefined,
-    forEach: undefined,
-    vars: [],
-    fields: Object.freeze(fields),
-    deliverTo: undefined,
+    checkPayload: compilePayloadSchema(source.schema, report),
+    forEach: source.forEach === undefined ? undefined : compileWhole(source.forEach, ['forEach'], report),
+    vars: Object.entries(source.vars ?? {}).flatMap(([name, text]) => {
+      const evaluate = compileWhole(text, ['vars', name], report)
+      return evaluate === undefined ? [] : [{ name, evaluate }]
+    }),
+    fields,
+    deliverTo: action === 'agent' ? compileTargets(source.deliverTo, compile) : undefined,
     strict: source.strict === true,
     continues: source.continue === true,
     runner: source.runner,
     trusted: source.allowUnsafeExternalContent === true,
+  })
+}
+
+type Compile = (name: FieldName, path: Path, value: unknown) => Field | undefined
+
+function compileTargets(targets: MappingEntry['value']['deliverTo'], compile: Compile): Program['deliverTo'] {
+  return targets?.flatMap(({ channel, to }, index) => {
+    const path = ['deliverTo', index]
+    const compiled = compile('channel', [...path, 'channel'], channel)
+    const address = to === undefined ? undefined : compile('to', [...path, 'to'], to)
+    return compiled === undefined ? [] : [{ channel: compiled, to: address }]
   })
 }
 
@@ -97,113 +98,4 @@ export function runnerProblem(
         ? 'Name one of them, or add it under agents.runners.'
         : `Did you mean ${nearest}?`,
   }
-}
-
-/** Where a reply goes and which model answers is the operator's to say, unless the mapping says otherwise. */
-function checkPlaceholder(
-  name: FieldName,
-  compiled: CompiledField,
-  entry: MappingEntry,
-  rules: Rules,
-  report: Report,
-): void {
-  const offset = compiled.placeholder
-  if (offset === undefined) return
-  if (routing.includes(name) && entry.value.allowPayloadRouting !== true) {
-    const hint = 'Write it out, or set allowPayloadRouting: true if every sender may choose it.'
-    report.error({ code: 'PAYLOAD_ROUTING', path: [name], message: 'may hold no placeholder', hint, offset })
-  }
-  if (name === 'sessionKey') checkSessionPrefix(compiled.prefix, offset, rules, report)
-}
-
-function checkSessionPrefix(prefix: string, offset: number, rules: Rules, report: Report): void {
-  const path = ['sessionKey']
-  if (!/\S\s*:$/.test(prefix)) {
-    report.error({
-      code: 'SESSION_KEY_PREFIX',
-      path,
-      message: 'may hold placeholders only after a fixed prefix that ends in ":"',
-      hint: 'Write sessionKey: "hook:github:{{repository.name}}", so that no payload can choose the whole key.',
-      offset,
-    })
-    return
-  }
-  const fixed = prefix.trimStart()
-  const allowed = rules.sessionKeyPrefixes
-  if (allowed === undefined || allowed.some((known) => fixed.startsWith(known) || known.startsWith(fixed)))
-    return
-  report.error({
-    code: 'SESSION_KEY_NOT_ALLOWED',
-    path,
-    message: `must begin with ${allowed.map((known) => `"${known}"`).join(' or ')}`,
-    hint: 'See hooks.allowedSessionKeyPrefixes.',
-  })
-}
-
-/** What is known at load is refused at load, by the checks that a request meets. */
-function checkLiteral(
-  name: FieldName,
-  value: unknown,
-  entry: MappingEntry,
-  rules: Rules,
-  report: Report,
-): void {
-  const checked = literalCheck(name, value, entry, rules)
-  if (checked === undefined || !isProblem(checked)) return
-  report.error({
-    code: checked.code,
-    path: [name],
-    message: checked.message,
-    hint: literalHint(name, value, rules),
-  })
-}
-
-function literalCheck(
-  name: FieldName,
-  value: unknown,
-  { value: source }: MappingEntry,
-  rules: Rules,
-): Checked<unknown> | undefined {
-  // A blank field counts as absent, except the text.
-  const blank = typeof value === 'string' && value.trim() === ''
-  if (blank && name !== 'text' && name !== 'message') return undefined
-  switch (name) {
-    case 'text':
-    case 'message':
-      return checkContent(value)
-    case 'mode':
-    case 'wakeMode':
-      return checkMode(value)
-    case 'deliver':
-      return checkDeliver(value)
-    case 'channel':
-      // Whether it is delivered may be known only at run time; admission asks again.
-      return checkChannel(value, source.deliver === undefined || source.deliver === true, rules)
-    case 'model':
-      return checkModel(value, rules)
-    case 'thinking':
-      return checkThinking(value)
-    case 'timeoutSeconds':
-      return checkTimeout(value)
-    case 'sessionKey':
-      return checkSessionKey(value, rules)
-    default:
-      return undefined
-  }
-}
-
-function literalHint(name: FieldName, value: unknown, rules: Rules): string | undefined {
-  if (typeof value !== 'string') return undefined
-  if (name === 'deliver' || name === 'timeoutSeconds') return `Write ${name} without quotes.`
-  const nearest = nearestName(value, knownNames(name, rules))
-  if (nearest !== undefined && nearest !== value) return `Did you mean ${nearest}?`
-  return name === 'channel' ? 'Configure it under channels, or write last.' : undefined
-}
-
-function knownNames(name: FieldName, rules: Rules): readonly string[] {
-  if (name === 'channel') return ['last', ...rules.channels]
-  if (name === 'thinking') return thinkingLevels
-  if (name === 'mode' || name === 'wakeMode') return wakeModes
-  if (name === 'model') return [...(rules.models?.allowed ?? []), ...Object.keys(rules.models?.aliases ?? {})]
-  return []
 }

@@ -2,11 +2,12 @@
 
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic.ts'
+import { type Path, writePath } from '../config/path.ts'
 
 export interface Finding {
   readonly code: string
   /** The field, by its path from the entry. */
-  readonly path: readonly string[]
+  readonly path: Path
   /** Completes a sentence that begins with the field's name. */
   readonly message: string
   readonly hint?: string
@@ -26,7 +27,7 @@ export function createReport(entry: MappingEntry, into: Diagnostic[]): Report {
     into.push({
       severity,
       code,
-      message: `\`${path.join('.')}\` of mapping "${entry.id}": ${message}`,
+      message: `\`${writePath(path)}\` of mapping "${entry.id}": ${message}`,
       place,
       hint,
     })

@@ -7,7 +7,7 @@ export function writePath(path: Path): string {
   let text = ''
   for (const segment of path) {
     if (typeof segment === 'number') text += `[${segment}]`
-    else if (/^[A-Za-z_][\w-]*$/.test(segment)) text += text === '' ? segment : `.${segment}`
+    else if (/^[A-Za-z_$][\w-]*$/.test(segment)) text += text === '' ? segment : `.${segment}`
     else text += `[${JSON.stringify(segment)}]`
   }
   return text

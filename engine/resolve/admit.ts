@@ -2,7 +2,7 @@
 
 import { applyBoundary } from '../boundary/apply-boundary.ts'
 import { fence } from '../boundary/fence.ts'
-import type { Action, FieldError, WakeMode } from './decision.ts'
+import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
 import type { FieldName } from './program.ts'
 import { type RefusalCode, RefusalError } from './refusal.ts'
@@ -51,7 +51,10 @@ function admitWake(draft: Draft, findings: Findings): Action {
 
 function admitAgent(draft: Draft, rules: Rules, findings: Findings, randomness: Randomness): Action {
   const message = findings.take('message', checkContent) ?? ''
-  const deliver = findings.optional('deliver', checkDeliver) ?? true
+  const asked = findings.optional('deliver', checkDeliver) ?? true
+  const targets = admitTargets(draft.deliverTo, asked, rules, findings)
+  const deliver = asked && targets?.length !== 0
+  const [first] = targets ?? []
   const sessionKey = findings.optional('sessionKey', (value) => checkSessionKey(value, rules))
   return {
     kind: 'agent',
@@ -64,13 +67,42 @@ function admitAgent(draft: Draft, rules: Rules, findings: Findings, randomness: 
     sessionKeyGiven: sessionKey !== undefined,
     wakeMode: admitMode(findings, 'wakeMode', 'mode'),
     deliver,
-    channel: findings.optional('channel', (value) => checkChannel(value, deliver, rules)) ?? 'last',
-    to: findings.optional('to', checkText),
+    channel:
+      first?.channel ??
+      findings.optional('channel', (value) => checkChannel(value, deliver, rules)) ??
+      'last',
+    to: first === undefined ? findings.optional('to', checkText) : first.to,
+    ...(first !== undefined && { deliverTo: targets }),
     runner: draft.runner ?? rules.defaults.runner,
     model: findings.optional('model', (value) => checkModel(value, rules)) ?? rules.defaults.model,
     thinking: findings.optional('thinking', checkThinking) ?? rules.defaults.thinking,
     timeoutSeconds: findings.optional('timeoutSeconds', checkTimeout) ?? rules.defaults.timeoutSeconds,
   }
+}
+
+/** Each once. One whose channel is blank is meant for another time; where all are, nothing is delivered. */
+function admitTargets(
+  asked: Draft['deliverTo'],
+  deliver: boolean,
+  rules: Rules,
+  findings: Findings,
+): AgentAction['deliverTo'] {
+  if (asked === undefined) return undefined
+  const targets = new Map<string, Readonly<{ channel: string; to?: string }>>()
+  for (const [index, { channel, to }] of asked.entries()) {
+    if (isBlank(channel)) continue
+    const path = `deliverTo/${index}`
+    const known = findings.check(`${path}/channel`, channel, (value) => checkChannel(value, deliver, rules))
+    const address = isBlank(to) ? undefined : findings.check(`${path}/to`, to, checkText)
+    if (known === undefined) continue
+    const target = Object.freeze({ channel: known, ...(address !== undefined && { to: address }) })
+    targets.set(JSON.stringify([known, address]), target)
+  }
+  return Object.freeze([...targets.values()])
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
 /** Either name will do; the action's own wins where both are given. */
@@ -91,6 +123,8 @@ function promptOf(draft: Draft, content: string, randomness: Randomness): string
 }
 
 interface Findings {
+  /** `place` as a JSON Pointer without its first slash. */
+  check<Value>(place: string, value: unknown, check: (value: unknown) => Checked<Value>): Value | undefined
   take<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
   /** A field that is absent or null is not checked. */
   optional<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
@@ -102,19 +136,21 @@ function createFindings(draft: Draft): Findings {
   const details: FieldError[] = []
   let code: RefusalCode | undefined
 
-  function take<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined {
-    const checked = check(draft.fields[name])
+  const check: Findings['check'] = (place, value, rule) => {
+    const checked = rule(value)
     if (!isProblem(checked)) return checked.value
     code ??= checked.code
-    details.push({ pointer: `/${name}`, message: checked.message })
+    details.push({ pointer: `/${place}`, message: checked.message })
     return undefined
   }
+  const take: Findings['take'] = (name, rule) => check(name, draft.fields[name], rule)
 
   return {
+    check,
     take,
-    optional: (name, check) => {
+    optional: (name, rule) => {
       const value = draft.fields[name]
-      return value === undefined || value === null ? undefined : take(name, check)
+      return value === undefined || value === null ? undefined : take(name, rule)
     },
     settle: () => {
       if (code === undefined) return

@@ -6,6 +6,8 @@ import type { FieldName } from './program.ts'
 export interface Draft {
   readonly kind: 'wake' | 'agent'
   readonly fields: Readonly<Partial<Record<FieldName, unknown>>>
+  /** Instead of `channel` and `to`. */
+  readonly deliverTo?: readonly { readonly channel: unknown; readonly to: unknown }[]
   /** The text or message in pieces, where it is known which of them are the operator's words. */
   readonly segments?: readonly Segment[]
   /** What the text is, for the fence around a whole one: `a message to /agent`. */

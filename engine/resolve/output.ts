@@ -17,9 +17,11 @@ export interface Output {
   readonly meter: Meter
   /** Whether large integers are exact already. */
   readonly exact: boolean
-  /** Refuse an absent or blank value instead of rendering nothing. */
-  readonly strict: boolean
+  readonly strict: Strictness
 }
+
+/** Which values are refused instead of being rendered as nothing: absent and null ones, or blank ones as well. */
+export type Strictness = false | 'absent' | 'blank'
 
 /** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
 export class InexactNumberError extends Error {}
@@ -31,7 +33,7 @@ export function createMeter(limit: number): Meter {
   return { limit, left: limit, work: mostWork }
 }
 
-export function createOutput(meter: Meter, options: { exact: boolean; strict: boolean }): Output {
+export function createOutput(meter: Meter, options: { exact: boolean; strict: Strictness }): Output {
   return { segments: [], meter, ...options }
 }
 
@@ -61,11 +63,17 @@ export function emitLiteral(output: Output, segment: LiteralSegment, bytes: numb
 }
 
 export function emitValue(output: Output, value: unknown, path: string): void {
+  refuseAbsent(value, output, path)
   const text = textOf(value, output)
-  if (output.strict && text.trim() === '') throw new AbsentValueError(path)
+  if (output.strict === 'blank' && text.trim() === '') throw new AbsentValueError(path)
   if (text === '') return
   spend(output.meter, Buffer.byteLength(text))
   output.segments.push({ value: text, path })
+}
+
+/** @throws AbsentValueError in strict rendering */
+export function refuseAbsent(value: unknown, output: Output, path: string): void {
+  if (output.strict !== false && (value === undefined || value === null)) throw new AbsentValueError(path)
 }
 
 /** Thrown in strict rendering; the field that is rendered knows which refusal that makes. */
@@ -73,7 +81,7 @@ export class AbsentValueError extends Error {
   readonly path: string
 
   constructor(path: string) {
-    super(`${path} is absent or blank`)
+    super(`${path} is absent`)
     this.path = path
   }
 }

@@ -5,6 +5,7 @@ import type { FieldError, Refusal } from './decision.ts'
 /** Stable: codes are API. The sentence says what the code means; a refusal's own message says more. */
 export const refusalCodes = {
   INVALID_BODY: 'The body is not a JSON object.',
+  PAYLOAD_SCHEMA: "The payload does not satisfy the mapping's `schema`.",
   INVALID_FIELD: 'A field has the wrong type or a value that is not allowed.',
   BLANK_TEXT: 'The text or message is missing or blank.',
   UNKNOWN_CHANNEL: 'There is no channel of that name.',
@@ -13,6 +14,8 @@ export const refusalCodes = {
   UNKNOWN_THINKING: 'There is no thinking level of that name.',
   RESERVED_SESSION_KEY: 'The session key `main` belongs to the main session.',
   SESSION_KEY_NOT_ALLOWED: 'The session key has none of the allowed prefixes, or a value in it is absent.',
+  ABSENT_FIELD: 'The mapping is `strict`, and a template names a field that is absent or null.',
+  TOO_MANY_ACTIONS: 'The request gives more actions than `hooks.maxActions`.',
   TOO_LARGE_RENDERED: 'The request renders to more than `hooks.maxRenderedBytes`.',
   TEMPLATE_FAILED: 'A template could not be rendered for this payload.',
   EXPRESSION_FAILED: 'An expression could not be evaluated for this payload.',

@@ -1,51 +1,84 @@
-/** Owns rendering: a mapping's fields, for one request, become a draft. */
+/** Owns rendering: a mapping's fields, for one action, become a draft. */
 
 import { plainText, type Segment } from '../boundary/segment.ts'
+import { type Path, writePath } from '../config/path.ts'
 import type { Draft } from './draft.ts'
-import { AbsentValueError, createOutput, InexactNumberError, jsonOf, type Meter, spend } from './output.ts'
-import { ExpressionError, type FieldName, type Program } from './program.ts'
+import { evaluateAt, refusalAt } from './evaluate.ts'
+import {
+  AbsentValueError,
+  createOutput,
+  InexactNumberError,
+  jsonOf,
+  type Meter,
+  type Strictness,
+  spend,
+} from './output.ts'
+import type { Field, FieldName, Program } from './program.ts'
+import type { Recorder } from './recorder.ts'
 import { RefusalError } from './refusal.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
 import { whenReady } from './when-ready.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
 
+/** What one action is rendered with. */
+interface Rendering {
+  readonly program: Program
+  readonly scope: Scope
+  readonly meter: Meter
+  readonly recorder: Recorder | undefined
+}
+
 /**
  * A promise only where an expression had to be waited for.
  * @throws RefusalError, or rejects with it
  */
-export function renderDraft(program: Program, scope: Scope, meter: Meter): Draft | Promise<Draft> {
-  const left = meter.left
+export function renderDraft(
+  program: Program,
+  scope: Scope,
+  meter: Meter,
+  recorder?: Recorder,
+): Draft | Promise<Draft> {
+  const exactly = () => renderFields({ program, scope: withExactNumbers(scope), meter, recorder })
+  // An earlier action of the request met a large integer.
+  if (scope.memory.exact !== undefined) return exactly()
+  const { left, work } = meter
   try {
-    return renderFields(program, scope, meter)
+    return renderFields({ program, scope, meter, recorder })
   } catch (error) {
     if (!(error instanceof InexactNumberError)) throw error
     meter.left = left
-    return renderFields(program, withExactNumbers(scope), meter)
+    meter.work = work
+    return exactly()
   }
 }
 
 /** Templates first: once a promise exists, nothing that throws at once may stand between it and its handler. */
-function renderFields(program: Program, scope: Scope, meter: Meter): Draft | Promise<Draft> {
+function renderFields(rendering: Rendering): Draft | Promise<Draft> {
+  const { program, recorder } = rendering
   const fields: Fields = {}
   const contentName: FieldName = program.action === 'wake' ? 'text' : 'message'
   let content: readonly Segment[] | undefined
 
   for (const { name, field } of program.fields) {
     if (field.kind === 'expression') continue
-    if (field.kind === 'literal') {
-      fields[name] = field.value
-      if (name === contentName) content = [{ literal: String(field.value) }]
-      continue
-    }
-    const segments = renderTemplate(name, field.render, scope, meter)
+    const segments = renderField([name], field, rendering)
     if (name === contentName) content = segments
-    fields[name] = fromText(name, plainText(segments))
+    fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
+    recorder?.onField(name, field.kind, fields[name], segments)
   }
+  const targets = program.deliverTo?.map(({ channel, to }, index) => ({
+    channel: renderTarget(['deliverTo', index, 'channel'], channel, rendering),
+    to: renderTarget(['deliverTo', index, 'to'], to, rendering),
+  }))
 
-  return whenReady(evaluateFrom(program, 0, fields, scope, meter), () => ({
+  const evaluated = whenReady(evaluateFrom(0, fields, rendering), () =>
+    targets === undefined || !hasExpressions(program) ? targets : evaluateTargets(targets, rendering),
+  )
+  return whenReady(evaluated, (deliverTo) => ({
     kind: program.action,
     fields: withoutBlanks(fields, contentName),
+    deliverTo,
     segments: content,
     label: `A text made by the mapping "${program.id}"`,
     trusted: program.trusted,
@@ -54,77 +87,97 @@ function renderFields(program: Program, scope: Scope, meter: Meter): Draft | Pro
   }))
 }
 
-type TemplateField = Extract<Program['fields'][number]['field'], { kind: 'template' }>
+type Rendered = Exclude<Field, { kind: 'expression' }>
 
-/** A session key takes no absent value: strangers would come to share one session. */
-function renderTemplate(
-  name: FieldName,
-  render: TemplateField['render'],
-  scope: Scope,
-  meter: Meter,
-): Segment[] {
-  const output = createOutput(meter, { exact: scope.exact, strict: name === 'sessionKey' })
+function renderField(path: Path, field: Rendered, rendering: Rendering): readonly Segment[] {
+  if (field.kind === 'literal') return [{ literal: String(field.value) }]
+  const { program, scope, meter } = rendering
+  const strict = path[0] === 'sessionKey' ? 'blank' : program.strict ? 'absent' : false
+  const output = createOutput(meter, { exact: scope.exact, strict })
   try {
-    render(scope, output)
+    field.render(scope, output)
   } catch (error) {
-    if (error instanceof AbsentValueError) {
-      throw located(name, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
-    }
-    if (error instanceof RefusalError && error.details.length === 0) {
-      throw located(name, error.code, error.message, error.cause)
-    }
-    throw error
+    throw locate(error, path, strict)
   }
   return output.segments
 }
 
-function evaluateFrom(
-  program: Program,
-  start: number,
-  fields: Fields,
-  scope: Scope,
-  meter: Meter,
-): void | Promise<void> {
+/** A session key takes no absent value: strangers would come to share one session. */
+function locate(error: unknown, path: Path, strict: Strictness): unknown {
+  if (error instanceof AbsentValueError) {
+    return strict === 'blank'
+      ? refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
+      : refusalAt(path, 'ABSENT_FIELD', `names ${error.path}, which is absent`)
+  }
+  if (error instanceof RefusalError && error.details.length === 0) {
+    return refusalAt(path, error.code, error.message, error.cause)
+  }
+  return error
+}
+
+function renderTarget(path: Path, field: Field | undefined, rendering: Rendering): unknown {
+  if (field === undefined || field.kind === 'expression') return undefined
+  const segments = renderField(path, field, rendering)
+  const text = plainText(segments)
+  rendering.recorder?.onField(writePath(path), field.kind, text, segments)
+  return text
+}
+
+function hasExpressions({ deliverTo }: Program): boolean {
+  return (
+    deliverTo?.some(({ channel, to }) => channel.kind === 'expression' || to?.kind === 'expression') ?? false
+  )
+}
+
+async function evaluateTargets(targets: Targets, rendering: Rendering): Promise<Targets> {
+  const result: { channel: unknown; to: unknown }[] = []
+  for (const [index, target] of targets.entries()) {
+    const fields = rendering.program.deliverTo?.[index]
+    const channel = await evaluateTarget(
+      ['deliverTo', index, 'channel'],
+      fields?.channel,
+      target.channel,
+      rendering,
+    )
+    const to = await evaluateTarget(['deliverTo', index, 'to'], fields?.to, target.to, rendering)
+    result.push({ channel, to })
+  }
+  return result
+}
+
+type Targets = NonNullable<Draft['deliverTo']>
+
+async function evaluateTarget(
+  path: Path,
+  field: Field | undefined,
+  rendered: unknown,
+  { scope, meter, recorder }: Rendering,
+): Promise<unknown> {
+  if (field?.kind !== 'expression') return rendered
+  const value = fromResult('to', await evaluateAt(path, field.evaluate, scope), meter)
+  recorder?.onField(writePath(path), 'expression', value)
+  return value
+}
+
+function evaluateFrom(start: number, fields: Fields, rendering: Rendering): void | Promise<void> {
+  const { program, scope, meter, recorder } = rendering
   for (let index = start; index < program.fields.length; index++) {
     const entry = program.fields[index]
     if (entry?.field.kind !== 'expression') continue
     const { name } = entry
-    const result = evaluate(name, entry.field.evaluate, scope)
     const keep = (value: unknown) => {
       fields[name] = fromResult(name, value, meter)
+      recorder?.onField(name, 'expression', fields[name])
     }
+    const result = evaluateAt([name], entry.field.evaluate, scope)
     if (result instanceof Promise) {
       return result.then((value) => {
         keep(value)
-        return evaluateFrom(program, index + 1, fields, scope, meter)
+        return evaluateFrom(index + 1, fields, rendering)
       })
     }
     keep(result)
   }
-}
-
-function evaluate(name: FieldName, expression: (scope: Scope) => unknown, scope: Scope): unknown {
-  try {
-    const result = expression(scope)
-    return result instanceof Promise ? result.catch((error) => refuseExpression(name, error)) : result
-  } catch (error) {
-    return refuseExpression(name, error)
-  }
-}
-
-function refuseExpression(name: FieldName, error: unknown): never {
-  if (!(error instanceof ExpressionError)) throw error
-  throw located(name, 'EXPRESSION_FAILED', error.message, error)
-}
-
-function located(
-  name: FieldName,
-  code: RefusalError['code'],
-  message: string,
-  cause?: unknown,
-): RefusalError {
-  const options = cause === undefined ? undefined : { cause }
-  return new RefusalError(code, `${name}: ${message}`, [{ pointer: `/${name}`, message }], options)
 }
 
 /** A template gives text; the two fields that are no text are read from it where it reads as one. */

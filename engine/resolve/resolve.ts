@@ -1,52 +1,129 @@
-/** Owns the way of one request through the engine: match, render, admit, decide. */
+/** Owns the way of one request through the engine: match, check, render, admit, decide. */
 
 import { admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
-import type { Decision, HookRequest } from './decision.ts'
-import type { Draft } from './draft.ts'
-import { createSearch, type Found } from './match.ts'
-import { createMeter } from './output.ts'
-import type { Candidates } from './program.ts'
-import { refuse } from './refusal.ts'
+import type { Action, Decision, HookRequest } from './decision.ts'
+import { evaluateAt } from './evaluate.ts'
+import { createSearch, type Found, type Search } from './match.ts'
+import { createMeter, type Meter } from './output.ts'
+import type { Candidates, Program } from './program.ts'
+import type { Recorder } from './recorder.ts'
+import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
-import { createScope } from './scope.ts'
+import { createScope, type Scope } from './scope.ts'
+import { takeTurn } from './turn.ts'
+import { withVars } from './vars.ts'
+import { whenReady } from './when-ready.ts'
 
 export interface ResolveParts {
   /** The mappings that may match, in matching order. */
   readonly candidates: (request: HookRequest) => Candidates
   readonly rules: Rules
+  readonly maxActions: number
   readonly maxRenderedBytes: number
   readonly randomness: Randomness
 }
 
+/** `recorder` hears what is rendered; a decision is the same without one. */
+export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | Promise<Decision>
+
 /** Never throws and never rejects: whatever goes wrong is a decision. */
-export function createResolve(parts: ResolveParts): (request: HookRequest) => Decision | Promise<Decision> {
-  const { candidates, rules, maxRenderedBytes, randomness } = parts
+export function createResolve(parts: ResolveParts): Resolve {
+  const { candidates, rules, maxActions, maxRenderedBytes, randomness } = parts
 
-  function accept(draft: Draft): Decision {
-    const actions = Object.freeze([admit(draft, rules, randomness)])
-    return { outcome: 'accepted', actions, mapping: draft.mapping }
-  }
-
-  function run(request: HookRequest): Decision | Promise<Decision> {
+  function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request
-    if (endpoint === 'wake' || endpoint === 'agent') return accept(parseBodyDraft(endpoint, request.payload))
-
-    const decide = (found: Found): Decision | Promise<Decision> => {
+    if (endpoint === 'wake' || endpoint === 'agent') {
+      return accepted([admit(parseBodyDraft(endpoint, request.payload), rules, randomness)])
+    }
+    const search = createSearch(candidates(request), createScope(request))
+    return whenReady(search.next(), (found) => {
       if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
       const { program } = found.candidate
-      const { scope } = found
+      if (program.forEach !== undefined || program.continues) return gather(search, found, recorder)
       return settle(() => {
-        const draft = renderDraft(program, scope, createMeter(maxRenderedBytes))
-        return draft instanceof Promise ? draft.then(accept) : accept(draft)
+        refuseBadPayload(program, request)
+        const action = act(program, found.scope, createMeter(maxRenderedBytes), recorder)
+        return whenReady(action, (made) => accepted([made]))
       }, program.id)
-    }
-    const found = createSearch(candidates(request), createScope(request)).next()
-    return found instanceof Promise ? found.then(decide) : decide(found)
+    })
   }
 
-  return (request) => settle(() => run(request))
+  /** One action. Without an expression there is no promise, so that most requests are decided in one turn. */
+  function act(program: Program, scope: Scope, meter: Meter, recorder?: Recorder): Action | Promise<Action> {
+    recorder?.onAction(program.id, scope.index)
+    const draft = whenReady(withVars(program, scope, recorder), (inner) =>
+      renderDraft(program, inner, meter, recorder),
+    )
+    return whenReady(draft, (rendered) => {
+      const action = admit(rendered, rules, randomness)
+      recorder?.onAdmitted(action)
+      return action
+    })
+  }
+
+  /** Several actions, of one mapping or of more: all of them or, where one is refused, none. */
+  async function gather(search: Search, first: Found, recorder?: Recorder): Promise<Decision> {
+    const meter = createMeter(maxRenderedBytes)
+    const actions: Action[] = []
+    const skipped: string[] = []
+    for (let found = first; found.candidate !== undefined; found = await search.next()) {
+      const { scope } = found
+      const { program } = found.candidate
+      try {
+        refuseBadPayload(program, scope.request)
+        const elements = await elementsOf(program, scope)
+        if (elements?.length === 0) skipped.push(`forEach of "${program.id}" gave no elements`)
+        if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
+        for (const [index, item] of elements?.entries() ?? [[undefined, undefined]]) {
+          await takeTurn()
+          actions.push(
+            await act(program, index === undefined ? scope : { ...scope, item, index }, meter, recorder),
+          )
+        }
+      } catch (error) {
+        return refuse(error, program.id)
+      }
+      if (!program.continues) break
+    }
+    if (actions.length > 0) return accepted(actions)
+    return { outcome: 'skipped', reason: skipped.join('; '), mapping: first.candidate?.program.id ?? '' }
+  }
+
+  return (request, recorder) => settle(() => run(request, recorder))
+}
+
+function accepted(actions: readonly Action[]): Decision {
+  return { outcome: 'accepted', actions: Object.freeze(actions), mapping: actions[0]?.mapping }
+}
+
+/** @throws RefusalError `PAYLOAD_SCHEMA` */
+function refuseBadPayload({ checkPayload }: Program, { payload }: HookRequest): void {
+  const details = checkPayload?.(payload) ?? []
+  const [first] = details
+  if (first === undefined) return
+  const place = first.pointer === '' ? 'the payload' : first.pointer
+  throw new RefusalError(
+    'PAYLOAD_SCHEMA',
+    `the payload does not satisfy its schema: ${place} ${first.message}`,
+    details,
+  )
+}
+
+/** What `forEach` gives: a single value is a list of one, and nothing is none. No list for a mapping without it. */
+async function elementsOf({ forEach }: Program, scope: Scope): Promise<readonly unknown[] | undefined> {
+  if (forEach === undefined) return undefined
+  const given = await evaluateAt(['forEach'], forEach, scope)
+  if (given === undefined || given === null) return []
+  return Array.isArray(given) ? given : [given]
+}
+
+function tooMany(maxActions: number): RefusalError {
+  return new RefusalError(
+    'TOO_MANY_ACTIONS',
+    `the request gives more than ${maxActions} actions (hooks.maxActions)`,
+  )
 }
 
 function settle(work: () => Decision | Promise<Decision>, mapping?: string): Decision | Promise<Decision> {

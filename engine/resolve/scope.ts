@@ -16,8 +16,13 @@ export interface Scope {
   readonly index: number | undefined
   /** Those computed so far. */
   readonly vars: Readonly<Record<string, unknown>> | undefined
-  /** Made at the first expression, shared by all of the request. */
-  root: Readonly<Record<string, unknown>> | undefined
+  readonly memory: Memory
+}
+
+/** What is made at first need and then serves the whole request. */
+interface Memory {
+  root: Record<string, unknown> | undefined
+  exact: { readonly payload: unknown } | undefined
 }
 
 /** Our names win over a payload key of the same name, which stays reachable through `payload`. */
@@ -26,14 +31,19 @@ const reservedNames = {
   headers: (scope: Scope): unknown => scope.request.headers,
   query: (scope: Scope): unknown => scope.request.query,
   path: (scope: Scope): unknown => scope.request.endpoint,
-  params: (): unknown => undefined,
-  vars: (): unknown => undefined,
-  item: (): unknown => undefined,
-  index: (): unknown => undefined,
+  params: paramsOf,
+  vars: (scope: Scope): unknown => scope.vars,
+  item: (scope: Scope): unknown => scope.item,
+  index: (scope: Scope): unknown => scope.index,
   now: (scope: Scope): unknown => new Date(scope.request.now).toISOString(),
 } as const
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
+
+/** Absent where the path has no segments with a name. */
+function paramsOf({ params }: Scope): unknown {
+  return params === noParams ? undefined : params
+}
 
 export function createScope(request: HookRequest): Scope {
   return {
@@ -44,14 +54,15 @@ export function createScope(request: HookRequest): Scope {
     item: undefined,
     index: undefined,
     vars: undefined,
-    root: undefined,
+    memory: { root: undefined, exact: undefined },
   }
 }
 
 /** The same request with every integer beyond 2^53 kept as it was written. */
 export function withExactNumbers(scope: Scope): Scope {
-  const payload = parseExact(scope.request.rawBody) ?? scope.payload
-  return { ...scope, payload, exact: true }
+  const { memory, request } = scope
+  memory.exact ??= { payload: parseExact(request.rawBody) ?? request.payload }
+  return { ...scope, payload: memory.exact.payload, exact: true }
 }
 
 /** How to read one of our names; nothing for any other, which is then a key of the payload. */
@@ -59,13 +70,22 @@ export function reservedReader(name: string): ((scope: Scope) => unknown) | unde
   return Object.hasOwn(reservedNames, name) ? reservedNames[name as keyof typeof reservedNames] : undefined
 }
 
-/** What expressions see as their root. A shallow copy, because their library asks for an object of own keys. */
+/**
+ * What expressions see as their root. A shallow copy, because their library asks for an object of own keys; one for the
+ * whole request, because a payload may have a hundred thousand of them. What changes from action to action is laid
+ * over it: the expressions of a request are evaluated one after another.
+ */
 export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> {
-  scope.root ??= makeRoot(scope.request)
-  return scope.root
+  scope.memory.root ??= makeRoot(scope.request)
+  const { root } = scope.memory
+  root.params = paramsOf(scope)
+  root.vars = scope.vars
+  root.item = scope.item
+  root.index = scope.index
+  return root
 }
 
-function makeRoot(request: HookRequest): Readonly<Record<string, unknown>> {
+function makeRoot(request: HookRequest): Record<string, unknown> {
   const payload = parseTexts(request.rawBody) ?? request.payload
   const root: Record<string, unknown> = Object.create(null)
   copyKeys(payload, root)
@@ -77,12 +97,9 @@ function makeRoot(request: HookRequest): Readonly<Record<string, unknown>> {
   return root
 }
 
-/** Names of ours for which there is no value yet. */
-const hidden: ReadonlySet<string> = new Set(['params', 'vars', 'item', 'index'])
-
 /** One by one: spreading a hundred thousand keys takes three times as long. */
 function copyKeys(payload: unknown, root: Record<string, unknown>): void {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return
   const fields = payload as Readonly<Record<string, unknown>>
-  for (const key of Object.keys(fields)) if (!hidden.has(key)) root[key] = fields[key]
+  for (const key of Object.keys(fields)) root[key] = fields[key]
 }

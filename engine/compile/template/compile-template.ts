@@ -1,7 +1,7 @@
 /** Owns turning a template into closures: one per statement, nothing looked up by name while rendering. */
 
 import { nearestName } from '../../config/nearest.ts'
-import { emitLiteral, emitValue } from '../../resolve/output.ts'
+import { emitLiteral, emitValue, refuseAbsent } from '../../resolve/output.ts'
 import type { Template } from '../../resolve/program.ts'
 import { type BlockName, blockCompilers, blockNames } from './blocks.ts'
 import { createEnvironment, type Environment } from './environment.ts'
@@ -89,10 +89,14 @@ function compileMustache(node: Mustache, environment: Environment): Step {
     const { read, name } = compilePath(asPath(node.path), environment)
     return (frame, output) => emitValue(output, read(frame, output), name(frame))
   }
-  const { read, name } = compileCall(node, environment)
+  const { read, name, subject } = compileCall(node, environment)
   // A text that stands in the template itself (`default x "nobody"`) is the operator's own word.
   const words = new Set(node.params.flatMap((param) => (param.type === 'StringLiteral' ? param.value : [])))
   return (frame, output) => {
+    // What a helper makes of an absent value may be a text, or even a word.
+    if (output.strict !== false && subject !== undefined) {
+      refuseAbsent(subject.read(frame, output), output, subject.name(frame))
+    }
     const value = read(frame, output)
     if (typeof value === 'string' && value !== '' && words.has(value)) {
       emitLiteral(output, { literal: value }, Buffer.byteLength(value))
@@ -127,7 +131,11 @@ function compileParam(node: Param, environment: Environment): Reader {
   }
 }
 
-function compileCall(node: Mustache | Call, environment: Environment): Reader {
+/** `subject`: the argument that the helper needs, if it needs one. */
+function compileCall(
+  node: Mustache | Call,
+  environment: Environment,
+): Reader & { readonly subject: Reader | undefined } {
   const { helper, name } = helperOf(node, environment)
   checkArguments(node, helper, name, environment)
   const readers = node.params.map((param) => compileParam(param, environment))
@@ -146,6 +154,7 @@ function compileCall(node: Mustache | Call, environment: Environment): Reader {
       return helper.call(values, output, given)
     },
     name: (frame) => subject?.name(frame) || name,
+    subject: helper.takesAbsent ? undefined : subject,
   }
 }
 

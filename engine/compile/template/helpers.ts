@@ -10,6 +10,8 @@ export interface Helper {
   /** Named arguments that it knows: `tz="UTC"`. */
   readonly named?: readonly string[]
   readonly usage: string
+  /** It is asked whether a value is there, so that an absent one is no mistake. */
+  readonly takesAbsent?: true
   call(values: readonly unknown[], output: Output, named: Readonly<Record<string, unknown>>): unknown
 }
 
@@ -25,6 +27,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
   /** The first that is neither absent, null nor an empty text. */
   default: {
     takes: [2, Infinity],
+    takesAbsent: true,
     usage: '{{default title "no title"}}',
     call: (values) => values.find((value) => value !== undefined && value !== null && value !== ''),
   },
@@ -49,23 +52,27 @@ export const helpers: Readonly<Record<string, Helper>> = {
   },
   eq: {
     takes: [2, 2],
+    takesAbsent: true,
     usage: '{{#if (eq action "opened")}}',
     call: ([left, right]) => left === right,
   },
   /** The first that is not true, or the last. */
   and: {
     takes: [2, Infinity],
+    takesAbsent: true,
     usage: '{{#if (and merged (eq action "closed"))}}',
-    call: (values) => values.find((value) => !isTruthy(value)) ?? values.at(-1),
+    call: (values) => (values.every(isTruthy) ? values.at(-1) : values.find((value) => !isTruthy(value))),
   },
   /** The first that is true, or the last. */
   or: {
     takes: [2, Infinity],
+    takesAbsent: true,
     usage: '{{or name login}}',
     call: (values) => values.find(isTruthy) ?? values.at(-1),
   },
   not: {
     takes: [1, 1],
+    takesAbsent: true,
     usage: '{{#if (not draft)}}',
     call: ([value]) => !isTruthy(value),
   },
@@ -86,7 +93,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
     call: ([value], output) => {
       const text = textOf(value, output)
       spendWork(output.meter, text.length)
-      return text === '' ? undefined : text.replace(/^/gm, '> ')
+      return text === '' ? value : text.replace(/^/gm, '> ')
     },
   },
 }

@@ -1,0 +1,87 @@
+/** Owns refusing at load what is known at load: literal fields, by the checks that a request meets. */
+
+import type { MappingSource } from '../config/configuration.ts'
+import type { FieldName } from '../config/fields.ts'
+import { nearestName } from '../config/nearest.ts'
+import type { Path } from '../config/path.ts'
+import { thinkingLevels } from '../config/settings.ts'
+import {
+  type Checked,
+  checkChannel,
+  checkContent,
+  checkDeliver,
+  checkMode,
+  checkModel,
+  checkSessionKey,
+  checkThinking,
+  checkTimeout,
+  isProblem,
+  type Rules,
+  wakeModes,
+} from '../resolve/rules.ts'
+import type { Report } from './report.ts'
+
+/** `path` leads to the field, which may stand in `deliverTo`. */
+export function checkLiteral(
+  name: FieldName,
+  path: Path,
+  value: unknown,
+  source: MappingSource,
+  rules: Rules,
+  report: Report,
+): void {
+  const checked = literalCheck(name, value, source, rules)
+  if (checked === undefined || !isProblem(checked)) return
+  const hint = literalHint(name, value, rules)
+  report.error({ code: checked.code, path, message: checked.message, hint })
+}
+
+function literalCheck(
+  name: FieldName,
+  value: unknown,
+  source: MappingSource,
+  rules: Rules,
+): Checked<unknown> | undefined {
+  // A blank field counts as absent, except the text.
+  const blank = typeof value === 'string' && value.trim() === ''
+  if (blank && name !== 'text' && name !== 'message') return undefined
+  switch (name) {
+    case 'text':
+    case 'message':
+      return checkContent(value)
+    case 'mode':
+    case 'wakeMode':
+      return checkMode(value)
+    case 'deliver':
+      return checkDeliver(value)
+    case 'channel':
+      // Whether it is delivered may be known only at run time; admission asks again.
+      return checkChannel(value, source.deliver === undefined || source.deliver === true, rules)
+    case 'model':
+      return checkModel(value, rules)
+    case 'thinking':
+      return checkThinking(value)
+    case 'timeoutSeconds':
+      return checkTimeout(value)
+    case 'sessionKey':
+      return checkSessionKey(value, rules)
+    default:
+      return undefined
+  }
+}
+
+function literalHint(name: FieldName, value: unknown, rules: Rules): string | undefined {
+  if (typeof value !== 'string') return undefined
+  if (name === 'deliver' || name === 'timeoutSeconds') return `Write ${name} without quotes.`
+  const nearest = nearestName(value, knownNames(name, rules))
+  if (nearest !== undefined && nearest !== value) return `Did you mean ${nearest}?`
+  return name === 'channel' ? 'Configure it under channels, or write last.' : undefined
+}
+
+function knownNames(name: FieldName, rules: Rules): readonly string[] {
+  if (name === 'channel') return ['last', ...rules.channels]
+  if (name === 'thinking') return thinkingLevels
+  if (name === 'mode' || name === 'wakeMode') return wakeModes
+  if (name === 'model') return [...(rules.models?.allowed ?? []), ...Object.keys(rules.models?.aliases ?? {})]
+  return []
+}

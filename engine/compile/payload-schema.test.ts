@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Decision } from '../resolve/decision.ts'
+import { compileFixture, type Mapping, refusalOf, requestOf, snapshotOf } from './fixture.ts'
+
+type Schema = NonNullable<Mapping['schema']>
+
+const withSchema = (schema: Schema): Mapping => ({ message: 'x', schema })
+const latest = 'https://json-schema.org/draft/2020-12/schema'
+
+async function outcome(schema: Schema, payload: unknown): Promise<Decision['outcome']> {
+  return (await snapshotOf([withSchema(schema)]).resolve(requestOf(payload))).outcome
+}
+
+async function detailOf(schema: Schema, payload: unknown): Promise<readonly [string, string]> {
+  const { code, details } = await refusalOf(withSchema(schema), payload)
+  assert.equal(code, 'PAYLOAD_SCHEMA')
+  return [details[0]?.pointer ?? 'none', details[0]?.message ?? 'none']
+}
+
+function problemOf(schema: Schema): readonly [string, string, string | undefined] {
+  const compiled = compileFixture([withSchema(schema)])
+  assert.ok(!compiled.ok, 'it compiled')
+  const [{ code, message, hint } = { code: '', message: '', hint: '' }] = compiled.diagnostics
+  assert.equal(code, 'INVALID_SCHEMA')
+  return [/`(.*?)`/.exec(message)?.[1] ?? '', message.replace(/^.*?": /, ''), hint]
+}
+
+test('a payload that satisfies the schema goes on, any other is refused with pointer and rule', async () => {
+  const schema = {
+    type: 'object',
+    required: ['number'],
+    properties: { number: { type: 'integer' }, state: { enum: ['open', 'closed'] } },
+  }
+  assert.equal(await outcome(schema, { number: 5, state: 'open' }), 'accepted')
+  const refusal = await refusalOf({ id: 'm', ...withSchema(schema) }, { number: 'sekret' })
+  assert.equal(
+    refusal.message,
+    'mapping "m": the payload does not satisfy its schema: /number must be integer',
+  )
+  assert.deepEqual(refusal.details, [{ pointer: '/number', message: 'must be integer' }])
+  assert.deepEqual(await detailOf(schema, {}), ['/number', 'is required'])
+  assert.deepEqual(await detailOf(schema, { number: 1, state: 'x' }), [
+    '/state',
+    'must be one of "open", "closed"',
+  ])
+  assert.deepEqual(await detailOf(schema, []), ['', 'must be object'])
+})
+
+test('the schema is asked only of payloads that the mapping matched', async () => {
+  const snapshot = snapshotOf([
+    { id: 'a', match: { source: 'a' }, message: 'x', schema: false },
+    { id: 'b', message: 'x', schema: true },
+  ])
+  assert.equal((await snapshot.resolve(requestOf({ source: 'b' }))).outcome, 'accepted')
+  assert.equal((await snapshot.resolve(requestOf({ source: 'a' }))).outcome, 'refused')
+})
+
+test('of a choice that nothing satisfies the reasons are told as well', async () => {
+  const schema = { anyOf: [{ required: ['a'] }, { properties: { b: { type: 'string' } }, required: ['b'] }] }
+  const { details } = await refusalOf(withSchema(schema), { b: 5 })
+  assert.deepEqual(
+    details.map(({ pointer, message }) => [pointer, message]),
+    [
+      ['', 'must satisfy one of several schemas (anyOf)'],
+      ['/b', 'must be string'],
+      ['/a', 'is required'],
+    ],
+  )
+})
+
+test('a schema is of draft-07 unless it says 2020-12', async () => {
+  const tuple = { items: [{ type: 'string' }] }
+  assert.equal(await outcome(tuple, [5]), 'refused')
+  const prefixed = { $schema: latest, prefixItems: [{ type: 'string' }], items: false }
+  assert.equal(await outcome(prefixed, ['a']), 'accepted')
+  assert.equal(await outcome(prefixed, ['a', 1]), 'refused')
+  assert.match(problemOf({ prefixItems: [{}] })[2] ?? '', /2020-12/)
+  assert.equal(problemOf({ $schema: 'http://json-schema.org/draft-04/schema#' })[0], 'schema.$schema')
+})
+
+test('a payload has no fields of its prototype', async () => {
+  assert.deepEqual(await detailOf({ required: ['constructor'] }, {}), ['/constructor', 'is required'])
+  assert.equal(await outcome({ properties: { toString: { type: 'string' } } }, {}), 'accepted')
+  assert.equal(await outcome({ additionalProperties: false }, '{"__proto__": 1}'), 'refused')
+})
+
+test('checking changes no payload', async () => {
+  const request = requestOf({ a: '5' })
+  const schema = { properties: { a: { type: ['string'] }, b: { default: 7 } } }
+  await snapshotOf([withSchema(schema)]).resolve(request)
+  assert.deepEqual(request.payload, { a: '5' })
+})
+
+/** Title, schema, place, message, hint. */
+const bad: readonly (readonly [string, Schema, string, RegExp, RegExp])[] = [
+  [
+    'a type that there is not',
+    { properties: { a: { type: 'strin' } } },
+    'schema.properties.a.type',
+    /string, number/,
+    /^$/,
+  ],
+  [
+    'a misspelt keyword',
+    { items: { requierd: ['a'] } },
+    'schema.items.requierd',
+    /no keyword/,
+    /Did you mean required/,
+  ],
+  ['a rule of the wrong kind', { required: 'a' }, 'schema.required', /must be array/, /^$/],
+  ['an unknown format', { format: 'date-tim' }, 'schema.format', /a format that there is not/, /date-time/],
+  ['a pattern that cannot be read', { allOf: [{ pattern: '(' }] }, 'schema.allOf[0].pattern', /./, /^/],
+  ['a pattern as a name', { patternProperties: { '[': {} } }, 'schema.patternProperties["["]', /./, /^/],
+  [
+    'a reference to nothing',
+    { items: { $ref: '#/$defs/x' } },
+    'schema.items.$ref',
+    /leads to nothing/,
+    /\$defs/,
+  ],
+  [
+    'a reference outside',
+    { $ref: 'https://example.com/s.json' },
+    'schema.$ref',
+    /nothing is fetched/,
+    /Copy/,
+  ],
+  ['a reference to a file', { $ref: 'other.json#/a' }, 'schema.$ref', /nothing is fetched/, /Copy/],
+  ['a schema that waits', { $async: true }, 'schema.$async', /no keyword/, /./],
+]
+
+for (const [what, schema, place, message, hint] of bad) {
+  test(`refuses ${what} in a schema at load, with its place`, () => {
+    const [found, told, hinted] = problemOf(schema)
+    assert.equal(found, place)
+    assert.match(told, message)
+    assert.match(hinted ?? '', hint)
+  })
+}
+
+test('references inside the schema and ids of its own are followed', async () => {
+  const schema = {
+    $id: 'https://example.com/tree',
+    type: 'object',
+    properties: {
+      child: { $ref: '#' },
+      name: { $ref: '#/definitions/name' },
+      other: { $ref: 'tree#/definitions/name' },
+    },
+    definitions: { name: { type: 'string' } },
+  }
+  const snapshot = snapshotOf([
+    { ...withSchema(schema), id: 'a', match: { path: 'a' } },
+    { ...withSchema({ ...schema }), id: 'b', match: { path: 'b' } },
+  ])
+  const at = async (endpoint: string, payload: unknown) =>
+    (await snapshot.resolve(requestOf(payload, { endpoint }))).outcome
+  assert.equal(await at('a', { child: { child: { name: 'x' } } }), 'accepted')
+  assert.equal(await at('b', { child: { child: { name: 5 } } }), 'refused')
+  assert.equal(await at('a', { other: 5 }), 'refused')
+})
+
+test('keywords of the author’s own begin with x-', async () => {
+  assert.equal(await outcome({ 'x-owner': 'me', properties: { a: { 'x-note': 1 } } }, {}), 'accepted')
+})
+
+test('patterns run on the linear engine, and a text too long for it is refused with the reason', async () => {
+  const schema = { properties: { a: { pattern: '^(a+)+$' } } }
+  assert.equal(await outcome(schema, { a: 'aaa' }), 'accepted')
+  assert.equal(await outcome(schema, { a: `${'a'.repeat(5000)}b` }), 'refused')
+  assert.deepEqual((await detailOf(schema, { a: 'a'.repeat(300_000) }))[0], '')
+})
+
+test('formats are held, and a text that is too long is of none', async () => {
+  const schema = {
+    properties: { at: { format: 'date-time' }, mail: { format: 'email' }, url: { format: 'uri' } },
+  }
+  assert.equal(
+    await outcome(schema, { at: '2026-01-01T00:00:00Z', mail: 'a@b.c', url: 'https://a.b/c' }),
+    'accepted',
+  )
+  assert.deepEqual(await detailOf(schema, { at: 'yesterday' }), ['/at', 'must be a valid date-time'])
+  assert.equal(await outcome(schema, { mail: `${'a'.repeat(5000)}@b.c` }), 'refused')
+})
+
+test('unique items are told apart as JSON values', async () => {
+  const schema = { uniqueItems: true }
+  const unique = [
+    1,
+    '1',
+    true,
+    'true',
+    null,
+    [],
+    {},
+    [1],
+    ['1'],
+    { a: 1, b: 2 },
+    { a: 2, b: 1 },
+    { a: { b: 1 } },
+  ]
+  assert.equal(await outcome(schema, unique), 'accepted')
+  for (const twice of [
+    [1, 1.0],
+    [
+      { a: 1, b: [2] },
+      { b: [2], a: 1 },
+    ],
+    [[], []],
+    [null, null],
+  ]) {
+    assert.equal(await outcome(schema, twice), 'refused', JSON.stringify(twice))
+  }
+  assert.equal(await outcome({ uniqueItems: false }, [1, 1]), 'accepted')
+})
+
+test('no value and no long key of the payload is quoted', async () => {
+  const schemas: Schema[] = [
+    { additionalProperties: false },
+    { propertyNames: { maxLength: 3 } },
+    { additionalProperties: { type: 'integer' } },
+    { additionalProperties: { const: 'x' } },
+    { not: {} },
+  ]
+  for (const schema of schemas) {
+    const refusal = await refusalOf(withSchema(schema), { [`key${'k'.repeat(100_000)}`]: 'sekret' })
+    assert.ok(!JSON.stringify(refusal).includes('sekret'))
+    assert.ok(JSON.stringify(refusal).length < 1000)
+  }
+})

@@ -1,0 +1,52 @@
+/** Owns which fields may take values from a payload, and after which words of the operator's. */
+
+import type { MappingSource } from '../config/configuration.ts'
+import type { FieldName } from '../config/fields.ts'
+import type { Path } from '../config/path.ts'
+import type { Rules } from '../resolve/rules.ts'
+import type { CompiledField } from './field.ts'
+import type { Report } from './report.ts'
+
+const routing: readonly FieldName[] = ['to', 'channel', 'model']
+
+/** Where a reply goes and which model answers is the operator's to say, unless the mapping says otherwise. */
+export function checkPlaceholder(
+  name: FieldName,
+  path: Path,
+  compiled: CompiledField,
+  source: MappingSource,
+  rules: Rules,
+  report: Report,
+): void {
+  const offset = compiled.placeholder
+  if (offset === undefined) return
+  if (routing.includes(name) && source.allowPayloadRouting !== true) {
+    const hint = 'Write it out, or set allowPayloadRouting: true if every sender may choose it.'
+    report.error({ code: 'PAYLOAD_ROUTING', path, message: 'may hold no placeholder', hint, offset })
+  }
+  if (name === 'sessionKey') checkSessionPrefix(compiled.prefix, offset, rules, report)
+}
+
+function checkSessionPrefix(prefix: string, offset: number, rules: Rules, report: Report): void {
+  const path = ['sessionKey']
+  if (!/\S\s*:$/.test(prefix)) {
+    report.error({
+      code: 'SESSION_KEY_PREFIX',
+      path,
+      message: 'may hold placeholders only after a fixed prefix that ends in ":"',
+      hint: 'Write sessionKey: "hook:github:{{repository.name}}", so that no payload can choose the whole key.',
+      offset,
+    })
+    return
+  }
+  const fixed = prefix.trimStart()
+  const allowed = rules.sessionKeyPrefixes
+  if (allowed === undefined || allowed.some((known) => fixed.startsWith(known) || known.startsWith(fixed)))
+    return
+  report.error({
+    code: 'SESSION_KEY_NOT_ALLOWED',
+    path,
+    message: `must begin with ${allowed.map((known) => `"${known}"`).join(' or ')}`,
+    hint: 'See hooks.allowedSessionKeyPrefixes.',
+  })
+}

@@ -1,0 +1,78 @@
+/** Owns which words a JSON Schema may be written in, and what stands below each. */
+
+export type Dialect = 'draft-07' | '2020-12'
+
+/** How the value of a keyword is read. */
+export type Holds = 'schema' | 'schemas' | 'schema-or-schemas' | 'map' | 'map-or-names' | 'value'
+
+const shared: Readonly<Record<string, Holds>> = {
+  __proto__: null as never,
+  additionalProperties: 'schema',
+  contains: 'schema',
+  else: 'schema',
+  if: 'schema',
+  not: 'schema',
+  propertyNames: 'schema',
+  // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
+  then: 'schema',
+  allOf: 'schemas',
+  anyOf: 'schemas',
+  oneOf: 'schemas',
+  definitions: 'map',
+  $defs: 'map',
+  patternProperties: 'map',
+  properties: 'map',
+  ...values(
+    'type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern',
+    'maxItems minItems uniqueItems maxProperties minProperties required format',
+    '$id $schema $ref $comment title description default examples readOnly writeOnly',
+    'contentEncoding contentMediaType',
+  ),
+}
+
+const vocabularies: Readonly<Record<Dialect, Readonly<Record<string, Holds>>>> = {
+  'draft-07': {
+    __proto__: null as never,
+    ...shared,
+    items: 'schema-or-schemas',
+    additionalItems: 'schema',
+    dependencies: 'map-or-names',
+  },
+  '2020-12': {
+    __proto__: null as never,
+    ...shared,
+    items: 'schema',
+    prefixItems: 'schemas',
+    unevaluatedItems: 'schema',
+    unevaluatedProperties: 'schema',
+    dependentSchemas: 'map',
+    ...values('dependentRequired maxContains minContains deprecated contentSchema'),
+    ...values('$anchor $dynamicRef $dynamicAnchor $vocabulary'),
+  },
+}
+
+/** Nothing for a word that the dialect does not know. */
+export function holdsOf(keyword: string, dialect: Dialect): Holds | undefined {
+  return vocabularies[dialect][keyword]
+}
+
+export function keywordsOf(dialect: Dialect): string[] {
+  return Object.keys(vocabularies[dialect])
+}
+
+/** The dialect that `$schema` names; nothing for one that we do not speak. */
+export function dialectOf(schema: unknown): Dialect | undefined {
+  const named = isMap(schema) ? schema.$schema : undefined
+  if (named === undefined) return 'draft-07'
+  if (typeof named !== 'string') return undefined
+  if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07'
+  return /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named) ? '2020-12' : undefined
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function values(...lines: readonly string[]): Record<string, Holds> {
+  return Object.fromEntries(lines.flatMap((line) => line.split(' ')).map((word) => [word, 'value' as const]))
+}

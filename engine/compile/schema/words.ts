@@ -1,0 +1,77 @@
+/** Owns telling a sender what is wrong with its payload: where, and by which rule, and never what it sent. */
+
+import type { ErrorObject } from 'ajv'
+import type { FieldError } from '../../resolve/decision.ts'
+
+/** Of a choice that nothing satisfied: as many reasons. */
+const mostDetails = 5
+/** A key of the payload's choosing stands in a pointer; it may be a megabyte. */
+const longestKey = 64
+const longestList = 200
+
+/** The rule that refused first, then why the branches of a choice did. */
+export function describeErrors(errors: readonly ErrorObject[]): FieldError[] {
+  // Ajv's last is the outermost, and `if` says nothing that the branch has not said.
+  const told = errors.toReversed()
+  while (told.length > 1 && told[0]?.keyword === 'if') told.shift()
+  const details = new Map<string, FieldError>()
+  for (const error of told) {
+    const detail = describe(error)
+    details.set(`${detail.pointer} ${detail.message}`, detail)
+    if (details.size === mostDetails) break
+  }
+  return [...details.values()]
+}
+
+function describe({ keyword, params, instancePath, message }: ErrorObject): FieldError {
+  const pointer = shortened(instancePath)
+  const below = (key: unknown): string => `${pointer}/${shortKey(escaped(String(key)))}`
+  switch (keyword) {
+    case 'required':
+    case 'dependentRequired':
+    case 'dependencies':
+      return { pointer: below(params['missingProperty']), message: 'is required' }
+    case 'additionalProperties':
+      return { pointer: below(params['additionalProperty']), message: 'is not allowed here' }
+    case 'unevaluatedProperties':
+      return { pointer: below(params['unevaluatedProperty']), message: 'is not allowed here' }
+    case 'propertyNames':
+      return { pointer: below(params['propertyName']), message: 'has a name that is not allowed' }
+    case 'type':
+      return { pointer, message: `must be ${[params['type']].flat().join(' or ')}` }
+    case 'enum':
+      return { pointer, message: `must be one of ${listed(params['allowedValues'])}` }
+    case 'const':
+      return { pointer, message: `must be ${listed([params['allowedValue']])}` }
+    case 'format':
+      return { pointer, message: `must be a valid ${params['format']}` }
+    case 'anyOf':
+      return { pointer, message: 'must satisfy one of several schemas (anyOf)' }
+    case 'oneOf':
+      return { pointer, message: 'must satisfy exactly one of several schemas (oneOf)' }
+    case 'not':
+      return { pointer, message: 'must not satisfy a schema (not)' }
+    case 'false schema':
+      return { pointer, message: 'is not allowed' }
+    default:
+      return { pointer, message: message ?? `does not satisfy ${keyword}` }
+  }
+}
+
+/** The schema's values, not the payload's. */
+function listed(values: readonly unknown[]): string {
+  const text = values.map((value) => JSON.stringify(value)).join(', ')
+  return text.length > longestList ? `${text.slice(0, longestList)}…` : text
+}
+
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function shortened(pointer: string): string {
+  return pointer.split('/').map(shortKey).join('/')
+}
+
+function shortKey(key: string): string {
+  return key.length > longestKey ? `${key.slice(0, longestKey)}…` : key
+}

@@ -1,0 +1,42 @@
+/** Owns evaluating one of a mapping's expressions, and saying where one failed. */
+
+import { type Path, writePath } from '../config/path.ts'
+import { type Expression, ExpressionError } from './program.ts'
+import { RefusalError } from './refusal.ts'
+import type { Scope } from './scope.ts'
+
+/** @throws RefusalError `EXPRESSION_FAILED`, or rejects with it */
+export function evaluateAt(path: Path, expression: Expression, scope: Scope): unknown | Promise<unknown> {
+  try {
+    const result = expression(scope)
+    return result instanceof Promise ? result.catch((error) => refuseExpression(path, error)) : result
+  } catch (error) {
+    return refuseExpression(path, error)
+  }
+}
+
+function refuseExpression(path: Path, error: unknown): never {
+  if (!(error instanceof ExpressionError)) throw error
+  throw refusalAt(path, 'EXPRESSION_FAILED', error.message, error)
+}
+
+/** `message` completes a sentence that begins with the field's name. */
+export function refusalAt(
+  path: Path,
+  code: RefusalError['code'],
+  message: string,
+  cause?: unknown,
+): RefusalError {
+  const options = cause === undefined ? undefined : { cause }
+  return new RefusalError(
+    code,
+    `${writePath(path)}: ${message}`,
+    [{ pointer: pointerTo(path), message }],
+    options,
+  )
+}
+
+/** JSON Pointer into the mapping's fields. */
+export function pointerTo(path: Path): string {
+  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}

@@ -1,0 +1,19 @@
+/** Owns what resolving tells whoever wants to explain it; nobody listens on the way of a request. */
+
+import type { Segment } from '../boundary/segment.ts'
+import type { Action } from './decision.ts'
+import type { FieldTrace } from './trace.ts'
+
+export interface Recorder {
+  /** An action of that mapping begins; `index` is the element's, with `forEach`. */
+  readonly onAction: (mapping: string, index: number | undefined) => void
+  readonly onVar: (name: string, value: unknown) => void
+  /** Told again where the action is rendered again. */
+  readonly onField: (
+    field: string,
+    from: FieldTrace['from'],
+    value: unknown,
+    segments?: readonly Segment[],
+  ) => void
+  readonly onAdmitted: (action: Action) => void
+}
