@@ -55,7 +55,16 @@ export async function checkFile<Value>(
     findings.add(...parsed.problems)
     return undefined
   }
-  const { source } = parsed
+  return checkSource(schema, parsed.source, reading, findings)
+}
+
+/** What {@link checkFile} does once the file is parsed. */
+export async function checkSource<Value>(
+  schema: TSchema,
+  source: Source,
+  reading: Reading,
+  findings: Findings,
+): Promise<CheckedFile<Value> | undefined> {
   const root = source.value ?? {}
   if (typeof root !== 'object' || Array.isArray(root)) {
     const hint = Array.isArray(root) ? 'Put the list under `mappings:`.' : 'Write `key: value` lines.'

@@ -3,6 +3,7 @@
 import * as Type from 'typebox'
 import { byName, duration, keys, later, oneOf, open, section, text, textOrTexts } from './keywords.ts'
 import { endpointPolicies, mappingList } from './mapping-schema.ts'
+import { presetList } from './preset-schema.ts'
 import { thinkingLevels } from './settings.ts'
 
 /** The longest wait of a Node.js timer. */
@@ -87,7 +88,7 @@ const hooks = section({
     default: 262_144,
     description: 'The most bytes that the templates of one request may render.',
   }),
-  presets: later('Built-in mappings by name.'),
+  presets: presetList,
   mappingsDir: text({ default: './mappings', description: 'Folder of mapping files, sub-folders too.' }),
   transformsDir: text({ default: './transforms', description: 'Folder of transform modules.' }),
   endpoints: endpointPolicies,

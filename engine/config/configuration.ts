@@ -121,7 +121,7 @@ export interface TestSource {
     readonly query?: Readonly<Record<string, string>>
     /** The payload; absent where there is a `bodyText`. */
     readonly body?: unknown
-    /** What the file of `bodyFile` holds, to be decoded as a received body is. */
+    /** What the file of `bodyFile` holds, or a payload whose numbers only text can hold; decoded as a received body. */
     readonly bodyText?: string
   }
   /** ISO 8601. Default: 2026-01-01T00:00:00Z. */

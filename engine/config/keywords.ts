@@ -22,7 +22,7 @@ export const keywords = ['expects', 'references'] as const
 /** A map with exactly these keys. */
 export function keys<Properties extends Type.TProperties>(
   properties: Properties,
-  notes: Notes & { default?: object } = {},
+  notes: Notes & { default?: object; minProperties?: number } = {},
 ) {
   return Type.Object(properties, { additionalProperties: false, ...notes })
 }

@@ -274,7 +274,6 @@ test('a merge conflict is called one', async (context) => {
 })
 
 const early = {
-  'hooks.presets': 'hooks:\n  presets: [github]\n',
   'hooks.gmail': 'hooks:\n  gmail: { account: me }\n',
   'hooks.endpoints.gh.verify': 'hooks: { endpoints: { gh: { verify: { provider: github, secret: x } } } }\n',
   'hooks.endpoints.gh.token': 'hooks: { endpoints: { gh: { token: x } } }\n',

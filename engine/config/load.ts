@@ -2,25 +2,29 @@
 
 import { resolve } from 'node:path'
 import { type CheckedFile, checkFile, readText, startOf, unreadable } from './checked-file.ts'
-import type { Configuration, Loaded, Origin } from './configuration.ts'
+import type { Configuration, Loaded } from './configuration.ts'
 import { type ConfigurationValue, configurationSchema } from './configuration-schema.ts'
 import type { Diagnostic, Place } from './diagnostic.ts'
 import { mergeEndpoints } from './endpoint-policies.ts'
-import { createEntries, deepFreeze, type Item } from './entries.ts'
+import { createEntries, deepFreeze } from './entries.ts'
 import { createFindings, type Findings } from './findings.ts'
-import { type MappingFileValue, mappingFileSchema } from './mapping-schema.ts'
+import { mappingItems, policySets, testItems } from './items.ts'
+import { loadMappingFiles } from './mapping-files.ts'
 import type { Path } from './path.ts'
 import { createPayloadSchemas } from './payload-schema.ts'
-import { createReading, type Environment, type Files, ReadError, type Reading, realFiles } from './reading.ts'
+import { loadPresets } from './presets.ts'
+import { createReading, type Environment, type Files, type Reading, realFiles } from './reading.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules } from './rules.ts'
-import type { Source } from './source.ts'
+import { createTests } from './tests.ts'
 
 export interface LoadOptions {
   /** The configuration file; a relative path starts at the working directory. */
   readonly file: string
   /** The process environment; it wins over `.env` beside the file. */
   readonly env: Environment
+  /** The folder of the built-in presets, one YAML file each. Default: there are none. */
+  readonly presets?: string
   /** Default: the real file system. */
   readonly files?: Files
 }
@@ -37,10 +41,13 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   }
   const main = await loadMain(file, reading, findings)
   if (main) applyRules(main, findings)
-  const mappingFiles = await loadMappingFiles(main, file, reading, findings)
-  const endpoints = mergeEndpoints(main, mappingFiles, findings)
+  const files = await loadMappingFiles(main, file, reading, findings)
+  const presets = await loadPresets(main, options.presets, reading, findings)
+  const endpoints = mergeEndpoints(policySets(main, files, presets), findings)
   const schemas = createPayloadSchemas(reading, findings)
-  const { mappings, disabled } = await createEntries(itemsOf(main, mappingFiles), schemas, findings)
+  const entries = await createEntries(mappingItems(main, files, presets), schemas, findings)
+  const { mappings, disabled } = entries
+  const tests = await createTests(testItems(files, presets, entries.replaced), reading, findings)
 
   const errors = findings.errors()
   const digest = reading.digest()
@@ -55,7 +62,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
     settings,
     mappings,
     disabled,
-    tests: [],
+    tests,
     endpoints,
     digest,
     watched,
@@ -96,86 +103,10 @@ function missingConfiguration(file: string): Diagnostic {
   }
 }
 
-async function loadMappingFiles(
-  main: CheckedFile<ConfigurationValue> | undefined,
-  mainFile: string,
-  reading: Reading,
-  findings: Findings,
-): Promise<CheckedFile<MappingFileValue>[]> {
-  const key = ['hooks', 'mappingsDir']
-  if (!main || !findings.isSound(main.source, key)) return []
-  const folder = resolve(reading.folder, main.value.hooks.mappingsDir)
-  reading.watch(folder)
-  let files: string[] = []
-  try {
-    files = await reading.listMappings(folder)
-  } catch (error) {
-    if (!(error instanceof ReadError)) throw error
-    // Only the default folder may be missing: one that was named and is gone is a mistake, or a checkout under way.
-    if (error.code !== 'FILE_NOT_FOUND' || isWritten(main.source, key)) {
-      const message = `The folder of mapping files, ${folder}, ${error.message}`
-      findings.report(main.source, {
-        path: key,
-        code: error.code,
-        message,
-        hint: 'Relative paths start at the configuration.',
-      })
-    }
-  }
-  const checked: CheckedFile<MappingFileValue>[] = []
-  for (const file of files) {
-    if (file === mainFile) continue
-    const text = await readText(file, reading, findings)
-    if (text === undefined) continue
-    const holdsSecrets = (path: Path) => path[0] === 'endpoints'
-    const one = await checkFile<MappingFileValue>(
-      mappingFileSchema,
-      { file, text, holdsSecrets },
-      reading,
-      findings,
-    )
-    if (one) checked.push(one)
-    if (text.trim() === '') findings.add({ severity: 'warning', ...emptyMappingFile, place: startOf(file) })
-  }
-  return checked
-}
-
-const emptyMappingFile = {
-  code: 'FILE_EMPTY',
-  message: 'The mapping file is empty',
-  hint: 'It may hold `endpoints:`, `mappings:` and `tests:`.',
-}
-
-function isWritten(source: Source, path: Path): boolean {
-  let value: unknown = source.value
-  for (const key of path) value = (value as Record<string, unknown> | null)?.[key]
-  return value !== undefined && value !== null
-}
-
 function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): void {
   for (const rule of rules) {
     // One after the other: what a rule finds can spare those that read the same.
     if (!findings.isSound(source, ...rule.reads)) continue
     for (const finding of [...rule.check(value)]) findings.report(source, finding)
   }
-}
-
-/** The configuration's own entries first, then the files' in their order. */
-function* itemsIn(source: Source, kind: Origin['kind'], list: unknown, path: Path): Iterable<Item> {
-  if (!Array.isArray(list)) return
-  const origin = { kind, name: source.name }
-  for (const [index, value] of list.entries())
-    yield { value, source, path: [...path, index], position: index + 1, origin }
-}
-
-function itemsOf(
-  main: CheckedFile<ConfigurationValue> | undefined,
-  files: readonly CheckedFile<MappingFileValue>[],
-): Item[] {
-  const own = main
-    ? [...itemsIn(main.source, 'configuration', main.value.hooks?.mappings, ['hooks', 'mappings'])]
-    : []
-  return own.concat(
-    files.flatMap(({ source, value }) => [...itemsIn(source, 'file', value.mappings, ['mappings'])]),
-  )
 }

@@ -237,11 +237,23 @@ test('a thousand mappings keep their order and their places', async (context) =>
   assert.equal(mappings[999]?.label, 'mappings/a.yaml:2000:5')
 })
 
-test('tests are refused while nothing runs them, and references in them stay text', async (context) => {
-  const files = { 'mappings/a.yaml': `${one}tests: [{ name: "\${NOPE}", expect: { status: 400 } }]\n` }
-  const [finding, ...rest] = await loadBad(context, files)
-  assert.equal(finding?.code, 'NOT_YET_SUPPORTED')
-  assert.equal(finding?.place?.line, 2)
-  assert.deepEqual(rest, [])
-  await loadGood(context, { 'mappings/a.yaml': `${one}tests: []\n` })
+test('a file that is the schema or the body of another is no mapping file', async (context) => {
+  const files = {
+    'mappings/a.yaml': `mappings: [{ message: x, schema: a/schema.json }]
+tests: [{ request: { endpoint: a, bodyFile: a/body.json }, expect: { status: 400 } }]
+`,
+    'mappings/a/schema.json': '{"type": "object"}',
+    'mappings/a/body.json': '{"broken": ',
+  }
+  const { mappings, tests } = await loadGood(context, files)
+  assert.equal(mappings.length, 1)
+  assert.equal(tests[0]?.value.request.bodyText, '{"broken": ')
+})
+
+test('a file of mappings that is named as a schema by mistake loses no mapping', async (context) => {
+  const { mappings } = await loadGood(context, {
+    'mappings/a.yaml': 'mappings: [{ message: x, schema: b.yaml }]\n',
+    'mappings/b.yaml': one,
+  })
+  assert.equal(mappings.length, 2)
 })

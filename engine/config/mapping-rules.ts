@@ -5,22 +5,25 @@ import { fieldsOf, otherNames } from './fields.ts'
 import { findInexactNumbers } from './inexact-number.ts'
 import type { MappingValue } from './mapping-schema.ts'
 import { type Path, writePath } from './path.ts'
+import type { Source } from './source.ts'
 import type { Finding } from './violation.ts'
 
 /** What of an item its rules read. */
 interface Written {
   readonly value: MappingValue
+  readonly source: Source
   readonly path: Path
 }
 
 /** What is wrong with a mapping whose keys are all sound. */
-export function* checkMapping({ value, path }: Written): Iterable<Finding> {
+export function* checkMapping({ value, source, path }: Written): Iterable<Finding> {
   yield* checkNames(value, path)
   yield* checkContent(value, path)
   yield* checkTargets(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
-  yield* checkBody(value.match?.body, [...path, 'match', 'body'])
-  yield* checkMatchPath(value.match?.path, [...path, 'match', 'path'])
+  yield* checkBody(source, value.match?.body, [...path, 'match', 'body'])
+  const endpoint = value.match?.path
+  if (endpoint !== undefined && endpoint !== '/') yield* checkMatchPath(endpoint, [...path, 'match', 'path'])
 }
 
 function* checkNames(value: MappingValue, path: Path): Iterable<Finding> {
@@ -75,18 +78,17 @@ function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> 
   }
 }
 
-function* checkBody(body: unknown, path: Path): Iterable<Finding> {
-  for (const found of findInexactNumbers(body, path)) {
+function* checkBody(source: Source, body: unknown, path: Path): Iterable<Finding> {
+  for (const { path: found, digits } of findInexactNumbers(source, body, path)) {
     const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
     const field = writePath(found.slice(path.length).filter((key) => typeof key === 'string'))
-    const hint = `Compare it as text: \`match.when: $string(${field}) = "…"\`.`
+    const hint = `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
     yield { path: found, code: 'INEXACT_NUMBER', message, hint }
   }
 }
 
 /** Also of the `path` that a preset is served under. */
-export function* checkMatchPath(endpoint: string | undefined, path: Path): Iterable<Finding> {
-  if (endpoint === undefined || endpoint === '/') return
+export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding> {
   if (endpoint === 'wake' || endpoint === 'agent') {
     const message = `\`${writePath(path)}\` is the name of a built-in endpoint`
     const hint = '`wake` and `agent` take no mappings; choose another name.'

@@ -3,6 +3,7 @@
 import * as Type from 'typebox'
 import type { HeaderPattern } from './configuration.ts'
 import { byName, keys, later, oneOf, text } from './keywords.ts'
+import { testList } from './test-schema.ts'
 
 /** A text that may hold placeholders. */
 function template(description: string) {
@@ -169,13 +170,7 @@ export const endpointPolicies = byName(endpointPolicySchema, {
 export const mappingFileSchema = keys({
   endpoints: endpointPolicies,
   mappings: mappingList,
-  tests: Type.Optional(
-    Type.Unsafe<unknown>({
-      later: true,
-      references: false,
-      description: 'Requests and what is expected of them.',
-    }),
-  ),
+  tests: testList,
 })
 
 /** A mapping file's value, defaults filled in. */

@@ -4,8 +4,8 @@ import type { MappingSource } from './configuration.ts'
 import type { Findings } from './findings.ts'
 import { readNamedFile } from './named-file.ts'
 import type { Path } from './path.ts'
+import { plainCopy } from './plain-copy.ts'
 import type { Reading } from './reading.ts'
-import { shapeValue } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
 
 export interface PayloadSchema {
@@ -49,7 +49,7 @@ function parse(file: string, name: string, text: string, findings: Findings): Pa
   if (typeof value === 'boolean') return { value, source }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     try {
-      return { value: plainCopy(value), source }
+      return { value: plainCopy(value) as Readonly<Record<string, unknown>>, source }
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       const message = `The file's aliases expand to ${error.message}`
@@ -65,10 +65,4 @@ function parse(file: string, name: string, text: string, findings: Findings): Pa
     hint: 'Write at least `type: object`.',
   })
   return undefined
-}
-
-/** As JSON would give it: nothing shared, and maps like those that readers of JSON Schema know. */
-function plainCopy(value: object): Readonly<Record<string, unknown>> {
-  const { value: copied } = shapeValue(value, { references: false })
-  return JSON.parse(JSON.stringify(copied)) as Readonly<Record<string, unknown>>
 }

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 
 /** The part of `node:fs/promises` that loading needs. */
@@ -44,9 +44,11 @@ export interface Reading {
   readReferenced(path: string): Promise<string>
   /** The process environment, then `.env`. */
   lookUp(name: string): string | undefined
+  /** The names in one folder, sorted. @throws ReadError */
+  listFolder(folder: string): Promise<string[]>
   /** The mapping files below a folder, absolute, in order of their relative paths. @throws ReadError */
   listMappings(folder: string): Promise<string[]>
-  /** Relative to the configuration's folder, with `/`. */
+  /** Relative to the configuration's folder, with `/`; of a file outside it the absolute path. */
   nameOf(file: string): string
   watch(path: string): void
   watched(): readonly string[]
@@ -61,7 +63,7 @@ export function createReading(file: string, env: Environment, files: Files): Rea
   const seen = new Map<string, string | null>()
   let fileEnv: Environment = {}
 
-  const nameOf = (path: string) => relative(folder, path).split(sep).join('/')
+  const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
 
   async function read(path: string, limit: number): Promise<string> {
     try {
@@ -90,7 +92,10 @@ export function createReading(file: string, env: Environment, files: Files): Rea
 
   return {
     folder,
-    nameOf,
+    nameOf(path) {
+      const name = fromFolder(path)
+      return name.startsWith('../') || isAbsolute(name) ? path.split(sep).join('/') : name
+    },
     async readEnvironment() {
       try {
         fileEnv = parseEnv(await read(dotEnv, longestSecret)) as Environment
@@ -100,7 +105,7 @@ export function createReading(file: string, env: Environment, files: Files): Rea
     },
     async readText(path) {
       const text = await read(path, longestFile)
-      seen.set(`text ${nameOf(path)}`, text)
+      seen.set(`text ${fromFolder(path)}`, text)
       return text
     },
     async readReferenced(path) {
@@ -114,6 +119,13 @@ export function createReading(file: string, env: Environment, files: Files): Rea
       const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? own(fileEnv, name)
       seen.set(`environment ${name}`, value ?? null)
       return value
+    },
+    async listFolder(path) {
+      try {
+        return (await files.readdir(path)).toSorted()
+      } catch (cause) {
+        throw readError(cause)
+      }
     },
     async listMappings(below) {
       try {

@@ -19,9 +19,14 @@ export interface Source {
   place(path: Path, at?: 'key' | 'value'): Place
   /** Where one character of the text at `path` stands; `offset` counts from 0 in UTF-16 units. */
   placeInText(path: Path, offset: number): Place
+  /** The whole number at `path` as it was written, which may be one that the value cannot hold. */
+  digits(path: Path): string | undefined
   /** Texts cut short because YAML took ` #` in front of a placeholder for the start of a comment. */
   cutTexts(below: Path): Place[]
 }
+
+/** A file's text, read as YAML; or why it could not be. */
+export type Parsed = { readonly source: Source } | { readonly problems: readonly Diagnostic[] }
 
 export interface SourceOptions extends PlacesOptions {
   readonly name: string
@@ -33,7 +38,7 @@ export interface SourceOptions extends PlacesOptions {
 const aliasLimit = 10_000
 
 /** JSON is read as the YAML that it is. */
-export function parseSource(options: SourceOptions): { source: Source } | { problems: Diagnostic[] } {
+export function parseSource(options: SourceOptions): Parsed {
   const lines = new LineCounter()
   const document = parseDocument(options.text, {
     lineCounter: lines,
@@ -119,7 +124,11 @@ function createReader(
   document: Document,
   places: Places,
   text: string,
-): Pick<Source, 'place' | 'placeInText' | 'cutTexts'> {
+): Pick<Source, 'place' | 'placeInText' | 'digits' | 'cutTexts'> {
+  const nodeAt = (path: Path) => {
+    const { value } = findNode(document, path)
+    return isAlias(value) ? value.resolve(document) : value
+  }
   return {
     place(path, at = 'value') {
       const { key, value } = findNode(document, path)
@@ -127,11 +136,15 @@ function createReader(
       return places.at(node?.range?.[0] ?? 0)
     },
     placeInText(path, offset) {
-      const { value } = findNode(document, path)
-      const node = isAlias(value) ? value.resolve(document) : value
+      const node = nodeAt(path)
       if (!isScalar(node) || !node.range) return this.place(path)
       const raw = text.slice(node.range[0], node.range[1])
       return places.at(node.range[0] + offsetInRaw(raw, String(node.value), offset))
+    },
+    digits(path) {
+      const node = nodeAt(path)
+      const written = isScalar(node) && typeof node.value === 'number' ? node.source : undefined
+      return written === undefined ? undefined : /^\+?(-?\d+)$/.exec(written)?.[1]
     },
     cutTexts(below) {
       const cut: Place[] = []

@@ -1,0 +1,56 @@
+/** Owns `hooks.presets`: which preset is in use, and what its user wants to be different. */
+
+import * as Type from 'typebox'
+import { text } from './keywords.ts'
+import { type MappingValue, mappingSchema } from './mapping-schema.ts'
+
+/** The fields that can be given another value in all mappings of a preset whose action has them. */
+export const adjustableFields = {
+  wake: ['mode'],
+  agent: [
+    'wakeMode',
+    'deliver',
+    'channel',
+    'to',
+    'deliverTo',
+    'model',
+    'thinking',
+    'timeoutSeconds',
+    'runner',
+  ],
+} as const satisfies Readonly<Record<MappingValue['action'], readonly (keyof MappingValue)[]>>
+
+export type AdjustableField = (typeof adjustableFields)[MappingValue['action']][number]
+
+/** A preset in use, by its name and what is different. */
+export interface PresetUse extends Readonly<Pick<MappingValue, AdjustableField>> {
+  readonly name: string
+  readonly path?: string
+}
+
+const fields = Object.fromEntries(
+  Object.values(adjustableFields)
+    .flat()
+    .map((name) => [name, mappingSchema.properties[name]]),
+)
+
+export const presetList = Type.Array(
+  Type.Unsafe<string | PresetUse>({
+    type: ['string', 'object'],
+    minLength: 1,
+    pattern: '\\S',
+    properties: {
+      name: text({ description: 'The preset.' }),
+      path: Type.Optional(text({ description: 'The endpoint to serve it under, instead of its own.' })),
+      ...fields,
+    },
+    required: ['name'],
+    additionalProperties: false,
+    expects: "a preset's name, or a map of its `name` and what is different",
+  }),
+  {
+    default: [],
+    description:
+      'Built-in mappings: the name of a preset, or its name and what is different in all its mappings.',
+  },
+)
