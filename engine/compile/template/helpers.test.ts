@@ -46,6 +46,8 @@ const cases: Readonly<Record<string, readonly (readonly [string, unknown, string
   and: [
     ['{{and a b}}', { a: 1, b: 2 }, '2'],
     ['{{#if (and a b)}}x{{else}}y{{/if}}', { a: 1, b: [] }, 'y'],
+    ['{{#if (and a b)}}x{{else}}y{{/if}}', { b: 2 }, 'y'],
+    ['{{#if (and a b)}}x{{else}}y{{/if}}', { a: null, b: 2 }, 'y'],
   ],
   or: [
     ['{{or a b}}', { b: 'second' }, 'second'],
