@@ -17,6 +17,7 @@ import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
 import { createPluginHost } from './plugin/index.ts'
+import { presetsFolder } from './presets-folder.ts'
 import { createRandomIds } from './random-id.ts'
 import { createReloading } from './reloading.ts'
 import { createIdMinter } from './store/id.ts'
@@ -73,7 +74,7 @@ const drainGraceMs = 30_000
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { env = process.env, now = Date.now } = options
-  const load = () => loadConfiguration({ file: options.configFile, env })
+  const load = () => loadConfiguration({ file: options.configFile, env, presets: presetsFolder() })
   const first = await load()
   if (!first.ok) throw new ConfigurationError(first.diagnostics)
 
