@@ -6,8 +6,10 @@ const secretWords =
   /token|secret|passw|passphrase|credential|cookie|authorization|webhookurl|key$|^(?:auth|pass|pwd|bearer)$/i
 const openNames = new Set([
   'ackToken',
+  'allowRequestSessionKey',
   'allowQueryToken',
   'allowedSessionKeyPrefixes',
+  'defaultSessionKey',
   'publicKey',
   'sessionKey',
 ])

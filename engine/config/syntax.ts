@@ -41,6 +41,9 @@ const hints: Partial<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'Text that begins with a quote and goes on after it needs quotes around the whole.',
 }
 
+/** For who brings a file of JSON5, where a comment may even be read as part of a key. */
+export const foreignComment = 'Comments begin with `#` here; `//` and `/*` are those of JSON5.'
+
 export interface SyntaxFault {
   readonly code: string
   readonly message: string
@@ -53,6 +56,9 @@ export function explainSyntax(code: ErrorCode, line: string, text: string): Synt
   const message = sentences[code] ?? sentences.IMPOSSIBLE
   if (/^(<{7}|={7}|>{7})( |$)/.test(line) || /^<{7} /m.test(text)) {
     return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
+  }
+  if (/^\s*(\{|\/[/*])/.test(text) && /^\s*\/[/*]|\s\/\/\s/m.test(text)) {
+    return { code: 'YAML_SYNTAX', message, hint: foreignComment }
   }
   const template = /[:-]\s+\{[{%]/.test(line)
   const hint = template ? 'A template that begins with `{{` or `{%` needs quotes around it.' : hints[code]

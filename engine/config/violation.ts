@@ -1,8 +1,10 @@
 /** Owns the words for a value that does not fit its schema. */
 
 import type { ErrorObject } from 'ajv'
+import { insteadOfForeignKey } from './foreign-keys.ts'
 import { nearestName } from './nearest.ts'
 import { type Path, readPointer, writePath } from './path.ts'
+import { foreignComment } from './syntax.ts'
 
 /** Something wrong at a path of one file. */
 export interface Finding {
@@ -70,15 +72,24 @@ export function describeViolation(error: ErrorObject, root: unknown): Finding | 
 }
 
 function unknownKey(path: Path, known: readonly string[]): Finding {
-  const name = String(path.at(-1))
-  const nearest = nearestName(name, known)
+  const instead = insteadOfForeignKey(path)
+  if (instead !== undefined) {
+    const message = `\`${writePath(path)}\` is a key of OpenClaw that this gateway does not have`
+    return { path, at: 'key', code: 'FOREIGN_KEY', message, hint: instead }
+  }
   return {
     path,
     at: 'key',
     code: 'UNKNOWN_KEY',
     message: `\`${writePath(path)}\` is not a known key`,
-    hint: nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${known.join(', ')}.`,
+    hint: guess(String(path.at(-1)), known),
   }
+}
+
+function guess(name: string, known: readonly string[]): string {
+  if (/^\/[/*]/.test(name)) return foreignComment
+  const nearest = nearestName(name, known)
+  return nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${known.join(', ')}.`
 }
 
 function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
