@@ -2,7 +2,8 @@
 
 import type { MappingSource } from '../../config/configuration.ts'
 import { writePath } from '../../config/path.ts'
-import { ClauseError, type Matcher } from '../../resolve/program.ts'
+import { ClauseError, type Matcher, type Steps } from '../../resolve/program.ts'
+import type { Scope } from '../../resolve/scope.ts'
 import { createTurns } from '../../resolve/turns.ts'
 import type { Report } from '../report.ts'
 import { missOfBody } from './body-miss.ts'
@@ -34,14 +35,9 @@ export function compileMatch(match: Match | undefined, report: Report): Matcher 
 
 function createMatches(clauses: readonly Clause[], when: When | undefined): Matcher['matches'] {
   return (scope, steps) => {
-    for (const { path, holds } of clauses) {
-      try {
-        if (!holds(scope, steps)) return false
-      } catch (error) {
-        if (error instanceof ClauseError) return error
-        if (!(error instanceof StepLimitError)) throw error
-        return new ClauseError(writePath(path), error.message, { cause: error })
-      }
+    for (const clause of clauses) {
+      const outcome = decide(clause, scope, steps)
+      if (outcome !== true) return outcome
     }
     return when === undefined ? true : when.verdict(scope, steps)
   }
@@ -49,15 +45,31 @@ function createMatches(clauses: readonly Clause[], when: When | undefined): Matc
 
 function createExplain(clauses: readonly Clause[], when: When | undefined): Matcher['explain'] {
   return async (scope, steps = createTurns().begin()) => {
-    for (const { path, holds, miss } of clauses) {
-      try {
-        if (!holds(scope, steps)) return miss(scope, steps)
-      } catch (error) {
-        if (!(error instanceof StepLimitError || error instanceof ClauseError)) throw error
-        return { path, expected: 'a value that can be decided', error: error.message }
+    for (const clause of clauses) {
+      const outcome = decide(clause, scope, steps)
+      if (outcome === true) continue
+      if (outcome === false) return clause.miss(scope, steps)
+      // The limit is reached; where in the payload it was is worth another look, in a turn of its own.
+      const turns = createTurns()
+      await turns.next()
+      return {
+        path: clause.path,
+        expected: 'a decision',
+        error: outcome.message,
+        ...clause.miss(scope, turns.begin()),
       }
     }
     return when?.miss(scope)
+  }
+}
+
+function decide(clause: Clause, scope: Scope, steps: Steps): boolean | ClauseError {
+  try {
+    return clause.holds(scope, steps)
+  } catch (error) {
+    if (error instanceof ClauseError) return error
+    if (!(error instanceof StepLimitError)) throw error
+    return new ClauseError(writePath(clause.path), error.message, { cause: error })
   }
 }
 

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { MappingSource } from '../../config/configuration.ts'
+import { writePath } from '../../config/path.ts'
+import type { HookRequest } from '../../resolve/decision.ts'
+import { createScope } from '../../resolve/scope.ts'
+import { requestOf } from '../fixture.ts'
+import { programOf } from './fixture.ts'
+
+/** `path: expected …, found …` of the first clause that fails. */
+async function blame(
+  match: MappingSource['match'],
+  payload: unknown,
+  request?: Partial<HookRequest>,
+): Promise<string | undefined> {
+  const clause = await programOf('a', match).matcher.explain(createScope(requestOf(payload, request)))
+  if (clause === undefined) return undefined
+  const found = clause.error ?? ('actual' in clause ? JSON.stringify(clause.actual) : 'nothing')
+  return `${writePath(clause.path)}: ${clause.expected}; ${found}`
+}
+
+const blameBody = (body: Readonly<Record<string, unknown>>, payload: unknown) => blame({ body }, payload)
+
+test('a mapping that matches has no clause to blame', async () => {
+  assert.equal(await blame({ source: 'x', body: { a: 1 }, when: 'a = 1' }, { source: 'x', a: 1 }), undefined)
+  assert.equal(await blame(undefined, {}), undefined)
+})
+
+test('the clause is the first that fails: source, headers, body, the expression last', async () => {
+  const match = { source: 'ci', headers: { event: 'push' }, body: { a: 1 }, when: 'b = 2' }
+  const good = { source: 'ci', a: 1, b: 2 }
+  const headers = { event: 'push' }
+  assert.equal(await blame(match, { ...good, source: 'cd' }), 'match.source: "ci"; "cd"')
+  assert.equal(await blame(match, { ...good, a: 2 }), 'match.headers.event: "push"; nothing')
+  assert.equal(await blame(match, { ...good, a: 2, b: 3 }, { headers }), 'match.body.a: 1; 2')
+  assert.equal(await blame(match, { ...good, b: 3 }, { headers }), 'match.when: true; false')
+})
+
+test('the deepest field of a body is named, with what it should hold and what it holds', async () => {
+  const body = { pull_request: { draft: false, base: { ref: { prefix: 'release/' } } } }
+  const of = (pull_request: unknown) => blameBody(body, { pull_request })
+  assert.equal(await of({ draft: true }), 'match.body.pull_request.draft: false; true')
+  assert.equal(
+    await of({ draft: false, base: { ref: 'main' } }),
+    'match.body.pull_request.base.ref: text that begins with "release/"; "main"',
+  )
+  assert.equal(
+    await of({ draft: false }),
+    'match.body.pull_request.base.ref: text that begins with "release/"; nothing',
+  )
+})
+
+test('something else where an object should be is told as it is', async () => {
+  const body = { pull_request: { draft: false } }
+  assert.equal(
+    await blameBody(body, { pull_request: null }),
+    'match.body.pull_request: an object with draft: false; null',
+  )
+  assert.equal(await blameBody(body, {}), 'match.body.pull_request.draft: false; nothing')
+})
+
+test('each kind of test has its words', async () => {
+  const words = async (wanted: unknown, value: unknown) =>
+    (await blameBody({ a: wanted }, { a: value }))?.replace('match.body.a: ', '')
+  assert.equal(await words(['a', 'b'], 'c'), 'one of "a", "b"; "c"')
+  assert.equal(await words({ suffix: 'z' }, 'c'), 'text that ends with "z"; "c"')
+  assert.equal(await words({ 'anything-but': 'c' }, 'c'), 'anything but "c"; "c"')
+  assert.equal(await words({ 'anything-but': ['c', null] }, null), 'anything but "c", null; null')
+  assert.equal(await words({ numeric: ['>', 10, '<=', 20] }, 21), 'a number > 10 and <= 20; 21')
+  assert.equal(await words({ pattern: '^v[0-9]' }, 'w1'), 'text matching /^v[0-9]/; "w1"')
+  assert.equal(await words({ exists: false }, 'x'), 'no such field; "x"')
+  assert.equal(await words({ exists: true }, undefined), 'the field to be there; nothing')
+  assert.equal(
+    await words({ prefix: 'a', suffix: 'z' }, 'ab'),
+    'text that begins with "a" and text that ends with "z"; "ab"',
+  )
+  assert.equal(await words(['a', { prefix: 'b' }], 'c'), '"a" or text that begins with "b"; "c"')
+})
+
+test('a long list of wanted values is cut', async () => {
+  const values = Array.from({ length: 14 }, (_, index) => index)
+  assert.equal(
+    await blameBody({ a: values }, { a: 99 }),
+    'match.body.a: one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 or 4 more; 99',
+  )
+})
+
+test('a value that is nearly right says what is wrong with it', async () => {
+  assert.equal(await blameBody({ a: '42' }, { a: 42 }), 'match.body.a: "42", as text, not as a number; 42')
+  assert.equal(await blameBody({ a: 42 }, { a: '42' }), 'match.body.a: 42, as a number, not as text; "42"')
+  assert.equal(
+    await blameBody({ a: true }, { a: 'true' }),
+    'match.body.a: true, as a boolean, not as text; "true"',
+  )
+  assert.equal(
+    await blameBody({ a: 'open' }, { a: 'Open' }),
+    'match.body.a: "open", in this case of letters; "Open"',
+  )
+  assert.equal(await blameBody({ a: 'x' }, { a: ' x' }), 'match.body.a: "x", without space around it; " x"')
+  assert.equal(
+    await blame({ headers: { event: 'push' } }, {}, { headers: { event: 'Push' } }),
+    'match.headers.event: "push", in this case of letters; "Push"',
+  )
+  assert.equal(
+    await blameBody({ action: 'x' }, { Action: 'x' }),
+    'match.body.action: "x" (there is Action, in another case); nothing',
+  )
+})
+
+test('of a list all values are told that stand at the field', async () => {
+  assert.equal(await blameBody({ a: 'x' }, { a: ['y', 'z'] }), 'match.body.a: "x"; ["y","z"]')
+  const labels = { labels: [{ name: 'bug' }, {}, { name: 'docs' }] }
+  assert.equal(
+    await blameBody({ labels: { name: 'urgent' } }, labels),
+    'match.body.labels.name: "urgent"; ["bug","docs"]',
+  )
+  assert.equal(
+    await blameBody({ labels: { name: 'urgent' } }, { labels: [] }),
+    'match.body.labels: an object with name: "urgent"; []',
+  )
+})
+
+test('a list whose elements satisfy one key each says that one element must satisfy all', async () => {
+  const items = [
+    { a: 1, b: 9 },
+    { a: 9, b: 2 },
+  ]
+  assert.equal(
+    await blameBody({ items: { a: 1, b: 2 } }, { items }),
+    `match.body.items: an object with a: 1, b: 2, in one element; ${JSON.stringify(items)}`,
+  )
+})
+
+test('headers are told as they came', async () => {
+  const of = (wanted: NonNullable<MappingSource['match']>['headers'], given: HookRequest['headers']) =>
+    blame({ headers: wanted }, {}, { headers: given })
+  assert.equal(await of({ a: ['x', 'y'] }, { a: ['v', 'w'] }), 'match.headers.a: one of "x", "y"; ["v","w"]')
+  assert.equal(await of({ a: { exists: true } }, {}), 'match.headers.a: the field to be there; nothing')
+  assert.equal(await of({ a: { exists: false } }, { a: 'x' }), 'match.headers.a: no such field; "x"')
+  assert.equal(await of({ a: { pattern: '^x' } }, { a: 'y' }), 'match.headers.a: text matching /^x/; "y"')
+})
+
+test('an expression tells its result, or its error', async () => {
+  assert.equal(
+    await blame({ when: 'a' }, { a: 5 }),
+    'match.when: true, and nothing else that counts as true; 5',
+  )
+  assert.equal(await blame({ when: 'a' }, {}), 'match.when: true; nothing')
+  assert.match(String(await blame({ when: '$number(a)' }, { a: 'x' })), /^match\.when: true; .*D3030/)
+})
+
+test('what cannot be decided is told with the reason', async () => {
+  const told = await blameBody({ a: { pattern: 'x' } }, { a: 'y'.repeat(300_000) })
+  assert.match(String(told), /^match\.body\.a.*: text matching \/x\/; .*not searched/)
+})
+
+test('wording an enormous list takes no longer than finding that it does not match', async () => {
+  const items = Array.from({ length: 200_000 }, () => ({ a: 1 }))
+  assert.match(String(await blameBody({ items: { a: 2 } }, { items })), /^match\.body\.items(\.a)?: /)
+})

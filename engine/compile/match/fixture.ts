@@ -1,0 +1,31 @@
+/** Owns the programs that tests of matching compile; used by tests only. */
+
+import type { MappingSource } from '../../config/configuration.ts'
+import type { Program } from '../../resolve/program.ts'
+import type { Report } from '../report.ts'
+import { compileMatch } from './compile-match.ts'
+
+const strict: Report = {
+  error: ({ path, message }) => {
+    throw new Error(`${path.join('.')} ${message}`)
+  },
+  warn: () => undefined,
+}
+
+/** A mapping that only matches. @throws Error where it does not compile */
+export function programOf(id: string, match: MappingSource['match']): Program {
+  return {
+    id,
+    action: 'wake',
+    place: 'mappings/test.yaml:1:1',
+    matcher: compileMatch(match, strict),
+    checkPayload: undefined,
+    forEach: undefined,
+    vars: [],
+    fields: [],
+    deliverTo: undefined,
+    strict: false,
+    continues: false,
+    trusted: false,
+  }
+}
