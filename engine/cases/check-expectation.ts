@@ -38,7 +38,8 @@ function checkOutcome(expect: Expectation, observed: Observation): Shortfall[] {
   const expected = expectedOutcome(expect)
   if (expected === undefined || expected === observed.outcome) return []
   const path = expect.outcome === undefined ? ['expect'] : ['expect', 'outcome']
-  return [{ path, expected, actual: observed.outcome }]
+  const by = observed.mapping === undefined ? '' : `, by "${observed.mapping}"`
+  return [{ path, expected, actual: `${observed.outcome}${by}` }]
 }
 
 function checkMapping(expect: Expectation, observed: Observation): Shortfall[] {

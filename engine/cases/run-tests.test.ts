@@ -95,13 +95,15 @@ test('mode and wakeMode stand for each other, as in mappings', async () => {
 test('expecting fields of an action, a mapping, or nothing in particular expects it to be accepted', async () => {
   const mappings = [{ message: '{{absent}}' }]
   for (const expect of [{ message: 'x' }, { mapping: 'first' }, {}]) {
-    assert.deepEqual(toldBy(await resultOf(expect, { mappings })), ['expect: accepted, not refused'])
+    assert.deepEqual(toldBy(await resultOf(expect, { mappings })), [
+      'expect: accepted, not refused, by "first"',
+    ])
   }
 })
 
 test('another outcome than expected is told alone, since all else follows from it', async () => {
   const result = await resultOf({ outcome: 'ignored', status: 200, reason: 'x' })
-  assert.deepEqual(toldBy(result), ['expect.outcome: ignored, not accepted'])
+  assert.deepEqual(toldBy(result), ['expect.outcome: ignored, not accepted, by "first"'])
 })
 
 test('a refusal is expected by its outcome, status, code, reason or mapping', async () => {

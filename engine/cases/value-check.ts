@@ -11,8 +11,8 @@ export interface Shortfall {
   readonly expected: string
   /** In the same manner; `nothing` where there is no value. */
   readonly actual: string
-  /** Where a text was found: that text, and the one that it was to be equal to. For whoever shows the difference. */
-  readonly texts?: { readonly actual: string; readonly wanted?: string }
+  /** Where a text was found: that text, and the one that it was to be, or to hold. For whoever shows the difference. */
+  readonly texts?: { readonly actual: string; readonly wanted?: string; readonly part?: string }
   /** What it may come from, or what to do about it; a sentence. */
   readonly hint?: string
 }
@@ -80,7 +80,7 @@ function checkTest(name: string, wanted: unknown, actual: unknown, path: Path): 
     const at = Array.isArray(wanted) ? [...path, index] : path
     const failed = attempt(() => kind.holds(one, actual), at)
     if (failed !== false) return failed === true ? [] : [failed]
-    return [name === 'equals' ? unequal(one, actual, at) : unfit(kind.words(one), actual, at)]
+    return [name === 'equals' ? unequal(one, actual, at) : unfit(kind.words(one), actual, at, one)]
   })
 }
 
@@ -106,8 +106,9 @@ function unequal(wanted: unknown, actual: unknown, path: Path): Shortfall {
   return { path, expected: writeValue(wanted), actual: writeValue(actual), texts, hint }
 }
 
-function unfit(expected: string, actual: unknown, path: Path): Shortfall {
-  const texts = typeof actual === 'string' ? { actual } : undefined
+function unfit(expected: string, actual: unknown, path: Path, wanted?: unknown): Shortfall {
+  const part = typeof wanted === 'string' ? { part: wanted } : undefined
+  const texts = typeof actual === 'string' ? { actual, ...part } : undefined
   return { path, expected, actual: writeValue(actual), texts }
 }
 

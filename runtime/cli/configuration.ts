@@ -12,6 +12,7 @@ import {
 import { CommandFailure } from './command-failure.ts'
 import type { Io } from './io.ts'
 import { programName } from './pasted.ts'
+import { presetsFolder } from './presets-folder.ts'
 
 const usualFile = 'reveille.yaml'
 
@@ -30,7 +31,7 @@ export function findConfiguration(options: { readonly config?: string }, io: Io)
 
 /** @throws CommandFailure (bad usage) when there is no such file */
 export function load(options: { readonly config?: string }, io: Io): Promise<Loaded> {
-  return loadConfiguration({ file: findConfiguration(options, io), env: io.env })
+  return loadConfiguration({ file: findConfiguration(options, io), env: io.env, presets: presetsFolder() })
 }
 
 /** @throws CommandFailure with the diagnostics */

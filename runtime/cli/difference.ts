@@ -19,14 +19,20 @@ const labels = { expected: 'expected  ', actual: 'actual    ' }
 
 /** Lines without indentation. */
 export function formatDifference({ expected, actual, texts }: Difference, paint: Paint): string[] {
-  if (texts?.wanted !== undefined) {
-    const isLong = texts.wanted.includes('\n') || texts.actual.includes('\n')
-    return isLong
-      ? lineDifference(texts.wanted, texts.actual, paint)
-      : markedDifference(expected, actual, paint)
+  if (texts === undefined) return pair(cut(expected, 0), cut(actual, 0))
+  const { wanted, part } = texts
+  const isLong = [texts.actual, wanted, part].some((text) => text?.includes('\n'))
+  if (wanted !== undefined) {
+    return isLong ? lineDifference(wanted, texts.actual, paint) : markedDifference(expected, actual, paint)
   }
-  if (!texts?.actual.includes('\n')) return pair(cut(expected, 0), cut(actual, 0))
-  return [`${labels.expected}${printable(expected)}`, labels.actual.trim(), ...block(texts.actual)]
+  if (!isLong) return pair(cut(expected, 0), cut(actual, 0))
+  const before = part?.includes('\n') ? expected.replace(JSON.stringify(part), () => '').trimEnd() : expected
+  return [
+    `${labels.expected}${printable(before)}`,
+    ...(part?.includes('\n') ? block(part) : []),
+    labels.actual.trim(),
+    ...block(texts.actual),
+  ]
 }
 
 function markedDifference(expected: string, actual: string, paint: Paint): string[] {

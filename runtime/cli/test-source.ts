@@ -65,5 +65,5 @@ function loadPresets(folder: string, names: readonly string[]): Promise<Loaded> 
         ? { isFile: () => true, isDirectory: () => false, size: text.length }
         : realFiles.stat(asked),
   }
-  return loadConfiguration({ file, env: {}, files })
+  return loadConfiguration({ file, env: {}, files, presets: folder })
 }

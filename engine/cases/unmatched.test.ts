@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resultOf } from './fixture.ts'
+
+const mappings = [
+  { id: 'header', match: { headers: { 'x-event': 'push' } }, message: 'x' },
+  { id: 'action', match: { source: 'forge', body: { action: 'opened' } }, message: 'x' },
+  { id: 'elsewhere', match: { path: 'other' }, message: 'x' },
+]
+const body = { source: 'forge', action: 'closed' }
+
+test('where nothing matched, each mapping says which clause failed, the nearest to matching first', async () => {
+  const { unmatched } = await resultOf({ message: 'x' }, { mappings, body })
+  assert.deepEqual(
+    unmatched.map(({ mapping, clause }) => [mapping, clause?.path, clause?.expected, clause?.actual]),
+    [
+      ['action', 'match.body.action', '"opened"', '"closed"'],
+      ['header', 'match.headers.x-event', '"push"', undefined],
+    ],
+  )
+})
+
+test('a mapping that is expected by its id is the only one that is told about', async () => {
+  const { unmatched } = await resultOf({ mapping: 'header' }, { mappings, body })
+  assert.deepEqual(
+    unmatched.map(({ mapping, reason }) => [mapping, reason]),
+    [['header', 'did not match']],
+  )
+})
+
+test('a mapping behind one that matched, one of another endpoint and one that does not exist are told as such', async () => {
+  const reasonFor = async (mapping: string) => {
+    const all = [{ id: 'first', message: 'x' }, ...mappings]
+    return (await resultOf({ mapping }, { mappings: all, body })).unmatched[0]?.reason
+  }
+  assert.equal(await reasonFor('action'), 'comes after "first", which matched')
+  assert.equal(await reasonFor('elsewhere'), 'is for the endpoint "other", and the request went to "test"')
+  assert.equal(await reasonFor('acton'), 'does not exist; did you mean "action"?')
+})
+
+test('nothing is explained where matching is as expected', async () => {
+  const { passed, unmatched } = await resultOf({ message: 'y' }, { mappings: [{ message: 'x' }] })
+  assert.deepEqual([passed, unmatched], [false, []])
+})
