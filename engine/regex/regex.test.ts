@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { RE2JS } from 're2js'
+import { operation } from './library.ts'
+import { compileRegex, longestSubject, RegexLimitError, RegexSyntaxError } from './regex.ts'
+
+test('the first match is found with its groups, in UTF-16 units', () => {
+  assert.deepEqual(compileRegex('(a+)(b)?').exec('😀 xaab'), { index: 4, text: 'aab', groups: ['aa', 'b'] })
+  assert.deepEqual(compileRegex('(a+)(b)?').exec('aab aac', 4), {
+    index: 4,
+    text: 'aa',
+    groups: ['aa', undefined],
+  })
+  assert.equal(compileRegex('x').exec('aab'), undefined)
+})
+
+test('^ is the beginning of the text wherever the search begins, and of each line with multiline', () => {
+  assert.equal(compileRegex('^a').exec('aa', 1), undefined)
+  assert.equal(compileRegex('^b$', { multiline: true }).exec('a\nb\nc')?.index, 2)
+  assert.equal(compileRegex('\\bb').exec('ab b', 1)?.index, 3)
+})
+
+test('case is ignored on request, and \\d, \\w and \\b know ASCII only', () => {
+  assert.equal(compileRegex('STRASSE', { ignoreCase: true }).test('Die Strasse'), true)
+  assert.equal(compileRegex('\\d').test('٣'), false)
+  assert.equal(compileRegex('\\p{Nd}').test('٣'), true)
+})
+
+test('an expression is compiled once, and apart for its flags', () => {
+  assert.equal(compileRegex('once'), compileRegex('once'))
+  assert.notEqual(compileRegex('once'), compileRegex('once', { ignoreCase: true }))
+})
+
+/** Source, offset, what the message and the hint speak of. */
+const refused: readonly (readonly [string, number, RegExp])[] = [
+  ['ab(?=c)', 2, /lookahead.*group/s],
+  ['ab(?!c)', 2, /lookahead.*second expression/s],
+  ['a(?<=b)c', 1, /lookbehind/],
+  ['(a)\\1', 3, /backreference/],
+  ['(?<n>a)\\k<n>', 7, /backreference/],
+  ['(?>a)', 0, /atomic.*\(\?:/s],
+  ['a++', 1, /repeated.*Possessive/s],
+  ['a{2,1}', 1, /count/],
+  ['[z-a]', 1, /range/],
+  ['(ab', 0, /not closed.*\\\(/s],
+  ['a)b', 1, /closes nothing/],
+  ['a[bc', 1, /not closed/],
+  ['a\\', 1, /end/],
+  ['*a', 0, /nothing to repeat/],
+  ['\\Z', 0, /\\Z has no meaning/],
+  ['(?:a{999}){1000}', 10, /count/],
+  ['(?:[a-c]{900}|[d-f]{900}|[g-i]{900}|[j-l]{900}|[m-o]{900})', 0, /too large.*Count less/s],
+]
+
+for (const [source, offset, what] of refused) {
+  test(`${source.slice(0, 20)} is refused with its place and what to do`, () => {
+    assert.throws(
+      () => compileRegex(source),
+      (error) => {
+        assert.ok(error instanceof RegexSyntaxError)
+        assert.equal(error.offset, offset)
+        assert.match(`${error.message} ${error.hint}`, what)
+        return true
+      },
+    )
+  })
+}
+
+test('what looks like unsupported syntax in a class or behind a backslash is taken', () => {
+  assert.equal(compileRegex('[(?=]').test('='), true)
+  assert.equal(compileRegex('\\(\\?=').test('(?='), true)
+  assert.equal(compileRegex('[[:alpha:]]+').exec('1ab')?.text, 'ab')
+  assert.equal(compileRegex('[^]]').exec('ab]')?.index, 1)
+  assert.equal(compileRegex('(?<year>\\d{4})/\\u0041\\x41').test('2026/AA'), true)
+})
+
+test('a text that is too long is refused', () => {
+  const regex = compileRegex('a')
+  assert.equal(regex.test('a'.repeat(longestSubject)), true)
+  assert.throws(() => regex.test('a'.repeat(longestSubject + 1)), RegexLimitError)
+  assert.throws(() => regex.exec('a'.repeat(longestSubject + 1)), RegexLimitError)
+})
+
+/** For a backtracking engine these take longer than the universe has; for a naive automaton, gigabytes of states. */
+const nasty = [
+  '(a+)+$',
+  '(a|a)*c',
+  '(.*)(.*)(.*)(.*)(.*)(.*)x',
+  '(a|b)*a(a|b){12}c',
+  '(?:a[ab]{30}|b[ab]{25}){3}c',
+  '[ab]*a[ab]{200}c',
+  '(?:a?){400}(?:a{400})c',
+  '(?i)(?:\\w+\\s?)+$',
+  '(x+x+)+y',
+  '(?:(?:a*)*)*b',
+]
+
+for (const source of nasty) {
+  test(`no text holds ${source} for long`, () => {
+    const regex = compileRegex(source)
+    const seed = Array.from({ length: longestSubject - 1 }, (_, index) =>
+      (index * index) % 7 < 3 ? 'a' : 'b',
+    )
+    for (const text of [
+      `c${seed.join('')}`,
+      'a'.repeat(longestSubject),
+      `${'a'.repeat(longestSubject - 1)}!`,
+    ]) {
+      for (const ask of [() => regex.test(text), () => regex.exec(text)]) {
+        const { user } = process.threadCpuUsage()
+        try {
+          ask()
+        } catch (error) {
+          assert.ok(error instanceof RegexLimitError)
+        }
+        const spent = (process.threadCpuUsage().user - user) / 1000
+        assert.ok(spent < 250, `${spent} ms`)
+      }
+    }
+  })
+}
+
+test('the library numbers its instructions as we read them', () => {
+  const { prog } = RE2JS.compile('^(?:a|[bc].)*(?s:.)$').re2()
+  const listed = (prog.inst as { op: number; toString(): string }[]).map((each) => [
+    each.toString().split(' ')[0],
+    each.op,
+  ])
+  const names: Record<string, number> = Object.fromEntries(listed)
+  assert.equal(names['fail'], operation.fail)
+  assert.equal(names['match'], operation.match)
+  assert.equal(names['alt'], operation.either)
+  assert.equal(names['empty'], operation.condition)
+  assert.equal(names['rune1'], operation.character)
+  assert.equal(names['rune'], operation.characters)
+  assert.equal(names['any'], operation.any)
+  assert.equal(names['anynotnl'], operation.anyButNewline)
+})
+
+/** Expressions that mean the same to the engine of the language. */
+const part = fc.constantFrom(
+  'a',
+  'b',
+  '.',
+  '[ab]',
+  '[^a]',
+  '\\b',
+  '^',
+  '$',
+  '(a)',
+  '(b|ab)',
+  '(?:a|b)',
+  'é',
+  '\\d',
+)
+const repeated = fc.tuple(part, fc.constantFrom('', '', '?', '*', '+', '??', '*?', '+?', '{1,2}'))
+const expression = fc
+  .array(
+    repeated.map(([one, mark]) => (/^(\^|\$|\\b)$/.test(one) ? one : one + mark)),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((parts) => parts.join(''))
+const subject = fc
+  .array(fc.constantFrom('a', 'b', 'c', '1', ' ', 'é', '\n', '😀'), { maxLength: 12 })
+  .map((characters) => characters.join(''))
+
+test('what matches, and where, is what the language’s own engine finds', () => {
+  fc.assert(
+    fc.property(
+      fc.array(expression, { minLength: 1, maxLength: 2 }),
+      subject,
+      fc.nat(4),
+      (sources, text, from) => {
+        const source = sources.join('|')
+        const own = new RegExp(source, 'gu')
+        own.lastIndex = Math.min(from, text.length)
+        // Between the halves of a character the two engines do not begin at the same place.
+        fc.pre(!/^[\udc00-\udfff]/.test(text.slice(own.lastIndex)))
+        const start = own.lastIndex
+        const expected = own.exec(text)
+        const actual = compileRegex(source).exec(text, start)
+        assert.equal(compileRegex(source).test(text), new RegExp(source, 'u').test(text))
+        assert.deepEqual(actual?.index, expected?.index)
+        assert.deepEqual(actual?.text, expected?.[0])
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
