@@ -1,0 +1,84 @@
+/** Owns what the sample payloads of an endpoint say about a field: whether it is there, or which one is meant. */
+
+import { nearestName } from '../../config/nearest.ts'
+import { anyStep } from './template-references.ts'
+
+/** Objects looked at for a field of the same name elsewhere. */
+const searched = 20_000
+
+/**
+ * Whether some payload has a value there, or breaks off where it cannot be told: at a null, an empty list or an empty
+ * object.
+ */
+export function isKnown(payloads: readonly unknown[], steps: readonly string[]): boolean {
+  return valuesAt(payloads, steps) !== 'none'
+}
+
+/** The field that was probably meant, as it would be written. */
+export function nearestField(payloads: readonly unknown[], steps: readonly string[]): string | undefined {
+  const known = steps.findIndex((_step, index) => !isKnown(payloads, steps.slice(0, index + 1)))
+  const before = steps.slice(0, known)
+  const missing = steps[known]
+  const parents = valuesAt(payloads, before)
+  if (missing === undefined || typeof parents === 'string') return undefined
+  const nearest = nearestName(missing, new Set(parents.flatMap(keysOf)))
+  if (nearest !== undefined) return [...before, nearest].filter((step) => step !== anyStep).join('.')
+  return findElsewhere(payloads, steps.at(-1) ?? missing)
+}
+
+/** `unsure`: some payload breaks off where more could have been. */
+function valuesAt(
+  payloads: readonly unknown[],
+  steps: readonly string[],
+): readonly unknown[] | 'unsure' | 'none' {
+  let values: readonly unknown[] = payloads
+  for (const step of steps) {
+    const next: unknown[] = []
+    for (const value of values) {
+      const found = stepInto(value, step)
+      if (found === 'unsure') return 'unsure'
+      for (const each of found) next.push(each)
+    }
+    values = next
+  }
+  return values.length === 0 ? 'none' : values
+}
+
+function stepInto(value: unknown, step: string): readonly unknown[] | 'unsure' {
+  if (value === null) return 'unsure'
+  if (step === 'length' && (typeof value === 'string' || Array.isArray(value))) return [value.length]
+  if (typeof value !== 'object') return []
+  if (Array.isArray(value)) {
+    if (value.length === 0) return 'unsure'
+    // `commits[0]`, the turn of a loop, or a name that is meant for each element.
+    if (step === anyStep || /^\d+$/.test(step)) return value
+    const found = value.map((each) => stepInto(each, step))
+    return found.includes('unsure') ? 'unsure' : found.flat()
+  }
+  const keys = Object.keys(value)
+  if (keys.length === 0) return 'unsure'
+  if (step === anyStep) return Object.values(value)
+  return Object.hasOwn(value, step) ? [(value as Readonly<Record<string, unknown>>)[step]] : []
+}
+
+function keysOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.slice(0, 100).flatMap(keysOf)
+  return typeof value === 'object' && value !== null ? Object.keys(value) : []
+}
+
+/** The shallowest field of that name. */
+function findElsewhere(payloads: readonly unknown[], name: string): string | undefined {
+  const queue: { readonly value: unknown; readonly path: readonly string[] }[] = payloads.map((value) => ({
+    value,
+    path: [],
+  }))
+  for (const [position, { value, path }] of queue.entries()) {
+    if (position > searched) return undefined
+    if (typeof value !== 'object' || value === null) continue
+    if (!Array.isArray(value) && Object.hasOwn(value, name)) return [...path, name].join('.')
+    for (const [key, below] of Object.entries(value).slice(0, 1000)) {
+      queue.push({ value: below, path: Array.isArray(value) ? path : [...path, key] })
+    }
+  }
+  return undefined
+}

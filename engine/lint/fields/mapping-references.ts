@@ -1,0 +1,81 @@
+/** Owns every value of the request that one mapping names, with the field that names it. */
+
+import { unwrapExpression } from '../../compile/expression.ts'
+import type { BodyPattern } from '../../compile/match/body-pattern.ts'
+import type { MappingEntry } from '../../config/configuration.ts'
+import { fieldNames } from '../../config/fields.ts'
+import type { Path } from '../../config/path.ts'
+import type { Clauses } from '../implication/match.ts'
+import { expressionReferences, plainPath } from './expression-references.ts'
+import type { Reference } from './reference.ts'
+import { templateReferences } from './template-references.ts'
+
+export interface NamedReference extends Omit<Reference, 'offset'> {
+  /** From the entry. */
+  readonly field: Path
+  /** In the field's text; absent: the field. */
+  readonly offset?: number
+}
+
+/** `item` is told as the elements of the list that `forEach` names, or left out where it is computed. */
+export function mappingReferences(entry: MappingEntry, clauses: Clauses): readonly NamedReference[] {
+  const { value } = entry
+  const texts: readonly (readonly [Path, unknown])[] = [
+    ...fieldNames.map((name) => [[name], value[name]] as const),
+    ...(value.deliverTo ?? []).flatMap(({ channel, to }, index) => [
+      [['deliverTo', index, 'channel'], channel] as const,
+      [['deliverTo', index, 'to'], to] as const,
+    ]),
+  ]
+  const expressions: readonly (readonly [Path, string | undefined])[] = [
+    [['match', 'when'], value.match?.when],
+    [['forEach'], value.forEach],
+    ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
+  ]
+  const items = value.forEach === undefined ? undefined : plainPath(bare(value.forEach).source)
+  return [
+    ...[...clauses.body].flatMap(([key, pattern]) => bodyReferences(pattern, [key])),
+    ...expressions.flatMap(([field, text]) => (text === undefined ? [] : at(field, ofExpression(text)))),
+    ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text)) : [])),
+  ].flatMap((reference) => elementOf(reference, items))
+}
+
+function at(field: Path, references: readonly Reference[]): readonly NamedReference[] {
+  return references.map((reference) => ({ ...reference, field }))
+}
+
+function ofText(text: string): readonly Reference[] {
+  return unwrapExpression(text) === undefined ? templateReferences(text) : ofExpression(text)
+}
+
+function ofExpression(text: string): readonly Reference[] {
+  const { source, offset } = bare(text)
+  return expressionReferences(source, offset)
+}
+
+/** A field that is an expression by its nature may be written with or without the marks of one. */
+function bare(text: string): { readonly source: string; readonly offset: number } {
+  return unwrapExpression(text) ?? { source: text, offset: 0 }
+}
+
+/** The fields that a pattern wants to be there; `exists: false` wants none. */
+function bodyReferences(pattern: BodyPattern, steps: readonly string[]): readonly NamedReference[] {
+  switch (pattern.kind) {
+    case 'keys':
+      return [...pattern.keys].flatMap(([key, each]) => bodyReferences(each, [...steps, key]))
+    case 'any': {
+      const alternatives = pattern.of.map((each) => bodyReferences(each, steps))
+      // One that wants nothing is satisfied where there is nothing.
+      return alternatives.some((each) => each.length === 0) ? [] : alternatives.flat()
+    }
+    case 'operators':
+      if (pattern.tests.some((test) => test.kind === 'exists' && !test.wanted)) return []
+  }
+  return [{ root: 'payload', steps, field: ['match', 'body', ...steps] }]
+}
+
+function elementOf(reference: NamedReference, items: Reference | undefined): readonly NamedReference[] {
+  if (reference.root !== 'item') return [reference]
+  if (items === undefined) return []
+  return [{ ...reference, root: items.root, steps: [...items.steps, ...reference.steps] }]
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { compileMatch } from '../../compile/match/compile-match.ts'
+import type { HeaderPattern, MappingSource } from '../../config/configuration.ts'
+import { createScope } from '../../resolve/scope.ts'
+import { impliesMatch, readClauses, silent } from './match.ts'
+
+type Match = NonNullable<MappingSource['match']>
+
+function implied(given: Match, wanted: Match): boolean {
+  return impliesMatch(readClauses(given), readClauses(wanted))
+}
+
+function body(given: unknown, wanted: unknown): boolean {
+  return implied({ body: { a: given } }, { body: { a: wanted } })
+}
+
+test('equal and narrower values are implied, others are not', () => {
+  assert.ok(body('x', 'x'))
+  assert.ok(body('x', ['y', 'x']))
+  assert.ok(body(['x', 'y'], ['y', 'z', 'x']))
+  assert.ok(!body(['x', 'y'], 'x'))
+  assert.ok(!body('x', 'y'))
+  assert.ok(!body(1, '1'))
+})
+
+test('a value passes the operators that hold for it', () => {
+  assert.ok(body('refs/tags/v1', { prefix: 'refs/tags/' }))
+  assert.ok(body('refs/tags/v1', { suffix: 'v1', 'anything-but': 'main', exists: true }))
+  assert.ok(body('v12', { pattern: '^v[0-9]+$' }))
+  assert.ok(body(15, { numeric: ['>', 10, '<=', 20] }))
+  assert.ok(!body('15', { numeric: ['>', 10] }))
+  assert.ok(!body('x', { exists: false }))
+})
+
+test('a longer beginning, a smaller range and a larger list of refused values imply their like', () => {
+  assert.ok(body({ prefix: 'refs/tags/' }, { prefix: 'refs/' }))
+  assert.ok(!body({ prefix: 'refs/' }, { prefix: 'refs/tags/' }))
+  assert.ok(body({ suffix: '.tar.gz' }, { suffix: '.gz' }))
+  assert.ok(body({ numeric: ['>', 10, '<', 20] }, { numeric: ['>=', 10] }))
+  assert.ok(!body({ numeric: ['>=', 10] }, { numeric: ['>', 10] }))
+  assert.ok(body({ numeric: ['=', 5] }, 5))
+  assert.ok(body({ numeric: ['>', 10] }, { 'anything-but': [3, 'text'] }))
+  assert.ok(body({ 'anything-but': ['a', 'b'] }, { 'anything-but': 'a' }))
+  assert.ok(body({ prefix: 'x' }, { 'anything-but': 'a' }))
+  assert.ok(!body({ 'anything-but': 'a' }, { prefix: 'x' }))
+  assert.ok(!body({ 'anything-but': 'a' }, { 'anything-but': ['a', 'b'] }))
+  assert.ok(!body({ prefix: 'x' }, { 'anything-but': ['a', 'xy'] }))
+})
+
+test('whatever asks for a value implies that there is one; keys that may all be absent do not', () => {
+  for (const given of ['x', ['x', 1], { prefix: 'x' }, { numeric: ['>', 1] }, { b: 'x' }])
+    assert.ok(body(given, { exists: true }), JSON.stringify(given))
+  assert.ok(!body({ b: { exists: false } }, { exists: true }))
+  assert.ok(!body([{ exists: false }, 'x'], { exists: true }))
+})
+
+test('all wanted keys must be implied, each by its own', () => {
+  assert.ok(body({ b: 1, c: 2 }, { b: 1 }))
+  assert.ok(!body({ b: 1 }, { b: 1, c: 2 }))
+  assert.ok(implied({ source: 's', body: { a: 1 } }, { body: { a: 1, source: ['s', 't'] } }))
+  assert.ok(!implied({ body: { source: 's' } }, { source: 's' }))
+})
+
+test('an expression is implied by the same text only, and never where it draws lots', () => {
+  assert.ok(implied({ when: 'a = 1' }, { when: '{% a = 1 %}' }))
+  assert.ok(!implied({ when: 'a = 1' }, { when: '1 = a' }))
+  assert.ok(!implied({}, { when: 'a = 1' }))
+  assert.ok(!implied({ when: '$random() < 0.5' }, { when: '$random() < 0.5' }))
+})
+
+test('a path covers the paths that its parameters fit, and no path covers all', () => {
+  assert.ok(implied({ path: 'a' }, {}))
+  assert.ok(implied({ path: 'a/b' }, { path: 'a/:x' }))
+  assert.ok(implied({ path: 'a/:y' }, { path: ':z/:x' }))
+  assert.ok(!implied({ path: 'a/:y' }, { path: 'a/b' }))
+  assert.ok(!implied({ path: 'a/b' }, { path: ':x' }))
+  assert.ok(!implied({}, { path: 'a' }))
+})
+
+test('a header implies those that its every value satisfies', () => {
+  const header = (given: HeaderPattern, wanted: HeaderPattern) =>
+    implied({ headers: { h: given } }, { headers: { h: wanted } })
+  assert.ok(header('push', ['push', 'ping']))
+  assert.ok(header(['push', 'ping'], { exists: true }))
+  assert.ok(header('push', { pattern: '^pu' }))
+  assert.ok(header({ pattern: '^pu' }, { exists: true }))
+  assert.ok(!header(['push', 'ping'], 'push'))
+  assert.ok(!header({ exists: true }, { pattern: '^pu' }))
+  assert.ok(!header('push', { exists: false }))
+  assert.ok(!implied({}, { headers: { h: { exists: false } } }))
+})
+
+// Few words, so that clauses and payloads often meet.
+const text = fc.constantFrom('a', 'ab', 'abc', 'b', 'bc', '')
+const scalar = fc.oneof(text, fc.integer({ min: -2, max: 4 }), fc.boolean(), fc.constant(null))
+const key = fc.constantFrom('x', 'y', 'source')
+const word = fc.constantFrom('a', 'ab', 'abc', 'b', 'c')
+
+const operators = fc
+  .record(
+    {
+      exists: fc.constant(true),
+      prefix: word,
+      suffix: word,
+      'anything-but': fc.oneof(scalar, fc.array(scalar, { minLength: 1, maxLength: 3 })),
+      numeric: fc
+        .array(fc.tuple(fc.constantFrom('=', '!=', '<', '<=', '>', '>='), fc.integer({ min: -2, max: 4 })), {
+          minLength: 1,
+          maxLength: 2,
+        })
+        .map((pairs) => pairs.flat()),
+      pattern: fc.constantFrom('^a', 'b$', '^ab?c?$'),
+    },
+    { requiredKeys: [] },
+  )
+  .filter((value) => Object.keys(value).length > 0)
+
+const { pattern } = fc.letrec<{ pattern: unknown }>((tie) => ({
+  pattern: fc.oneof(
+    { maxDepth: 3 },
+    scalar,
+    operators,
+    fc.constant({ exists: false }),
+    fc.array(tie('pattern'), { minLength: 1, maxLength: 3 }),
+    fc.dictionary(key, tie('pattern'), { minKeys: 1, maxKeys: 2 }),
+  ),
+}))
+
+/** One test on one value, of so few that two of them often have to do with each other. */
+const single = fc.oneof(
+  scalar,
+  fc.record({ exists: fc.boolean() }),
+  fc.record({ prefix: word }),
+  fc.record({ suffix: word }),
+  fc.record({ 'anything-but': fc.uniqueArray(word, { minLength: 1, maxLength: 2 }) }),
+  fc.record({
+    numeric: fc.tuple(fc.constantFrom('=', '!=', '<', '<=', '>', '>='), fc.integer({ min: 0, max: 2 })),
+  }),
+  fc.record({ y: fc.record({ exists: fc.boolean() }) }),
+)
+
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    scalar,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 3 }),
+  ),
+}))
+
+const headerPattern: fc.Arbitrary<HeaderPattern> = fc.oneof(
+  word,
+  fc.array(word, { minLength: 1, maxLength: 2 }),
+  fc.record({ exists: fc.boolean() }),
+  fc.record({ pattern: fc.constantFrom('^a', 'b$') }),
+)
+
+const anyMatch: fc.Arbitrary<Match> = fc.record(
+  {
+    source: word,
+    headers: fc.dictionary(fc.constantFrom('h', 'i'), headerPattern, { maxKeys: 2 }),
+    body: fc.dictionary(key, pattern, { minKeys: 1, maxKeys: 2 }),
+  },
+  { requiredKeys: [] },
+)
+
+/** A match beside it that asks for less: alike enough for an implication to be found often. */
+const pair = fc.tuple(anyMatch, anyMatch, fc.boolean()).map(([given, other, related]): [Match, Match] => {
+  if (!related) return [given, other]
+  const keys = Object.keys(given.body ?? {})
+  const kept = Object.fromEntries(keys.slice(0, 1).map((name) => [name, given.body?.[name]]))
+  return [given, { ...(keys.length > 0 ? { body: kept } : {}), headers: given.headers }]
+})
+
+const request = fc.record({
+  payload: value,
+  headers: fc.dictionary(fc.constantFrom('h', 'i'), fc.oneof(word, fc.array(word, { maxLength: 2 })), {
+    maxKeys: 2,
+  }),
+})
+
+/** Nothing where the match does not compile. */
+function compile(match: Match): ((of: { payload: unknown; headers: object }) => boolean) | undefined {
+  let sound = true
+  const error = () => {
+    sound = false
+  }
+  const { matches } = compileMatch(match, { ...silent, error })
+  if (!sound) return undefined
+  return ({ payload, headers }) => {
+    const rest = { endpoint: 'e', query: {}, rawBody: new Uint8Array(), now: 0 }
+    const scope = createScope({ ...rest, payload, headers: headers as Record<string, string> })
+    return matches(scope, { spent: 0, limit: Number.POSITIVE_INFINITY }) === true
+  }
+}
+
+test('no request satisfies a match without satisfying those that it is said to imply', () => {
+  let found = 0
+  const property = fc.property(
+    pair,
+    fc.array(request, { minLength: 20, maxLength: 20 }),
+    ([given, wanted], requests) => {
+      const narrow = compile(given)
+      const wide = compile(wanted)
+      if (narrow === undefined || wide === undefined || !implied(given, wanted)) return
+      for (const one of requests) {
+        if (!narrow(one)) continue
+        found++
+        assert.ok(wide(one), JSON.stringify({ given, wanted, one }))
+      }
+    },
+  )
+  fc.assert(property, { numRuns: 3000, seed: 42 })
+  assert.ok(found > 300, `${found} requests were told apart`)
+})
+
+test('whatever a single pattern matches, the patterns that it implies match too', () => {
+  let found = 0
+  const values = fc.array(value, { minLength: 30, maxLength: 30 })
+  const some = fc.oneof(single, pattern, fc.array(single, { minLength: 2, maxLength: 2 }))
+  const property = fc.property(some, some, values, (given, wanted, samples) => {
+    const one = { body: { x: given } }
+    const other = { body: { x: wanted } }
+    const narrow = compile(one)
+    const wide = compile(other)
+    if (narrow === undefined || wide === undefined || !implied(one, other)) return
+    for (const sample of [...samples.map((x) => ({ x })), {}, { x: [] }, { x: {} }, [{ x: 'a' }]]) {
+      if (!narrow({ payload: sample, headers: {} })) continue
+      found++
+      assert.ok(wide({ payload: sample, headers: {} }), JSON.stringify({ given, wanted, sample }))
+    }
+  })
+  fc.assert(property, { numRuns: 10_000, seed: 7 })
+  assert.ok(found > 300, `${found} values were told apart`)
+})

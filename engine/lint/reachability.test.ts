@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Configuration } from '../config/configuration.ts'
+import { codesOf, lintOf, mappingOf } from './fixture.ts'
+
+const opened = { path: 'test', body: { action: 'opened' } }
+const any = { path: 'test' }
+
+test('a mapping behind one that matches whenever it does is never reached', async () => {
+  const found = await lintOf([mappingOf('all', { match: any }), mappingOf('opened', { match: opened })])
+  assert.deepEqual(codesOf(found), ['SHADOWED_MAPPING'])
+  const [diagnostic] = found
+  assert.equal(diagnostic?.severity, 'warning')
+  assert.equal(diagnostic?.place?.line, 2)
+  assert.match(diagnostic?.message ?? '', /"opened" is never reached: "all" \(mappings\/test\.yaml:1:1\)/)
+  assert.match(diagnostic?.hint ?? '', /continue: true/)
+})
+
+test('of two with the same match the second is never reached', async () => {
+  const twice = [mappingOf('one', { match: opened }), mappingOf('two', { match: opened })]
+  assert.deepEqual(codesOf(await lintOf(twice)), ['DUPLICATE_MATCH'])
+})
+
+test('a catch-all hides what comes after it, and nothing that comes before', async () => {
+  const [all, narrow] = [mappingOf('all'), mappingOf('narrow', { match: opened })]
+  assert.deepEqual(codesOf(await lintOf([all, narrow])), ['SHADOWED_MAPPING'])
+  assert.deepEqual(codesOf(await lintOf([narrow, all])), [])
+})
+
+test('`continue: true` lets the later ones run, and an expression hides only where it is the same', async () => {
+  const reached = [
+    [mappingOf('all', { match: any, continue: true }), mappingOf('opened', { match: opened })],
+    [mappingOf('some', { match: { ...any, when: 'draft' } }), mappingOf('opened', { match: opened })],
+    [mappingOf('other', { match: { path: 'other' } }), mappingOf('opened', { match: opened })],
+  ]
+  for (const mappings of reached) assert.deepEqual(codesOf(await lintOf(mappings)), [])
+  const when = 'draft = false'
+  const hidden = [
+    mappingOf('some', { match: { ...any, when } }),
+    mappingOf('opened', { match: { ...opened, when } }),
+  ]
+  assert.deepEqual(codesOf(await lintOf(hidden)), ['SHADOWED_MAPPING'])
+})
+
+test('what hides a mapping of a preset is told at the mapping that hides it', async () => {
+  const alter = (configuration: Configuration): Configuration => ({
+    ...configuration,
+    mappings: configuration.mappings.map((entry, index) =>
+      index === 0 ? entry : { ...entry, origin: { kind: 'preset', name: 'github' } },
+    ),
+  })
+  const mappings = [mappingOf('all', { match: any }), mappingOf('opened', { match: opened })]
+  const [found] = await lintOf(mappings, { alter })
+  assert.equal(found?.place?.line, 1)
+  assert.match(found?.message ?? '', /"opened" of the preset github is never reached/)
+})
+
+test('`continue: true` without any later mapping for the endpoint is pointless', async () => {
+  const last = mappingOf('last', { match: opened, continue: true })
+  const elsewhere = mappingOf('elsewhere', { match: { path: 'other' } })
+  assert.deepEqual(codesOf(await lintOf([last, elsewhere])), ['POINTLESS_CONTINUE'])
+  assert.deepEqual(codesOf(await lintOf([last, mappingOf('all')])), [])
+})
+
+test('endpoint names that differ in case only are told', async () => {
+  const mappings = [mappingOf('one', { match: any }), mappingOf('two', { match: { path: 'Test' } })]
+  const [found] = await lintOf(mappings)
+  assert.equal(found?.code, 'PATH_CASE')
+  assert.match(found?.message ?? '', /"Test" differs from "test"/)
+})
+
+test('clauses that no payload can satisfy together are told at the clause', async () => {
+  const impossible = [
+    { source: 'a', body: { source: 'b' } },
+    { source: 'a', body: { source: { prefix: 'b' } } },
+    { body: { count: { numeric: ['>', 1], prefix: 'x' } } },
+    { body: { count: { numeric: ['=', 1], 'anything-but': [1] } } },
+  ]
+  for (const match of impossible) {
+    const found = await lintOf([mappingOf('never', { match: { ...any, ...match } })])
+    assert.deepEqual(codesOf(found), ['IMPOSSIBLE_MATCH'], JSON.stringify(match))
+  }
+  const possible = { source: 'ab', body: { source: { prefix: 'a' }, count: { numeric: ['>', 1] } } }
+  assert.deepEqual(codesOf(await lintOf([mappingOf('ever', { match: { ...any, ...possible } })])), [])
+})

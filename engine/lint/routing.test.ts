@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Mapping } from '../compile/fixture.ts'
+import { codesOf, lintOf, mappingOf } from './fixture.ts'
+
+const cases: readonly (readonly [string, Mapping, readonly string[]])[] = [
+  ['a permission that nothing uses', { allowPayloadRouting: true, to: 'C1' }, ['UNUSED_PERMISSION']],
+  ['a permission that the model uses', { allowPayloadRouting: true, model: 'openai/{{model}}' }, []],
+  ['an address that the payload chooses', { allowPayloadRouting: true, to: '{{room}}' }, []],
+  [
+    'an address that the payload chooses for a reply that is sent',
+    { allowPayloadRouting: true, deliver: true, channel: 'slack', to: '{{room}}' },
+    ['PAYLOAD_CHANNEL'],
+  ],
+  [
+    'one of several channels that the payload chooses',
+    {
+      allowPayloadRouting: true,
+      deliver: true,
+      deliverTo: [{ channel: 'slack' }, { channel: '{% room.channel %}' }],
+    },
+    ['PAYLOAD_CHANNEL'],
+  ],
+  ['a channel for a reply that is not sent', { deliver: false, channel: 'slack' }, ['UNUSED_ROUTE']],
+  ['a channel for a reply', { deliver: true, channel: 'slack' }, []],
+  ['one session for all senders', { sessionKey: 'hook:inbox' }, ['SHARED_SESSION']],
+  ['a session for each conversation', { sessionKey: 'hook:inbox:{{number}}' }, []],
+  ['a wake', { action: 'wake', text: 'Look', sessionKey: 'hook:inbox' }, []],
+]
+
+for (const [name, mapping, codes] of cases) {
+  test(`${name}: ${codes.join(', ') || 'nothing to say'}`, async () => {
+    assert.deepEqual(codesOf(await lintOf([mappingOf('one', mapping)])), codes)
+  })
+}
+
+test('a finding about one of several channels stands at that one', async () => {
+  const deliverTo = [{ channel: 'slack' }, { channel: 'slack', to: '{{room}}' }]
+  const mapping = mappingOf('one', { allowPayloadRouting: true, deliver: true, deliverTo })
+  const [found] = await lintOf([mapping])
+  assert.match(found?.place?.text ?? '', /^ *to: \{\{room\}\}$/)
+})

@@ -1,0 +1,67 @@
+/** Owns what lint says about delivery, routing and sessions: settings that mean something else than they seem to. */
+
+import type { MappingEntry } from '../config/configuration.ts'
+import type { Warnings } from './warnings.ts'
+
+export function lintRouting(entry: MappingEntry, warnings: Warnings): void {
+  const { value, id } = entry
+  if (value.action !== 'agent') return
+  const targets = [{ path: [] as const, ...value }, ...(value.deliverTo ?? []).map(targetOf)]
+  const chosen = targets.flatMap(({ path, channel, to }) => {
+    if (isChosen(channel)) return [[...path, 'channel']]
+    return isChosen(to) ? [[...path, 'to']] : []
+  })
+  if (value.allowPayloadRouting === true && chosen.length === 0 && !isChosen(value.model)) {
+    warnings.add(entry, {
+      code: 'UNUSED_PERMISSION',
+      path: ['allowPayloadRouting'],
+      message: `\`allowPayloadRouting\` of mapping "${id}" allows what nothing does`,
+      hint: 'Leave it out until `to`, `channel` or `model` needs a placeholder.',
+    })
+  }
+  if (value.deliver === true) {
+    for (const path of chosen) {
+      warnings.add(entry, {
+        code: 'PAYLOAD_CHANNEL',
+        path,
+        message: `The payload chooses where the reply of mapping "${id}" is delivered`,
+        hint: 'Whoever can post to the endpoint can send to any channel or address. Write it out, or trust every sender.',
+      })
+    }
+  }
+  lintUnusedRoute(entry, warnings)
+  lintSession(entry, warnings)
+}
+
+function targetOf(target: { readonly channel: string; readonly to?: string }, index: number) {
+  return { path: ['deliverTo', index] as const, ...target }
+}
+
+function lintUnusedRoute(entry: MappingEntry, warnings: Warnings): void {
+  const { deliver, channel, to, deliverTo } = entry.value
+  if (deliver !== false || (channel ?? to ?? deliverTo) === undefined) return
+  const field = channel !== undefined ? 'channel' : to !== undefined ? 'to' : 'deliverTo'
+  warnings.add(entry, {
+    code: 'UNUSED_ROUTE',
+    path: [field],
+    message: `\`${field}\` of mapping "${entry.id}" has no effect: \`deliver\` is false`,
+    hint: 'Leave it out, or set `deliver: true`.',
+  })
+}
+
+/** One conversation for all requests is rarely meant: what one sender says is context for the next. */
+function lintSession(entry: MappingEntry, warnings: Warnings): void {
+  const { sessionKey } = entry.value
+  if (sessionKey === undefined || sessionKey.trim() === '' || isChosen(sessionKey)) return
+  warnings.add(entry, {
+    code: 'SHARED_SESSION',
+    path: ['sessionKey'],
+    message: `All requests of mapping "${entry.id}" share one session`,
+    hint: 'Let a placeholder tell conversations apart, such as "hook:github:{{number}}", or leave the key out.',
+  })
+}
+
+/** Whether the field is a template or an expression. */
+function isChosen(field: unknown): boolean {
+  return typeof field === 'string' && /\{\{|\{%/.test(field)
+}

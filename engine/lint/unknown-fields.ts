@@ -1,0 +1,117 @@
+/** Owns fields that a mapping names and no sample of its endpoint has. */
+
+import { compileMatch } from '../compile/match/compile-match.ts'
+import type { MappingEntry, MappingSource } from '../config/configuration.ts'
+import { nearestName } from '../config/nearest.ts'
+import { writePath } from '../config/path.ts'
+import { createScope } from '../resolve/scope.ts'
+import { isKnown, nearestField } from './fields/known-fields.ts'
+import { mappingReferences, type NamedReference } from './fields/mapping-references.ts'
+import { anyStep } from './fields/template-references.ts'
+import { parametersOf } from './implication/endpoints.ts'
+import { silent } from './implication/match.ts'
+import type { ReadMapping } from './reachability.ts'
+import type { Sample } from './sample.ts'
+import type { Warnings } from './warnings.ts'
+
+/** Ours to know without any sample: what `vars` and the path give. */
+type Given = Readonly<Record<string, readonly string[]>>
+
+/**
+ * Only a sample that the mapping is for says something about its fields, else those of another event would speak
+ * against it. With one, a field counts as known where any sample of the endpoint has it: it may be there in some
+ * requests only.
+ */
+export async function lintFields(
+  { entry, clauses }: ReadMapping,
+  samples: readonly Sample[],
+  warnings: Warnings,
+): Promise<void> {
+  const given: Given = { vars: Object.keys(entry.value.vars ?? {}), params: parametersOf(clauses.path) }
+  const payloads = samples.map(({ payload }) => payload)
+  const isUnknown = ({ root, steps }: NamedReference) => root === 'payload' && !isKnown(payloads, steps)
+  const references = mappingReferences(entry, clauses)
+  const ofMatch = references.filter(({ field }) => field[0] === 'match')
+
+  // A misspelt clause would keep every sample away.
+  const misspelt = new Set(
+    ofMatch.filter(isUnknown).map(({ field }) => field[1 + Number(field[1] === 'body')]),
+  )
+  const { match = {} } = entry.value
+  const body = Object.entries(match.body ?? {}).filter(([key]) => !misspelt.has(key))
+  const others = { ...match, body: body.length === 0 ? undefined : Object.fromEntries(body), when: undefined }
+  const judgesMatch = await hasSample(others, samples)
+  const judgesRest = judgesMatch && (await hasSample(match, samples))
+
+  const told = new Set<string>()
+  for (const reference of references) {
+    const isJudged = reference.field[0] === 'match' ? judgesMatch : judgesRest
+    const found = problemOf(reference, given, isJudged ? payloads : [])
+    const key = JSON.stringify([reference.field, reference.root, reference.steps])
+    if (found === undefined || told.has(key)) continue
+    told.add(key)
+    warnings.add(entry, {
+      code: 'UNKNOWN_FIELD',
+      path: reference.field,
+      offset: reference.offset,
+      message: messageOf(entry, reference, found.where),
+      hint: found.hint,
+    })
+  }
+}
+
+type Match = NonNullable<MappingSource['match']>
+
+/** Headers that are not known are taken to be as wanted. */
+async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
+  const whole = compileMatch(match, silent)
+  const withoutHeaders = compileMatch({ ...match, headers: undefined }, silent)
+  for (const { endpoint, headers, payload } of samples) {
+    const { matches } = headers === undefined ? withoutHeaders : whole
+    const request = {
+      endpoint,
+      headers: headers ?? {},
+      query: {},
+      payload,
+      // Expressions alone look at it.
+      get rawBody() {
+        return Buffer.from(JSON.stringify(payload))
+      },
+      now: 0,
+    }
+    const verdict = await matches(createScope(request), { spent: 0, limit: Number.POSITIVE_INFINITY })
+    if (verdict === true) return true
+  }
+  return false
+}
+
+function problemOf(
+  { root, steps }: NamedReference,
+  given: Given,
+  payloads: readonly unknown[],
+): { readonly where: string; readonly hint: string } | undefined {
+  const names = given[root]
+  const [first] = steps
+  if (names !== undefined) {
+    if (first === undefined || names.includes(first)) return undefined
+    const nearest = nearestName(first, names)
+    const where = root === 'vars' ? 'the mapping computes no such value' : '`match.path` has no such segment'
+    const known = names.length === 0 ? `There are no ${root} here.` : `There are ${names.join(', ')}.`
+    return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
+  }
+  if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
+  const nearest = nearestField(payloads, steps)
+  return {
+    where: 'no sample of its endpoint has such a field',
+    hint:
+      nearest === undefined
+        ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or mend the name.'
+        : `Did you mean ${nearest}?`,
+  }
+}
+
+function messageOf(entry: MappingEntry, { root, steps, field }: NamedReference, where: string): string {
+  const names = steps.filter((step) => step !== anyStep)
+  const named = (root === 'payload' ? names : [root, ...names]).join('.')
+  return `\`${writePath(field)}\` of mapping "${entry.id}" names ${named}; ${where}`
+}
