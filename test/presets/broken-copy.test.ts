@@ -1,0 +1,126 @@
+/** What an author reads who copied a preset and made a slip: the place, the slip, and what to do about it. */
+
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { runCli } from '../../runtime/cli/cli.ts'
+import { presetsFolder } from '../../runtime/presets-folder.ts'
+import { atEnd } from '../at-end.ts'
+
+test('a copy that nobody changed passes', async (t) => {
+  const { code, out, err } = await testCopy(t, 'github', (text) => text)
+  assert.equal(code, 0, err)
+  assert.match(out, /✓ an opened pull request is reviewed/)
+})
+
+test('a misspelt key is named with its line and the key that was meant', async (t) => {
+  const { code, err, place } = await testCopy(t, 'github', replaceOnce('    sessionKey:', '    sesionKey:'))
+  assert.equal(code, 1)
+  assert.match(err, place('    sesionKey:'))
+  assert.match(err, /`mappings\[0\]\.sesionKey` is not a known key/)
+  assert.match(err, /Did you mean `sessionKey`\?/)
+  assert.match(err, /No test was run/)
+})
+
+test('a misspelt operator is a key that the payload does not have, and told as that', async (t) => {
+  const slip = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
+  const { code, out } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(out, /✗ an opened pull request is reviewed/)
+  assert.match(out, /match\.body\.sender\.type/)
+})
+
+test('a helper that there is not is named with the nearest', async (t) => {
+  const slip = replaceOnce('{{plural pull_request.changed_files', '{{plurals pull_request.changed_files')
+  const { code, err, place } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(err, place('{{plurals'))
+  assert.match(err, /there is no helper "plurals"/)
+  assert.match(err, /Did you mean plural\?/)
+})
+
+test('a wrong expectation is told with both sides', async (t) => {
+  const slip = replaceOnce(
+    'sessionKey: hook:github:harbour/signal-box#42',
+    'sessionKey: hook:github:harbour/signal-box#43',
+  )
+  const { code, out, place } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(out, /✗ an opened pull request is reviewed/)
+  assert.match(out, place('hook:github:harbour/signal-box#43'))
+  assert.match(out, /hook:github:harbour\/signal-box#42/)
+  assert.match(out, /hook:github:harbour\/signal-box#43/)
+  assert.match(out, /✓ a draft waits until it is ready/)
+})
+
+test('a condition on a field of the wrong name says what was wanted and that nothing is there', async (t) => {
+  const slip = replaceOnce('pull_request: { merged: true }', 'pull_request: { was_merged: true }')
+  const { code, out } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(out, /✗ a merged pull request is told/)
+  assert.match(out, /github-pull-request-merged/)
+  assert.match(out, /match\.body\.pull_request\.was_merged/)
+})
+
+test('a template that names a wrong field fails the test that expects its value', async (t) => {
+  const slip = replaceOnce('Review pull request #{{number}}', 'Review pull request #{{numbr}}')
+  const { code, out } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(out, /✗ an opened pull request is reviewed/)
+  assert.match(out, /Review pull request # of harbour\/signal-box/)
+})
+
+test('a session key that names a wrong field says which', async (t) => {
+  const slip = replaceOnce('#{{issue.number}}"', '#{{issue.nr}}"')
+  const { code, out } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(out, /✗ an issue without a description is triaged/)
+  assert.match(out, /sessionKey: needs issue\.nr, which is absent or blank/)
+})
+
+interface Told {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  /** How the line of the copy that holds the words is written: `mappings/github.yaml:12:`. */
+  place(words: string): RegExp
+}
+
+/** What `reveille test` says of a preset that was copied beside a configuration and changed. */
+async function testCopy(t: TestContext, preset: string, change: (text: string) => string): Promise<Told> {
+  const cwd = await mkdtemp(join(tmpdir(), 'reveille-copy-'))
+  atEnd(t, () => rm(cwd, { recursive: true, force: true }))
+  const text = change(await readFile(join(presetsFolder(), `${preset}.yaml`), 'utf8'))
+  await mkdir(join(cwd, 'mappings'))
+  await writeFile(join(cwd, 'mappings', `${preset}.yaml`), text)
+  await writeFile(join(cwd, 'reveille.yaml'), 'hooks: { enabled: true, token: hook-token }\n')
+  let out = ''
+  let err = ''
+  const code = await runCli(['node', 'reveille', 'test'], {
+    out: (written) => {
+      out += written
+    },
+    err: (written) => {
+      err += written
+    },
+    env: {},
+    cwd,
+    now: () => 0,
+    fetch: () => Promise.reject(new Error('a test asks nobody')),
+  })
+  const place = (words: string) => {
+    const line = text.split('\n').findIndex((each) => each.includes(words)) + 1
+    assert.ok(line > 0, `the copy holds ${words}`)
+    return new RegExp(`mappings/${preset}\\.yaml:${line}:`)
+  }
+  return { code, out, err, place }
+}
+
+function replaceOnce(words: string, others: string): (text: string) => string {
+  return (text) => {
+    assert.ok(text.includes(words), `the preset holds ${words}`)
+    return text.replace(words, others)
+  }
+}

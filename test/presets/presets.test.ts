@@ -1,0 +1,89 @@
+/** Every built-in preset loads, is clean, and keeps what its own tests promise. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compilePresets, presetNames, runPresetTests, soundPresets } from './presets.ts'
+
+const names = await presetNames()
+const all = soundPresets(names)
+// Each test tells it by itself.
+all.catch(() => undefined)
+
+test('all presets load together, without an error or a warning', async () => {
+  const { snapshot } = await all
+  for (const name of names) assert.ok(snapshot.covers(name), `no mapping for /hooks/${name}`)
+})
+
+test('each preset has two to six mappings of its own name, each with a description', async () => {
+  const { configuration } = await all
+  for (const name of names) {
+    const mappings = configuration.mappings.filter(({ origin }) => origin.name === name)
+    assert.ok(mappings.length >= 2 || few.has(name), `${name} has ${mappings.length} mappings`)
+    assert.ok(mappings.length <= 6, `${name} has ${mappings.length} mappings`)
+    for (const { id, value } of mappings) {
+      assert.ok(id.startsWith(`${name}-`), `${id} is a mapping of ${name}`)
+      assert.ok(value.description, `${id} has no description`)
+      assert.notEqual(value.allowUnsafeExternalContent, true, `${id} goes without the boundary`)
+    }
+  }
+})
+
+/** A vendor that sends one event. */
+const few: ReadonlySet<string> = new Set(['typeform'])
+
+for (const name of names) {
+  test(`the tests of the preset ${name} pass`, async () => {
+    const results = await runPresetTests(await soundPresets([name]))
+    const failed = results.filter(({ passed }) => !passed)
+    assert.deepEqual(
+      failed.map(({ test, mismatches, unmatched, observed }) => ({
+        test: test.value.name,
+        mismatches: mismatches.map(({ path, expected, actual }) => ({
+          path: path.join('.'),
+          expected,
+          actual,
+        })),
+        unmatched: unmatched.map(({ mapping, clause, reason }) => ({ mapping, reason, clause })),
+        reason: observed?.reason,
+      })),
+      [],
+    )
+  })
+}
+
+test('each mapping of a preset has a test that reaches it, and each preset two that must not fire', async () => {
+  const { configuration } = await all
+  const reached = new Set(
+    configuration.tests.flatMap(({ value: { expect } }) => [
+      expect.mapping,
+      ...(expect.actions ?? []).map(({ mapping }) => mapping),
+    ]),
+  )
+  for (const { id } of configuration.mappings) assert.ok(reached.has(id), `no test reaches ${id}`)
+  for (const name of names) {
+    const negatives = configuration.tests.filter(
+      ({ origin, value }) => origin.name === name && value.expect.outcome === 'ignored',
+    )
+    // Nothing that posts to the catch-all is ignored.
+    if (name !== 'generic') assert.ok(negatives.length >= 2, `${name} has ${negatives.length}`)
+  }
+})
+
+test('a channel that is given to a preset is that of all its runs, and its tests still pass', async () => {
+  const compiled = await soundPresets(names.map((name) => ({ name, channel: 'slack', to: 'C123' })))
+  const agents = compiled.configuration.mappings.filter(({ value }) => value.action === 'agent')
+  assert.ok(agents.length > 30)
+  for (const { id, value } of agents) assert.deepEqual([id, value.channel, value.to], [id, 'slack', 'C123'])
+  const failed = (await runPresetTests(compiled)).filter(({ passed }) => !passed)
+  assert.deepEqual(
+    failed.map(({ test }) => test.value.name),
+    [],
+  )
+})
+
+test('an unknown preset is refused with the nearest name', async () => {
+  const compiled = await compilePresets(['githib'])
+  assert.ok(!compiled.ok)
+  const [diagnostic] = compiled.diagnostics
+  assert.match(diagnostic?.hint ?? '', /Did you mean `github`\?/)
+})

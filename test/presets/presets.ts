@@ -1,0 +1,91 @@
+/** Owns the built-in presets as tests use them: loaded as the gateway loads them, compiled, and asked. */
+
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import {
+  type Catalog,
+  type Configuration,
+  compileSnapshot,
+  type Diagnostic,
+  formatDiagnostic,
+  loadConfiguration,
+  runTests,
+  type Snapshot,
+  type TestResult,
+  type Trial,
+  tryRequest,
+} from '@reveille/engine'
+import { trialSurface } from '../../runtime/http/trial.ts'
+import { presetsFolder } from '../../runtime/presets-folder.ts'
+import type { Sample } from '../sample-data.ts'
+
+const catalog: Catalog = { channels: ['terminal', 'slack'], runners: ['echo'] }
+
+export type Compiled =
+  | {
+      readonly ok: true
+      readonly configuration: Configuration
+      readonly snapshot: Snapshot
+      readonly warnings: readonly Diagnostic[]
+    }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+export type SoundPresets = Extract<Compiled, { ok: true }>
+
+/** The names of all presets that are shipped. */
+export async function presetNames(): Promise<string[]> {
+  const files = await readdir(presetsFolder())
+  return files.filter((file) => file.endsWith('.yaml')).map((file) => basename(file, '.yaml'))
+}
+
+/** A gateway's configuration that uses these presets and nothing else. `folder`: where they are, if not where shipped. */
+export async function compilePresets(
+  presets: readonly unknown[],
+  folder = presetsFolder(),
+): Promise<Compiled> {
+  const home = await mkdtemp(join(tmpdir(), 'reveille-presets-'))
+  try {
+    const file = join(home, 'reveille.yaml')
+    const hooks = { enabled: true, token: 'hook-token', presets }
+    await writeFile(file, JSON.stringify({ hooks, channels: { slack: {} } }))
+    const loaded = await loadConfiguration({ file, env: {}, presets: folder })
+    if (!loaded.ok) return loaded
+    const { configuration } = loaded
+    const compiled = compileSnapshot(configuration, catalog, countingRandomness())
+    return compiled.ok ? { ...compiled, configuration } : compiled
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** @throws Error with everything that was said against them, warnings too */
+export async function soundPresets(presets: readonly unknown[]): Promise<SoundPresets> {
+  const compiled = await compilePresets(presets)
+  const said = compiled.ok ? compiled.warnings : compiled.diagnostics
+  if (compiled.ok && said.length === 0) return compiled
+  throw new Error(said.map((each) => formatDiagnostic(each, presetsFolder())).join('\n'))
+}
+
+export function runPresetTests({ configuration, snapshot }: SoundPresets): Promise<TestResult[]> {
+  return runTests({ tests: configuration.tests, snapshot, surface: trialSurface })
+}
+
+/** What the gateway would make of the sample, token and signature aside. */
+export function trySample(snapshot: Snapshot, endpoint: string, sample: Sample): Promise<Trial> {
+  const { headers, body } = sample
+  const received = {
+    endpoint,
+    headers,
+    query: {},
+    body: Buffer.from(body),
+    now: Date.UTC(2026, 0, 2, 3, 4, 5),
+  }
+  return tryRequest(received, snapshot, trialSurface)
+}
+
+/** Ids that look like none of a payload's. */
+function countingRandomness() {
+  let count = 0
+  return { mint: () => `minted-${++count}`, randomId: () => `fence${++count}` }
+}

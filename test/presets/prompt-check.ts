@@ -1,0 +1,75 @@
+/** Owns what is wrong with a prompt that a preset made: gaps in its sentences, and strangers' words where ours belong. */
+
+import { isHarmless } from '../../engine/boundary/harmless.ts'
+import { neutralise } from '../../engine/boundary/neutralise.ts'
+
+export interface Prompt {
+  /** The operator's words, with `[name]` where a value was moved into the fence. */
+  readonly outside: string
+  /** What is fenced; absent where nothing had to be. */
+  readonly inside?: string
+}
+
+/** @throws Error where the text has more than one fence, or a broken one */
+export function parsePrompt(prompt: string): Prompt {
+  const opening = prompt.match(/<outside-data/g) ?? []
+  const closing = prompt.match(/<\/outside-data/g) ?? []
+  if (opening.length === 0 && closing.length === 0) return { outside: prompt }
+  const parts = /^(.*?)\n\n<outside-data id="([^"]+)">\n(.*)\n<\/outside-data id="\2">$/s.exec(prompt)
+  if (opening.length !== 1 || closing.length !== 1 || parts === null) throw new Error('a broken fence')
+  return { outside: parts[1] ?? '', inside: parts[3] ?? '' }
+}
+
+const gaps: readonly (readonly [string, RegExp])[] = [
+  ['a value that is no text', /\bundefined\b|\bnull\b|\bNaN\b|\[object /],
+  ['a placeholder that was not filled in', /\{\{|\}\}|\{%|%\}/],
+  ['a label without its value', /^[ \t-]*[\w' ]{1,40}:[ \t]*$/m],
+  ['a mark after a gap', /(^|[^\s-]) [.,;:!?)](?=\s|$)/],
+  ['empty brackets or quotes', /\(\s*\)|""|''/],
+  ['a comma that separates nothing', /,\s*,|,\s*\)|\(\s*,|[:(]\s+,/],
+  ['a preposition without its noun', /\b(by|of|from|into)[.,;)]/],
+  ['two spaces within a line', /\S {2,}\S/],
+  ['space at the end of a line', /[ \t]$/m],
+  ['more than one blank line', /\n[ \t]*\n[ \t]*\n/],
+  ['blank lines at an end', /^\s|\s$/],
+]
+
+/** What is wrong, in words. What the payload says may not stand outside the fence, unless the template says it too. */
+export function flawsOf(prompt: Prompt, payload: unknown, template: string): string[] {
+  const flaws = gaps.flatMap(([flaw, pattern]) => {
+    const found = pattern.exec(prompt.outside)
+    return found === null ? [] : [`${flaw}: ${JSON.stringify(around(prompt.outside, found.index))}`]
+  })
+  for (const text of speakingTexts(payload)) {
+    if (prompt.outside.includes(text) && !template.includes(text))
+      flaws.push(`words from outside among the operator's: ${JSON.stringify(text)}`)
+  }
+  const { inside = '' } = prompt
+  if (/\[object \w+\]/.test(inside)) flaws.push('an object that was printed as none')
+  if (/^\[[^\]\n]+ [^\]\s]+\]\n\s*(\n|$)/m.test(inside)) flaws.push('a fenced value that is blank')
+  if (neutralise(inside) !== inside) flaws.push('a mark inside the fence that was left its power')
+  return flaws
+}
+
+function around(text: string, index: number): string {
+  return text.slice(Math.max(0, index - 30), index + 30)
+}
+
+/** Texts of the payload long enough to be told from the operator's own words, and able to say something. */
+function* speakingTexts(value: unknown): Iterable<string> {
+  if (typeof value === 'string') {
+    const text = value.trim()
+    if (text.length >= 8 && !isHarmless(text)) yield text
+  } else if (typeof value === 'object' && value !== null) {
+    for (const each of Object.values(value)) yield* speakingTexts(each)
+  }
+}
+
+/** What is wrong with a session key that a preset made. */
+export function keyFlaw(key: string, preset: string): string | undefined {
+  const prefix = `hook:${preset}:`
+  if (!key.startsWith(prefix)) return `does not begin with ${prefix}`
+  if (/undefined|null|\[object|\{\{|[\p{C}\n]/u.test(key)) return 'holds what no key should'
+  if (/[:#!/]$|::|:#|:!|^\s|\s$/.test(key)) return 'has a part that is empty'
+  return key.length > 300 ? 'is very long' : undefined
+}

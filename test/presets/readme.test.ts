@@ -1,0 +1,36 @@
+/** The README of the presets says of each mapping what the mapping says of itself. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { presetsFolder } from '../../runtime/presets-folder.ts'
+import { expectedExamples, expectedMappings } from './expected.ts'
+import { presetNames, soundPresets } from './presets.ts'
+
+const mark = ' °'
+
+test('the table has each mapping with its action and description, and marks those that no real body reaches', async () => {
+  const text = await readFile(join(presetsFolder(), 'README.md'), 'utf8')
+  const rows = text.matchAll(/^\|[^|]*\| `([\w-]+)`( °)? \| (\w+) \| (.+) \|$/gm)
+  const written = [...rows].map(([, id, marked, action, description]) => ({
+    id,
+    marked,
+    action,
+    description,
+  }))
+  const { configuration } = await soundPresets(await presetNames())
+  const reached = new Set(
+    [...Object.values(expectedMappings).flatMap(Object.values), ...Object.values(expectedExamples)].flatMap(
+      (ids: string) => ids.split(', '),
+    ),
+  )
+  const meant = configuration.mappings.map(({ id, value: { action, description } }) => ({
+    id,
+    marked: reached.has(id) ? undefined : mark,
+    action,
+    description,
+  }))
+  assert.deepEqual(new Set(written), new Set(meant))
+  assert.equal(written.length, meant.length)
+})
