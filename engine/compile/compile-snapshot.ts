@@ -3,9 +3,10 @@
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic.ts'
 import type { Randomness } from '../resolve/admit.ts'
+import { createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
-
+import { createCoverage } from './coverage.ts'
 import { freezeDeep } from './freeze-deep.ts'
 import { compileMapping, runnerProblem } from './mapping.ts'
 import { builtInEndpoints, createDecisionIndex, type Indexed } from './match/decision-index.ts'
@@ -46,6 +47,13 @@ export function compileSnapshot(
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
 
   const index = createDecisionIndex(indexed)
+  const resolve = createResolve({
+    candidates: index.candidates,
+    rules,
+    maxActions: settings.hooks.maxActions,
+    maxRenderedBytes: settings.hooks.maxRenderedBytes,
+    randomness,
+  })
   const snapshot: Snapshot = {
     digest,
     settings,
@@ -53,16 +61,8 @@ export function compileSnapshot(
     mappings: configuration.mappings.map(summarise),
     covers: (endpoint) =>
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || Object.hasOwn(endpoints, endpoint),
-    explain: async ({ endpoint }) => {
-      throw new Error(`not built yet: ${endpoint}`)
-    },
-    resolve: createResolve({
-      candidates: index.candidates,
-      rules,
-      maxActions: settings.hooks.maxActions,
-      maxRenderedBytes: settings.hooks.maxRenderedBytes,
-      randomness,
-    }),
+    resolve: (request) => resolve(request),
+    explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
   }
   return { ok: true, snapshot: freezeDeep(snapshot), warnings: diagnostics }
 }

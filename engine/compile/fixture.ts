@@ -59,6 +59,8 @@ export interface Fixture {
   readonly defaults?: Partial<Settings['agents']['defaults']>
   readonly channels?: Settings['channels']
   readonly endpoints?: Configuration['endpoints']
+  /** Mappings that say `enabled: false`, with the lines on which they stand among the others, from 1. */
+  readonly disabled?: readonly (Mapping & { readonly line: number })[]
 }
 
 /** A configuration whose every field stands on a line of its own, as `key: value`. */
@@ -72,7 +74,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
       channels: fixture.channels ?? fixtureSettings.channels,
     },
     mappings: mappings.map(entryOf),
-    disabled: [],
+    disabled: (fixture.disabled ?? []).map(({ line, ...mapping }) => entryOf(mapping, line - 1)),
     tests: [],
     endpoints: fixture.endpoints ?? {},
     digest: 'd1',

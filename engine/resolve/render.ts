@@ -67,6 +67,7 @@ function renderFields(rendering: Rendering): Draft | Promise<Draft> {
     fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
     recorder?.onField(name, field.kind, fields[name], segments)
   }
+  if (program.runner !== undefined) recorder?.onField('runner', 'literal', program.runner)
   const targets = program.deliverTo?.map(({ channel, to }, index) => ({
     channel: renderTarget(['deliverTo', index, 'channel'], channel, rendering),
     to: renderTarget(['deliverTo', index, 'to'], to, rendering),

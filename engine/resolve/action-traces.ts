@@ -1,0 +1,116 @@
+/** Owns telling where every field of an action comes from. */
+
+import { isLiteral, type Segment } from '../boundary/segment.ts'
+import type { Action } from './decision.ts'
+import type { Recorder } from './recorder.ts'
+import type { Redactor } from './redact.ts'
+import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
+
+const mostSources = 50
+
+const fieldsOfAction = {
+  wake: ['text', 'mode'],
+  agent: [
+    ...['message', 'name', 'sessionKey', 'wakeMode', 'deliver', 'channel', 'to'],
+    ...['runner', 'model', 'thinking', 'timeoutSeconds'],
+  ],
+} as const
+
+const otherName: Readonly<Record<string, string>> = { mode: 'wakeMode', wakeMode: 'mode' }
+/** The settings that fill a field in. */
+const defaulted: ReadonlySet<string> = new Set(['runner', 'model', 'thinking', 'timeoutSeconds'])
+
+interface Recorded {
+  readonly trace: FieldTrace
+  readonly value: unknown
+}
+
+interface Recording {
+  readonly mapping: string
+  readonly index: number | undefined
+  readonly vars: SourceTrace[]
+  readonly fields: Map<string, Recorded>
+  action: Action | undefined
+}
+
+/** `recorder` hears what is rendered, and `traces` tells it. */
+export function createActionTraces(redactor: Redactor): {
+  readonly recorder: Recorder
+  readonly traces: () => ActionTrace[]
+} {
+  const recordings: Recording[] = []
+  const recorder: Recorder = {
+    onAction: (mapping, index) =>
+      recordings.push({ mapping, index, vars: [], fields: new Map(), action: undefined }),
+    onVar: (name, value) => {
+      const path = `vars.${name}`
+      recordings.at(-1)?.vars.push({ path: name, value: redactor.value(value, path) })
+    },
+    onField: (field, from, value, segments) => {
+      const shown = segments === undefined ? redactor.plain(value) : redactor.text(segments)
+      const trace = { field, value: shown, from, sources: sourcesOf(segments ?? [], redactor) }
+      recordings.at(-1)?.fields.set(field, { trace, value })
+    },
+    onAdmitted: (action) => {
+      const recording = recordings.at(-1)
+      if (recording !== undefined) recording.action = action
+    },
+  }
+  return { recorder, traces: () => recordings.map((recording) => traceOf(recording, redactor)) }
+}
+
+function traceOf({ mapping, index, vars, fields, action }: Recording, redactor: Redactor): ActionTrace {
+  const told =
+    action === undefined
+      ? [...fields.values()].map(({ trace }) => trace)
+      : valuesOf(action).map(([field, value]) => fieldTrace(field, value, fields, redactor))
+  return { mapping, ...(index !== undefined && { index }), vars, fields: told }
+}
+
+function fieldTrace(
+  field: string,
+  value: unknown,
+  fields: Recording['fields'],
+  redactor: Redactor,
+): FieldTrace {
+  const recorded = [field, otherName[field] ?? field].flatMap((name) => fields.get(name) ?? []).find(isGiven)
+  // An alias of a model, a key with spaces around it: the action has another text than was rendered.
+  if (recorded !== undefined) {
+    const { trace } = recorded
+    return { ...trace, field, value: recorded.value === value ? trace.value : redactor.plain(value) }
+  }
+  const shown = redactor.plain(value)
+  const path = `agents.defaults.${field}`
+  const sources = defaulted.has(field) ? [{ path, value: redactor.value(value, path) }] : []
+  return { field, value: shown, from: 'default', sources }
+}
+
+/** What rendered blank counted as absent. */
+function isGiven({ value }: Recorded): boolean {
+  return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
+}
+
+function valuesOf(action: Action): (readonly [string, unknown])[] {
+  const values: Readonly<Record<string, unknown>> = { ...action }
+  const targets = (action.kind === 'agent' && action.deliverTo) || []
+  return fieldsOfAction[action.kind]
+    .flatMap((name): (readonly [string, unknown])[] => {
+      if (name === 'to' && targets.length > 0) return []
+      if (name !== 'channel' || targets.length === 0) return [[name, values[name]]]
+      return targets.flatMap(({ channel, to }, index) => [
+        [`deliverTo[${index}].channel`, channel] as const,
+        [`deliverTo[${index}].to`, to] as const,
+      ])
+    })
+    .filter(([, value]) => value !== undefined)
+}
+
+function sourcesOf(segments: readonly Segment[], redactor: Redactor): SourceTrace[] {
+  const sources = new Map<string, SourceTrace>()
+  for (const segment of segments) {
+    if (sources.size === mostSources) break
+    if (isLiteral(segment) || sources.has(segment.path)) continue
+    sources.set(segment.path, { path: segment.path, value: redactor.value(segment.value, segment.path) })
+  }
+  return [...sources.values()]
+}

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
+import type { HookRequest } from './decision.ts'
+import type { ActionTrace, Explanation } from './trace.ts'
+
+async function explain(
+  mappings: readonly Mapping[],
+  payload: unknown,
+  options: { readonly fixture?: Fixture; readonly request?: Partial<HookRequest> } = {},
+): Promise<Explanation> {
+  return await snapshotOf(mappings, options.fixture).explain(requestOf(payload, options.request))
+}
+
+const verdicts = ({ candidates }: Explanation) => candidates.map(({ mapping, verdict }) => [mapping, verdict])
+
+function fieldsOf(action: ActionTrace | undefined): Record<string, unknown> {
+  return Object.fromEntries((action?.fields ?? []).map(({ field, value, from }) => [field, [from, value]]))
+}
+
+test('each mapping of the endpoint is told with its verdict, in matching order', async () => {
+  const mappings: Mapping[] = [
+    { id: 'a', match: { path: 'test', source: 'x' }, message: 'x' },
+    { id: 'other', match: { path: 'elsewhere' }, message: 'x' },
+    { id: 'b', match: { when: 'n > 3' }, message: 'x' },
+    { id: 'c', message: 'x' },
+    { id: 'd', message: 'x' },
+  ]
+  const explanation = await explain(mappings, { source: 'y', n: 3 })
+  assert.deepEqual(verdicts(explanation), [
+    ['a', 'failed'],
+    ['b', 'failed'],
+    ['c', 'matched'],
+    ['d', 'not-reached'],
+  ])
+  const [first, second] = explanation.candidates
+  assert.equal(first?.place, 'mappings/test.yaml:1:1')
+  assert.deepEqual([first?.clause?.path, first?.clause?.actual], ['match.source', '"y"'])
+  assert.match(first?.clause?.expected ?? '', /"x"/)
+  assert.equal(second?.clause?.path, 'match.when')
+})
+
+test('a mapping that is switched off is told in its place', async () => {
+  const mappings: Mapping[] = [
+    { id: 'a', match: { path: 'test', source: 'x' }, message: 'x' },
+    { id: 'c', match: { path: 'elsewhere' }, message: 'x' },
+    { id: 'e', message: 'x' },
+  ]
+  const fixture: Fixture = {
+    disabled: [
+      { id: 'off', line: 2, match: { path: 'test' }, message: 'x' },
+      { id: 'off elsewhere', line: 2, match: { path: 'elsewhere' }, message: 'x' },
+      { id: 'off everywhere', line: 9, message: 'x' },
+    ],
+  }
+  const explanation = await explain(mappings, {}, { fixture })
+  assert.deepEqual(verdicts(explanation), [
+    ['a', 'failed'],
+    ['off', 'disabled'],
+    ['e', 'matched'],
+    ['off everywhere', 'disabled'],
+  ])
+  const only = await explain([], {}, { fixture, request: { endpoint: 'elsewhere' } })
+  assert.deepEqual(verdicts(only), [
+    ['off elsewhere', 'disabled'],
+    ['off everywhere', 'disabled'],
+  ])
+})
+
+test('a mapping that goes on is followed by the next, and by none where it refuses', async () => {
+  const mappings: Mapping[] = [
+    { id: 'a', continue: true, message: '{{text}}' },
+    { id: 'b', message: 'x' },
+    { id: 'c', message: 'x' },
+  ]
+  assert.deepEqual(verdicts(await explain(mappings, { text: 'x' })), [
+    ['a', 'matched'],
+    ['b', 'matched'],
+    ['c', 'not-reached'],
+  ])
+  assert.deepEqual(verdicts(await explain(mappings, {})), [
+    ['a', 'matched'],
+    ['b', 'not-reached'],
+    ['c', 'not-reached'],
+  ])
+})
+
+test('every field is told with where it comes from and what of the request went into it', async () => {
+  const mapping: Mapping = {
+    match: { path: ':team/:repo' },
+    vars: { who: 'user.login', all: 'user' },
+    message: 'Review #{{number}} of {{vars.who}}: {{title}}, {{title}} by {{params.team}}',
+    name: '{% $uppercase(title) %}',
+    sessionKey: 'hook:{{number}}',
+    channel: 'slack',
+    model: '{{absent}}',
+    allowPayloadRouting: true,
+    timeoutSeconds: 30,
+  }
+  const { actions } = await explain(
+    [mapping],
+    { number: 7, title: 'Fix', user: { login: 'ada' } },
+    { fixture: { defaults: { model: 'openai/gpt-5' } }, request: { endpoint: 'core/web' } },
+  )
+  assert.equal(actions.length, 1)
+  const [action] = actions
+  assert.deepEqual(action?.vars, [
+    { path: 'who', value: '"ada"' },
+    { path: 'all', value: '{"login":"ada"}' },
+  ])
+  assert.deepEqual(fieldsOf(action), {
+    message: ['template', 'Review #7 of ada: Fix, Fix by core'],
+    name: ['expression', 'FIX'],
+    sessionKey: ['template', 'hook:7'],
+    wakeMode: ['default', 'now'],
+    deliver: ['default', 'true'],
+    channel: ['literal', 'slack'],
+    runner: ['default', 'echo'],
+    model: ['default', 'openai/gpt-5'],
+    timeoutSeconds: ['literal', '30'],
+  })
+  assert.deepEqual(action?.fields[0]?.sources, [
+    { path: 'number', value: '"7"' },
+    { path: 'vars.who', value: '"ada"' },
+    { path: 'title', value: '"Fix"' },
+    { path: 'params.team', value: '"core"' },
+  ])
+  assert.deepEqual(action?.fields.find(({ field }) => field === 'model')?.sources, [
+    { path: 'agents.defaults.model', value: '"openai/gpt-5"' },
+  ])
+})
+
+test('every element’s action is told, and its targets', async () => {
+  const mapping: Mapping = {
+    forEach: 'list',
+    message: '{{item}}',
+    mode: 'next-heartbeat',
+    runner: 'claude',
+    deliverTo: [{ channel: 'slack', to: '{{item}}' }, { channel: 'terminal' }],
+    allowPayloadRouting: true,
+  }
+  const { actions } = await explain([mapping], { list: ['a', 'b'] })
+  assert.deepEqual(
+    actions.map(({ index }) => index),
+    [0, 1],
+  )
+  const fields = fieldsOf(actions[1])
+  assert.deepEqual(fields['deliverTo[0].to'], ['template', 'b'])
+  assert.deepEqual(fields['deliverTo[1].channel'], ['literal', 'terminal'])
+  assert.deepEqual(
+    [fields['runner'], fields['wakeMode']],
+    [
+      ['literal', 'claude'],
+      ['literal', 'next-heartbeat'],
+    ],
+  )
+  assert.equal(fields['channel'], undefined)
+})
+
+test('of a refused request what was rendered is told', async () => {
+  const { decision, actions } = await explain(
+    [{ message: '{{a}}', name: 'n', model: 'x/{{b}}', allowPayloadRouting: true }],
+    {
+      a: ' ',
+      b: 'y',
+    },
+  )
+  assert.equal(decision.outcome, 'refused')
+  assert.deepEqual(fieldsOf(actions[0]), {
+    message: ['template', ' '],
+    name: ['literal', 'n'],
+    model: ['template', 'x/y'],
+  })
+})
+
+test('the decision is the one that the request gets', async () => {
+  const mappings: Mapping[] = [
+    { id: 'a', match: { source: 'a' }, continue: true, forEach: 'list', message: '{{item}} {{id}}' },
+    { id: 'b', match: { source: 'a' }, action: 'wake', text: '{% list[0] %}', strict: true },
+    { id: 'c', match: { when: '$number(source) > 1' }, message: '{{x}}', schema: { required: ['x'] } },
+  ]
+  const bodies: unknown[] = [
+    { source: 'a', list: ['x', 'y'] },
+    { source: 'a' },
+    '{"source":"a","list":[1],"id":820982911946154508}',
+    { source: '2' },
+    { source: 'z' },
+    { source: '5', x: 1 },
+    [],
+  ]
+  const withoutIds = (value: unknown) => JSON.stringify(value).replaceAll(/uuid-\d+|id\d+/g, 'id')
+  for (const body of bodies) {
+    const snapshot = snapshotOf(mappings)
+    const decision = await snapshot.resolve(requestOf(body))
+    const explanation = await snapshot.explain(requestOf(body))
+    assert.equal(withoutIds(explanation.decision), withoutIds(decision))
+  }
+})
+
+test('for built-in and unknown endpoints there is the decision and nothing else', async () => {
+  const mappings: Mapping[] = [{ id: 'any', message: 'x' }]
+  const wake = await explain(mappings, { text: 'x' }, { request: { endpoint: 'wake' } })
+  assert.deepEqual([wake.decision.outcome, wake.candidates, wake.actions], ['accepted', [], []])
+  const unknown = await explain(
+    [{ ...mappings[0], match: { path: 'a' } } as Mapping],
+    {},
+    { request: { endpoint: 'b' } },
+  )
+  assert.deepEqual([unknown.decision.outcome, unknown.candidates, unknown.actions], ['ignored', [], []])
+})
+
+test('no secret of the request is shown, wherever it went', async () => {
+  const secrets = [
+    'bearer-sekret-1',
+    'sekret-signature-2',
+    'sekret-query-3',
+    'sekret-field-4',
+    'sekret-nested-5',
+  ]
+  const mapping: Mapping = {
+    match: { path: 'test' },
+    vars: { moved: '$substringAfter(headers.authorization, " ")', apiToken: '"sekret-made-6"', all: '$$' },
+    message:
+      '{{headers.authorization}} {{token}} {{json payload}} {{headers}} {{query.token}} {{vars.moved}} {{vars.apiToken}}',
+    name: '{% headers.`x-hub-signature-256` & "!" & deep.password %}',
+  }
+  const request: Partial<HookRequest> = {
+    headers: { authorization: `Bearer ${secrets[0]}`, 'x-hub-signature-256': `sha256=${secrets[1]}` },
+    query: { token: secrets[2] },
+  }
+  const payload = { token: secrets[3], deep: { password: secrets[4] } }
+  const refusing: Mapping = { id: 'no', match: { headers: { authorization: 'x' } }, message: 'x' }
+  const { candidates, actions } = await explain([refusing, mapping], payload, { request })
+  const shown = JSON.stringify({ candidates, actions })
+  for (const secret of [...secrets, 'sekret-made-6'])
+    assert.ok(!shown.includes(secret), `${secret} in ${shown}`)
+  assert.match(shown, /"headers\.authorization","value":"\\"…\\""/)
+})
+
+test('long values are cut, and huge ones cost no more', async () => {
+  const payload = {
+    text: 'x'.repeat(100_000),
+    list: Array.from({ length: 100_000 }, (_, index) => ({ index })),
+    wide: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`key${index}`, index])),
+  }
+  const mapping: Mapping = { vars: { list: 'list', wide: 'wide', text: 'text' }, message: '{{text}}' }
+  const { actions } = await explain([mapping], payload)
+  const values = [...(actions[0]?.vars ?? []), ...(actions[0]?.fields ?? [])].map(({ value }) => value)
+  assert.ok(values.every((value) => value.length <= 201))
+  assert.deepEqual(
+    actions[0]?.vars.map(({ value }) => [value.slice(0, 12), value.at(-1)]),
+    [
+      ['[{"index":0}', '…'],
+      ['{"key0":0,"k', '…'],
+      ['"xxxxxxxxxxx', '…'],
+    ],
+  )
+})

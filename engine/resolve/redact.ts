@@ -1,0 +1,113 @@
+/** Owns how a value of a request is shown to people: secrets hidden, long values cut, and no more work than that takes. */
+
+import { isLiteral, type Segment } from '../boundary/segment.ts'
+import { isSecretKey } from '../config/secret.ts'
+import type { HookRequest } from './decision.ts'
+import { isExactNumber } from './exact-numbers.ts'
+import { secretTextsOf } from './secret-texts.ts'
+
+/** In UTF-16 units. */
+const longestShown = 200
+/** By so much of a secret it is recognised in a text. */
+const recognised = 32
+
+const hidden = '…'
+
+export interface Redactor {
+  /** As compact JSON; `path` leads to it from the request, as a human would write it or in segments. */
+  value(value: unknown, path: string | readonly (string | number)[]): string
+  /** A rendered text. */
+  text(segments: readonly Segment[]): string
+  /** A text as it stands, any other value as compact JSON. */
+  plain(value: unknown): string
+}
+
+/** Besides what stands under a secret's name it hides the same texts elsewhere: an expression may have moved them. */
+export function createRedactor(request: HookRequest): Redactor {
+  const secrets = secretTextsOf(request, isSecretName)
+
+  /** Enough of the text to fill what is shown. */
+  function scrub(text: string): string {
+    const whole = text.length <= longestShown + recognised
+    let shown = whole ? text : text.slice(0, longestShown + 2 * recognised)
+    for (const secret of secrets) shown = withoutSecret(shown, secret)
+    // At its end a secret may begin that was not recognised.
+    return whole ? shown : `${shown.slice(0, -recognised)}${hidden}`
+  }
+
+  function json(value: unknown): string {
+    let text = ''
+    function write(inner: unknown): void {
+      if (text.length > longestShown) return
+      if (typeof inner === 'string') text += JSON.stringify(scrub(inner))
+      else if (typeof inner !== 'object' || inner === null) text += String(inner)
+      else if (isExactNumber(inner)) text += inner.rawJSON
+      else if (Array.isArray(inner)) writeList(inner)
+      else writeFields(inner as Readonly<Record<string, unknown>>)
+    }
+    function writeList(list: readonly unknown[]): void {
+      text += '['
+      for (let index = 0; index < list.length && text.length <= longestShown; index++) {
+        if (index > 0) text += ','
+        write(list[index])
+      }
+      text += ']'
+    }
+    function writeFields(fields: Readonly<Record<string, unknown>>): void {
+      text += '{'
+      let first = true
+      for (const name in fields) {
+        if (text.length > longestShown) break
+        if (!Object.hasOwn(fields, name)) continue
+        text += `${first ? '' : ','}${JSON.stringify(name.slice(0, longestShown))}:`
+        first = false
+        write(isSecretName(name) ? hidden : fields[name])
+      }
+      text += '}'
+    }
+    write(value)
+    return cut(text)
+  }
+
+  return {
+    value: (value, path) => (isSecretPath(path) ? `"${hidden}"` : json(value)),
+    plain: (value) => (typeof value === 'string' ? cut(scrub(value)) : json(value)),
+    text: (segments) => {
+      let text = ''
+      for (const segment of segments) {
+        if (text.length > longestShown) break
+        if (isLiteral(segment)) text += segment.literal
+        else text += isSecretPath(segment.path) ? hidden : scrub(segment.value)
+      }
+      return cut(text)
+    },
+  }
+}
+
+function isSecretPath(path: string | readonly (string | number)[]): boolean {
+  const segments = typeof path === 'string' ? path.split('.') : path
+  return segments.some((segment) => typeof segment === 'string' && isSecretName(segment))
+}
+
+/** Signatures too: with one and its body a request can be sent again. */
+function isSecretName(name: string): boolean {
+  const start = name.slice(0, longestShown)
+  return isSecretKey(start) || /signature|hmac/i.test(start)
+}
+
+function withoutSecret(text: string, secret: string): string {
+  const start = secret.slice(0, recognised)
+  let result = ''
+  let done = 0
+  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, done)) {
+    let end = at + start.length
+    while (end < text.length && end - at < secret.length && text[end] === secret[end - at]) end++
+    result += text.slice(done, at) + hidden
+    done = end
+  }
+  return done === 0 ? text : result + text.slice(done)
+}
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}${hidden}`.toWellFormed() : text
+}
