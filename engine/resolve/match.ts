@@ -25,7 +25,7 @@ export interface Search {
 }
 
 export function createSearch(candidates: Candidates, base: Scope): Search {
-  const turns = createTurns()
+  const turns = createTurns(candidates.spent)
   const failures: Failure[] = []
 
   function next(): Found | Promise<Found> {

@@ -106,6 +106,8 @@ export interface Program {
 export interface Candidates {
   /** How many mappings cover the endpoint, those that the decision index passes over included. */
   readonly covering: number
+  /** The steps that finding them has cost. */
+  readonly spent: number
   readonly next: () => Candidate | undefined
 }
 

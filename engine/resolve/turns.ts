@@ -15,8 +15,9 @@ export interface Turns {
   readonly next: () => Promise<void>
 }
 
-export function createTurns(): Turns {
-  const steps: Steps = { spent: 0, limit: 0 }
+/** `spent`: what this turn has already cost. */
+export function createTurns(spent = 0): Turns {
+  const steps: Steps = { spent, limit: 0 }
   let end = stepsOfTurn
   return {
     begin: () => {

@@ -93,14 +93,14 @@ function compileOperator(operator: OperatorTest, path: Path): Holds {
       return (value) => !refused.has(value)
     }
     case 'numeric':
-      return (value) => typeof value === 'number' && operator.bounds.every((bound) => isWithin(value, bound))
+      return (value) => typeof value === 'number' && isWithin(value, operator.bounds)
     case 'pattern':
       return compileSearch(operator.regex.test, writePath([...path, 'pattern']))
   }
 }
 
 /** What a search costs at least, and how many steps each character takes. */
-const stepsOfSearch = 40
+const stepsOfSearch = 30
 const stepsOfCharacter = 2
 
 /** A search in text, counted, that names its clause where the text is too long. */

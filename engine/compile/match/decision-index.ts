@@ -24,7 +24,7 @@ export interface DecisionIndex {
 export const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
 
 /** What a request's way through the index may cost before all mappings of its paths are tried instead. */
-const stepsOfIndex = 400_000
+const stepsOfIndex = 600_000
 
 type Params = Candidate['params']
 
@@ -56,7 +56,7 @@ export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex
         covering += value.all.length
         for (const list of value.find(request, steps)) lists.push({ list, tag: params })
       }
-      return { covering, next: inOrder(lists) }
+      return { covering, spent: steps.spent, next: inOrder(lists) }
     },
     covering: (endpoint) => {
       const next = inOrder(groupsOf(endpoint).map(({ value, params }) => ({ list: value.all, tag: params })))

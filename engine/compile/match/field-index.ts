@@ -1,5 +1,6 @@
 /** Owns finding mappings by what a payload holds: a tree of field paths, walked together with the payload. */
 
+import type { HookRequest } from '../../resolve/decision.ts'
 import type { Steps } from '../../resolve/program.ts'
 import type { Scalar } from './scalar.ts'
 import { anyElement, fieldOf, spend } from './walk.ts'
@@ -10,7 +11,7 @@ export type Bucket = readonly number[]
 export interface FieldIndex {
   readonly add: (path: readonly string[], value: Scalar, position: number) => void
   /** Hands over each bucket that the payload leads to, some more than once. @throws StepLimitError */
-  readonly find: (payload: unknown, found: (bucket: Bucket) => void, steps: Steps) => void
+  readonly find: (request: HookRequest, found: (bucket: Bucket) => void, steps: Steps) => void
 }
 
 interface Node {
@@ -20,12 +21,15 @@ interface Node {
 
 /** So few fields are asked for, rather than the payload's keys listed. */
 const fewChildren = 32
+/** Bytes of a body. The keys of one of a megabyte take 50 ms to list. */
+const smallBody = 65_536
 
 export function createFieldIndex(): FieldIndex {
   const root = createNode()
   return {
     add: (path, value, position) => addTo(nodeAt(root, path).buckets, value, position),
-    find: (payload, found, steps) => walk(root, payload, found, steps),
+    find: ({ payload, rawBody }, found, steps) =>
+      walk(root, payload, { found, steps, isSmall: rawBody.length <= smallBody }),
   }
 }
 
@@ -53,43 +57,48 @@ function nodeAt(root: Node, path: readonly string[]): Node {
   return node
 }
 
-type Found = (bucket: Bucket) => void
+interface Walk {
+  readonly found: (bucket: Bucket) => void
+  readonly steps: Steps
+  /** Whether no object of the payload can have so many keys that listing them takes long. */
+  readonly isSmall: boolean
+}
 
-function walk(node: Node, value: unknown, found: Found, steps: Steps): void {
+function walk(node: Node, value: unknown, way: Walk): void {
   if (!Array.isArray(value)) {
-    visit(node, value, found, steps)
+    visit(node, value, way)
     return
   }
   const visitElement = (element: unknown): boolean => {
-    visit(node, element, found, steps)
+    visit(node, element, way)
     return false
   }
-  anyElement(value, visitElement, steps)
+  anyElement(value, visitElement, way.steps)
 }
 
-function visit(node: Node, value: unknown, found: Found, steps: Steps): void {
+function visit(node: Node, value: unknown, way: Walk): void {
   if (typeof value === 'object' && value !== null) {
-    if (node.children.size > 0) descend(node.children, value, found, steps)
+    if (node.children.size > 0) descend(node.children, value, way)
     return
   }
   const bucket = node.buckets.get(value)
-  if (bucket !== undefined) found(bucket)
+  if (bucket !== undefined) way.found(bucket)
 }
 
 /** Over whichever are fewer, the fields that patterns name or those that the payload has. */
-function descend(children: Node['children'], value: object, found: Found, steps: Steps): void {
-  const keys = children.size > fewChildren ? Object.keys(value) : undefined
-  if (keys !== undefined) spend(steps, keys.length)
+function descend(children: Node['children'], value: object, way: Walk): void {
+  const keys = children.size > fewChildren && way.isSmall ? Object.keys(value) : undefined
   if (keys !== undefined && keys.length < children.size) {
+    spend(way.steps, keys.length)
     for (const key of keys) {
       const child = children.get(key)
-      if (child !== undefined) walk(child, fieldOf(value, key), found, steps)
+      if (child !== undefined) walk(child, fieldOf(value, key), way)
     }
     return
   }
-  spend(steps, children.size)
+  spend(way.steps, children.size)
   for (const [key, child] of children) {
     const field = fieldOf(value, key)
-    if (field !== undefined) walk(child, field, found, steps)
+    if (field !== undefined) walk(child, field, way)
   }
 }

@@ -41,7 +41,7 @@ export function createGroupIndex(mappings: readonly Filed[]): GroupIndex {
     const found = new Set<Bucket>([others])
     const keep = (bucket: Bucket) => void found.add(bucket)
     findByHeader(headers, request.headers, keep)
-    fields.find(request.payload, keep, steps)
+    fields.find(request, keep, steps)
     return [...found]
   }
   return {

@@ -26,7 +26,12 @@ export function readBounds(value: unknown): ReadBounds {
   return isSatisfiable(bounds) ? { bounds } : wrong('holds bounds that no number satisfies together')
 }
 
-export function isWithin(value: number, { operator, value: bound }: NumericBound): boolean {
+export function isWithin(value: number, bounds: readonly NumericBound[]): boolean {
+  for (const bound of bounds) if (!satisfies(value, bound)) return false
+  return true
+}
+
+function satisfies(value: number, { operator, value: bound }: NumericBound): boolean {
   switch (operator) {
     case '=':
       return value === bound
@@ -45,7 +50,7 @@ export function isWithin(value: number, { operator, value: bound }: NumericBound
 
 /** Where the range is more than one number, no list of `!=` empties it. */
 function isSatisfiable(bounds: readonly NumericBound[]): boolean {
-  const holds = (value: number) => bounds.every((bound) => isWithin(value, bound))
+  const holds = (value: number) => isWithin(value, bounds)
   const pinned = bounds.find(({ operator }) => operator === '=')
   if (pinned !== undefined) return holds(pinned.value)
   const least = Math.max(...valuesOf(bounds, ['>', '>=']))

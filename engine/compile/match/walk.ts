@@ -16,6 +16,9 @@ export function spend(steps: Steps, count: number): void {
   if (steps.spent > steps.limit) throw new StepLimitError()
 }
 
+/** Elements that are paid for at once. */
+const batch = 256
+
 /**
  * Whether `holds` says so of any element that is no list itself. Lists in lists are kept on a list of their own: a
  * payload may nest deeper than the stack is.
@@ -28,8 +31,12 @@ export function anyElement(
 ): boolean {
   let nested: (readonly unknown[])[] | undefined
   for (let current: readonly unknown[] | undefined = list; current !== undefined; current = nested?.pop()) {
-    for (const element of current) {
-      spend(steps, 1)
+    const { length } = current
+    // Of a list in a list also when it is empty: there may be many.
+    if (length === 0) spend(steps, 1)
+    for (let at = 0; at < length; at++) {
+      if (at % batch === 0) spend(steps, Math.min(batch, length - at))
+      const element = current[at]
       if (Array.isArray(element)) {
         nested ??= []
         nested.push(element)
