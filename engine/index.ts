@@ -19,6 +19,7 @@ export type {
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/diagnostic.ts'
 export { blanks, formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'
+export { type EditorSchema, editorSchemas } from './config/editor-schema.ts'
 export { type LoadOptions, loadConfiguration } from './config/load.ts'
 export { nearestName } from './config/nearest.ts'
 export { writePath } from './config/path.ts'

@@ -50,7 +50,7 @@ function createAjv(): Ajv {
   for (const keyword of keywords) created.addKeyword(keyword)
   created.addKeyword({
     keyword: 'later',
-    validate: (when: true | 'object', value: unknown) => (when === 'object' ? !isMap(value) : isEmpty(value)),
+    validate: (_: true, value: unknown) => isEmpty(value),
   })
   created.addKeyword({
     keyword: 'atMostMs',
@@ -64,10 +64,6 @@ function createAjv(): Ajv {
     },
   })
   return created
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isEmpty(value: unknown): boolean {

@@ -9,15 +9,17 @@ export interface Notes {
   description?: string
   /** What the value must be, for a message: "must be …". Absent: told from the schema. */
   expects?: string
-  /** The feature is not built yet: only an empty value is accepted. `object`: only maps are too early. */
-  later?: true | 'object'
+  /** The feature is not built yet: only an empty value is accepted. */
+  later?: true
   /** False: `${…}` below this key is plain text. */
   references?: false
+  /** What editors are told of the value: the name of one of their definitions. */
+  editor?: string
   /** A duration's longest value in milliseconds. */
   atMostMs?: number
 }
 
-export const keywords = ['expects', 'references'] as const
+export const keywords = ['expects', 'references', 'editor'] as const
 
 /** A map with exactly these keys. */
 export function keys<Properties extends Type.TProperties>(
@@ -26,6 +28,11 @@ export function keys<Properties extends Type.TProperties>(
 ) {
   return Type.Object(properties, { additionalProperties: false, ...notes })
 }
+
+/** For editors that look for their schema in the file. */
+export const schemaKey = Type.Optional(
+  Type.String({ references: false, description: 'Where editors find the JSON Schema of this file.' }),
+)
 
 /** A map with exactly these keys that may be left out as a whole; then all its defaults hold. */
 export function section<Properties extends Type.TProperties>(properties: Properties, notes: Notes = {}) {

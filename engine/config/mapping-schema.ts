@@ -2,7 +2,7 @@
 
 import * as Type from 'typebox'
 import type { HeaderPattern } from './configuration.ts'
-import { byName, keys, later, oneOf, text } from './keywords.ts'
+import { byName, keys, later, oneOf, schemaKey, text } from './keywords.ts'
 import { testList } from './test-schema.ts'
 
 /** A text that may hold placeholders. */
@@ -36,30 +36,34 @@ export const mappingSchema = keys({
   description: Type.Optional(Type.String({ description: 'For people.' })),
   enabled: Type.Boolean({ default: true, description: 'False: checked, but never matched.' }),
   match: Type.Optional(
-    keys({
-      path: Type.Optional(
-        text({
-          description:
-            'The endpoint name; a segment such as `:id` stands for any one segment. Absent or `/`: every endpoint.',
-        }),
-      ),
-      source: Type.Optional(Type.String({ description: "The body's top-level `source` equals it." })),
-      headers: Type.Optional(
-        byName(headerPattern, {
-          description: 'Name -> text, list of which any may be equal, or tests; names fold case.',
-        }),
-      ),
-      body: Type.Optional(
-        Type.Unsafe<Record<string, unknown>>({
-          type: 'object',
-          minProperties: 1,
-          expects: 'a map of at least one key of the payload',
-          description:
-            'A pattern over the payload: keys, and below them a text, number, true, false or null, a list of which any may be equal, or operators.',
-        }),
-      ),
-      when: Type.Optional(text({ description: 'A JSONata expression; only `true` matches.' })),
-    }),
+    keys(
+      {
+        path: Type.Optional(
+          text({
+            description:
+              'The endpoint name; a segment such as `:id` stands for any one segment. Absent or `/`: every endpoint.',
+          }),
+        ),
+        source: Type.Optional(Type.String({ description: "The body's top-level `source` equals it." })),
+        headers: Type.Optional(
+          byName(headerPattern, {
+            description: 'Name -> text, list of which any may be equal, or tests; names fold case.',
+          }),
+        ),
+        body: Type.Optional(
+          Type.Unsafe<Record<string, unknown>>({
+            type: 'object',
+            minProperties: 1,
+            expects: 'a map of at least one key of the payload',
+            editor: 'bodyPattern',
+            description:
+              'A pattern over the payload: keys, and below them a text, number, true, false or null, a list of which any may be equal, or operators.',
+          }),
+        ),
+        when: Type.Optional(text({ description: 'A JSONata expression; only `true` matches.' })),
+      },
+      { description: 'Which requests are meant; absent: all. Everything under it must hold.' },
+    ),
   ),
   schema: Type.Optional(
     Type.Unsafe<string | boolean | Record<string, unknown>>({
@@ -168,6 +172,7 @@ export const endpointPolicies = byName(endpointPolicySchema, {
 })
 
 export const mappingFileSchema = keys({
+  $schema: schemaKey,
   endpoints: endpointPolicies,
   mappings: mappingList,
   tests: testList,

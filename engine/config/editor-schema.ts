@@ -1,0 +1,121 @@
+/** Owns the JSON Schemas that editors read: what our own say, in words that every reader of JSON Schema knows. */
+
+import { bodyPatternDefinitions } from './body-pattern-definitions.ts'
+import { configurationSchema } from './configuration-schema.ts'
+import { mappingFileSchema } from './mapping-schema.ts'
+
+/** A JSON Schema as plain JSON. */
+export type EditorSchema = Readonly<Record<string, unknown>>
+
+/** Of draft 7, which editors know best: of the configuration file, and of mapping files. */
+export function editorSchemas(): { readonly configuration: EditorSchema; readonly mappings: EditorSchema } {
+  return {
+    configuration: createDocument('configuration', 'Configuration of Reveille', configurationSchema),
+    mappings: createDocument('mappings', 'Mappings of Reveille', mappingFileSchema),
+  }
+}
+
+function createDocument(name: string, title: string, schema: unknown): EditorSchema {
+  const document = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: `urn:reveille:${name}`,
+    title,
+    ...convert(schema as Node, true),
+    definitions: bodyPatternDefinitions,
+  }
+  return JSON.parse(JSON.stringify(document)) as EditorSchema
+}
+
+type TypeName = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
+
+/** What is read of our own schemas. */
+interface Node {
+  readonly type?: TypeName | readonly TypeName[]
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly string[]
+  readonly pattern?: string
+  readonly items?: Node
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | Node
+  readonly propertyNames?: Node
+  readonly references?: false
+  readonly later?: true
+  readonly editor?: string
+}
+
+/** The keywords that go over as they are. Those of lists and maps hold schemas, or depend on some. */
+const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
+  string: ['enum', 'minLength', 'maxLength', 'pattern'],
+  number: ['minimum', 'maximum'],
+  integer: ['minimum', 'maximum'],
+  boolean: [],
+  array: ['minItems', 'maxItems'],
+  object: ['minProperties'],
+}
+
+/** `references`: whether `${…}` is resolved here. */
+function convert(node: Node, references: boolean): EditorSchema {
+  const open = references && node.references !== false
+  const { description, default: preset } = node
+  return {
+    ...(description !== undefined && { description }),
+    ...(preset !== undefined && { default: preset }),
+    ...(node.editor === undefined
+      ? oneOrAny(alternatives(node, open))
+      : { allOf: [{ $ref: `#/definitions/${node.editor}` }] }),
+  }
+}
+
+/** A schema for each type: readers that are strict refuse keywords beside several types. */
+function alternatives(node: Node, open: boolean): EditorSchema[] {
+  const types = node.type === undefined ? [] : [node.type].flat()
+  const found = types.map((type) => ({
+    type,
+    ...pick(node, plainKeywords[type]),
+    ...(type === 'array' && node.items && { items: convert(node.items, open) }),
+    ...(type === 'object' && mapKeywords(node, open)),
+  }))
+  const takesReference = open && types.some((type) => type !== 'array' && type !== 'object')
+  return takesReference && !isFreeText(node, types) ? [...found, reference] : found
+}
+
+const reference = {
+  type: 'string',
+  pattern: '\\$\\{',
+  description: '${NAME}, ${NAME:-default} or ${file:/path}.',
+}
+
+function isFreeText(node: Node, types: readonly TypeName[]): boolean {
+  if (!types.includes('string') || node.enum) return false
+  return node.pattern === undefined || new RegExp(node.pattern, 'u').test('${NAME}')
+}
+
+function oneOrAny(found: readonly EditorSchema[]): EditorSchema {
+  const [only = {}] = found
+  return found.length > 1 ? { anyOf: found } : only
+}
+
+function mapKeywords(node: Node, open: boolean): EditorSchema {
+  const { properties, additionalProperties: rest, propertyNames: names } = node
+  const known = Object.entries(properties ?? {}).filter(([, key]) => key.later !== true)
+  // What has a default is filled in before it is required.
+  const required = node.required?.filter((name) => properties?.[name]?.default === undefined) ?? []
+  return {
+    ...(properties && {
+      properties: Object.fromEntries(known.map(([name, key]) => [name, convert(key, open)])),
+    }),
+    ...(required.length > 0 && { required }),
+    ...(rest !== undefined && {
+      additionalProperties: typeof rest === 'object' ? convert(rest, open) : rest,
+    }),
+    ...(names && { propertyNames: pick(names, plainKeywords.string) }),
+  }
+}
+
+function pick(node: Node, keywords: readonly string[]): EditorSchema {
+  return Object.fromEntries(
+    keywords.flatMap((keyword) => (keyword in node ? [[keyword, node[keyword as keyof Node]]] : [])),
+  )
+}
