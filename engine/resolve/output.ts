@@ -2,6 +2,7 @@
 
 import type { LiteralSegment, Segment } from '../boundary/segment.ts'
 import { isExactNumber, isInexact, mayHoldInexact } from './exact-numbers.ts'
+import { indentedLength } from './indented-length.ts'
 import { RefusalError } from './refusal.ts'
 
 /** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
@@ -106,13 +107,19 @@ export function textOf(value: unknown, output: Output): string {
 /** @throws RefusalError `TEMPLATE_FAILED` for a value nested too deeply to print. */
 export function jsonOf(value: unknown, output: Output, indent?: number): string {
   if (!output.exact && isInexact(value)) throw new InexactNumberError()
-  let json: string | undefined
+  let json = stringify(value)
+  if (json !== undefined && indent !== undefined && indent > 0) {
+    spendWork(output.meter, indentedLength(json, indent, output.meter.work))
+    json = stringify(value, indent)
+  } else spendWork(output.meter, json?.length ?? 0)
+  if (!output.exact && json !== undefined && mayHoldInexact(json)) throw new InexactNumberError()
+  return json ?? ''
+}
+
+function stringify(value: unknown, indent?: number): string | undefined {
   try {
-    json = JSON.stringify(value, undefined, indent)
+    return JSON.stringify(value, undefined, indent)
   } catch (cause) {
     throw new RefusalError('TEMPLATE_FAILED', 'a value is nested too deeply to render', [], { cause })
   }
-  spendWork(output.meter, json?.length ?? 0)
-  if (!output.exact && json !== undefined && mayHoldInexact(json)) throw new InexactNumberError()
-  return json ?? ''
 }

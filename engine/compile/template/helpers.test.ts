@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { RefusalError } from '../../resolve/refusal.ts'
 import { rendered } from './fixture.ts'
 import { helpers } from './helpers.ts'
 
@@ -78,4 +79,14 @@ test('every helper has its cases and an example that compiles', () => {
   for (const { usage } of Object.values(helpers)) {
     rendered(usage.startsWith('{{#if') ? `${usage}{{/if}}` : usage)
   }
+})
+
+test('indented JSON that nesting would make enormous is refused before it is made', () => {
+  const tower = '['.repeat(900) + ']'.repeat(900)
+  const payload = `[${Array.from({ length: 500 }, () => tower).join()}]`
+  assert.throws(
+    () => rendered('{{truncate (json payload 2) 20}}', payload),
+    (error) => error instanceof RefusalError && error.code === 'TOO_LARGE_RENDERED',
+  )
+  assert.equal(rendered('{{truncate (json payload) 5}}', payload), '[[[[…')
 })
