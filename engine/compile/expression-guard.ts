@@ -1,9 +1,8 @@
 /** Owns what keeps the expression library from holding the event loop and from filling the memory. */
 
 import type jsonata from 'jsonata'
+import { takeTurn } from '../resolve/turn.ts'
 
-/** How long expressions go on before everything else has a turn. Milliseconds. */
-const sliceMs = 10
 /** Elements that a function of ours handles between two looks at the clock. */
 const batch = 1024
 
@@ -18,35 +17,6 @@ export function guardExpression(expression: jsonata.Expression): void {
   expression.assign(entry, takeTurn)
   expression.registerFunction('sort', sort, '<af?:a>')
   expression.registerFunction('distinct', distinct, '<x:x>')
-}
-
-/** Evaluations that have had their time, the longest waiting first. There is one event loop, so there is one queue. */
-const waiting: (() => void)[] = []
-/** When the expressions of this turn of the event loop have had their time; 0: none has run in it. */
-let turnEnds = 0
-
-/** Nothing while there is time left; else what resolves when it is the evaluation's turn again. */
-function takeTurn(): Promise<void> | undefined {
-  const now = performance.now()
-  if (now < turnEnds) return undefined
-  if (turnEnds === 0) {
-    beginTurn(now)
-    return undefined
-  }
-  return new Promise((resolve) => waiting.push(resolve))
-}
-
-function beginTurn(now: number): void {
-  turnEnds = now + sliceMs
-  setImmediate(endTurn)
-}
-
-function endTurn(): void {
-  turnEnds = 0
-  const resume = waiting.shift()
-  if (resume === undefined) return
-  beginTurn(performance.now())
-  resume()
 }
 
 type IsAfter = (left: unknown, right: unknown) => boolean | Promise<boolean>
