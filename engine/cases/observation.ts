@@ -24,7 +24,7 @@ export function observe(decision: Decision, status: number): Observation {
       const mappings = new Set(decision.actions.map(({ mapping }) => mapping ?? decision.mapping))
       mappings.delete(undefined)
       const mapping = mappings.size > 0 ? [...mappings].join(', ') : decision.mapping
-      return { outcome: 'accepted', status, mapping, actions: decision.actions.map(observeAction) }
+      return { outcome: 'accepted', status, mapping, actions: observeActions(decision.actions) }
     }
     case 'ignored':
       return { outcome: 'ignored', status, reason: decision.reason, actions: [] }
@@ -37,6 +37,16 @@ export function observe(decision: Decision, status: number): Observation {
       return { outcome, status, code, reason: `${message}${beneath}`, details, mapping, actions: [] }
     }
   }
+}
+
+/** Each with its position among those of its mapping, which is that of the element that it was made for. */
+function observeActions(actions: readonly Action[]): ObservedAction[] {
+  const counts = new Map<string | undefined, number>()
+  return actions.map((action) => {
+    const index = counts.get(action.mapping) ?? 0
+    counts.set(action.mapping, index + 1)
+    return { index, ...observeAction(action) }
+  })
 }
 
 /** `mode` and `wakeMode` may stand for each other, as in mappings. */

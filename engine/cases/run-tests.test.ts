@@ -152,3 +152,37 @@ test('a time that cannot be read fails its test and no other', async () => {
   const results = await runTests({ tests, snapshot: snapshotOf([{ message: 'x' }]), surface: plainSurface })
   assert.deepEqual(results.map(toldBy), [['now: a time such as 2026-01-01T00:00:00Z, not soon'], []])
 })
+
+const several = [
+  { id: 'one', continue: true, action: 'wake', text: 'Seen {{title}}' },
+  { id: 'each', forEach: 'items', message: 'Item {{item}}' },
+] as const
+
+test('several actions are expected one by one, in their order, and each element by its position', async () => {
+  const situation = { mappings: several, body: { title: 'crash', items: ['a', 'b'] } }
+  const actions = [
+    { mapping: 'one', action: 'wake', text: 'Seen crash' },
+    { mapping: 'each', index: 0, message: 'Item a' },
+    { mapping: 'each', index: 1, message: 'Item c' },
+  ] as const
+  assert.deepEqual(toldBy(await resultOf({ actions }, situation)), [
+    'expect.actions[2].message: "Item c", not "Item b"',
+  ])
+  assert.deepEqual(toldBy(await resultOf({ actions: actions.slice(0, 2) }, situation)), [
+    'expect.actions: 2 actions, not 3 actions',
+  ])
+})
+
+test('fields at the top are for a single action, and several are told to go under actions', async () => {
+  const situation = { mappings: several, body: { items: ['a', 'b'] } }
+  const { mismatches } = await resultOf({ message: 'Item a' }, situation)
+  assert.deepEqual(
+    mismatches.map(({ expected, actual, hint }) => [expected, actual, hint]),
+    [['one action', '3 actions', 'Write `actions:` with what is expected of each of the 3.']],
+  )
+})
+
+test('a skipped request is expected by its outcome and mapping', async () => {
+  const situation = { mappings: several.slice(1), body: { items: [] } }
+  assert.deepEqual(toldBy(await resultOf({ outcome: 'skipped', mapping: 'each' }, situation)), [])
+})

@@ -13,6 +13,8 @@ const shownColumns = 100
 const shownAround = 2
 /** Lines of a text that only had to contain something. */
 const shownLines = 20
+/** Lines of a difference. */
+const mostLines = 60
 /** Beyond so many edits the texts have nothing to do with each other. */
 const mostEdits = 1000
 const labels = { expected: 'expected  ', actual: 'actual    ' }
@@ -59,7 +61,8 @@ function lineDifference(wanted: string, actual: string, paint: Paint): string[] 
     if (added) return value.map((line) => paint.green(`+ ${printable(line)}`))
     return shortened(value, index === 0, index === changes.length - 1).map((line) => `  ${printable(line)}`)
   })
-  return [legend, ...lines]
+  const more = lines.length - mostLines
+  return [legend, ...lines.slice(0, mostLines), ...(more > 0 ? [`… ${more} more lines`] : [])]
 }
 
 /** Equal lines help only near a difference. */

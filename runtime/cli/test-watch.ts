@@ -6,11 +6,15 @@ import { createStopSignal } from './stop-signal.ts'
 import { isGood } from './test-report.ts'
 import type { TestRun } from './test-run.ts'
 
-/** @returns the exit code of the last run */
+/**
+ * `isPlain`: nothing stands between two results, for whoever reads them by machine.
+ *
+ * @returns the exit code of the last run
+ */
 export async function watchSource(
   run: () => Promise<TestRun>,
   tell: (done: TestRun) => void,
-  io: Io,
+  { io, isPlain }: { readonly io: Io; readonly isPlain: boolean },
 ): Promise<number> {
   const stop = createStopSignal({
     signals: io.signals ?? silent,
@@ -35,7 +39,7 @@ export async function watchSource(
     // A hint is only a hint: the same content gives the same results.
     if (next.digest === last.digest) continue
     last = next
-    io.out(`\n${separator(io)}\n`)
+    if (!isPlain) io.out(`\n${separator(io)}\n`)
     tell(last)
   }
   stop.close()

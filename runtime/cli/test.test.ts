@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { test } from 'node:test'
+import { presetsFolder } from '../presets-folder.ts'
 import { createCommandLine } from './io-fixture.ts'
 
 const mapping = `mappings:
@@ -134,6 +137,45 @@ test('what a test made of a payload cannot steer the terminal', async (t) => {
   const { code, out } = await run('test')
   assert.equal(code, 1)
   assert.doesNotMatch(out.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
+})
+
+test('the tests of every built-in preset pass, without any configuration', async (t) => {
+  const { run } = await createCommandLine(t, {})
+  const { code, out, err } = await run('test', '--presets', 'all')
+  assert.deepEqual([code, err], [0, ''], out.match(/.*✗[^✓]*/g)?.join(''))
+  assert.match(out, /github\.yaml\n {2}✓/)
+  assert.match(out, /stripe\.yaml\n {2}✓/)
+})
+
+test('presets are named one by one, and a misspelt one is bad usage', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, out } = await run('test', '--preset', 'stripe', '--json')
+  const { ok, source, tests } = JSON.parse(out)
+  assert.deepEqual([code, ok, source], [0, true, 'the preset stripe'])
+  assert.ok(tests.every(({ file }: { file: string }) => file.endsWith('stripe.yaml')))
+  const misspelt = await run('test', '--preset', 'strype')
+  assert.equal(misspelt.code, 2)
+  assert.match(misspelt.err, /^There is no preset strype\. Did you mean stripe\?/)
+  assert.equal((await run('test', '--preset', 'stripe', '--config', 'reveille.yaml')).code, 2)
+})
+
+test('a copy of a preset whose match was broken says which clause of which mapping failed, and on what', async (t) => {
+  const preset = await readFile(path.join(presetsFolder(), 'github.yaml'), 'utf8')
+  const broken = preset.replace('action: [opened,', 'action: [openned,')
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { code, out } = await run('test')
+  assert.equal(code, 1)
+  const lines = [
+    / {2}✗ an opened pull request is reviewed/,
+    / {6}mappings\/github\.yaml:\d+:7 {2}expect/,
+    / {6}expected {2}accepted/,
+    / {6}actual {4}ignored/,
+    /\s+because {4}no mapping of endpoint "github" matched \(6 tried\)/,
+    /\s+mapping "github-pull-request-opened" did not match {2}mappings\/github\.yaml:\d+:5/,
+    / {8}match\.body\.action {2}expected {2}one of "openned", "reopened", "ready_for_review"/,
+    / {8} {17} {2}found {5}"opened"/,
+  ]
+  assert.match(out, new RegExp(lines.map(({ source }) => source).join('\\n')))
 })
 
 test('--watch runs again when a file says something else, survives a broken one, and ends with the last result', async (t) => {

@@ -16,7 +16,7 @@ export async function test(patterns: readonly string[], options: TestOptions, io
   const source = findTestSource(options, io)
   const run = () => runSource(source, patterns, io)
   const tell = (done: TestRun) => (options.json ? tellJson(done, io) : tellPeople(done, io))
-  if (options.watch) return watchSource(run, tell, io)
+  if (options.watch) return watchSource(run, tell, { isPlain: options.json === true, io })
   const done = await run()
   tell(done)
   // A pattern that fits nothing was meant to fit something.

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
+import { parseFields } from '../http/index.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Io } from './io.ts'
 
@@ -22,14 +23,18 @@ export async function readTrial(
 ): Promise<ReceivedRequest> {
   if (payload === undefined)
     throw new CommandFailure(2, 'Name the body with --payload FILE; --payload - reads standard input.')
-  const headers = gather(
-    header.map((line) => pairOf(line, ':', "--header 'name: value'")),
-    (name) => name.toLowerCase(),
-  )
+  const headers: Record<string, string> = Object.create(null)
+  for (const line of header) {
+    const [name, value] = pairOf(line, ':', "--header 'name: value'")
+    const earlier = headers[name.toLowerCase()]
+    // As a server joins them.
+    headers[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
+  }
   const isForm = payload.endsWith('.form') && headers['content-type'] === undefined
   if (isForm) headers['content-type'] = 'application/x-www-form-urlencoded'
   const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
-  return { endpoint, headers, query: gather(pairs), body: await readBody(payload, io), now: io.now() }
+  const fields = parseFields(new URLSearchParams(pairs).toString())
+  return { endpoint, headers, query: fields, body: await readBody(payload, io), now: io.now() }
 }
 
 async function readBody(file: string, io: Io): Promise<Uint8Array> {
@@ -42,22 +47,10 @@ async function readBody(file: string, io: Io): Promise<Uint8Array> {
   }
 }
 
-function pairOf(text: string, separator: string, usage: string): readonly [string, string] {
+function pairOf(text: string, separator: string, usage: string): [string, string] {
   const at = text.indexOf(separator)
   if (at < 1) throw new CommandFailure(2, `"${text}" is not written as ${usage}.`)
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
-}
-
-type Named = Record<string, string | string[]>
-
-/** A name that stands more than once gives a list. */
-function gather(pairs: readonly (readonly [string, string])[], fold = (name: string) => name): Named {
-  const named: Named = Object.create(null)
-  for (const [name, value] of pairs) {
-    const earlier = named[fold(name)]
-    named[fold(name)] = earlier === undefined ? value : [earlier, value].flat()
-  }
-  return named
 }
 
 /** What to ask for instead of an endpoint that nothing covers. Lines. */

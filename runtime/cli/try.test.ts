@@ -4,6 +4,8 @@ import { createCommandLine } from './io-fixture.ts'
 
 const files = {
   'reveille.yaml': `hooks:
+  enabled: true
+  token: of-the-hooks
   mappings:
     - id: opened
       match: { path: github, headers: { x-github-event: pull_request } }
@@ -36,6 +38,15 @@ test('try --json answers the decision with the status that the gateway would ans
   )
   assert.deepEqual([endpoint, status, outcome], ['github', 202, 'accepted'])
   assert.equal(actions[0].sessionKey, 'hook:pr:42')
+})
+
+test('hooks that are not enabled are tried all the same, and said to be off', async (t) => {
+  const off = files['reveille.yaml'].replace('enabled: true', 'enabled: false')
+  const { run } = await createCommandLine(t, { ...files, 'reveille.yaml': off })
+  const { code, out, err } = await run('try', 'github', ...asked)
+  assert.equal(code, 0)
+  assert.match(out, /accepted/)
+  assert.match(err, /^`hooks\.enabled` is false/)
 })
 
 test('try takes a form by its file name or its content type, and a body from standard input', async (t) => {

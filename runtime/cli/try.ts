@@ -25,6 +25,8 @@ export async function tryEndpoint(endpoint: string, options: TrialOptions, io: I
     ]
     io.out(`${lines.join('\n')}\n`)
   }
+  if (!snapshot.settings.hooks.enabled)
+    io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
   return 'code' in decision ? 1 : 0
 }
 

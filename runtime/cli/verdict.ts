@@ -9,8 +9,10 @@ export function formatOutcome(endpoint: string, decision: Decision, status: numb
   const isGood = !('code' in decision)
   const outcome = isGood ? paint.green(decision.outcome) : paint.red(decision.outcome)
   const head = `/${printable(endpoint)}  ${paint.bold(String(status))}  ${outcome}`
-  if (decision.outcome === 'accepted')
-    return [decision.mapping ? `${head}  by ${printable(decision.mapping)}` : head]
+  if (decision.outcome === 'accepted') {
+    const mappings = [...new Set(decision.actions.map(({ mapping }) => mapping))].filter(Boolean)
+    return [mappings.length > 0 ? `${head}  by ${printable(mappings.join(', '))}` : head]
+  }
   if (!('code' in decision)) return [`${head}  ${printable(decision.reason)}`]
   const { code, message, details, cause } = decision
   const beneath =

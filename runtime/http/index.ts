@@ -1,6 +1,7 @@
 /** The hook surface's public face. */
 
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
+export { parseFields } from './fields.ts'
 export { ListenError, type ListenErrorCode, listen } from './listen.ts'
 export type { HookLog } from './log.ts'
 export { createSecretMatcher } from './secret.ts'
