@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compilePresets, presetNames, runPresetTests, soundPresets } from './presets.ts'
+import { formatDiagnostic, lintConfiguration } from '@reveille/engine'
+import { compileCopies, compilePresets, presetNames, runPresetTests, soundPresets } from './presets.ts'
 
 const names = await presetNames()
 const all = soundPresets(names)
@@ -30,6 +31,17 @@ test('each preset has two to six mappings of its own name, each with a descripti
 
 /** A vendor that sends one event. */
 const few: ReadonlySet<string> = new Set(['typeform'])
+
+test('lint has nothing to say, neither of presets in use nor of copies beside a configuration', async () => {
+  for (const compiled of [await all, await compileCopies()]) {
+    assert.ok(compiled.ok)
+    const warnings = [...compiled.warnings, ...(await lintConfiguration(compiled))]
+    assert.deepEqual(
+      warnings.map((each) => formatDiagnostic(each, '.')),
+      [],
+    )
+  }
+})
 
 for (const name of names) {
   test(`the tests of the preset ${name} pass`, async () => {

@@ -1,6 +1,6 @@
 /** Owns the built-in presets as tests use them: loaded as the gateway loads them, compiled, and asked. */
 
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import {
@@ -39,17 +39,27 @@ export async function presetNames(): Promise<string[]> {
   return files.filter((file) => file.endsWith('.yaml')).map((file) => basename(file, '.yaml'))
 }
 
-/** A gateway's configuration that uses these presets and nothing else. `folder`: where they are, if not where shipped. */
-export async function compilePresets(
-  presets: readonly unknown[],
-  folder = presetsFolder(),
-): Promise<Compiled> {
+/** A gateway's configuration that uses these presets and nothing else. */
+export function compilePresets(presets: readonly unknown[]): Promise<Compiled> {
+  return compileHooks({ presets })
+}
+
+/** A configuration whose mapping files are the presets, as authors have them who copied all of them. */
+export function compileCopies(): Promise<Compiled> {
+  return compileHooks({ mappingsDir: './copies' })
+}
+
+async function compileHooks(different: object): Promise<Compiled> {
   const home = await mkdtemp(join(tmpdir(), 'reveille-presets-'))
   try {
+    await cp(presetsFolder(), join(home, 'copies'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('package.json'),
+    })
     const file = join(home, 'reveille.yaml')
-    const hooks = { enabled: true, token: 'hook-token', presets }
+    const hooks = { enabled: true, token: 'hook-token', ...different }
     await writeFile(file, JSON.stringify({ hooks, channels: { slack: {} } }))
-    const loaded = await loadConfiguration({ file, env: {}, presets: folder })
+    const loaded = await loadConfiguration({ file, env: {}, presets: presetsFolder() })
     if (!loaded.ok) return loaded
     const { configuration } = loaded
     const compiled = compileSnapshot(configuration, catalog, countingRandomness())
