@@ -1,6 +1,6 @@
 /** Owns one run of a source's tests: which were asked for, and what became of them. */
 
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trialSurface } from '../http/index.ts'
@@ -25,7 +25,7 @@ export type TestRun = {
     }
 )
 
-/** `patterns`: files, folders, or parts of names; a test that fits one of them is run. None: every test. */
+/** `patterns`: files, folders, or parts of the names of tests, files and presets; a test that fits one of them is run. None: every test. */
 export async function runSource(source: TestSource, patterns: readonly string[], io: Io): Promise<TestRun> {
   const startedAt = performance.now()
   const loaded = await source.load()
@@ -41,14 +41,18 @@ export async function runSource(source: TestSource, patterns: readonly string[],
   return { ok: true, results, known: configuration.tests.length, unfit, ...facts() }
 }
 
+/** What exists as a file or folder is one; anything else is a part of a name. */
 function createFit(pattern: string, folders: readonly string[]): (test: TestEntry) => boolean {
-  const files = folders.map((folder) => realPath(path.resolve(folder, pattern)))
-  const part = pattern.toLowerCase()
-  return (test) => {
-    const file = realPath(test.locate([]).file)
-    if (files.some((each) => file === each || file.startsWith(`${each}${path.sep}`))) return true
-    return test.value.name.toLowerCase().includes(part) || test.origin.name.toLowerCase().includes(part)
+  const paths = folders.map((folder) => path.resolve(folder, pattern)).filter((each) => existsSync(each))
+  if (paths.length > 0) {
+    const real = paths.map(realPath)
+    return (test) => {
+      const file = realPath(test.locate([]).file)
+      return real.some((each) => file === each || file.startsWith(`${each}${path.sep}`))
+    }
   }
+  const part = pattern.toLowerCase()
+  return ({ value, origin }) => [value.name, origin.name].some((name) => name.toLowerCase().includes(part))
 }
 
 function realPath(file: string): string {

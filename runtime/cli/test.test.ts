@@ -73,6 +73,7 @@ test('files, folders and parts of names choose what is run; one that fits nothin
     assert.match((await run('test', pattern)).out, /2 passed/, pattern)
   }
   assert.match((await run('test', 'IGNORED')).out, /1 passed/)
+  assert.equal((await run('test', 'reveille.yaml')).code, 2)
   assert.deepEqual(await run('test', 'gitlab'), { code: 2, out: '', err: 'No test fits "gitlab".\n' })
 })
 
