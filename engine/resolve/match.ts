@@ -2,7 +2,7 @@
 
 import { type Candidate, type Candidates, ClauseError, type Verdict } from './program.ts'
 import type { Scope } from './scope.ts'
-import { createTurns } from './turns.ts'
+import { createStepCounter } from './steps.ts'
 
 /** Failures that are kept; the reason of a decision is one line. */
 const failuresTold = 10
@@ -25,19 +25,20 @@ export interface Search {
 }
 
 export function createSearch(candidates: Candidates, base: Scope): Search {
-  const turns = createTurns(candidates.spent)
+  const steps = createStepCounter(candidates.spent)
   const failures: Failure[] = []
 
   function next(): Found | Promise<Found> {
-    while (!turns.isOver()) {
+    for (;;) {
+      const rest = steps.rest()
+      if (rest !== undefined) return rest.then(next)
       const candidate = candidates.next()
       if (candidate === undefined) return { candidate, covering: candidates.covering, failures }
       const scope = hasParams(candidate) ? { ...base, params: candidate.params } : base
-      const verdict = candidate.program.matcher.matches(scope, turns.begin())
+      const verdict = candidate.program.matcher.matches(scope, steps.begin())
       if (verdict instanceof Promise) return waitFor(verdict, candidate, scope)
       if (isMatch(verdict, candidate)) return { candidate, scope }
     }
-    return turns.next().then(next)
   }
 
   async function waitFor(verdict: Promise<Verdict>, candidate: Candidate, scope: Scope): Promise<Found> {

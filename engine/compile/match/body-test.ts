@@ -6,7 +6,7 @@ import { ClauseError, type Steps } from '../../resolve/program.ts'
 import type { BodyPattern, OperatorTest } from './body-pattern.ts'
 import { isWithin } from './numeric-bounds.ts'
 import type { Scalar } from './scalar.ts'
-import { anyElement, fieldOf, spend } from './walk.ts'
+import { anyElement, fieldOf, spend, stepsOfField } from './walk.ts'
 
 /** Of one value; `undefined` is an absent field. @throws StepLimitError, ClauseError */
 type Holds = (value: unknown, steps: Steps) => boolean
@@ -31,7 +31,7 @@ export function compileBodyTest(pattern: BodyPattern, path: Path): BodyTest {
 function compileKeys(keys: ReadonlyMap<string, BodyTest>): Holds {
   const tests = Array.from(keys, ([key, { holds }]) => ({ key, holds }))
   return (value, steps) => {
-    spend(steps, tests.length)
+    spend(steps, tests.length * stepsOfField)
     for (const { key, holds } of tests) if (!holds(fieldOf(value, key), steps)) return false
     return true
   }
@@ -100,7 +100,7 @@ function compileOperator(operator: OperatorTest, path: Path): Holds {
 }
 
 /** What a search costs at least, and how many steps each character takes. */
-const stepsOfSearch = 30
+const stepsOfSearch = 40
 const stepsOfCharacter = 2
 
 /** A search in text, counted, that names its clause where the text is too long. */

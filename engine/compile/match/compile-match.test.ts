@@ -4,7 +4,7 @@ import type { MappingSource } from '../../config/configuration.ts'
 import type { HookRequest } from '../../resolve/decision.ts'
 import { ClauseError, type Verdict } from '../../resolve/program.ts'
 import { createScope } from '../../resolve/scope.ts'
-import { createTurns } from '../../resolve/turns.ts'
+import { createStepCounter } from '../../resolve/steps.ts'
 import { requestOf } from '../fixture.ts'
 import { programOf } from './fixture.ts'
 
@@ -12,7 +12,7 @@ type Match = MappingSource['match']
 
 async function verdictOf(match: Match, payload: unknown, request?: Partial<HookRequest>): Promise<Verdict> {
   const { matcher } = programOf('a', match)
-  return matcher.matches(createScope(requestOf(payload, request)), createTurns().begin())
+  return matcher.matches(createScope(requestOf(payload, request)), createStepCounter().begin())
 }
 
 /** Which of the payloads match, by their position. */

@@ -4,7 +4,8 @@ import type { MappingSource } from '../../config/configuration.ts'
 import { writePath } from '../../config/path.ts'
 import { ClauseError, type Matcher, type Steps } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
-import { createTurns } from '../../resolve/turns.ts'
+import { createStepCounter } from '../../resolve/steps.ts'
+import { takeTurn } from '../../resolve/turn.ts'
 import type { Report } from '../report.ts'
 import { missOfBody } from './body-miss.ts'
 import { readBodyPattern } from './body-pattern.ts'
@@ -44,19 +45,19 @@ function createMatches(clauses: readonly Clause[], when: When | undefined): Matc
 }
 
 function createExplain(clauses: readonly Clause[], when: When | undefined): Matcher['explain'] {
-  return async (scope, steps = createTurns().begin()) => {
+  return async (scope, steps = createStepCounter().begin()) => {
     for (const clause of clauses) {
       const outcome = decide(clause, scope, steps)
       if (outcome === true) continue
       if (outcome === false) return clause.miss(scope, steps)
       // The limit is reached; where in the payload it was is worth another look, in a turn of its own.
-      const turns = createTurns()
-      await turns.next()
+      await takeTurn()
+      const anew = createStepCounter().begin()
       return {
         path: clause.path,
         expected: 'a decision',
         error: outcome.message,
-        ...clause.miss(scope, turns.begin()),
+        ...clause.miss(scope, anew),
       }
     }
     return when?.miss(scope)

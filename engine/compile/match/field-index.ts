@@ -3,7 +3,7 @@
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Steps } from '../../resolve/program.ts'
 import type { Scalar } from './scalar.ts'
-import { anyElement, fieldOf, spend } from './walk.ts'
+import { anyElement, fieldOf, spend, stepsOfField } from './walk.ts'
 
 /** Positions in matching order, ascending. */
 export type Bucket = readonly number[]
@@ -89,14 +89,14 @@ function visit(node: Node, value: unknown, way: Walk): void {
 function descend(children: Node['children'], value: object, way: Walk): void {
   const keys = children.size > fewChildren && way.isSmall ? Object.keys(value) : undefined
   if (keys !== undefined && keys.length < children.size) {
-    spend(way.steps, keys.length)
+    spend(way.steps, keys.length * stepsOfField)
     for (const key of keys) {
       const child = children.get(key)
       if (child !== undefined) walk(child, fieldOf(value, key), way)
     }
     return
   }
-  spend(way.steps, children.size)
+  spend(way.steps, children.size * stepsOfField)
   for (const [key, child] of children) {
     const field = fieldOf(value, key)
     if (field !== undefined) walk(child, field, way)

@@ -99,8 +99,7 @@ export function readPatternText(source: unknown, path: Path, report: Report): Re
     return compileRegex(source)
   } catch (error) {
     if (!(error instanceof RegexSyntaxError)) throw error
-    const { message, offset } = error
-    const hint = 'The syntax is that of RE2: no look-around and no back-references.'
+    const { message, offset, hint } = error
     report.error({ code: 'INVALID_REGEX', path, message, hint, offset })
     return undefined
   }

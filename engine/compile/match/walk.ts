@@ -16,6 +16,9 @@ export function spend(steps: Steps, count: number): void {
   if (steps.spent > steps.limit) throw new StepLimitError()
 }
 
+/** An element is one step. */
+export const stepsOfField = 2
+
 /** Elements that are paid for at once. */
 const batch = 256
 

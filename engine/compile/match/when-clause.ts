@@ -20,7 +20,7 @@ export interface When {
 
 const path = ['match', 'when']
 /** What an expression costs at least; how much more, its own guards bound. */
-const stepsOfExpression = 2_500
+const stepsOfExpression = 5_000
 
 /** Nothing where something was reported. */
 export function compileWhen(text: string, report: Report): When | undefined {
