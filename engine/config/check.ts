@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import { parseDuration } from './duration.ts'
 import { keywords } from './keywords.ts'
 import { touches } from './path.ts'
+import { expectedValue } from './test-schema.ts'
 import { describeViolation, type Finding } from './violation.ts'
 
 /** Fills the value's defaults in place and says everything that is wrong with it. */
@@ -46,12 +47,20 @@ function validatorOf(schema: TSchema): ValidateFunction {
 }
 
 function createAjv(): Ajv {
-  const created = new Ajv({ allErrors: true, verbose: true, useDefaults: true, allowUnionTypes: true })
+  // Inlined, a definition would be compiled once for each place that refers to it.
+  const created = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    inlineRefs: false,
+  })
   for (const keyword of keywords) created.addKeyword(keyword)
   created.addKeyword({
     keyword: 'later',
     validate: (_: true, value: unknown) => isEmpty(value),
   })
+  created.addSchema(expectedValue)
   created.addKeyword({
     keyword: 'atMostMs',
     type: 'string',

@@ -3,6 +3,7 @@
 import { bodyPatternDefinitions } from './body-pattern-definitions.ts'
 import { configurationSchema } from './configuration-schema.ts'
 import { mappingFileSchema } from './mapping-schema.ts'
+import { expectedValue } from './test-schema.ts'
 
 /** A JSON Schema as plain JSON. */
 export type EditorSchema = Readonly<Record<string, unknown>>
@@ -21,7 +22,7 @@ function createDocument(name: string, title: string, schema: unknown): EditorSch
     $id: `urn:reveille:${name}`,
     title,
     ...convert(schema as Node, true),
-    definitions: bodyPatternDefinitions,
+    definitions: { ...bodyPatternDefinitions, [expectedValue.$id]: convert(expectedValue as Node, false) },
   }
   return JSON.parse(JSON.stringify(document)) as EditorSchema
 }
@@ -42,6 +43,8 @@ interface Node {
   readonly propertyNames?: Node
   readonly references?: false
   readonly later?: true
+  /** The name of a definition: of ours, or of one for editors alone. */
+  readonly $ref?: string
   readonly editor?: string
 }
 
@@ -58,13 +61,13 @@ const plainKeywords: Readonly<Record<TypeName, readonly string[]>> = {
 /** `references`: whether `${…}` is resolved here. */
 function convert(node: Node, references: boolean): EditorSchema {
   const open = references && node.references !== false
-  const { description, default: preset } = node
+  const { description, default: preset, $ref, editor = $ref } = node
   return {
     ...(description !== undefined && { description }),
     ...(preset !== undefined && { default: preset }),
-    ...(node.editor === undefined
+    ...(editor === undefined
       ? oneOrAny(alternatives(node, open))
-      : { allOf: [{ $ref: `#/definitions/${node.editor}` }] }),
+      : { allOf: [{ $ref: `#/definitions/${editor}` }] }),
   }
 }
 

@@ -97,12 +97,18 @@ function firstPerLine(problems: readonly Diagnostic[]): Diagnostic[] {
   return problems.filter(({ place }) => !seen.has(place?.line) && seen.add(place?.line))
 }
 
+/** Asked of the whole document at once: an alias that resolves itself searches all that stands before it. */
 function unresolvedAlias(document: Document): Alias | undefined {
+  const anchors = new Set<string>()
   let lost: Alias | undefined
   visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document)) return
-      lost = alias
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor)
+        return
+      }
+      if (anchors.has(node.source)) return
+      lost = node
       return visit.BREAK
     },
   })

@@ -40,9 +40,15 @@ const not = Type.Optional(
   }),
 )
 
+/** What other schemas refer to by its `$id`: compiling it for each field would keep every start for a second. */
+export const expectedValue = {
+  $id: 'expectedValue',
+  ...Type.Unsafe<Expected>({ ...heldAgainst, properties: { ...tests, not } }),
+}
+
 /** What one value is expected to be. */
 function expected(description: string) {
-  return Type.Unsafe<Expected>({ ...heldAgainst, properties: { ...tests, not }, description })
+  return Type.Unsafe<Expected>({ $ref: expectedValue.$id, description })
 }
 
 const fields = Object.fromEntries(
