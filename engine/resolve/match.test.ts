@@ -116,3 +116,30 @@ test('a decision without an expression is no promise', () => {
   assert.ok(!(snapshot.resolve(requestOf({ a: 1 })) instanceof Promise))
   assert.ok(!(snapshot.resolve(requestOf({ source: 'x' })) instanceof Promise))
 })
+
+test('an expression and a template see what the path took from the endpoint’s name', async () => {
+  const match = { path: 'git/:owner/:repo', when: 'params.owner = "ann"' }
+  const snapshot = snapshotOf([
+    { id: 'a', match, message: '{{params.repo}}' },
+    { id: 'b', match: { path: 'git/:who/:what' }, message: '{{params.what}} of {{params.who}}' },
+  ])
+  const messageAt = async (endpoint: string) => {
+    const decision = await snapshot.resolve(requestOf({}, { endpoint }))
+    const action = decision.outcome === 'accepted' ? decision.actions[0] : undefined
+    return action?.kind === 'agent' ? action.message : undefined
+  }
+  assert.equal(await messageAt('git/ann/lamp'), 'lamp')
+  assert.equal(await messageAt('git/bob/lamp'), 'lamp of bob')
+  assert.equal(await messageAt('git/bob'), undefined)
+})
+
+test('a clause that could not be decided is named in the reason, without a value', async () => {
+  const mappings = [mapping('a', { body: { text: { pattern: 'x' } } })]
+  const decision = await snapshotOf(mappings).resolve(requestOf({ text: 'hush'.repeat(100_000) }))
+  assert.deepEqual(decision, {
+    outcome: 'ignored',
+    reason:
+      'no mapping of endpoint "test" matched (1 tried); match.body.text.pattern of "a" failed: ' +
+      'a text of more than 262144 characters is not searched',
+  } satisfies Decision)
+})

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { mergeOrdered } from './ordered-merge.ts'
+
+test('sorted lists come out as one, in order and without repetition', () => {
+  const list = fc.uniqueArray(fc.nat(30)).map((values) => values.sort((a, b) => a - b))
+  const property = fc.property(fc.array(list, { maxLength: 12 }), (lists) => {
+    const next = mergeOrdered(lists.map((each, tag) => ({ list: each, tag })))
+    const merged: number[] = []
+    for (let each = next(); each !== undefined; each = next()) {
+      assert.ok(lists[each.tag]?.includes(each.position))
+      merged.push(each.position)
+    }
+    assert.deepEqual(
+      merged,
+      [...new Set(lists.flat())].sort((a, b) => a - b),
+    )
+    assert.equal(next(), undefined)
+  })
+  fc.assert(property, { seed: 5, numRuns: 500 })
+})
