@@ -159,6 +159,29 @@ test('each record is read by its id, and a run with all that it caused', async (
   assert.equal((await ask('/api/sessions/hook:push:nobody')).status, 404)
 })
 
+test('an ignored request says of each mapping which clause failed, and shows no secret', async (t) => {
+  const { post, read } = await install(t, { 'mappings/github.yaml': mappings })
+  const headers = { 'x-github-event': 'ping', 'x-hub-signature-256': 'sha256=SECRET' }
+  const { headers: answered } = await post('/hooks/github', { password: 'SECRET' }, headers)
+  const record = await until(async () => {
+    const found = await read<RequestRecord & { trace?: object }>(`/api/requests/${answered['x-request-id']}`)
+    return found.trace && found
+  }, 'the trace')
+  assert.equal(record.outcome, 'ignored')
+  assert.partialDeepStrictEqual(record.trace, {
+    candidates: [
+      {
+        mapping: 'pushed',
+        verdict: 'failed',
+        clause: { path: 'match.headers.x-github-event', expected: '"push"', actual: '"ping"' },
+      },
+      { mapping: 'silent', verdict: 'failed' },
+    ],
+    more: 0,
+  })
+  assert.doesNotMatch(JSON.stringify(record), /SECRET/)
+})
+
 test('a session key may be long and hold slashes', async (t) => {
   const { post, read } = await install(t, {})
   const sessionKey = `hook:${'long/'.repeat(100)}#1?`
