@@ -10,6 +10,7 @@ import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
 import { type SchemaNode, shapeValue } from './shape.ts'
 import { parseSource, type Source } from './source.ts'
+import type { Finding } from './violation.ts'
 
 /** A file whose value has its schema's shape wherever `findings` has nothing against it. */
 export interface CheckedFile<Value> {
@@ -88,10 +89,17 @@ export async function checkSource<Value>(
     return { source, value: value as Value }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    const message = `The file's aliases expand to ${error.message}`
-    findings.report(source, { path: [], code: 'TOO_MANY_ALIASES', message })
+    findings.report(source, endlessAliases)
     return undefined
   }
+}
+
+/** Of a file whose value is too large to be walked, which only aliases make it; they may even be circles. */
+export const endlessAliases: Finding = {
+  path: [],
+  code: 'TOO_MANY_ALIASES',
+  message: "The file's aliases expand to more values than can be read",
+  hint: 'Write fewer aliases of anchors that hold aliases themselves, and none inside its own anchor.',
 }
 
 const referredHint = 'The value comes from the reference: mend the variable or the file that it names.'

@@ -243,6 +243,9 @@ test('aliases that would expand without end are refused', async (context) => {
     bomb += `  ${name}: &${name} { x: [${Array(9).fill(`*${before}`).join(', ')}] }\n`
   }
   assert.equal(only(await loadBad(context, bomb)).code, 'TOO_MANY_ALIASES')
+  const circle = only(await loadBad(context, 'channels: { a: &a { b: *a } }\n'))
+  assert.equal(circle.code, 'TOO_MANY_ALIASES')
+  assert.match(circle.hint ?? '', /inside its own anchor/)
 })
 
 test('an alias without an anchor is found', async (context) => {

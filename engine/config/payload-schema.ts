@@ -1,5 +1,6 @@
 /** Owns a mapping's `schema`: written out, or in a file of its own. */
 
+import { endlessAliases } from './checked-file.ts'
 import type { MappingSource } from './configuration.ts'
 import type { Findings } from './findings.ts'
 import { readNamedFile } from './named-file.ts'
@@ -52,8 +53,7 @@ function parse(file: string, name: string, text: string, findings: Findings): Pa
       return { value: plainCopy(value) as Readonly<Record<string, unknown>>, source }
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
-      const message = `The file's aliases expand to ${error.message}`
-      findings.report(source, { path: [], code: 'TOO_MANY_ALIASES', message })
+      findings.report(source, endlessAliases)
       return undefined
     }
   }

@@ -34,7 +34,7 @@ export interface Shaped {
 /** More values than any configuration has; only expanded aliases get there. */
 const valueLimit = 1_000_000
 
-/** @throws RangeError when the aliases of the value expand to more than a million values. */
+/** @throws RangeError when the aliases of the value expand to more than a million values, or without end. */
 export function shapeValue(value: unknown, schema: SchemaNode): Shaped {
   const pending: Pending[] = []
   let left = valueLimit
