@@ -1,5 +1,6 @@
 /**
- * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine.
+ * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine, and what
+ * resolving costs by the number of mappings. `--only resolve` does the latter alone.
  *
  * The echo and the candidate take turns in every round, so that a noisy minute hits both; the median round counts.
  */
@@ -7,6 +8,7 @@
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { type Client, clients, type Result, type Shot } from './client.ts'
+import { measureResolve, type Scaling, sizes } from './resolve.ts'
 import { hookToken, type Server, startEcho, startGateway } from './server.ts'
 
 const { values } = parseArgs({
@@ -63,7 +65,10 @@ const scenarios: Scenario[] = [
 
 const report: Awaited<ReturnType<typeof compare>>[] = []
 for (const scenario of scenarios) report.push(await compare(scenario))
-const idle = await idleMemory()
+const resolving = 'resolve'.includes(values.only)
+  ? await measureResolve(JSON.parse(pullRequest), 5 * Number(values.rounds), progress)
+  : []
+const idle = values.only === '' ? await idleMemory() : undefined
 print()
 
 async function compare(scenario: Scenario) {
@@ -121,10 +126,19 @@ function print(): void {
   progress('')
   if (values.json) {
     process.stdout.write(
-      `${JSON.stringify({ client: values.client, burst, report, idleMegabytes: idle }, null, 2)}\n`,
+      `${JSON.stringify({ client: values.client, burst, report, resolving, idleMegabytes: idle }, null, 2)}\n`,
     )
     return
   }
+  if (report.length > 0) printReport()
+  if (resolving.length > 0) printScalings(resolving)
+  if (idle === undefined) return
+  process.stdout.write(
+    `\nidle memory (RSS)  ${idle.started.toFixed(1)} MB started, ${idle.rested.toFixed(1)} MB rested after a wake\n`,
+  )
+}
+
+function printReport(): void {
   const width = Math.max(...report.map(({ name }) => name.length), 10)
   const listWidth = Math.max('0.00 '.length * Number(values.rounds), '(all rounds)'.length)
   process.stdout.write(
@@ -137,9 +151,21 @@ function print(): void {
       `${name.padEnd(width)}   ${ratio.toFixed(2).padStart(5)}   ${all.padEnd(listWidth)} ${count(ours)} ${count(echo)} ${ours.p99.toFixed(1).padStart(8)}\n`,
     )
   }
+}
+
+function printScalings(scalings: readonly Scaling[]): void {
+  const width = Math.max(...scalings.map(({ name }) => name.length))
+  const columns = sizes.map((size) => size.toLocaleString('en').padStart(8)).join('')
   process.stdout.write(
-    `\nidle memory (RSS)  ${idle.started.toFixed(1)} MB started, ${idle.rested.toFixed(1)} MB rested after a wake\n`,
+    `\nresolve, as ratios to ${sizes[0]} mappings\n${''.padEnd(width)}${columns}   µs at ${sizes[0]}   compiled in   heap\n`,
   )
+  for (const { name, ratios, microseconds, compiled } of scalings) {
+    const told = ratios.map((ratio) => ratio.toFixed(2).padStart(8)).join('')
+    const [first = 0] = microseconds
+    process.stdout.write(
+      `${name.padEnd(width)}${told}   ${first.toFixed(1).padStart(8)}   ${`${compiled.ms.toFixed(0)} ms`.padStart(11)}   ${compiled.megabytes.toFixed(1)} MB\n`,
+    )
+  }
 }
 
 function count(result: Result): string {
