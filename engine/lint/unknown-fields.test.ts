@@ -60,6 +60,7 @@ const fine: readonly (readonly [string, Mapping])[] = [
   ],
   ['lengths', { message: '{{commits.length}} {{pull_request.title.length}}' }],
   ['values of the mapping', { vars: { who: 'pull_request.user.login' }, message: '{{vars.who}}' }],
+  ['below a computed value', { vars: { first: '$sort(commits)[0]' }, message: '{{vars.first.any}}' }],
   ['the elements of forEach', { forEach: 'commits', message: '{{item.id}} {{item.author.name}} {{index}}' }],
   ['the elements of a computed list', { forEach: '$distinct(commits)', message: '{{item.anything}}' }],
   ['expressions', { message: '{% $string(number) & commits[0].id & commits.author.name %}' }],
@@ -107,6 +108,11 @@ const wrong: readonly (readonly [string, Mapping, readonly string[]])[] = [
     'of the mapping itself',
     { vars: { who: 'number' }, message: '{{vars.whom}}' },
     ['vars.whom Did you mean vars.who?'],
+  ],
+  [
+    'below a value of the mapping',
+    { vars: { pr: 'pull_request' }, message: '{{vars.pr.titel}} {{vars.pr.title}}' },
+    ['pull_request.titel Did you mean pull_request.title?'],
   ],
   ['of a path without parameters', { message: '{{params.repo}}' }, ['params.repo There are no params here.']],
   [

@@ -1,14 +1,23 @@
 /** Owns the command line: names, options and help. What a command does is loaded when it is asked for. */
 
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { CommandFailure } from './command-failure.ts'
 import { type Io, processIo } from './io.ts'
+import { listCodes } from './lint-codes.ts'
 import { packageVersion } from './package-folder.ts'
 import type { RecordKind } from './record-views.ts'
 
 const reachHelp = `
 The gateway's address and token come from --config, else from REVEILLE_URL and
 REVEILLE_GATEWAY_TOKEN, else from ./reveille.yaml.`
+
+const lintHelp = `
+Besides what loading warns of, it tells of a mapping that
+${listCodes()}
+
+The bodies of tests are samples too. A comment lets one finding be:
+  # reveille-lint-disable-next-line CODE
+${examples('reveille lint', 'reveille lint --samples payloads', 'reveille lint --allow SHARED_SESSION MISSING_TESTS')}`
 
 const usageExit = 2
 
@@ -52,8 +61,28 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
     .description('write a first configuration; never over a file')
     .argument('[dir]', 'the folder to write', 'local')
     .option('--json', 'answer as JSON')
-    .addHelpText('after', examples('reveille init', 'reveille init /etc/reveille'))
+    .addHelpText(
+      'after',
+      examples('reveille init', 'reveille init /etc/reveille', 'reveille init mapping github'),
+    )
     .action((dir, options) => finish(import('./init.ts').then(({ init }) => init(dir, options, io))))
+    .command('mapping')
+    .description('copy a preset beside the configuration, to edit; never over a file')
+    .argument('<name>', 'the preset')
+    .argument('[dir]', "the configuration's folder (default: this one, or local)")
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      examples('reveille init mapping github', 'reveille init mapping stripe /etc/reveille'),
+    )
+    // The option is taken by `init`, which has it too.
+    .action((name, dir, _options, command: Command) =>
+      finish(
+        import('./init-mapping.ts').then(({ initMapping }) =>
+          initMapping(name, dir, command.optsWithGlobals(), io),
+        ),
+      ),
+    )
 
   program
     .command('check')
@@ -62,6 +91,34 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
     .option('--json', 'answer as JSON')
     .addHelpText('after', examples('reveille check', 'reveille check --config local/reveille.yaml --json'))
     .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
+
+  program
+    .command('lint')
+    .description('what a configuration that compiles says without meaning it')
+    .addOption(configOption())
+    .option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json')
+    .option('--allow <code...>', 'let these findings be')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', lintHelp)
+    .action((options) => finish(import('./lint.ts').then(({ lint }) => lint(options, io))))
+
+  program
+    .command('schema')
+    .description('print the JSON Schema by which an editor completes and checks a file')
+    .addArgument(
+      new Argument('[which]', 'the file it is for')
+        .choices(['configuration', 'mappings'])
+        .default('configuration'),
+    )
+    .option('--out <file>', 'write it there, over an older one')
+    .option('--json', 'answer as JSON; the schema is that anyway')
+    .addHelpText(
+      'after',
+      examples('reveille schema mappings', 'reveille schema mappings --out .schemas/mappings.json'),
+    )
+    .action((which, options) =>
+      finish(import('./schema.ts').then(({ schema }) => schema(which, options, io))),
+    )
 
   program
     .command('test')

@@ -9,12 +9,12 @@ import {
   type Loaded,
   loadConfiguration,
 } from '@reveille/engine'
+import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Io } from './io.ts'
 import { programName } from './pasted.ts'
-import { presetsFolder } from './presets-folder.ts'
 
-const usualFile = 'reveille.yaml'
+export const usualFile = 'reveille.yaml'
 
 /**
  * `--config`, else ./reveille.yaml.

@@ -1,12 +1,12 @@
 /** Owns whose tests are run: those of a configuration, or those of presets without any. */
 
-import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { type Files, type Loaded, loadConfiguration, nearestName, realFiles } from '@reveille/engine'
+import { type Files, type Loaded, loadConfiguration, realFiles } from '@reveille/engine'
+import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
 import { findConfiguration, load, shownPath } from './configuration.ts'
 import type { Io } from './io.ts'
-import { presetsFolder } from './presets-folder.ts'
+import { knownPresets, presetFile } from './presets.ts'
 
 export interface SourceOptions {
   readonly config?: string
@@ -31,26 +31,14 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
   }
   if (config !== undefined)
     throw new CommandFailure(2, 'Presets are tested without a configuration; leave out --config.')
-  const known = knownPresets()
-  const names = presets === 'all' ? known : preset
-  for (const name of names) if (!known.includes(name)) throw unknownPreset(name, known)
+  const names = presets === 'all' ? knownPresets() : preset
+  names.forEach(presetFile)
   const folder = presetsFolder()
   return {
     name: names.length === 1 ? `the preset ${names[0]}` : `${names.length} presets`,
     folder,
     load: () => loadPresets(folder, names),
   }
-}
-
-function knownPresets(): readonly string[] {
-  const files = readdirSync(presetsFolder()).filter((file) => file.endsWith('.yaml'))
-  return files.map((file) => path.basename(file, '.yaml')).sort()
-}
-
-function unknownPreset(name: string, known: readonly string[]): CommandFailure {
-  const nearest = nearestName(name, known)
-  const advice = nearest === undefined ? `There are ${known.join(', ')}.` : `Did you mean ${nearest}?`
-  return new CommandFailure(2, `There is no preset ${name}. ${advice}`)
 }
 
 /** A configuration that exists in memory alone, among the presets; it has nothing to say but their names. */

@@ -17,7 +17,10 @@ export interface NamedReference extends Omit<Reference, 'offset'> {
   readonly offset?: number
 }
 
-/** `item` is told as the elements of the list that `forEach` names, or left out where it is computed. */
+/**
+ * What lies below `item` is told as lying below the list that `forEach` names, and below a value of `vars` as lying
+ * below the path that it is; where those are computed, it is left out.
+ */
 export function mappingReferences(entry: MappingEntry, clauses: Clauses): readonly NamedReference[] {
   const { value } = entry
   const texts: readonly (readonly [Path, unknown])[] = [
@@ -32,12 +35,17 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     [['forEach'], value.forEach],
     ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
   ]
-  const items = value.forEach === undefined ? undefined : plainPath(bare(value.forEach).source)
+  const aliases: Aliases = {
+    item: plainPath(bare(value.forEach ?? '').source),
+    vars: new Map(
+      Object.entries(value.vars ?? {}).map(([name, text]) => [name, plainPath(bare(text).source)]),
+    ),
+  }
   return [
     ...[...clauses.body].flatMap(([key, pattern]) => bodyReferences(pattern, [key])),
     ...expressions.flatMap(([field, text]) => (text === undefined ? [] : at(field, ofExpression(text)))),
     ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text)) : [])),
-  ].flatMap((reference) => elementOf(reference, items))
+  ].flatMap((reference) => unalias(reference, aliases))
 }
 
 function at(field: Path, references: readonly Reference[]): readonly NamedReference[] {
@@ -74,8 +82,27 @@ function bodyReferences(pattern: BodyPattern, steps: readonly string[]): readonl
   return [{ root: 'payload', steps, field: ['match', 'body', ...steps] }]
 }
 
-function elementOf(reference: NamedReference, items: Reference | undefined): readonly NamedReference[] {
-  if (reference.root !== 'item') return [reference]
-  if (items === undefined) return []
-  return [{ ...reference, root: items.root, steps: [...items.steps, ...reference.steps] }]
+/** The paths that stand behind our names, where they are plain. */
+interface Aliases {
+  readonly item: Reference | undefined
+  readonly vars: ReadonlyMap<string, Reference | undefined>
+}
+
+/** A value of `vars` that there is not is kept as it is named: that is what is wrong with it. */
+function unalias(reference: NamedReference, { item, vars }: Aliases): readonly NamedReference[] {
+  const { root, steps } = reference
+  if (root === 'item') return below(item, steps, reference)
+  const [name = '', ...rest] = steps
+  if (root !== 'vars' || !vars.has(name)) return [reference]
+  return below(vars.get(name), rest, reference)
+}
+
+function below(
+  alias: Reference | undefined,
+  steps: readonly string[],
+  reference: NamedReference,
+): readonly NamedReference[] {
+  // Without a step below, what is wrong with the path is told where that stands.
+  if (alias?.root !== 'payload' || steps.length === 0) return []
+  return [{ ...reference, root: 'payload', steps: [...alias.steps, ...steps] }]
 }

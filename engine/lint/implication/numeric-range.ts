@@ -55,7 +55,7 @@ export function isEmpty(range: NumericRange): boolean {
   return range.low === range.high && !holds(range, range.low)
 }
 
-function holds({ low, lowOpen, high, highOpen, without }: NumericRange, value: number): boolean {
+export function holds({ low, lowOpen, high, highOpen, without }: NumericRange, value: number): boolean {
   if (value < low || value > high) return false
   if ((value === low && lowOpen) || (value === high && highOpen)) return false
   return !without.includes(value)

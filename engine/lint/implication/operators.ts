@@ -1,9 +1,9 @@
 /** Owns when operator tests on one value make others on that value certain, and when they rule each other out. */
 
 import type { OperatorTest } from '../../compile/match/body-pattern.ts'
-import { isWithin, type NumericBound } from '../../compile/match/numeric-bounds.ts'
+import type { NumericBound } from '../../compile/match/numeric-bounds.ts'
 import type { Scalar } from '../../compile/match/scalar.ts'
-import { contains, isEmpty, type NumericRange, rangeOf } from './numeric-range.ts'
+import { contains, holds, isEmpty, type NumericRange, rangeOf } from './numeric-range.ts'
 
 /** Whether a single value, no list, passes the test. */
 export function passes(value: Scalar, test: OperatorTest): boolean {
@@ -17,7 +17,7 @@ export function passes(value: Scalar, test: OperatorTest): boolean {
     case 'anything-but':
       return !test.values.includes(value)
     case 'numeric':
-      return typeof value === 'number' && test.bounds.every((bound) => isWithin(value, bound))
+      return typeof value === 'number' && holds(rangeOf(test.bounds), value)
     case 'pattern':
       return typeof value === 'string' && test.regex.test(value)
   }

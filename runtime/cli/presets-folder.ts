@@ -1,3 +1,0 @@
-/** Owns nothing: the presets' folder as commands import it. */
-
-export { presetsFolder } from '../presets-folder.ts'
