@@ -143,6 +143,20 @@ test('installed in an empty folder, the command starts a gateway that wakes an a
   assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
 })
 
+test('installed in an empty folder, the presets and the schemas for editors are at hand', async (t) => {
+  const home = await install(t)
+  if (home === undefined) return
+  const reveille = path.join(home, 'node_modules', '@reveille', 'runtime', 'bin', 'reveille.js')
+  const cwd = await mkdtemp(path.join(home, 'presets-'))
+  const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd, env })
+  await writeFile(path.join(cwd, 'reveille.yaml'), 'hooks: { presets: [gitlab] }\n')
+  await command('init', 'mapping', 'github')
+  const { stdout } = await command('test', '--json')
+  assert.equal(JSON.parse(stdout).ok, true)
+  for (const which of ['configuration', 'mappings'])
+    assert.match(JSON.parse((await command('schema', which)).stdout).title, /Reveille/)
+})
+
 test('the declarations tell a strict program what is wrong with it, and nothing else', async (t) => {
   const home = await install(t)
   if (home === undefined) return

@@ -20,6 +20,7 @@ const jobs = new Map([
   ['bench', './jobs.ts'],
   ['soak', './jobs.ts'],
   ['pack', './pack.ts'],
+  ['schemas', './schemas.ts'],
 ])
 
 /** Errors whose message is all that the user needs. */

@@ -1,0 +1,23 @@
+/** Owns the JSON Schemas that ship for editors: copies of what the engine says, so that a reader needs no engine. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { editorSchemas } from '../engine/config/editor-schema.ts'
+
+/** The job `npm run schemas`. */
+export async function schemas(root: string): Promise<void> {
+  for (const [name, text] of Object.entries(schemaFiles())) {
+    const file = path.join(root, name)
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, text)
+    console.log(name)
+  }
+}
+
+/** Path in the repository -> what stands there. */
+export function schemaFiles(): Readonly<Record<string, string>> {
+  const entries = Object.entries(editorSchemas())
+  return Object.fromEntries(
+    entries.map(([name, schema]) => [`runtime/schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`]),
+  )
+}
