@@ -28,6 +28,7 @@ function createWordCount(): { admits(value: string): boolean; onLiteral(literal:
   return {
     admits(value) {
       const words = countWords(value)
+      if (words === 0) return true
       if (here + words > mostWords) return false
       if (!known.has(value) && all + words > mostWordsOfAll) return false
       if (!known.has(value)) all += words

@@ -19,12 +19,17 @@ const wordAmongDigits = /[A-Z]?[a-z]{4,}|[A-Z]{5,}/g
 /** Numbers, booleans, times, ids and short slugs. Anything that could speak to a model is not harmless. */
 export function isHarmless(text: string): boolean {
   if (text.length === 0 || text.length > longest) return false
-  if (number.test(text) || hexadecimal.test(text) || uuid.test(text) || timestamp.test(text)) return true
-  return text.length <= longestSlug && slug.test(text) && countWords(text) <= mostWords
+  if (number.test(text) || hexadecimal.test(text)) return true
+  if (text.length <= longestSlug && slug.test(text) && countWords(text) <= mostWords) return true
+  return uuid.test(text) || timestamp.test(text)
 }
+
+/** What any word has, asked first: a loop over a hostile list counts the words of tens of thousands of numbers. */
+const twoLetters = /[a-z]{2}|[A-Z]{2}/
 
 /** Words of an id hardly count: chance makes them. */
 export function countWords(text: string): number {
+  if (!twoLetters.test(text)) return 0
   let count = 0
   for (const part of text.split(/[._/-]/)) {
     count += part.match(/\d/.test(part) ? wordAmongDigits : word)?.length ?? 0
