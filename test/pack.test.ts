@@ -49,7 +49,8 @@ test('the tarballs hold what was staged: JavaScript with its declarations, no Ty
 
     const sources = packed.filter((each) => /\.[cm]?tsx?$/.test(each) && !each.endsWith('.d.ts'))
     assert.deepEqual(sources, [], `${name} holds TypeScript`)
-    const forTests = /(^|[/.-])(tests?|fixtures?|bed|bench|broken|contract|soak)[/.-]/
+    // `tests:` of mapping files are a matter of the product: `run-tests.js` ships.
+    const forTests = /\.test\.|(^|\/)tests?\/|(^|[/.-])(fixtures?|bed|bench|broken|contract|soak)[/.-]/
     assert.deepEqual(
       packed.filter((each) => forTests.test(each)),
       [],
