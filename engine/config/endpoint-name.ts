@@ -3,6 +3,11 @@
 import { type Path, writePath } from './path.ts'
 import type { Finding } from './violation.ts'
 
+/** `/github`, as OpenClaw's users write it, is `github`; `/` alone stays what it is. */
+export function bareName(name: string): string {
+  return name.replace(/^\/+|\/+$/g, '') || name
+}
+
 /** What is wrong with a name, if anything; `/` alone is the caller's affair. */
 export function checkEndpointName(name: string, path: Path, at: 'key' | 'value'): Finding | undefined {
   const where = `\`${writePath(path)}\``

@@ -1,6 +1,7 @@
 /** Owns mapping entries: from the items of `mappings:` lists to entries whose other names are folded into one. */
 
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from './configuration.ts'
+import { bareName } from './endpoint-name.ts'
 import { otherNames } from './fields.ts'
 import type { Findings } from './findings.ts'
 import { checkMapping, unusedFields } from './mapping-rules.ts'
@@ -133,7 +134,7 @@ function foldMatch({
   for (const [name, wanted] of Object.entries(headers ?? {})) folded[name.toLowerCase()] = wanted
   return {
     ...rest,
-    ...(path === '/' ? {} : present('path', path)),
+    ...(path === '/' || path === undefined ? {} : { path: bareName(path) }),
     ...(headers && { headers: folded }),
   }
 }

@@ -1,6 +1,6 @@
 /** Owns the rules of a mapping that go beyond the shape of single keys. */
 
-import { checkEndpointName } from './endpoint-name.ts'
+import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { fieldsOf, otherNames } from './fields.ts'
 import { findInexactNumbers } from './inexact-number.ts'
 import type { MappingValue } from './mapping-schema.ts'
@@ -23,7 +23,8 @@ export function* checkMapping({ value, source, path }: Written): Iterable<Findin
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   yield* checkBody(source, value.match?.body, [...path, 'match', 'body'])
   const endpoint = value.match?.path
-  if (endpoint !== undefined && endpoint !== '/') yield* checkMatchPath(endpoint, [...path, 'match', 'path'])
+  if (endpoint !== undefined && endpoint !== '/')
+    yield* checkMatchPath(bareName(endpoint), [...path, 'match', 'path'])
 }
 
 function* checkNames(value: MappingValue, path: Path): Iterable<Finding> {

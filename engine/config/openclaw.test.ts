@@ -38,7 +38,7 @@ const relaxed = `{
     presets: ["gmail"],
     mappings: [
       {
-        match: { path: "builds" },
+        match: { path: "/builds" },
         action: "agent",
         wakeMode: "now",
         name: "Builds",
