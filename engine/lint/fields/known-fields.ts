@@ -47,6 +47,8 @@ function valuesAt(
 function stepInto(value: unknown, step: string): readonly unknown[] | 'unsure' {
   if (value === null) return 'unsure'
   if (step === 'length' && (typeof value === 'string' || Array.isArray(value))) return [value.length]
+  // `name[0]`, an initial.
+  if (typeof value === 'string' && /^\d+$/.test(step)) return [value]
   if (typeof value !== 'object') return []
   if (Array.isArray(value)) {
     if (value.length === 0) return 'unsure'

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { rendered } from '../../compile/template/fixture.ts'
+import { TemplateError } from '../../compile/template/grammar.ts'
+import { isKnown } from './known-fields.ts'
+import { templateReferences } from './template-references.ts'
+
+function pathsOf(text: string): readonly string[] {
+  return templateReferences(text).map(({ root, steps }) => [root, ...steps].join('.'))
+}
+
+test('a path is told by its root, from wherever it stands', () => {
+  assert.deepEqual(pathsOf('{{a.b}} {{payload.a}} {{vars.x}} {{headers.[x-id]}} {{a[0].b}}'), [
+    'payload.a.b',
+    'payload.a',
+    'vars.x',
+    'headers.x-id',
+    'payload.a.0.b',
+  ])
+  assert.deepEqual(pathsOf('{{#each a}}{{b}} {{this}} {{../c}} {{@root.d}} {{@index}}{{/each}}'), [
+    'payload.a',
+    'payload.a.*.b',
+    'payload.a.*',
+    'payload.c',
+    'payload.d',
+  ])
+  assert.deepEqual(
+    pathsOf('{{#with a as |x|}}{{x.b}} {{path}} {{@root.path}}{{else}}{{c}}{{/with}}').toSorted(),
+    ['path', 'payload.a', 'payload.a.b', 'payload.a.path', 'payload.c'],
+  )
+})
+
+test('where it cannot be told what a name is looked up in, nothing is', () => {
+  assert.deepEqual(pathsOf('{{#each (default a b)}}{{c}} {{../d}}{{/each}}'), ['payload.a', 'payload.b'])
+  assert.deepEqual(pathsOf('{{#each a as |x key|}}{{key.c}}{{/each}}'), ['payload.a'])
+  assert.deepEqual(pathsOf('{{#each this}}{{c}}{{/each}}'), [])
+  // A block over the value that it stands in opens no level.
+  assert.ok(!pathsOf('{{#with a}}{{#with this}}{{../b}}{{/with}}{{/with}}').includes('payload.a.b'))
+})
+
+const name = fc.constantFrom('a', 'b', 'c', 'item')
+const scalar = fc.constantFrom<unknown>('x', 'y', 1, true, null, '')
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    scalar,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+  ),
+}))
+const payload = fc.dictionary(name, value, { minKeys: 1, maxKeys: 4 })
+
+const path = fc
+  .tuple(
+    fc.constantFrom('', '', '', '../', '../../', './', 'this.', '@root.', 'payload.'),
+    fc.array(fc.oneof(name, name, fc.constantFrom('[0]', 'length', 'p', 'q')), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+  )
+  .map(([start, names]) => `${start}${names.join('.')}`)
+const subject = fc.oneof(path, path, fc.constantFrom('this', '..', '../this', 'payload'))
+const block = fc.tuple(
+  fc.constantFrom('each', 'each', 'with', 'if'),
+  subject,
+  fc.constantFrom('', '', ' as |p|', ' as |q|'),
+)
+
+test('no value is ever rendered of a field that counts as unknown', () => {
+  let unknown = 0
+  const property = fc.property(
+    payload,
+    fc.array(block, { maxLength: 3 }),
+    fc.oneof(path, fc.constant('this')),
+    (body, blocks, leaf) => {
+      const open = blocks.map(
+        ([kind, of, parameters]) => `{{#${kind} ${of}${kind === 'if' ? '' : parameters}}}`,
+      )
+      const close = blocks.toReversed().map(([kind]) => `{{/${kind}}}`)
+      const template = `${open.join('')}[{{${leaf}}}]${close.join('')}`
+      const offset = template.indexOf(`{{${leaf}}}]`) + 2
+      let shown: string
+      try {
+        shown = rendered(template, body)
+      } catch (error) {
+        if (error instanceof TemplateError) return
+        throw error
+      }
+      const reference = templateReferences(template).find((each) => each.offset === offset)
+      if (reference?.root !== 'payload' || isKnown([body], reference.steps)) return
+      unknown++
+      assert.match(shown, /^(\[\])*$/, JSON.stringify({ template, body }))
+    },
+  )
+  fc.assert(property, { numRuns: 6000, seed: 11 })
+  assert.ok(unknown > 300, `${unknown} fields counted as unknown`)
+})
