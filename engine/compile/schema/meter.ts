@@ -14,6 +14,9 @@ export class SchemaLimitError extends Error {
 /** One for each schema: checking is never interrupted, so it serves one payload at a time. */
 export interface SchemaMeter {
   left: number
+  /** The object whose keys were counted last, and how many there are. */
+  counted: object | undefined
+  keys: number
   /** @throws SchemaLimitError */
   readonly spend: (units: number) => void
   readonly reset: () => void
@@ -22,12 +25,15 @@ export interface SchemaMeter {
 export function createSchemaMeter(): SchemaMeter {
   const meter: SchemaMeter = {
     left: 0,
+    counted: undefined,
+    keys: 0,
     spend: (units) => {
       meter.left -= units
       if (meter.left < 0) throw new SchemaLimitError()
     },
     reset: () => {
       meter.left = mostUnits
+      meter.counted = undefined
     },
   }
   return meter

@@ -7,6 +7,8 @@ import { type Dialect, type Holds, holdsOf, isMap, keywordsOf } from './vocabula
 
 /** The word that {@link prepareSchema} adds to every schema: what checking it costs, in the meter's units. */
 export const costKeyword = 'reveille-cost'
+/** How often checking goes through all keys of an object. */
+export const loopsKeyword = 'reveille-loops'
 
 export interface SchemaProblem {
   /** From the schema's root. */
@@ -28,8 +30,8 @@ export interface PreparedSchema {
 type Path = readonly (string | number)[]
 
 /** Of a branch that may fail without its schema failing: Ajv makes an error and throws it away. */
-const branchCost = 16
-const elementCost = 24
+const branchCost = 40
+const elementCost = 45
 
 export function prepareSchema(written: boolean | object, dialect: Dialect): PreparedSchema {
   const problems: SchemaProblem[] = []
@@ -39,6 +41,7 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
     if (!isMap(schema)) return schema
     const copy: Record<string, unknown> = {}
     let cost = extra
+    let loops = 0
     for (const [keyword, value] of Object.entries(schema)) {
       const holds = holdsOf(keyword, dialect)
       if (holds === undefined) {
@@ -47,9 +50,11 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
       }
       checkValue(keyword, value, [...path, keyword])
       cost += costOf(keyword, value)
+      if (goesThroughKeys(keyword, value)) loops++
       copy[keyword] = copyBelow(holds, keyword, value, [...path, keyword])
     }
     if (cost > 0) copy[costKeyword] = cost
+    if (loops > 0) copy[loopsKeyword] = loops
     return copy
   }
 
@@ -92,7 +97,12 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
       compileRegex(source)
     } catch (error) {
       if (!(error instanceof RegexSyntaxError)) throw error
-      problems.push({ path, message: error.message, ...(located && { offset: error.offset }) })
+      problems.push({
+        path,
+        message: error.message,
+        hint: error.hint,
+        ...(located && { offset: error.offset }),
+      })
     }
   }
 
@@ -123,5 +133,20 @@ function costOf(keyword: string, value: unknown): number {
       return 4
     default:
       return 1
+  }
+}
+
+function goesThroughKeys(keyword: string, value: unknown): boolean {
+  switch (keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return value !== true
+    case 'patternProperties':
+    case 'propertyNames':
+    case 'minProperties':
+    case 'maxProperties':
+      return true
+    default:
+      return false
   }
 }

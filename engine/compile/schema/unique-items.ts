@@ -24,10 +24,11 @@ function isUnique(list: readonly unknown[], seed: number, meter: SchemaMeter): b
   const objects = new Map<number, object[]>()
   for (const element of list) {
     if (typeof element !== 'object' || element === null) {
-      meter.spend(4)
+      meter.spend(25)
       if (scalars.size === scalars.add(element).size) return false
       continue
     }
+    meter.spend(50)
     const hash = hashOf(element, seed, meter)
     const alike = objects.get(hash)
     if (alike === undefined) {
