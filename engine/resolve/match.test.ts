@@ -94,12 +94,12 @@ test('where nothing matches the reason says so, and why conditions failed, witho
     mapping('c', { when: 'false' }),
   ]
   const decision = await snapshotOf(mappings).resolve(requestOf({ secret: 'hush' }))
-  assert.deepEqual(decision, {
-    outcome: 'ignored',
-    reason:
-      'no mapping of endpoint "test" matched (3 tried); match.when of "b" failed: ' +
-      'the expression failed with JSONata error D3030 at column 1',
-  } satisfies Decision)
+  const reason = decision.outcome === 'ignored' ? decision.reason : ''
+  assert.match(
+    reason,
+    /^no mapping of endpoint "test" matched \(3 tried\); match\.when of "b" failed: .*D3030/,
+  )
+  assert.doesNotMatch(reason, /hush|"c"/)
 })
 
 test('an endpoint with a policy and no mappings ignores what comes', async () => {
