@@ -60,6 +60,15 @@ test('a folder without a configuration gets what it lacks, and keeps what it has
   assert.deepEqual(await readdir(parent), ['local'])
 })
 
+test('an empty folder stays the folder that it is, since a shell may stand in it', async (t) => {
+  const { folder } = await createFolder(t)
+  await mkdir(folder)
+  const { ino } = await stat(folder)
+  const { written } = await scaffold({ folder, template })
+  assert.equal(written.length, 5)
+  assert.equal((await stat(folder)).ino, ino)
+})
+
 test('two at one time give one whole folder', async (t) => {
   const { parent, folder } = await createFolder(t)
   const both = await Promise.all([scaffold({ folder, template }), scaffold({ folder, template })])

@@ -34,7 +34,8 @@ export async function scaffold(options: ScaffoldOptions): Promise<Scaffolded> {
     await cp(template, next, { recursive: true })
     await writeFile(path.join(next, '.env'), secrets(mintToken), { mode: 0o600 })
     const files = await filesOf(next)
-    return { written: (await moveWhole(next, folder)) ? files : await copyMissing(next, folder, files) }
+    const moved = !(await exists(folder)) && (await moveWhole(next, folder))
+    return { written: moved ? files : await copyMissing(next, folder, files) }
   } finally {
     await rm(next, { recursive: true, force: true })
   }
