@@ -15,7 +15,6 @@ export { isRawJSON as isExactNumber }
 
 /** A run of digits that a safe integer cannot have, where JSON allows a number to begin. */
 const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
-const digitsOnly = /^-?\d{16,}$/
 
 /**
  * The body once more, each unsafe integer as an {@link ExactNumber}; nothing where the body holds none or is no
@@ -49,6 +48,7 @@ function parseMarked(rawBody: Uint8Array, before: string, after: (value: unknown
 
 /** A character that is none. Whoever sends it before digits, and nothing else, gets the digits as a number. */
 const mark = '\ufdd0'
+const markUnit = 0xfdd0
 const marked = /^\ufdd0-?\d+$/
 
 const quote = 0x22
@@ -56,6 +56,7 @@ const minus = 0x2d
 
 /** `[9007199254740993]` becomes `["9007199254740993"]`, with the mark behind the quote. */
 function markIntegers(text: string, before: string): string {
+  const opening = `"${before}`
   let result = ''
   let done = 0
   let at = 0
@@ -63,16 +64,28 @@ function markIntegers(text: string, before: string): string {
     const unit = text.charCodeAt(at)
     if (unit === quote) at = endOfText(text, at + 1)
     else if (unit === minus || isDigit(unit)) {
-      const end = endOfNumber(text, at)
-      const source = end - at < 16 ? '' : text.slice(at, end)
-      if (digitsOnly.test(source) && isInexact(Number(source))) {
-        result += `${text.slice(done, at)}"${before}${source}"`
-        done = end
+      const end = endOfDigits(text, at + 1)
+      if (isOfNumber(text.charCodeAt(end))) at = endOfNumber(text, end)
+      else {
+        if (isUnsafe(text, unit === minus ? at + 1 : at, end)) {
+          result += `${text.slice(done, at)}${opening}${text.slice(at, end)}"`
+          done = end
+        }
+        at = end
       }
-      at = end
     } else at++
   }
-  return result + text.slice(done)
+  return done === 0 ? text : result + text.slice(done)
+}
+
+const largestSafe = String(Number.MAX_SAFE_INTEGER)
+
+/** Of digits as JSON has them: no zero leads. Comparing texts takes a fraction of reading the number. */
+function isUnsafe(text: string, start: number, end: number): boolean {
+  const length = end - start
+  return (
+    length > largestSafe.length || (length === largestSafe.length && text.slice(start, end) > largestSafe)
+  )
 }
 
 /** Behind the closing quote. */
@@ -88,9 +101,15 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1
 }
 
+function endOfDigits(text: string, start: number): number {
+  let end = start
+  while (isDigit(text.charCodeAt(end))) end++
+  return end
+}
+
 /** Fraction and exponent included. */
 function endOfNumber(text: string, start: number): number {
-  let end = start + 1
+  let end = start
   while (isOfNumber(text.charCodeAt(end))) end++
   return end
 }
@@ -107,7 +126,7 @@ function isDigit(unit: number): boolean {
 /** In place. @throws RangeError for a value nested too deeply to walk */
 function unmark(value: unknown): unknown {
   if (typeof value === 'string') {
-    return value.startsWith(mark) && marked.test(value) ? rawJSON(value.slice(mark.length)) : value
+    return value.charCodeAt(0) === markUnit && marked.test(value) ? rawJSON(value.slice(1)) : value
   }
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {

@@ -29,8 +29,11 @@ interface Rendering {
   readonly recorder: Recorder | undefined
 }
 
+/** A body of so many bytes takes milliseconds to parse again, up to some tens of them. */
+const longBody = 65_536
+
 /**
- * A promise only where an expression had to be waited for.
+ * A promise only where an expression had to be waited for, or a long body is parsed again.
  * @throws RefusalError, or rejects with it
  */
 export function renderDraft(
@@ -49,7 +52,8 @@ export function renderDraft(
     if (!(error instanceof InexactNumberError)) throw error
     meter.left = left
     meter.work = work
-    return exactly()
+    if (scope.request.rawBody.length < longBody) return exactly()
+    return new Promise((resolve) => setImmediate(resolve)).then(exactly)
   }
 }
 

@@ -82,7 +82,9 @@ export const helpers: Readonly<Record<string, Helper>> = {
     usage: '{{commits.length}} {{plural commits "commit"}}',
     call: ([count, one, many], output) => {
       const word = textOf(one, output)
-      const single = Number(Array.isArray(count) ? count.length : count) === 1
+      const number = Array.isArray(count) ? count.length : count
+      // An object may have a `toString` of the payload's that cannot be called.
+      const single = typeof number !== 'object' && Number(number) === 1
       return single ? word : many === undefined ? `${word}s` : textOf(many, output)
     },
   },
