@@ -38,12 +38,15 @@ const failing: readonly (readonly [string, string, string])[] = [
   ['endless recursion', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],
   ['an endless loop', '($f := function($x) { $f($x) }; $f(1))', 'D1012'],
   ['a list without measure', '[1..10000000]', 'D2015'],
-  ['an error of the author’s', '$error("secret")', 'D3137'],
+  ['an error of the author’s', '$error(word)', 'D3137'],
+  ['a type that does not fit', 'word + 1', 'T2001'],
+  ['a text that is no number', '$number(word)', 'D3030'],
+  ['a function of a wrong type', '$sum(word)', 'T0412'],
 ]
 
 for (const [what, source, code] of failing) {
   test(`${what} ends as an error with its code and without a value`, async () => {
-    await assert.rejects(Promise.resolve(evaluate(source)), (error) => {
+    await assert.rejects(Promise.resolve(evaluate(source, { word: 'secret' })), (error) => {
       assert.ok(error instanceof ExpressionError)
       assert.equal(error.code, code)
       assert.doesNotMatch(error.message, /secret/)

@@ -119,7 +119,7 @@ test('an expression that fails refuses the request, naming mapping, field and co
   assert.equal(refusal.code, 'EXPRESSION_FAILED')
   assert.equal(
     refusal.message,
-    'mapping "m": message: the expression failed with JSONata error D3030 at column 4',
+    'mapping "m": message: the expression `$number(a)` failed at column 4: text cannot be read as a number (D3030)',
   )
   assert.equal(refusal.details[0]?.pointer, '/message')
 })

@@ -1,0 +1,101 @@
+/** Owns the sentence of a failed evaluation: which expression, where in it, and what kind of value it could not take. */
+
+import { ExpressionError } from '../../resolve/program.ts'
+import { type Fault, readFault, startOfToken } from './fault.ts'
+import { typeOf } from './value-type.ts'
+
+/** The library's own sentences quote values of the payload. `offset`: where the expression begins in its field's text. */
+export function evaluationError(cause: unknown, source: string, offset: number): ExpressionError {
+  const fault = readFault(cause)
+  const { code, position } = fault
+  const column =
+    position === undefined ? '' : ` at column ${offset + startOfToken(position, fault.token, source) + 1}`
+  const message = `the expression \`${shorten(source)}\` failed${column}: ${sentenceOf(fault)}`
+  return new ExpressionError(code ?? 'unknown', message, code === undefined ? { cause } : undefined)
+}
+
+const longestShown = 60
+
+function shorten(source: string): string {
+  const line = source.trim().replace(/\s+/g, ' ')
+  return line.length <= longestShown ? line : `${line.slice(0, longestShown - 1)}…`
+}
+
+function sentenceOf(fault: Fault): string {
+  const { code, reason } = fault
+  if (code === undefined) return 'it cannot be evaluated for this payload'
+  if (reason !== undefined) return code === 'LIMIT' ? reason : `${reason} (${code})`
+  const sentence = sentences[code]
+  return sentence === undefined ? `JSONata error ${code}` : `${sentence(fault)} (${code})`
+}
+
+const called = ({ token }: Fault): string => (token === '' ? 'a function' : `$${token}`)
+const given = ({ value }: Fault): string => typeOf(value)
+const both = ({ value, value2 }: Fault): string => `${typeOf(value)} and ${typeOf(value2)}`
+const argument = ({ index }: Fault): string => (index === undefined ? 'an argument' : `argument ${index}`)
+
+const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
+  D1001: () => 'a number is too large',
+  D1002: (fault) => `- takes a number, and was given ${given(fault)}`,
+  D1004: () => 'a regular expression matches where there is nothing, again and again',
+  D1009: () => 'two fields of an object have the same name',
+  D1011: () => 'its calls nest more than 2000 deep, or it groups by about as many names',
+  D1013: () => 'a field may not be named _jsonata_…',
+  D2014: () => 'a list of that length is not made',
+  D2015: () => 'it makes a list that is too long: 10000 elements at most, and 2000 with ^(…), %, @ or #',
+  D3001: () => 'a number is not finite and cannot be written as text',
+  D3010: () => '$replace cannot look for an empty text',
+  D3011: () => 'the limit of $replace is a number of 0 or more',
+  D3012: (fault) => `$replace puts in text, and was given ${given(fault)}`,
+  D3020: () => 'the limit of $split is a number of 0 or more',
+  D3030: (fault) => `${given(fault)} cannot be read as a number`,
+  D3040: () => 'the limit of $match is a number of 0 or more',
+  D3050: () => '$reduce takes a function of two values or more',
+  D3060: () => '$sqrt takes no negative number',
+  D3061: () => '$power gives a number that is too large',
+  D3070: () => '$sort without a function takes a list of numbers or a list of texts',
+  D3100: () => '$formatBase takes a base from 2 to 36',
+  D3110: (fault) => `$toMillis without a picture takes an ISO 8601 time, and was given other ${bare(fault)}`,
+  D3137: () => '$error was called',
+  D3138: () => '$single found more than one',
+  D3139: () => '$single found nothing',
+  D3140: () => 'a text cannot be coded as a part of an address, or was not',
+  D3141: () => 'an $assert did not hold',
+  T0410: (fault) => `${called(fault)} does not take ${given(fault)} as ${argument(fault)}`,
+  T0411: (fault) =>
+    `${called(fault)} does not take ${given(fault)}, which stands for its missing ${argument(fault)}`,
+  T0412: (fault) =>
+    `${called(fault)} takes ${fault.type ?? 'a list of one kind'}, and was given ${inList(fault)}`,
+  T1003: (fault) => `a field's name must be text, and is ${given(fault)}`,
+  T1005: ({ token }) => `${token} is no function; did you mean $${token}?`,
+  T1006: () => 'what it calls is no function',
+  T1007: ({ token }) => `${token} is no function; did you mean $${token}?`,
+  T1008: () => 'what it calls is no function',
+  T1010: () => 'a matching function must give match, start, end, groups and next',
+  T2001: (fault) => `the left side of ${fault.token} must be a number, and is ${given(fault)}`,
+  T2002: (fault) => `the right side of ${fault.token} must be a number, and is ${given(fault)}`,
+  T2003: (fault) => `the left side of .. must be a whole number, and is ${given(fault)}`,
+  T2004: (fault) => `the right side of .. must be a whole number, and is ${given(fault)}`,
+  T2006: (fault) => `the right side of ~> must be a function, and is ${given(fault)}`,
+  T2007: (fault) => `^(…) cannot order ${both(fault)}`,
+  T2008: (fault) => `^(…) orders by numbers or texts, and was given ${given(fault)}`,
+  T2009: (fault) => `${fault.token} cannot compare ${both(fault)}`,
+  T2010: (fault) => `${fault.token} compares numbers or texts, and was given ${given(fault)}`,
+  T2011: (fault) => `the second part of |…|…| must give an object, and gave ${given(fault)}`,
+  T2012: (fault) => `the third part of |…|…| must give names, and gave ${given(fault)}`,
+  T2013: () => '$clone must be a function, for |…|…| to copy with',
+}
+
+function bare(fault: Fault): string {
+  return given(fault).replace(/^an? /, '')
+}
+
+/** Of a list, what it holds that it should not. */
+function inList({ value, type }: Fault): string {
+  if (!Array.isArray(value)) return typeOf(value)
+  const wanted = { numbers: 'number', strings: 'string', booleans: 'boolean', objects: 'object' }[type ?? '']
+  const stray = value.find(
+    (element) => typeof element !== wanted || element === null || Array.isArray(element),
+  )
+  return `a list with ${typeOf(stray)} in it`
+}

@@ -1,0 +1,36 @@
+/** Owns `$clone`, with which every transform `|…|…|` begins. */
+
+import { evaluationOf, type Focus, isCallable } from '../library.ts'
+import { thrownLimit } from '../limit.ts'
+
+/** As many as a payload can have. */
+const mostValues = 600_000
+/** Values that are copied between two looks at the clock. */
+const batch = 512
+
+/** Objects of the copy have no prototype, so that no key of a payload can reach one. */
+export async function clone(this: Focus, value: unknown): Promise<unknown> {
+  const { clones, turn } = evaluationOf(this.environment)
+  const open: { readonly from: object; readonly to: object }[] = []
+  let values = 0
+  const copy = (from: unknown): unknown => {
+    values += 1
+    if (typeof from !== 'object' || from === null) return typeof from === 'function' ? '' : from
+    if (isCallable(from)) return ''
+    const to: object = Array.isArray(from) ? [] : Object.create(null)
+    clones.add(to)
+    open.push({ from, to })
+    return to
+  }
+  const result = copy(value)
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { from, to } = next
+    for (const [key, child] of Object.entries(from)) {
+      if (Array.isArray(to)) to.push(copy(child ?? null))
+      else if (child !== undefined) (to as Record<string, unknown>)[key] = copy(child)
+      if (values % batch === 0) await turn()
+    }
+    if (values > mostValues) throw thrownLimit('what it copies is larger than a payload')
+  }
+  return result
+}

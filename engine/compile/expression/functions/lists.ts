@@ -1,0 +1,125 @@
+/** Owns the functions of lists and objects, for lists as long and objects as large as a payload can hold. */
+
+import { type Focus, isCallable, libraryFunction, turnOf } from '../library.ts'
+import { mostElements, thrownLimit, tooManyElements } from '../limit.ts'
+import { weighTruth } from '../weigh.ts'
+
+/** Elements that are handled between two looks at the clock. */
+const batch = 512
+
+type Fields = Record<string, unknown>
+
+export function greatest(numbers: readonly number[] | undefined): number | undefined {
+  return extreme(numbers, Math.max)
+}
+
+export function least(numbers: readonly number[] | undefined): number | undefined {
+  return extreme(numbers, Math.min)
+}
+
+/** One by one: more than some 100,000 do not fit into a call. */
+function extreme(numbers: readonly number[] | undefined, better: typeof Math.max): number | undefined {
+  return numbers === undefined || numbers.length === 0
+    ? undefined
+    : numbers.reduce((one, other) => better(one, other))
+}
+
+export function zip(...lists: readonly unknown[]): unknown {
+  const length = Math.min(...lists.map((list) => (Array.isArray(list) ? list.length : 0)))
+  if (length * lists.length > mostElements) throw tooManyElements()
+  return Array.from({ length }, (_, index) => lists.map((list) => (list as readonly unknown[])[index]))
+}
+
+export async function keys(this: Focus, value: unknown): Promise<unknown> {
+  const turn = turnOf(this)
+  const found = new Set<string>()
+  let looked = 0
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const current = waiting.pop()
+    looked += 1
+    if (looked % batch === 0) await turn()
+    if (Array.isArray(current)) {
+      for (let index = current.length - 1; index >= 0; index--) waiting.push(current[index])
+      if (waiting.length > mostWaiting) throw thrownLimit('it looks into more than one payload holds')
+    } else if (isObject(current)) {
+      for (const key of Object.keys(current)) found.add(key)
+    }
+  }
+  const result = this.createSequence()
+  for (const key of found) result.push(key)
+  return result
+}
+
+/** Elements of one payload, and not of one that an expression has put into many places. */
+const mostWaiting = 600_000
+
+export async function lookup(this: Focus, value: unknown, key: string): Promise<unknown> {
+  if (!Array.isArray(value)) return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  const turn = turnOf(this)
+  const result = this.createSequence()
+  let looked = 0
+  const waiting: unknown[] = [...value].reverse()
+  while (waiting.length > 0) {
+    const current = waiting.pop()
+    looked += 1
+    if (looked % batch === 0) await turn()
+    if (Array.isArray(current)) {
+      for (let index = current.length - 1; index >= 0; index--) waiting.push(current[index])
+      if (waiting.length > mostWaiting) throw thrownLimit('it looks into more than one payload holds')
+    } else if (isObject(current) && Object.hasOwn(current, key)) {
+      const found = current[key]
+      for (const each of Array.isArray(found) ? found : [found]) if (each !== undefined) result.push(each)
+    }
+  }
+  return result
+}
+
+export async function spread(this: Focus, value: unknown): Promise<unknown> {
+  if (!Array.isArray(value) && !isObject(value)) return value
+  const turn = turnOf(this)
+  const result = this.createSequence()
+  for (const [index, element] of (Array.isArray(value) ? value : [value]).entries()) {
+    if (index % batch === batch - 1) await turn()
+    const spreadElement = Array.isArray(element) ? await spread.call(this, element) : partsOf(element)
+    for (const part of spreadElement as readonly unknown[]) result.push(part)
+  }
+  return result
+}
+
+/** An object in objects of one field each; anything else as it is. */
+function partsOf(element: unknown): readonly unknown[] {
+  if (!isObject(element)) return element === undefined ? [] : [element]
+  const fields = Object.keys(element)
+  if (fields.length > mostElements) throw tooManyElements()
+  return fields.map((key) => Object.assign(Object.create(null), { [key]: element[key] }))
+}
+
+export async function merge(this: Focus, objects: readonly unknown[] | undefined): Promise<unknown> {
+  if (objects === undefined) return undefined
+  const turn = turnOf(this)
+  const result: Fields = Object.create(null)
+  for (const [index, object] of objects.entries()) {
+    if (index % batch === batch - 1) await turn()
+    if (typeof object !== 'object' || object === null) continue
+    for (const key of Object.keys(object)) result[key] = (object as Fields)[key]
+  }
+  return result
+}
+
+/** What truth is asked of. */
+const mostTested = 600_000
+
+export function boolean(value: unknown): unknown {
+  if (weighTruth(value, mostTested) > mostTested) throw thrownLimit('what it tests is too large')
+  return libraryFunction('boolean').call(undefined, value)
+}
+
+export function not(value: unknown): unknown {
+  const answer = boolean(value)
+  return answer === undefined ? undefined : !answer
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isCallable(value)
+}

@@ -1,0 +1,87 @@
+/** Owns what of the expression library is used beyond its types: the hooks, the frames and its own functions. */
+
+import jsonata from 'jsonata'
+import type { Turns } from './scheduler.ts'
+
+/** The library asks what is bound to these names before and after each node of a program, and awaits the answer. */
+export const entry = Symbol.for('jsonata.__evaluate_entry') as unknown as string
+export const exit = Symbol.for('jsonata.__evaluate_exit') as unknown as string
+
+/** No variable of an expression is called that: their names end at a space. */
+export const evaluationName = ' evaluation'
+
+/** What belongs to one evaluation. */
+export interface Evaluation extends Turns {
+  /** The request's time. */
+  readonly now: number
+  /** Elements and characters made so far. */
+  made: number
+  /** Nodes since the clock was looked at. */
+  unwatched: number
+  /** What `$clone` made, which a transform may change. */
+  readonly clones: WeakSet<object>
+}
+
+export interface Frame {
+  readonly lookup: (name: string) => unknown
+  /** The frame that all of one evaluation share. */
+  readonly base: Frame
+  evaluation?: Evaluation
+  timestamp?: Date
+}
+
+/** `this` of a function. */
+export interface Focus {
+  readonly environment: Frame
+  readonly createSequence: () => unknown[]
+}
+
+export function turnOf(focus: Focus): Turns['turn'] {
+  return evaluationOf(focus.environment).turn
+}
+
+export function evaluationOf(frame: Frame): Evaluation {
+  const { base } = frame
+  if (base.evaluation === undefined) {
+    base.evaluation = base.lookup(evaluationName) as Evaluation
+    // Read by `$toMillis` for what a text does not say.
+    base.timestamp = new Date(base.evaluation.now)
+  }
+  return base.evaluation
+}
+
+export type LibraryFunction = (this: unknown, ...values: readonly unknown[]) => unknown
+
+let frame: Frame | undefined
+
+/** The library's own function of that name, for where ours only checks its arguments. */
+export function libraryFunction(name: string): LibraryFunction {
+  frame ??= openFrame(() => {})
+  const { implementation } = frame.lookup(name) as { readonly implementation: LibraryFunction }
+  return implementation
+}
+
+/** The names of an expression that was prepared so. */
+export function openFrame(prepare: (probe: jsonata.Expression) => void): Frame {
+  const probe = jsonata('1')
+  let found: Frame | undefined
+  probe.assign(entry, (_node: unknown, _input: unknown, environment: Frame) => {
+    found = environment
+  })
+  prepare(probe)
+  // The hook before the first node is called before anything is awaited.
+  void probe.evaluate(undefined)
+  if (found === undefined) throw new Error('the expression library no longer calls its hook at once')
+  return found
+}
+
+/** A function of the language, however it was made; a payload can only hold what looks like one. */
+export function isCallable(value: unknown): boolean {
+  if (typeof value === 'function') return true
+  if (typeof value !== 'object' || value === null) return false
+  const { implementation, environment } = value as {
+    implementation?: unknown
+    environment?: { lookup?: unknown } | null
+  }
+  return typeof implementation === 'function' || typeof environment?.lookup === 'function'
+}

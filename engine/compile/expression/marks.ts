@@ -1,0 +1,76 @@
+/** Owns which values of a program the library would walk through without end, and how they are measured before. */
+
+import { type Evaluation, isCallable } from './library.ts'
+import { thrownLimit } from './limit.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
+import { weigh, weighTruth } from './weigh.ts'
+
+/** Looks at what a node gave, and throws where the library may not have it. */
+type Check = (result: object, evaluation: Evaluation, node: CheckedNode) => void
+
+export interface CheckedNode {
+  readonly type: string
+  readonly position?: number
+  check?: Check
+}
+
+/** What is compared, or written as text: some 20 ms. */
+const mostCompared = 50_000
+/** What truth is asked of. */
+const mostTested = 600_000
+
+export function markNode(node: SyntaxNode): void {
+  const { type, value } = node
+  if (type === 'binary' && (value === '=' || value === '!=')) markBoth(node, checkCompared)
+  else if (type === 'binary' && value === '&') markBoth(node, checkWritten)
+  else if (type === 'binary' && (value === 'and' || value === 'or')) markBoth(node, checkTested)
+  else if (type === 'condition') mark(node['condition'], checkTested)
+  else if (type === 'filter') mark(node['expr'], checkTested)
+  else if (type === 'function' || type === 'partial') mark(node['procedure'], checkProcedure)
+  else if (type === 'transform') mark(node['pattern'], checkPattern)
+}
+
+function markBoth(node: SyntaxNode, check: Check): void {
+  mark(node['lhs'], check)
+  mark(node['rhs'], check)
+}
+
+function mark(node: unknown, check: Check): void {
+  const checked = node as CheckedNode
+  const before = checked.check
+  checked.check =
+    before === undefined
+      ? check
+      : (...values) => {
+          before(...values)
+          check(...values)
+        }
+}
+
+function checkCompared(result: object): void {
+  if (weigh(result, mostCompared) > mostCompared) throw thrownLimit('what it compares is too large')
+}
+
+function checkWritten(result: object): void {
+  if (weigh(result, mostCompared) > mostCompared)
+    throw thrownLimit('what `&` is to write as text is too large')
+}
+
+function checkTested(result: object): void {
+  if (weighTruth(result, mostTested) > mostTested) throw thrownLimit('what it tests is too large')
+}
+
+/** The library would note the call on whatever stands in the place of the function. */
+function checkProcedure(result: object, _evaluation: Evaluation, node: CheckedNode): void {
+  // A list without elements is nothing, which the library has its own errors for.
+  if (isCallable(result) || (Array.isArray(result) && result.length === 0 && 'sequence' in result)) return
+  throw { code: 'T1006', position: node.position, value: result }
+}
+
+/** A transform writes into what its pattern selects, which may be nothing but its own copy. */
+function checkPattern(result: object, { clones }: Evaluation): void {
+  for (const selected of Array.isArray(result) && !clones.has(result) ? result : [result]) {
+    if (typeof selected !== 'object' || selected === null || clones.has(selected)) continue
+    throw thrownLimit('a transform `|…|…|` may only select parts of the value that it is given')
+  }
+}

@@ -1,0 +1,82 @@
+/** Owns making results plain JSON: the library's hidden properties gone, functions and what is not a number absent. */
+
+import { isCallable } from './library.ts'
+import { mostText, thrownLimit } from './limit.ts'
+import type { Turns } from './scheduler.ts'
+
+/** As many as a payload can have. */
+const mostValues = 600_000
+/** Payloads nest 1,000 levels deep. */
+const deepest = 2_000
+/** Values that are copied between two looks at the clock. */
+const batch = 512
+
+interface Level {
+  readonly source: object
+  /** Absent for a list. */
+  readonly keys: readonly string[] | undefined
+  readonly target: unknown[] | Record<string, unknown>
+  index: number
+}
+
+/** Copies, so that nothing of the library's is left; in turns, because a result may be as large as a payload. */
+export async function makePlain(value: unknown, { turn }: Turns): Promise<unknown> {
+  const levels: Level[] = []
+  const root = plainScalar(value)
+  if (root !== undefined || !isTree(value)) return root
+  const result = enter(value, levels)
+  let values = 0
+  let characters = 0
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { source, keys, target, index } = level
+    const list = source as readonly unknown[]
+    if (index === (keys ?? list).length) {
+      levels.pop()
+      continue
+    }
+    level.index += 1
+    values += 1
+    if (values % batch === 0) await turn()
+    const key = keys?.[index]
+    const child = key === undefined ? list[index] : (source as Record<string, unknown>)[key]
+    characters += (key?.length ?? 0) + (typeof child === 'string' ? child.length : 0)
+    if (values > mostValues || characters > mostText) throw thrownLimit('its result is too large')
+    if (levels.length > deepest) throw thrownLimit('its result is nested too deeply')
+    put(target, key, isTree(child) ? enter(child, levels) : plainScalar(child))
+  }
+  return result
+}
+
+/** Objects and lists, but no functions of the language, which are objects too. */
+function isTree(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isFunctionLike(value)
+}
+
+/** What a payload marks as a function counts as one too, as it does for the library. */
+function isFunctionLike(value: object): boolean {
+  return (
+    isCallable(value) || Object.hasOwn(value, '_jsonata_lambda') || Object.hasOwn(value, '_jsonata_function')
+  )
+}
+
+function enter(source: object, levels: Level[]): unknown[] | Record<string, unknown> {
+  const isList = Array.isArray(source)
+  const target = isList ? [] : {}
+  levels.push({ source, keys: isList ? undefined : Object.keys(source), target, index: 0 })
+  return target
+}
+
+function plainScalar(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+  return undefined
+}
+
+/** As JSON writes it: nothing is null in a list, and is left out of an object. */
+function put(target: unknown[] | Record<string, unknown>, key: string | undefined, value: unknown): void {
+  if (key === undefined) (target as unknown[]).push(value ?? null)
+  else if (value !== undefined) {
+    if (key !== '__proto__') (target as Record<string, unknown>)[key] = value
+    else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+  }
+}
