@@ -16,7 +16,7 @@ export interface Snapshot {
   covers(endpoint: string): boolean
   /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
   resolve(request: HookRequest): Decision | Promise<Decision>
-  /** Resolves once more and says why; a hundred times the cost. Never rejects. Nothing in it is secret. */
+  /** Resolves once more and says why; a hundred times the cost. Never rejects. Nothing in its traces is secret. */
   explain(request: HookRequest): Promise<Explanation>
 }
 
