@@ -237,6 +237,19 @@ test('no secret of the request is shown, wherever it went', async () => {
   assert.match(shown, /"headers\.authorization","value":"\\"…\\""/)
 })
 
+test('the key of an issue is a name and no secret', async () => {
+  const mapping: Mapping = { sessionKey: 'hook:jira:{{issue.key}}', message: 'x', name: '{{issue.apiKey}}' }
+  const { actions } = await explain([mapping], { issue: { key: 'PROJ-1', apiKey: 'sekret' } })
+  const { sessionKey, name } = fieldsOf(actions[0])
+  assert.deepEqual(
+    [sessionKey, name],
+    [
+      ['template', 'hook:jira:PROJ-1'],
+      ['template', '…'],
+    ],
+  )
+})
+
 test('long values are cut, and huge ones cost no more', async () => {
   const payload = {
     text: 'x'.repeat(100_000),
