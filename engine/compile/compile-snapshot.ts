@@ -7,6 +7,7 @@ import { createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
 import { createCoverage } from './coverage.ts'
+import { createPolicyLookup } from './endpoint-policy.ts'
 import { freezeDeep } from './freeze-deep.ts'
 import { compileMapping, runnerProblem } from './mapping.ts'
 import { builtInEndpoints, createDecisionIndex, type Indexed } from './match/decision-index.ts'
@@ -47,6 +48,7 @@ export function compileSnapshot(
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
 
   const index = createDecisionIndex(indexed)
+  const policyOf = createPolicyLookup(endpoints)
   const resolve = createResolve({
     candidates: index.candidates,
     rules,
@@ -60,7 +62,8 @@ export function compileSnapshot(
     endpoints,
     mappings: configuration.mappings.map(summarise),
     covers: (endpoint) =>
-      builtInEndpoints.has(endpoint) || index.covers(endpoint) || Object.hasOwn(endpoints, endpoint),
+      builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
+    policyOf,
     resolve: (request) => resolve(request),
     explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
   }

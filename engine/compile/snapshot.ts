@@ -1,6 +1,6 @@
 /** Owns the snapshot: one configuration, compiled and frozen, that a request is carried through from start to end. */
 
-import type { Configuration } from '../config/configuration.ts'
+import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
 import type { Explanation } from '../resolve/trace.ts'
@@ -11,9 +11,12 @@ export interface Snapshot {
   readonly settings: Settings
   /** In matching order. */
   readonly mappings: readonly MappingSummary[]
+  /** As written, by their names. What holds for an endpoint, `policyOf` says. */
   readonly endpoints: Configuration['endpoints']
   /** Whether a mapping's path, a policy or a catch-all covers the name; true for `wake` and `agent`. */
   covers(endpoint: string): boolean
+  /** What the policies that cover the name say together; absent where none does. */
+  policyOf(endpoint: string): EndpointPolicy | undefined
   /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
   resolve(request: HookRequest): Decision | Promise<Decision>
   /** Resolves once more and says why; a hundred times the cost. Never rejects. Nothing in its traces is secret. */
