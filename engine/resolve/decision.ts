@@ -10,6 +10,8 @@ export interface HookRequest {
   readonly payload: unknown
   /** The body as received, decoded from gzip and the like. */
   readonly rawBody: Uint8Array
+  /** The JSON that was unwrapped from a field of a form; absent where the whole body was parsed. */
+  readonly unwrapped?: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
 }

@@ -20,21 +20,26 @@ const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
  * The body once more, each unsafe integer as an {@link ExactNumber}; nothing where the body holds none or is no
  * JSON (a form), so that the payload as it was parsed serves.
  */
-export function parseExact(rawBody: Uint8Array): unknown {
-  return parseMarked(rawBody, mark, unmark)
+export function parseExact(body: Uint8Array | string): unknown {
+  return parseMarked(textOf(body), mark, unmark)
 }
 
 /** The same with each unsafe integer as its source text. */
-export function parseTexts(rawBody: Uint8Array): unknown {
-  return parseMarked(rawBody, '', (value) => value)
+export function parseTexts(body: Uint8Array | string): unknown {
+  return parseMarked(textOf(body), '', (value) => value)
+}
+
+function textOf(body: Uint8Array | string): string {
+  return typeof body === 'string'
+    ? body
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')
 }
 
 /**
  * Integers are made texts before the body is parsed. A reviver, which is given a number's source as well, is
  * called for each value of the body: a megabyte of them would hold everybody up for half a second.
  */
-function parseMarked(rawBody: Uint8Array, before: string, after: (value: unknown) => unknown): unknown {
-  const body = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength).toString('utf8')
+function parseMarked(body: string, before: string, after: (value: unknown) => unknown): unknown {
   if (!longInteger.test(body)) return undefined
   const text = body.replace(/^\ufeff/, '')
   const marked = markIntegers(text, before)

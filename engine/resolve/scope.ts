@@ -61,7 +61,7 @@ export function createScope(request: HookRequest): Scope {
 /** The same request with every integer beyond 2^53 kept as it was written. */
 export function withExactNumbers(scope: Scope): Scope {
   const { memory, request } = scope
-  memory.exact ??= { payload: parseExact(request.rawBody) ?? request.payload }
+  memory.exact ??= { payload: parseExact(writtenJson(request)) ?? request.payload }
   return { ...scope, payload: memory.exact.payload, exact: true }
 }
 
@@ -85,8 +85,12 @@ export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> 
   return root
 }
 
+function writtenJson({ unwrapped, rawBody }: HookRequest): string | Uint8Array {
+  return unwrapped ?? rawBody
+}
+
 function makeRoot(request: HookRequest): Record<string, unknown> {
-  const payload = parseTexts(request.rawBody) ?? request.payload
+  const payload = parseTexts(writtenJson(request)) ?? request.payload
   const root: Record<string, unknown> = Object.create(null)
   copyKeys(payload, root)
   root.payload = payload

@@ -11,20 +11,20 @@ function refusal(code: string) {
 
 test('JSON is taken whatever the content type says', () => {
   for (const type of [undefined, 'text/plain', 'application/json; charset=utf-8', form, 'nonsense']) {
-    assert.deepEqual(decodePayload(Buffer.from(' {"a":[1]}'), type), { a: [1] }, type)
+    assert.deepEqual(decodePayload(Buffer.from(' {"a":[1]}'), type), { payload: { a: [1] } }, type)
   }
 })
 
 test('a mapped endpoint takes any JSON value, and nothing at all as an empty object', () => {
-  assert.equal(decodePayload(Buffer.from('null'), undefined), null)
-  assert.deepEqual(decodePayload(Buffer.from('[1]'), undefined), [1])
+  assert.equal(decodePayload(Buffer.from('null'), undefined).payload, null)
+  assert.deepEqual(decodePayload(Buffer.from('[1]'), undefined).payload, [1])
   for (const blank of ['', ' \r\n\t', '\ufeff'])
-    assert.deepEqual(decodePayload(Buffer.from(blank), undefined), {})
+    assert.deepEqual(decodePayload(Buffer.from(blank), undefined).payload, {})
 })
 
 test('a form is decoded, with lists for repeated names', () => {
   assert.deepEqual(
-    { ...(decodePayload(Buffer.from('a=1&a=2&b=x+y'), `${form}; charset=utf-8`) as object) },
+    { ...(decodePayload(Buffer.from('a=1&a=2&b=x+y'), `${form}; charset=utf-8`).payload as object) },
     {
       a: ['1', '2'],
       b: 'x y',
@@ -34,9 +34,10 @@ test('a form is decoded, with lists for repeated names', () => {
 
 test('a form field named payload that holds JSON is unwrapped; any other stays a field', () => {
   const wrapped = new URLSearchParams({ payload: '{"action":"opened"}' }).toString()
-  assert.deepEqual(decodePayload(Buffer.from(wrapped), form), { action: 'opened' })
+  const decoded = { payload: { action: 'opened' }, unwrapped: '{"action":"opened"}' }
+  assert.deepEqual(decodePayload(Buffer.from(wrapped), form), decoded)
   for (const text of ['payload=hello', 'payload=5', 'payload=%7Bbroken']) {
-    assert.ok(Object.hasOwn(decodePayload(Buffer.from(text), form) as object, 'payload'), text)
+    assert.ok(Object.hasOwn(decodePayload(Buffer.from(text), form).payload as object, 'payload'), text)
   }
 })
 

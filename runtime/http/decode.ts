@@ -1,6 +1,6 @@
 /** Owns turning body bytes into a payload, and how many of them an endpoint takes. */
 
-import type { Snapshot } from '@reveille/engine'
+import type { HookRequest, Snapshot } from '@reveille/engine'
 import { RequestError } from './errors.ts'
 import { hasTooManyFields, parseFields } from './fields.ts'
 import { nestsTooDeep } from './nesting.ts'
@@ -8,14 +8,17 @@ import { nestsTooDeep } from './nesting.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
 
-export function maxBytesFor({ endpoints, settings }: Snapshot, endpoint: string): number {
-  const policy = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined
-  return policy?.maxBodyBytes ?? settings.hooks.maxBodyBytes
+export function maxBytesFor({ policyOf, settings }: Snapshot, endpoint: string): number {
+  return policyOf(endpoint)?.maxBodyBytes ?? settings.hooks.maxBodyBytes
 }
 
+export type Decoded = Pick<HookRequest, 'payload' | 'unwrapped'>
+
 /** As the endpoint takes it. @throws RequestError */
-export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): unknown {
-  return endpoint === 'wake' || endpoint === 'agent' ? decodeJson(body) : decodePayload(body, contentType)
+export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): Decoded {
+  return endpoint === 'wake' || endpoint === 'agent'
+    ? { payload: decodeJson(body) }
+    : decodePayload(body, contentType)
 }
 
 /** For `/wake` and `/agent`, whatever the content type says. @throws RequestError */
@@ -24,11 +27,12 @@ export function decodeJson(body: Buffer): unknown {
 }
 
 /** For mapped endpoints: JSON, a form, or nothing at all. @throws RequestError */
-export function decodePayload(body: Buffer, contentType: string | undefined): unknown {
+export function decodePayload(body: Buffer, contentType: string | undefined): Decoded {
   const text = decodeText(body)
-  if (!/\S/.test(text)) return {}
-  if (contentType === undefined || !formType.test(contentType)) return parseJson(text)
-  return parseMislabelled(text) ?? parseForm(text)
+  if (!/\S/.test(text)) return { payload: {} }
+  if (contentType === undefined || !formType.test(contentType)) return { payload: parseJson(text) }
+  const payload = parseMislabelled(text)
+  return payload === undefined ? parseForm(text) : { payload }
 }
 
 function decodeText(body: Buffer): string {
@@ -55,11 +59,13 @@ function parseMislabelled(text: string): object | undefined {
 }
 
 /** GitHub and Slack can put their whole JSON into a form field named `payload`. */
-function parseForm(text: string): unknown {
+function parseForm(text: string): Decoded {
   if (hasTooManyFields(text)) throw new RequestError('TOO_MANY_FIELDS')
   const fields = parseFields(text)
   const wrapped = fields['payload']
-  return (typeof wrapped === 'string' ? parsedObject(wrapped) : undefined) ?? fields
+  if (typeof wrapped !== 'string') return { payload: fields }
+  const payload = parsedObject(wrapped)
+  return payload === undefined ? { payload: fields } : { payload, unwrapped: wrapped }
 }
 
 function parsedObject(text: string): object | undefined {

@@ -20,7 +20,7 @@ export const trialSurface: TrialSurface = {
         endpoint,
         headers: withoutTokens(headers as Record<string, string | string[] | undefined>),
         query: snapshot.settings.hooks.allowQueryToken ? withoutToken(query as Fields) : query,
-        payload: decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined),
+        ...decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined),
         rawBody,
         now,
       }
