@@ -12,7 +12,7 @@ import { nearMiss, wordsOf } from './words.ts'
 /** Nothing where the pattern holds. Asks in the order in which the test does. `undefined` is an absent field. */
 export function missOfBody(test: BodyTest, value: unknown, steps: Steps): FailedClause | undefined {
   try {
-    if (test.keys === undefined) return test.holds(value, steps) ? undefined : missOf(test, value)
+    if (test.keys === undefined) return test.holds(value, steps) ? undefined : missOfLeaf(test, value, steps)
     return Array.isArray(value)
       ? missInList(test, test.keys, value, steps)
       : missInObject(test, test.keys, value, steps)
@@ -23,6 +23,36 @@ export function missOfBody(test: BodyTest, value: unknown, steps: Steps): Failed
 }
 
 type Keys = ReadonlyMap<string, BodyTest>
+
+/** Of a list of maps the nearest is told: all of them beside a whole object would say nothing. */
+function missOfLeaf(test: BodyTest, value: unknown, steps: Steps): FailedClause {
+  if (typeof value !== 'object' || value === null) return missOf(test, value)
+  let nearest: BodyTest | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  for (const alternative of test.alternatives) {
+    const failures = failuresOf(alternative, value, steps)
+    if (failures >= fewest) continue
+    nearest = alternative
+    fewest = failures
+  }
+  const miss = nearest && missOfBody(nearest, value, steps)
+  if (miss === undefined || miss.path === nearest?.path) return missOf(test, value)
+  const { length } = test.pattern.kind === 'any' ? test.pattern.of : []
+  return { ...miss, expected: `${miss.expected}, in the nearest of ${length} alternatives` }
+}
+
+/** How many fields would have to be others. */
+function failuresOf(test: BodyTest, value: unknown, steps: Steps): number {
+  if (test.holds(value, steps)) return 0
+  if (test.keys === undefined) return 1
+  const elements = Array.isArray(value) ? value : undefined
+  let failures = 0
+  for (const [key, inner] of test.keys) {
+    if (elements === undefined) failures += failuresOf(inner, fieldOf(value, key), steps)
+    else if (!anyElement(elements, (each) => inner.holds(fieldOf(each, key), steps), steps)) failures++
+  }
+  return Math.max(failures, 1)
+}
 
 function missInObject(test: BodyTest, keys: Keys, value: unknown, steps: Steps): FailedClause | undefined {
   for (const [key, inner] of keys) {

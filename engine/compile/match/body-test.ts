@@ -18,13 +18,17 @@ export interface BodyTest {
   readonly holds: Holds
   /** Those of a pattern that holds keys, in the order in which they are asked. */
   readonly keys: ReadonlyMap<string, BodyTest> | undefined
+  /** Those of a list that hold keys. */
+  readonly alternatives: readonly BodyTest[]
 }
 
 export function compileBodyTest(pattern: BodyPattern, path: Path): BodyTest {
-  if (pattern.kind !== 'keys') return { path, pattern, holds: compileLeaf(pattern, path), keys: undefined }
+  if (pattern.kind === 'any') return compileAny(pattern, path)
+  if (pattern.kind !== 'keys')
+    return { path, pattern, holds: compileLeaf(pattern, path), keys: undefined, alternatives: [] }
   const keys = new Map<string, BodyTest>()
   for (const [key, inner] of pattern.keys) keys.set(key, compileBodyTest(inner, [...path, key]))
-  return { path, pattern, holds: ofAnyElement(compileKeys(keys)), keys }
+  return { path, pattern, holds: ofAnyElement(compileKeys(keys)), keys, alternatives: [] }
 }
 
 /** The same object must satisfy all: two elements of a list that satisfy one key each are no match. */
@@ -37,12 +41,10 @@ function compileKeys(keys: ReadonlyMap<string, BodyTest>): Holds {
   }
 }
 
-function compileLeaf(pattern: Exclude<BodyPattern, { kind: 'keys' }>, path: Path): Holds {
+function compileLeaf(pattern: Exclude<BodyPattern, { kind: 'keys' | 'any' }>, path: Path): Holds {
   switch (pattern.kind) {
     case 'equals':
       return compileEquals(pattern.value)
-    case 'any':
-      return compileAny(pattern.of, path)
     case 'operators':
       return compileOperators(pattern.tests, path)
   }
@@ -53,17 +55,19 @@ function compileEquals(wanted: Scalar): Holds {
 }
 
 /** A long list of scalars is one look into a set. */
-function compileAny(patterns: readonly BodyPattern[], path: Path): Holds {
+function compileAny(pattern: Extract<BodyPattern, { kind: 'any' }>, path: Path): BodyTest {
   const scalars = new Set<unknown>()
-  const tests: Holds[] = []
-  for (const pattern of patterns) {
-    if (pattern.kind === 'equals') scalars.add(pattern.value)
-    else tests.push(compileBodyTest(pattern, path).holds)
+  const others: BodyTest[] = []
+  for (const each of pattern.of) {
+    if (each.kind === 'equals') scalars.add(each.value)
+    else others.push(compileBodyTest(each, path))
   }
+  const tests = others.map(({ holds }) => holds)
   if (scalars.size > 0) tests.unshift(ofAnyElement((value) => scalars.has(value)))
-  return tests.length === 1
-    ? (tests[0] as Holds)
-    : (value, steps) => tests.some((holds) => holds(value, steps))
+  const holds: Holds =
+    tests.length === 1 ? (tests[0] as Holds) : (value, steps) => tests.some((each) => each(value, steps))
+  const alternatives = others.flatMap((each) => (each.keys ? [each] : each.alternatives))
+  return { path, pattern, holds, keys: undefined, alternatives }
 }
 
 /** Only `exists` is about the field; the others are about what it holds, and so about an element of a list. */

@@ -131,6 +131,35 @@ test('a list whose elements satisfy one key each says that one element must sati
   )
 })
 
+test('of a list of maps the nearest is told, by the field that is not as it should be', async () => {
+  const body = {
+    event: [
+      { type: 'message', channel: { kind: 'im' }, bot: { exists: false } },
+      { type: 'mention', channel: { kind: 'group' } },
+      { type: 'reaction' },
+    ],
+  }
+  const of = (event: unknown) => blameBody(body, { event })
+  const nearest = ', in the nearest of 3 alternatives'
+  assert.equal(
+    await of({ type: 'message', channel: { kind: 'channel' } }),
+    `match.body.event.channel.kind: "im"${nearest}; "channel"`,
+  )
+  assert.equal(
+    await of({ type: 'other', channel: { kind: 'group' } }),
+    `match.body.event.type: "mention"${nearest}; "other"`,
+  )
+  assert.equal(
+    await of([{ type: 'message', channel: { kind: 'a' } }, { type: 'x' }]),
+    `match.body.event.channel.kind: "im"${nearest}; "a"`,
+  )
+  assert.match(
+    String(await of('mention')),
+    /^match\.body\.event: an object with .* or an object with .*; "mention"$/,
+  )
+  assert.match(String(await of(undefined)), /^match\.body\.event: an object with .*; nothing$/)
+})
+
 test('headers are told as they came', async () => {
   const of = (wanted: NonNullable<MappingSource['match']>['headers'], given: HookRequest['headers']) =>
     blame({ headers: wanted }, {}, { headers: given })
