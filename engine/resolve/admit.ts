@@ -4,6 +4,8 @@ import { applyBoundary } from '../boundary/apply-boundary.ts'
 import { fence } from '../boundary/fence.ts'
 import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
+import { refusalAt } from './evaluate.ts'
+import { type Meter, spendName } from './output.ts'
 import type { FieldName } from './program.ts'
 import { type RefusalCode, RefusalError } from './refusal.ts'
 import {
@@ -29,13 +31,16 @@ export interface Randomness {
   readonly randomId: () => string
 }
 
-/** @throws RefusalError with one detail for each bad field; the first one's code. */
-export function admit(draft: Draft, rules: Rules, randomness: Randomness): Action {
+/**
+ * `meter`: what the draft was rendered with, if it was.
+ * @throws RefusalError with one detail for each bad field; the first one's code.
+ */
+export function admit(draft: Draft, rules: Rules, randomness: Randomness, meter?: Meter): Action {
   const findings = createFindings(draft)
   const action =
     draft.kind === 'wake' ? admitWake(draft, findings) : admitAgent(draft, rules, findings, randomness)
   findings.settle()
-  return Object.freeze({ ...action, prompt: promptOf(draft, contentOf(action), randomness) })
+  return Object.freeze({ ...action, prompt: promptOf(draft, contentOf(action), randomness, meter) })
 }
 
 function admitWake(draft: Draft, findings: Findings): Action {
@@ -116,10 +121,16 @@ function contentOf(action: Action): string {
   return action.kind === 'wake' ? action.text : action.message
 }
 
-function promptOf(draft: Draft, content: string, randomness: Randomness): string {
+function promptOf(draft: Draft, content: string, { randomId }: Randomness, meter?: Meter): string {
   if (draft.trusted) return content
-  if (draft.segments !== undefined) return applyBoundary(draft.segments, randomness)
-  return fence(content, { label: draft.label, randomId: randomness.randomId })
+  if (draft.segments === undefined) return fence(content, { label: draft.label, randomId })
+  const onName = meter && ((characters: number) => spendName(meter, characters))
+  try {
+    return applyBoundary(draft.segments, { randomId, onName })
+  } catch (error) {
+    if (!(error instanceof RefusalError)) throw error
+    throw refusalAt([draft.kind === 'wake' ? 'text' : 'message'], error.code, error.message)
+  }
 }
 
 interface Findings {

@@ -11,6 +11,8 @@ export interface Meter {
   left: number
   /** Characters that may still be made on the way and thrown away again. */
   work: number
+  /** Characters that the boundary may still add for naming values. */
+  names: number
 }
 
 export interface Output {
@@ -30,8 +32,11 @@ export class InexactNumberError extends Error {}
 /** Some tens of milliseconds of printing, enough for any template that is not a loop of loops. */
 const mostWork = 8 * 1024 * 1024
 
+/** A lower limit on what is rendered is no reason to refuse a message of a few values. */
+const leastNames = 16_384
+
 export function createMeter(limit: number): Meter {
-  return { limit, left: limit, work: mostWork }
+  return { limit, left: limit, work: mostWork, names: Math.max(limit, leastNames) }
 }
 
 export function createOutput(meter: Meter, options: { exact: boolean; strict: Strictness }): Output {
@@ -56,6 +61,19 @@ export function spendWork(meter: Meter, characters: number): void {
   meter.work -= characters
   if (meter.work >= 0) return
   throw new RefusalError('TOO_LARGE_RENDERED', 'a template makes far more text than it renders')
+}
+
+/**
+ * Counts what the boundary adds: a value of one character costs some thirty in a prompt.
+ * @throws RefusalError `TOO_LARGE_RENDERED`
+ */
+export function spendName(meter: Meter, characters: number): void {
+  meter.names -= characters
+  if (meter.names >= 0) return
+  throw new RefusalError(
+    'TOO_LARGE_RENDERED',
+    `so many values of the payload stand in it that their names would take more than ${meter.limit} bytes (hooks.maxRenderedBytes)`,
+  )
 }
 
 export function emitLiteral(output: Output, segment: LiteralSegment, bytes: number): void {

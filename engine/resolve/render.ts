@@ -17,6 +17,7 @@ import type { Field, FieldName, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { RefusalError } from './refusal.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
+import { nextTurn } from './turn.ts'
 import { whenReady } from './when-ready.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
@@ -53,7 +54,7 @@ export function renderDraft(
     meter.left = left
     meter.work = work
     if (scope.request.rawBody.length < longBody) return exactly()
-    return new Promise((resolve) => setImmediate(resolve)).then(exactly)
+    return nextTurn().then(exactly)
   }
 }
 

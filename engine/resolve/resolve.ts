@@ -3,6 +3,7 @@
 import { admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
 import type { Action, Decision, HookRequest } from './decision.ts'
+import type { Draft } from './draft.ts'
 import { evaluateAt } from './evaluate.ts'
 import { createSearch, type Found, type Search } from './match.ts'
 import { createMeter, type Meter } from './output.ts'
@@ -12,7 +13,7 @@ import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
-import { takeTurn } from './turn.ts'
+import { nextTurn, takeTurn } from './turn.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
 
@@ -24,6 +25,9 @@ export interface ResolveParts {
   readonly maxRenderedBytes: number
   readonly randomness: Randomness
 }
+
+/** So many take milliseconds to render, and milliseconds to put behind the boundary. */
+const manySegments = 10_000
 
 /** `recorder` hears what is rendered; a decision is the same without one. */
 export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | Promise<Decision>
@@ -56,10 +60,14 @@ export function createResolve(parts: ResolveParts): Resolve {
     const draft = whenReady(withVars(program, scope, recorder), (inner) =>
       renderDraft(program, inner, meter, recorder),
     )
-    return whenReady(draft, (rendered) => {
-      const action = admit(rendered, rules, randomness)
+    const admitted = (rendered: Draft): Action => {
+      const action = admit(rendered, rules, randomness, meter)
       recorder?.onAdmitted(action)
       return action
+    }
+    return whenReady(draft, (rendered) => {
+      const isLong = (rendered.segments?.length ?? 0) > manySegments
+      return isLong ? nextTurn().then(() => admitted(rendered)) : admitted(rendered)
     })
   }
 

@@ -1,7 +1,7 @@
 /** Owns counting what matching costs: how far one mapping may go, and when everything else is to have a turn. */
 
 import type { Steps } from './program.ts'
-import { takeTurn } from './turn.ts'
+import { nextTurn, takeTurn } from './turn.ts'
 
 /** What the test of one mapping may cost: some 20 ms. */
 const stepsOfMapping = 1_600_000
@@ -30,7 +30,7 @@ export function createStepCounter(spent = 0): StepCounter {
       nextLook = steps.spent + stepsBetweenLooks
       if (!isDue) return takeTurn()
       isDue = false
-      return new Promise((resolve) => setImmediate(resolve))
+      return nextTurn()
     },
   }
 }

@@ -19,6 +19,11 @@ export function takeTurn(): Promise<void> | undefined {
   return new Promise((resolve) => waiting.push(resolve))
 }
 
+/** Resolves when everything else that waits now has had a turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 function beginTurn(now: number): void {
   turnEnds = now + sliceMs
   setImmediate(endTurn)
