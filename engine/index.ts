@@ -18,7 +18,7 @@ export type {
   TestEntry,
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/diagnostic.ts'
-export { blanks, formatDiagnostic, formatPlace } from './config/diagnostic-text.ts'
+export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/diagnostic-text.ts'
 export { type EditorSchema, editorSchemas } from './config/editor-schema.ts'
 export { type LoadOptions, loadConfiguration } from './config/load.ts'
 export { nearestName } from './config/nearest.ts'

@@ -5,11 +5,11 @@ import type { TSchema } from 'typebox'
 import { checkValue } from './check.ts'
 import type { Diagnostic, Place } from './diagnostic.ts'
 import type { Findings } from './findings.ts'
-import { type Path, writePath } from './path.ts'
+import { writePath } from './path.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
 import { type SchemaNode, shapeValue } from './shape.ts'
-import { parseSource, type Source } from './source.ts'
+import { parseSource, type Source, type SourceOptions } from './source.ts'
 import type { Finding } from './violation.ts'
 
 /** A file whose value has its schema's shape wherever `findings` has nothing against it. */
@@ -47,11 +47,11 @@ export function startOf(file: string): Place {
 /** Parses, resolves references, fills defaults and checks; undefined when there is no value to go on with. */
 export async function checkFile<Value>(
   schema: TSchema,
-  { file, text, holdsSecrets }: { file: string; text: string; holdsSecrets(path: Path): boolean },
+  file: Omit<SourceOptions, 'name'>,
   reading: Reading,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
-  const parsed = parseSource({ file, name: reading.nameOf(file), text, holdsSecrets })
+  const parsed = parseSource({ ...file, name: file.calledFile ?? reading.nameOf(file.file) })
   if ('problems' in parsed) {
     findings.add(...parsed.problems)
     return undefined

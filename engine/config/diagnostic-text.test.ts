@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Diagnostic } from './diagnostic.ts'
-import { formatDiagnostic } from './diagnostic-text.ts'
+import { formatDiagnostic, formatPlace } from './diagnostic-text.ts'
 
 function diagnostic(text: string, column: number, extra: Partial<Diagnostic> = {}): Diagnostic {
   const place = { file: '/home/me/reveille.yaml', line: 4, column, text }
@@ -25,6 +25,14 @@ test('a diagnostic shows its place, its line with a caret, and its hint', () => 
       '  hint: Did you mean `path`?',
     ].join('\n'),
   )
+})
+
+test('a preset is told by its name, unless its file is one to edit', () => {
+  const at = (file: string) =>
+    formatPlace({ file, calledFile: 'preset forge', line: 4, column: 3, text: '' }, '/home/me')
+  assert.equal(at('/opt/reveille/mappings/forge.yaml'), 'preset forge:4:3')
+  assert.equal(at('/home/me/node_modules/mappings/forge.yaml'), 'preset forge:4:3')
+  assert.equal(at('/home/me/mappings/forge.yaml'), 'mappings/forge.yaml:4:3')
 })
 
 test('a file outside the folder keeps its whole path', () => {

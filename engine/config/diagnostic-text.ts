@@ -18,11 +18,17 @@ export function formatDiagnostic(diagnostic: Diagnostic, folder: string): string
   return lines.join('\n')
 }
 
-/** `file:line:column`, the file relative to `folder` when it lies below it. */
+/** `file:line:column`, the file as {@link shownFile} gives it. */
 export function formatPlace(place: Place, folder: string): string {
-  const below = relative(folder, place.file)
+  return `${shownFile(place, folder)}:${place.line}:${place.column}`
+}
+
+/** Relative to `folder` when it lies below it; a file that came with an installed package by what it is called. */
+export function shownFile({ file, calledFile }: Pick<Place, 'file' | 'calledFile'>, folder: string): string {
+  const below = relative(folder, file).replaceAll('\\', '/')
   const inside = below !== '' && !below.startsWith('..') && !isAbsolute(below)
-  return `${inside ? below.replaceAll('\\', '/') : place.file}:${place.line}:${place.column}`
+  if (inside && (calledFile === undefined || !below.includes('node_modules/'))) return below
+  return calledFile ?? file
 }
 
 function excerpt(place: Place): string[] {

@@ -3,6 +3,8 @@
 export interface Place {
   /** Absolute path. */
   readonly file: string
+  /** What people are told instead of the path of a file that is not theirs: `preset github`. */
+  readonly calledFile?: string
   /** From 1. */
   readonly line: number
   /** From 1, in UTF-16 units. */

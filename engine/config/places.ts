@@ -15,6 +15,8 @@ import {
 
 export interface PlacesOptions {
   readonly file: string
+  /** As of a {@link Place}. */
+  readonly calledFile?: string | undefined
   readonly text: string
   /** Whether secrets may stand under this path; where not, nothing deeper is hidden either. */
   holdsSecrets(path: Path): boolean
@@ -26,7 +28,7 @@ export interface Places {
 }
 
 export function createPlaces(options: PlacesOptions, document: Document, lines: LineCounter): Places {
-  const { file, text } = options
+  const { file, calledFile, text } = options
   let secrets: Span[] | undefined
   return {
     at(offset, unsure = false) {
@@ -45,7 +47,7 @@ export function createPlaces(options: PlacesOptions, document: Document, lines: 
         spans.splice(0, spans.length, clip({ start: 0, end: content.length }, content))
       } else if (unsure) spans.push(...secretSpansOf(content))
       const masked = windowOf(maskLine(content, spans, column))
-      const place = { file, line, column, text: masked.text }
+      const place = { file, ...(calledFile !== undefined && { calledFile }), line, column, text: masked.text }
       return masked.caret === column ? place : { ...place, caret: masked.caret }
     },
   }

@@ -100,5 +100,6 @@ async function readPreset(
   const text = await readText(file, reading, findings)
   if (text === undefined) return undefined
   const holdsSecrets = (path: Path) => path[0] === 'endpoints'
-  return checkFile<MappingFileValue>(mappingFileSchema, { file, text, holdsSecrets }, reading, findings)
+  const shipped = { file, calledFile: `preset ${name}`, text, holdsSecrets }
+  return checkFile<MappingFileValue>(mappingFileSchema, shipped, reading, findings)
 }

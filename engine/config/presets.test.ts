@@ -73,6 +73,12 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
+test("a preset's mappings and tests have places that name the preset", async (context) => {
+  const { mappings, tests } = await loadGood(context, 'presets: [forge]')
+  assert.deepEqual([mappings[0]?.label, tests[0]?.label], ['preset forge:4:5', 'preset forge:16:5'])
+  assert.equal(mappings[0]?.locate(['message']).calledFile, 'preset forge')
+})
+
 test('presets come last, in their listed order, with their policies and tests', async (context) => {
   const { folder, loaded } = await load(
     context,

@@ -11,7 +11,7 @@ import { explainSyntax } from './syntax.ts'
 export interface Source {
   /** Absolute. */
   readonly file: string
-  /** Relative to the configuration's folder, with `/`. */
+  /** Relative to the configuration's folder, with `/`; of a preset `preset <name>`. */
   readonly name: string
   /** As YAML gives it; nothing checked yet. `null` for a file without content. */
   readonly value: unknown
