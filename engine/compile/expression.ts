@@ -3,7 +3,7 @@
 import type { Expression } from '../resolve/program.ts'
 import { expressionRoot } from '../resolve/scope.ts'
 import { evaluationError } from './expression/failure.ts'
-import { type Evaluation, evaluationName } from './expression/library.ts'
+import { withEvaluation } from './expression/library.ts'
 import { parseExpression } from './expression/parse.ts'
 import { makePlain } from './expression/plain.ts'
 import { evaluateInTurns } from './expression/scheduler.ts'
@@ -28,17 +28,11 @@ export function compileExpression(source: string, offset = 0): Expression {
   const expression = parseExpression(source, offset)
   return async (scope) => {
     try {
-      return await evaluateInTurns(async (turns) => {
-        const evaluation: Evaluation = {
-          ...turns,
-          now: scope.request.now,
-          made: 0,
-          unwatched: 0,
-          clones: new WeakSet(),
-        }
-        const bindings = { [evaluationName]: evaluation }
-        return makePlain(await expression.evaluate(expressionRoot(scope), bindings), turns)
-      })
+      return await evaluateInTurns((turns) =>
+        withEvaluation(turns, scope.request.now, async (bindings) =>
+          makePlain(await expression.evaluate(expressionRoot(scope), bindings), turns),
+        ),
+      )
     } catch (cause) {
       throw evaluationError(cause, source, offset)
     }

@@ -23,7 +23,7 @@ function shorten(source: string): string {
 
 function sentenceOf(fault: Fault): string {
   const { code, reason } = fault
-  if (code === undefined) return 'it cannot be evaluated for this payload'
+  if (code === undefined) return 'it cannot be evaluated for this payload, or nests too deeply'
   if (reason !== undefined) return code === 'LIMIT' ? reason : `${reason} (${code})`
   const sentence = sentences[code]
   return sentence === undefined ? `JSONata error ${code}` : `${sentence(fault)} (${code})`

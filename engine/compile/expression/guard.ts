@@ -2,19 +2,26 @@
 
 import type jsonata from 'jsonata'
 import { registerFunctions } from './functions/register.ts'
-import { type Evaluation, entry, evaluationOf, exit, type Frame } from './library.ts'
-import { mostElements, mostText, thrownLimit, tooMuchText } from './limit.ts'
+import { entry, evaluationOf, exit, type Frame } from './library.ts'
+import { mostElements, mostText, thrownLimit, tooManyElements, tooMuchText } from './limit.ts'
+import { spend, spendText } from './made.ts'
 import type { CheckedNode } from './marks.ts'
 import { weigh } from './weigh.ts'
 
-/** Elements and characters that one evaluation may make all together, in pieces of eight bytes: 160 MB. */
-const mostMade = 20_000_000
+/** What `*` and `**` walk through; more than 10,000 values they do not give. */
+const mostWalked = 100_000
 
-/** Elements of one payload, and not of one that an expression has put into many places. */
-const mostWalked = 600_000
+/**
+ * Nodes that are under way: those that called one another, and the fields of an object that are evaluated together.
+ * Each takes a few kilobytes. The library has the same guard, which writes down the stack at every error.
+ */
+const mostDeep = 2_000
 
 /** Nodes between two looks at the clock, which costs as much as a node does; what may take longer is looked at at once. */
 const mostUnwatched = 8
+
+/** Characters of a text that is made of others, above which it is counted as if it were a copy. */
+const mostShared = 65_536
 
 /** Lists that are looked into for one name. */
 const mostLists = 100_000
@@ -30,6 +37,7 @@ export function guardExpression(expression: jsonata.Expression): void {
 
 function beforeNode(node: CheckedNode, input: unknown, frame: Frame): Promise<void> | undefined {
   const evaluation = evaluationOf(frame)
+  if (frame.base.depth > mostDeep) throw { code: 'D1011' }
   if (typeof input === 'object' && input !== null) {
     if (node.type === 'name') checkName(input)
     else if (node.type === 'wildcard') checkWildcard(input)
@@ -47,7 +55,8 @@ function afterNode(node: CheckedNode, _input: unknown, frame: Frame, result: unk
   if (node.type === 'function') evaluationOf(frame).unwatched = mostUnwatched
   if (typeof result === 'string') {
     if (result.length > mostText) throw tooMuchText()
-    if (node.type === 'function') spend(evaluationOf(frame), result.length / 8)
+    // Joined texts share their parts until something reads them.
+    if (node.type === 'function' || result.length > mostShared) spendText(evaluationOf(frame), result)
     return
   }
   if (typeof result !== 'object' || result === null) return
@@ -56,12 +65,13 @@ function afterNode(node: CheckedNode, _input: unknown, frame: Frame, result: unk
   }
   if (node.check === undefined) return
   evaluationOf(frame).unwatched = mostUnwatched
-  node.check(result, evaluationOf(frame), node)
+  const given = unwrap(result)
+  if (typeof given === 'object' && given !== null) node.check(given, evaluationOf(frame))
 }
 
-function spend(evaluation: Evaluation, count: number): void {
-  evaluation.made += count
-  if (evaluation.made > mostMade) throw thrownLimit('it makes more than the memory should hold')
+/** The library's lists of one element become that element, and those of none nothing, after this hook. */
+function unwrap(result: object): unknown {
+  return Array.isArray(result) && 'sequence' in result && result.length < 2 ? result[0] : result
 }
 
 /** A name is looked up in all lists that a list holds. */
@@ -80,10 +90,11 @@ function checkName(input: object): void {
 }
 
 function checkWildcard(input: object): void {
-  checkWalk(input)
+  const found = Array.isArray(input) ? input : valuesOf(input as Readonly<Record<string, unknown>>)
+  checkWalk(found)
   let lists = 0
   let values = 0
-  for (const value of Object.values(input)) {
+  for (const value of found) {
     values += Array.isArray(value) ? value.length : 1
     if (Array.isArray(value)) lists += 1
   }
@@ -92,6 +103,13 @@ function checkWildcard(input: object): void {
   }
 }
 
+function valuesOf(input: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const keys = Object.keys(input)
+  if (keys.length > mostElements) throw tooManyElements()
+  return keys.map((key) => input[key])
+}
+
 function checkWalk(input: unknown): void {
-  if (weigh(input, mostWalked) > mostWalked) throw thrownLimit('it walks through more than one payload holds')
+  if (weigh(input, mostWalked) > mostWalked)
+    throw thrownLimit('it walks through more than `*` and `**` should')
 }

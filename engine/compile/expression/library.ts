@@ -8,7 +8,7 @@ export const entry = Symbol.for('jsonata.__evaluate_entry') as unknown as string
 export const exit = Symbol.for('jsonata.__evaluate_exit') as unknown as string
 
 /** No variable of an expression is called that: their names end at a space. */
-export const evaluationName = ' evaluation'
+const evaluationName = ' evaluation'
 
 /** What belongs to one evaluation. */
 export interface Evaluation extends Turns {
@@ -18,14 +18,32 @@ export interface Evaluation extends Turns {
   made: number
   /** Nodes since the clock was looked at. */
   unwatched: number
+  /** Lists that were empty when they were grouped, and are to be empty again. */
+  readonly grouped: unknown[][]
   /** What `$clone` made, which a transform may change. */
   readonly clones: WeakSet<object>
+}
+
+/** Runs it and leaves the payload as it was. */
+export async function withEvaluation<Result>(
+  turns: Turns,
+  now: number,
+  run: (bindings: Readonly<Record<string, unknown>>) => Promise<Result>,
+): Promise<Result> {
+  const evaluation: Evaluation = { ...turns, now, made: 0, unwatched: 0, grouped: [], clones: new WeakSet() }
+  try {
+    return await run({ [evaluationName]: evaluation })
+  } finally {
+    for (const list of evaluation.grouped) list.length = 0
+  }
 }
 
 export interface Frame {
   readonly lookup: (name: string) => unknown
   /** The frame that all of one evaluation share. */
   readonly base: Frame
+  /** Nodes under way. */
+  readonly depth: number
   evaluation?: Evaluation
   timestamp?: Date
 }

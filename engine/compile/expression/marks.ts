@@ -6,18 +6,17 @@ import type { SyntaxNode } from './syntax-tree.ts'
 import { weigh, weighTruth } from './weigh.ts'
 
 /** Looks at what a node gave, and throws where the library may not have it. */
-type Check = (result: object, evaluation: Evaluation, node: CheckedNode) => void
+type Check = (result: object, evaluation: Evaluation) => void
 
 export interface CheckedNode {
   readonly type: string
-  readonly position?: number
   check?: Check
 }
 
 /** What is compared, or written as text: some 20 ms. */
-const mostCompared = 50_000
+const mostCompared = 10_000
 /** What truth is asked of. */
-const mostTested = 600_000
+const mostTested = 250_000
 
 export function markNode(node: SyntaxNode): void {
   const { type, value } = node
@@ -26,8 +25,17 @@ export function markNode(node: SyntaxNode): void {
   else if (type === 'binary' && (value === 'and' || value === 'or')) markBoth(node, checkTested)
   else if (type === 'condition') mark(node['condition'], checkTested)
   else if (type === 'filter') mark(node['expr'], checkTested)
-  else if (type === 'function' || type === 'partial') mark(node['procedure'], checkProcedure)
-  else if (type === 'transform') mark(node['pattern'], checkPattern)
+  else if (type === 'function' || type === 'partial')
+    mark(node['procedure'], checkProcedure(node['position']))
+  else if (type === 'path' && 'group' in node)
+    mark((node['steps'] as readonly unknown[]).at(-1), checkGrouped)
+  else if (type === 'block' && 'group' in node)
+    mark((node['expressions'] as readonly unknown[]).at(-1), checkGrouped)
+  else if (type === 'transform') {
+    mark(node['pattern'], checkPattern)
+    mark(node['update'], checkChange)
+    if (node['delete'] !== undefined) mark(node['delete'], checkChange)
+  }
 }
 
 function markBoth(node: SyntaxNode, check: Check): void {
@@ -61,10 +69,24 @@ function checkTested(result: object): void {
 }
 
 /** The library would note the call on whatever stands in the place of the function. */
-function checkProcedure(result: object, _evaluation: Evaluation, node: CheckedNode): void {
-  // A list without elements is nothing, which the library has its own errors for.
-  if (isCallable(result) || (Array.isArray(result) && result.length === 0 && 'sequence' in result)) return
-  throw { code: 'T1006', position: node.position, value: result }
+function checkProcedure(position: unknown): Check {
+  return (result) => {
+    if (!isCallable(result)) throw { code: 'T1006', position, value: result }
+  }
+}
+
+/** The library puts an element into an empty list that it is to group, though the list be the payload's. */
+function checkGrouped(result: object, { grouped }: Evaluation): void {
+  if (Array.isArray(result) && result.length === 0) grouped.push(result)
+}
+
+/** What a transform sets or deletes, in each place that it selects. */
+const mostChanged = 10_000
+
+function checkChange(result: object): void {
+  if (Object.keys(result).length > mostChanged) {
+    throw thrownLimit(`a transform may change ${mostChanged} fields of an object at most`)
+  }
 }
 
 /** A transform writes into what its pattern selects, which may be nothing but its own copy. */

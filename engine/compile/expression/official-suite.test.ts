@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { evaluationError } from './failure.ts'
-import { type Evaluation, evaluationName } from './library.ts'
+import { withEvaluation } from './library.ts'
 import { parseExpression } from './parse.ts'
 import { makePlain } from './plain.ts'
 import { createScheduler } from './scheduler.ts'
@@ -83,16 +83,11 @@ const evaluateInTurns = createScheduler({
 async function evaluate(source: string, data: unknown, bindings: object): Promise<unknown> {
   try {
     const expression = parseExpression(source, 0)
-    return await evaluateInTurns(async (turns) => {
-      const evaluation: Evaluation = {
-        ...turns,
-        now: Date.UTC(2026, 0, 2),
-        made: 0,
-        unwatched: 0,
-        clones: new WeakSet(),
-      }
-      return makePlain(await expression.evaluate(data, { ...bindings, [evaluationName]: evaluation }), turns)
-    })
+    return await evaluateInTurns((turns) =>
+      withEvaluation(turns, Date.UTC(2026, 0, 2), async (own) =>
+        makePlain(await expression.evaluate(data, { ...bindings, ...own }), turns),
+      ),
+    )
   } catch (cause) {
     const parsing = (cause as { cause?: { code?: string } }).cause?.code
     if (parsing !== undefined) throw Object.assign(new Error('cannot be read'), { code: parsing })

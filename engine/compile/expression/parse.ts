@@ -9,11 +9,8 @@ import { regexEngine } from './regex-engine.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
 import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
 
-/**
- * The library's own guards. A call takes some five kilobytes while it is under way. Its clock is not used: it counts
- * the time of others, who share the event loop.
- */
-const guards = { stack: 2_000, sequence: 10_000, RegexEngine: regexEngine }
+/** Of the library's own guards the clock is not used: it counts the time of others, who share the event loop. */
+const guards = { sequence: 10_000, RegexEngine: regexEngine }
 /** Ordering `^(…)` and groups of joined rows copy a list for each of its elements: ten thousand would be 400 MB. */
 const guardsOfCopies = { ...guards, sequence: 2_000 }
 
@@ -28,6 +25,7 @@ export function parseExpression(source: string, offset: number): jsonata.Express
     copies ||= type === 'sort' || tuple === true
   })
   const expression = copies ? read(source, offset, guardsOfCopies) : first
+  visitNodes(expression.ast(), wrapGrouped)
   visitNodes(expression.ast(), (node) => {
     refuseEval(node, source, offset)
     markNode(node)
@@ -60,6 +58,16 @@ function refuseEval({ type, value, position }: SyntaxNode, source: string, offse
   const hint = 'Write the expression out: one that comes with the payload would be a program from outside.'
   const place = offset + startOfToken(typeof position === 'number' ? position : 0, 'eval', source)
   throw new ExpressionSyntaxError('$eval is not allowed', place, hint)
+}
+
+/** What is grouped becomes a node of its own, so that it is seen before it is grouped. */
+function wrapGrouped(node: SyntaxNode): void {
+  const { type, group, position } = node
+  if (group === undefined || type === 'path') return
+  const { group: _grouped, ...inner } = node
+  const rest = node as Record<string, unknown>
+  for (const key of Object.keys(rest)) delete rest[key]
+  Object.assign(rest, { type: 'block', expressions: [inner], group, position })
 }
 
 /** A regular expression of the program; the library's end is where its position is. */

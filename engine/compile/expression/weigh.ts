@@ -6,47 +6,58 @@
 /** Characters that cost as much as an element. */
 const charactersOfUnit = 32
 
+type Fields = Readonly<Record<string | number, unknown>>
+
 /** Counts elements and fields, and text by the piece; stops when it is over `limit`. */
 export function weigh(value: unknown, limit: number): number {
   let weight = 0
   const waiting: unknown[] = [value]
   while (waiting.length > 0 && weight <= limit) {
     const current = waiting.pop()
+    if (typeof current !== 'object' || current === null) {
+      weight += weightOfScalar(current)
+      continue
+    }
     weight += 1
-    if (typeof current === 'string') weight += current.length / charactersOfUnit
-    if (typeof current !== 'object' || current === null) continue
-    if (Array.isArray(current)) {
-      // What waits is counted too, so that it cannot grow beyond the limit.
-      if (weight + waiting.length + current.length > limit) return limit + 1
-      for (const element of current) waiting.push(element)
-    } else {
-      for (const key in current) {
-        if (weight + waiting.length > limit) return limit + 1
-        if (Object.hasOwn(current, key)) waiting.push((current as Record<string, unknown>)[key])
-      }
+    // The values of large objects take three times as long to list as their keys.
+    const keys = Array.isArray(current) ? undefined : Object.keys(current)
+    const length = keys?.length ?? (current as readonly unknown[]).length
+    // What waits is counted too, so that it cannot grow beyond the limit.
+    if (weight + waiting.length + length > limit) return limit + 1
+    for (let index = 0; index < length; index++) {
+      const child = (current as Fields)[keys?.[index] ?? index]
+      if (typeof child === 'object' && child !== null) waiting.push(child)
+      else weight += weightOfScalar(child)
     }
   }
   return weight
 }
 
+function weightOfScalar(value: unknown): number {
+  return typeof value === 'string' ? 1 + value.length / charactersOfUnit : 1
+}
+
+/** The fields of larger objects are kept in a table, which is slow to list. */
+const mostFieldsInPlace = 100
+const costOfTable = 4
+
 /** The same for what truth is asked of: lists of lists, and the number of fields of the objects in them. */
 export function weighTruth(value: unknown, limit: number): number {
   if (!Array.isArray(value)) return 0
   let weight = 0
-  const waiting: unknown[] = [value]
-  while (waiting.length > 0 && weight <= limit) {
-    const current = waiting.pop()
-    weight += 1
+  const waiting: object[] = [value]
+  const fields = new Map<object, number>()
+  for (let current = waiting.pop(); current !== undefined && weight <= limit; current = waiting.pop()) {
     if (Array.isArray(current)) {
-      if (weight + waiting.length + current.length > limit) return limit + 1
-      for (const element of current)
+      weight += 1 + current.length
+      if (weight + waiting.length > limit) return limit + 1
+      for (const element of current) {
         if (typeof element === 'object' && element !== null) waiting.push(element)
-      weight += current.length
-    } else {
-      for (const _key in current as object) {
-        weight += 1
-        if (weight > limit) break
       }
+    } else {
+      const known = fields.get(current) ?? Object.keys(current).length
+      fields.set(current, known)
+      weight += 1 + known * (known > mostFieldsInPlace ? costOfTable : 1)
     }
   }
   return weight

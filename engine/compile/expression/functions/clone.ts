@@ -25,10 +25,17 @@ export async function clone(this: Focus, value: unknown): Promise<unknown> {
   const result = copy(value)
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { from, to } = next
-    for (const [key, child] of Object.entries(from)) {
-      if (Array.isArray(to)) to.push(copy(child ?? null))
-      else if (child !== undefined) (to as Record<string, unknown>)[key] = copy(child)
-      if (values % batch === 0) await turn()
+    if (Array.isArray(from)) {
+      for (const child of from) {
+        ;(to as unknown[]).push(copy(child ?? null))
+        if (values % batch === 0) await turn()
+      }
+    } else {
+      for (const key of Object.keys(from)) {
+        const child = (from as Record<string, unknown>)[key]
+        if (child !== undefined) (to as Record<string, unknown>)[key] = copy(child)
+        if (values % batch === 0) await turn()
+      }
     }
     if (values > mostValues) throw thrownLimit('what it copies is larger than a payload')
   }

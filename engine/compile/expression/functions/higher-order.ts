@@ -4,6 +4,7 @@ import { type Focus, libraryFunction, turnOf } from '../library.ts'
 import { arityOf, type Callback, valuesFor } from './callback.ts'
 
 type List = readonly unknown[]
+type Fields = Readonly<Record<string, unknown>>
 
 export async function map(this: Focus, list: List | undefined, callback: Callback): Promise<unknown> {
   if (list === undefined) return undefined
@@ -63,23 +64,25 @@ export async function reduce(
   return result
 }
 
-export async function each(this: Focus, object: object, callback: Callback): Promise<unknown> {
+export async function each(this: Focus, object: Fields, callback: Callback): Promise<unknown> {
   const turn = turnOf(this)
   const result = this.createSequence()
-  for (const [key, field] of fieldsOf(object)) {
+  for (const key of keysOf(object)) {
     await turn()
+    const field = object[key]
     const value = await callback.apply(this, valuesFor(callback, field, key, object))
     if (value !== undefined) result.push(value)
   }
   return result
 }
 
-export async function sift(this: Focus, object: object, callback: Callback): Promise<unknown> {
+export async function sift(this: Focus, object: Fields, callback: Callback): Promise<unknown> {
   const turn = turnOf(this)
   const result: Record<string, unknown> = Object.create(null)
   let isEmpty = true
-  for (const [key, field] of fieldsOf(object)) {
+  for (const key of keysOf(object)) {
     await turn()
+    const field = object[key]
     if (!isTrue(await callback.apply(this, valuesFor(callback, field, key, object)))) continue
     result[key] = field
     isEmpty = false
@@ -87,8 +90,8 @@ export async function sift(this: Focus, object: object, callback: Callback): Pro
   return isEmpty ? undefined : result
 }
 
-function fieldsOf(object: unknown): readonly (readonly [string, unknown])[] {
-  return typeof object === 'object' && object !== null ? Object.entries(object) : []
+function keysOf(object: unknown): readonly string[] {
+  return typeof object === 'object' && object !== null ? Object.keys(object) : []
 }
 
 function isTrue(value: unknown): boolean {

@@ -43,7 +43,10 @@ export async function keys(this: Focus, value: unknown): Promise<unknown> {
       for (let index = current.length - 1; index >= 0; index--) waiting.push(current[index])
       if (waiting.length > mostWaiting) throw thrownLimit('it looks into more than one payload holds')
     } else if (isObject(current)) {
-      for (const key of Object.keys(current)) found.add(key)
+      for (const key of Object.keys(current)) {
+        found.add(key)
+        if (found.size > mostElements) throw tooManyElements()
+      }
     }
   }
   const result = this.createSequence()
@@ -99,16 +102,38 @@ export async function merge(this: Focus, objects: readonly unknown[] | undefined
   if (objects === undefined) return undefined
   const turn = turnOf(this)
   const result: Fields = Object.create(null)
-  for (const [index, object] of objects.entries()) {
-    if (index % batch === batch - 1) await turn()
+  let merged = 0
+  for (const object of objects) {
+    merged += 1
+    if (merged % batch === 0) await turn()
     if (typeof object !== 'object' || object === null) continue
-    for (const key of Object.keys(object)) result[key] = (object as Fields)[key]
+    for (const key of Object.keys(object)) {
+      merged += 1
+      if (merged % batch === 0) await turn()
+      result[key] = (object as Fields)[key]
+    }
   }
   return result
 }
 
+export function reverse(list: readonly unknown[] | undefined): readonly unknown[] | undefined {
+  return list === undefined || list.length <= 1 ? list : Array.from(list).reverse()
+}
+
+export function shuffle(list: readonly unknown[] | undefined): readonly unknown[] | undefined {
+  if (list === undefined || list.length <= 1) return list
+  const shuffled = Array.from(list)
+  for (let last = shuffled.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1))
+    const element = shuffled[last]
+    shuffled[last] = shuffled[other]
+    shuffled[other] = element
+  }
+  return shuffled
+}
+
 /** What truth is asked of. */
-const mostTested = 600_000
+const mostTested = 250_000
 
 export function boolean(value: unknown): unknown {
   if (weighTruth(value, mostTested) > mostTested) throw thrownLimit('what it tests is too large')

@@ -91,15 +91,19 @@ async function replaceText(
 }
 
 function createPieces(): { add(piece: string): void; text(): string } {
-  const pieces: string[] = []
+  const parts: string[] = []
+  let pieces: string[] = []
   let length = 0
   return {
     add(piece) {
       length += piece.length
       if (length > mostText) throw tooMuchText()
       pieces.push(piece)
+      if (pieces.length < batch) return
+      parts.push(pieces.join(''))
+      pieces = []
     },
-    text: () => pieces.join(''),
+    text: () => parts.join('') + pieces.join(''),
   }
 }
 

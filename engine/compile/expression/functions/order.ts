@@ -1,13 +1,18 @@
-/** Owns `$sort`, `$distinct`, `$reverse` of long lists: the library's copy a list for each element, or compare all with all. */
+/** Owns `$sort` and `$distinct` of long lists: the library's copy a list for each element, or compare all with all. */
 
 import { createHash } from 'node:crypto'
-import { type Focus, turnOf } from '../library.ts'
+import { evaluationOf, type Focus, turnOf } from '../library.ts'
 import { thrownLimit } from '../limit.ts'
+import { spendText } from '../made.ts'
 import { weigh } from '../weigh.ts'
 import type { Callback } from './callback.ts'
 
 /** Elements that are handled between two looks at the clock. */
 const batch = 512
+/** Characters of a text that is handled like the others. */
+const longestText = 1_000
+/** Characters of an object, as JSON, that is not told apart from others by its digest. */
+const longestKey = 64
 
 /** A stable merge sort; `isAfter` may be a function of the expression's. */
 export async function sort(
@@ -18,19 +23,28 @@ export async function sort(
   if (list === undefined || list.length <= 1) return list
   const turn = turnOf(this)
   const swaps = isAfter === undefined ? ascending(list) : undefined
+  await turn()
+  for (const element of list)
+    if (typeof element === 'string') spendText(evaluationOf(this.environment), element)
+  let steps = 0
   let sorted = Array.from(list)
   for (let width = 1; width < sorted.length; width *= 2) {
     const merged: unknown[] = []
     for (let start = 0; start < sorted.length; start += 2 * width) {
       const middle = Math.min(start + width, sorted.length)
       const end = Math.min(middle + width, sorted.length)
+      steps += end - start
+      if (steps >= batch) {
+        steps = 0
+        await turn()
+      }
       let left = start
       let right = middle
       while (left < middle && right < end) {
         const pair = [sorted[left], sorted[right]] as const
         const swapped = swaps === undefined ? await isAfter?.apply(this, pair) : swaps(...pair)
         merged.push(sorted[swapped ? right++ : left++])
-        if (merged.length % batch === 0) await turn()
+        if (merged.length % batch === 0 || isLong(pair)) await turn()
       }
       while (left < middle) merged.push(sorted[left++])
       while (right < end) merged.push(sorted[right++])
@@ -38,6 +52,11 @@ export async function sort(
     sorted = merged
   }
   return sorted
+}
+
+/** Comparing long texts takes long. */
+function isLong([one]: readonly [unknown, unknown]): boolean {
+  return typeof one === 'string' && one.length > longestText
 }
 
 /** @throws `D3070`, the library's, where the elements have no order of their own */
@@ -50,9 +69,7 @@ function ascending(list: readonly unknown[]): (left: unknown, right: unknown) =>
 }
 
 /** What an element may hold that is compared with others. */
-const mostCompared = 20_000
-/** Longer ones are told apart by their digests. */
-const longestKey = 64
+const mostCompared = 10_000
 
 /** The first of equal elements; objects are equal whatever the order of their keys. */
 export async function distinct(this: Focus, list: unknown): Promise<unknown> {
@@ -64,7 +81,9 @@ export async function distinct(this: Focus, list: unknown): Promise<unknown> {
   const objects = new Set<string>()
   for (const [index, element] of list.entries()) {
     const isObject = typeof element === 'object' && element !== null
-    if (isObject || index % batch === batch - 1) await turn()
+    const isText = typeof element === 'string' && element.length > longestText
+    if (isObject || isText || index % batch === batch - 1) await turn()
+    if (isText) spendText(evaluationOf(this.environment), element)
     if (values.has(element)) continue
     values.add(element)
     if (isObject) {

@@ -5,7 +5,7 @@ import { libraryFunction, openFrame } from '../library.ts'
 import { millis, now } from './clock.ts'
 import { clone } from './clone.ts'
 import { each, filter, map, reduce, sift, single } from './higher-order.ts'
-import { boolean, greatest, keys, least, lookup, merge, not, spread, zip } from './lists.ts'
+import { boolean, greatest, keys, least, lookup, merge, not, reverse, shuffle, spread, zip } from './lists.ts'
 import { contains, match, replace, split } from './matching.ts'
 import { distinct, sort } from './order.ts'
 import { formatInteger, formatNumber, fromMillis, parseInteger, toMillis } from './pictures.ts'
@@ -57,6 +57,8 @@ const functions: readonly (readonly [string, Implementation, string])[] = [
   ['parseInteger', parseInteger, '<s-s:n>'],
   ['reduce', reduce, '<afj?:j>'],
   ['replace', replace, '<s-(sf)(sf)n?:s>'],
+  ['reverse', reverse, '<a:a>'],
+  ['shuffle', shuffle, '<a:a>'],
   ['sift', sift, '<o-f?:o>'],
   ['single', single, '<af?>'],
   ['sort', sort, '<af?:a>'],
@@ -72,34 +74,10 @@ const functions: readonly (readonly [string, Implementation, string])[] = [
 ]
 
 /** Those of the library that need no watching. */
-const others = [
-  ...[
-    'abs',
-    'append',
-    'assert',
-    'average',
-    'base64decode',
-    'base64encode',
-    'ceil',
-    'count',
-    'error',
-    'exists',
-  ],
-  ...[
-    'floor',
-    'formatBase',
-    'lowercase',
-    'power',
-    'random',
-    'reverse',
-    'round',
-    'shuffle',
-    'sqrt',
-    'sum',
-    'type',
-  ],
-  'uppercase',
-]
+const others =
+  'abs append assert average base64decode base64encode ceil count error exists floor formatBase lowercase power random round sqrt sum type uppercase'.split(
+    ' ',
+  )
 
 let definitions: ReadonlyMap<string, object> | undefined
 

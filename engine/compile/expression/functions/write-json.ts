@@ -4,22 +4,26 @@ import { isCallable } from '../library.ts'
 import { mostText, tooMuchText } from '../limit.ts'
 import type { Turns } from '../scheduler.ts'
 
-/** Values that are written between two looks at the clock. */
+/** Pieces that are written between two looks at the clock: far down, each of them comes through all levels. */
+const look = 64
+/** Pieces that are joined at once. */
 const batch = 512
 
 /** As the library's `$string` does: numbers with 15 digits, functions as empty texts. `indent`: spaces for each level; 0 writes all in one line. */
 export async function writeJson(value: unknown, indent: number, turn: Turns['turn']): Promise<string> {
-  const pieces: string[] = []
+  const parts: string[] = []
+  let pieces: string[] = []
   let length = 0
-  let values = 0
   for (const piece of piecesOf(value, indent, '')) {
     pieces.push(piece)
+    if (pieces.length % look === 0) await turn()
     length += piece.length
     if (length > mostText) throw tooMuchText()
-    values += 1
-    if (values % batch === 0) await turn()
+    if (pieces.length < batch) continue
+    parts.push(pieces.join(''))
+    pieces = []
   }
-  return pieces.join('')
+  return parts.join('') + pieces.join('')
 }
 
 function* piecesOf(value: unknown, indent: number, margin: string): Generator<string, void> {
@@ -44,7 +48,11 @@ function* piecesOf(value: unknown, indent: number, margin: string): Generator<st
 
 function entriesOf(value: object): Iterable<readonly [unknown, unknown]> {
   if (Array.isArray(value)) return value.entries()
-  return Object.entries(value).filter(([, child]) => child !== undefined)
+  return fieldsOf(value as Readonly<Record<string, unknown>>)
+}
+
+function* fieldsOf(object: Readonly<Record<string, unknown>>): Generator<readonly [string, unknown]> {
+  for (const key of Object.keys(object)) if (object[key] !== undefined) yield [key, object[key]]
 }
 
 function scalarText(value: unknown): string {
