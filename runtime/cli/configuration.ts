@@ -51,6 +51,13 @@ export function shownPath(file: string, io: Io): string {
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
 }
 
+/** A place that starts at the configuration's folder, as the user would write it; a preset's stays as it is. */
+export function placeFrom(place: string, folder: string, io: Io): string {
+  const file = /^(?!preset )(.*):\d+:\d+$/.exec(place)?.[1]
+  if (file === undefined) return place
+  return `${shownPath(path.resolve(folder, file), io)}${place.slice(file.length)}`
+}
+
 function advice(io: Io): string {
   const local = path.join('local', usualFile)
   if (existsSync(path.join(io.cwd, local))) return `Name one: --config ${local}`

@@ -54,6 +54,32 @@ test('explain --json answers the explanation', async (t) => {
   )
 })
 
+test('places start where the user stands, and what is long is set in the width of the terminal', async (t) => {
+  const other = {
+    'here/reveille.yaml': files['reveille.yaml'],
+    'here/mappings/rest.yaml': `mappings:
+  - { id: nested, match: { path: nested, body: { event: { kind: message } } }, message: x }
+  - { id: many, match: { path: nested, body: { kind: [first-of-the-kinds, second-of-the-kinds, third-of-the-kinds] } }, message: x }
+`,
+    'here/nested.json': JSON.stringify({ event: [1, 'x'.repeat(90)], kind: 'other' }),
+    'here/body.json': JSON.stringify({
+      action: 'opened',
+      number: 42,
+      title: 'A title of many words '.repeat(9),
+    }),
+  }
+  const { run } = await createCommandLine(t, other, { columns: 60, env: { NO_COLOR: '1' } })
+  const asked = ['--config', 'here/reveille.yaml', '--payload']
+  const { out } = await run('explain', 'nested', ...asked, 'here/nested.json')
+  assert.match(out, /^✗ nested {2}here\/mappings\/rest\.yaml:2:5$/m)
+  assert.match(out, /^ +found {5}\[1,"x{76}…$/m)
+  assert.match(out, /^ {4}match\.body\.kind {2}expected {2}one of\n? +"first-of-the-kinds",\n {31}"second/m)
+  const { out: matched } = await run('explain', 'github', ...asked, 'here/body.json')
+  assert.match(matched, /^ {2}message {2,}template {2,}Review #42: A title .*…$/m)
+  assert.match(matched, /^ {2}timeoutSeconds {2}default {5}600 {2}← agents\.defaults\.timeoutSeconds$/m)
+  for (const line of matched.split('\n').slice(2)) assert.ok(line.length <= 70, line)
+})
+
 test('an endpoint that nothing covers is told with the nearest name', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out } = await run('explain', 'gitub', '--payload', 'body.json')

@@ -1,11 +1,13 @@
 /** `reveille explain`: why each mapping does or does not match a request, and where each field comes from. */
 
+import path from 'node:path'
 import { type CandidateTrace, type Explanation, tryRequest } from '@reveille/engine'
 import { trialSurface } from '../http/index.ts'
 import { openAdmin } from './admin-client.ts'
 import { CommandFailure } from './command-failure.ts'
 import { compileOrFail } from './compile.ts'
-import { formatCandidates, formatExplanation } from './explanation.ts'
+import { findConfiguration, placeFrom } from './configuration.ts'
+import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
 import { type Io, paintFor } from './io.ts'
 import { fetchOne } from './records.ts'
 import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
@@ -28,7 +30,7 @@ async function explainTried(endpoint: string, options: TrialOptions, io: Io): Pr
     const answer = { ...explanation, decision: withoutCause(explanation.decision), status }
     io.out(`${JSON.stringify(answer, null, 2)}\n`)
   } else {
-    const lines = formatExplanation(explanation, status, paintFor(io))
+    const lines = formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)))
     const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
     io.out(`${[...lines, ...(isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : [])].join('\n')}\n`)
   }
@@ -69,6 +71,17 @@ async function explainRecorded(id: string, options: TrialOptions, io: Io): Promi
     return 1
   }
   const more = trace.more > 0 ? [`… and ${trace.more} more`] : []
-  io.out(`${['', ...formatCandidates(trace.candidates, paint), ...more].join('\n')}\n`)
+  const setting = settingFor(io, options.config)
+  io.out(`${['', ...formatCandidates(trace.candidates, setting), ...more].join('\n')}\n`)
   return 0
+}
+
+/** Places start at the folder of the configuration; that of a gateway elsewhere is not known. */
+function settingFor(io: Io, configuration: string | undefined): Setting {
+  const folder = configuration === undefined ? undefined : path.dirname(path.resolve(io.cwd, configuration))
+  return {
+    paint: paintFor(io),
+    columns: io.columns,
+    placeOf: (place) => (folder === undefined ? place : placeFrom(place, folder, io)),
+  }
 }

@@ -4,32 +4,46 @@ import type { ActionTrace, CandidateTrace, Explanation, FieldTrace, SourceTrace 
 import type { Paint } from '../observe/paint.ts'
 import { printable } from '../observe/printable.ts'
 import { formatClause } from './clause.ts'
+import { cut } from './table.ts'
 import { formatOutcome } from './verdict.ts'
 
 const gap = '  '
+/** As deep as a clause is set in. */
+const indent = ' '.repeat(4)
+
+export interface Setting {
+  readonly paint: Paint
+  /** Of the terminal; absent: nothing is cut. */
+  readonly columns: number | undefined
+  /** A place of the trace, as the user would write it. */
+  placeOf(place: string): string
+}
 
 /** Lines. */
-export function formatExplanation(explanation: Explanation, status: number, paint: Paint): string[] {
+export function formatExplanation(explanation: Explanation, status: number, setting: Setting): string[] {
   const { endpoint, decision, candidates, actions } = explanation
   return [
-    ...formatOutcome(endpoint, decision, status, paint),
-    ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, paint)] : []),
-    ...actions.flatMap((action) => ['', ...formatAction(action, paint)]),
+    ...formatOutcome(endpoint, decision, status, setting.paint),
+    ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, setting)] : []),
+    ...actions.flatMap((action) => ['', ...formatAction(action, setting)]),
   ]
 }
 
 /** Lines: each mapping with its verdict, and of those that failed the clause. */
-export function formatCandidates(candidates: readonly CandidateTrace[], paint: Paint): string[] {
+export function formatCandidates(
+  candidates: readonly CandidateTrace[],
+  { paint, columns = Number.POSITIVE_INFINITY, placeOf }: Setting,
+): string[] {
   const width = Math.max(...candidates.map(({ mapping }) => mapping.length))
   return candidates.flatMap((candidate) => {
     const { mapping, place, verdict, clause, params = {} } = candidate
     const name = printable(mapping).padEnd(width)
     const took = Object.entries(params).map(([key, value]) => `:${key} = ${JSON.stringify(value)}`)
-    const notes = [place, notesOn[verdict], ...took].filter((note) => note !== '').map(printable)
+    const notes = [placeOf(place), notesOn[verdict], ...took].filter((note) => note !== '').map(printable)
     const head = `${markOf(verdict, paint)} ${verdict === 'matched' ? paint.bold(name) : name}`
     return [
       `${head}${gap}${paint.dim(notes.join(gap))}`,
-      ...(clause ? formatClause(clause).map((line) => `    ${line}`) : []),
+      ...(clause ? formatClause(clause, columns - indent.length).map((line) => `${indent}${line}`) : []),
     ]
   })
 }
@@ -46,25 +60,39 @@ function markOf(verdict: CandidateTrace['verdict'], paint: Paint): string {
   return verdict === 'failed' ? paint.red('✗') : paint.dim('-')
 }
 
-function formatAction({ mapping, index, vars, fields }: ActionTrace, paint: Paint): string[] {
+function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Setting): string[] {
+  const { paint, columns = Number.POSITIVE_INFINITY } = setting
   const element = index === undefined ? '' : `, element ${index} of \`forEach\``
+  const computed = columnsOf(vars).map((line) => cut(`${gap}${gap}${line}`, columns))
   return [
     paint.bold(`${printable(mapping)}${element}`),
-    ...(vars.length > 0 ? [paint.dim('vars'), ...columns(vars).map((line) => `${gap}${line}`)] : []),
-    ...formatFields(fields, paint),
+    ...(vars.length > 0 ? [`${gap}vars`, ...computed.map(paint.dim)] : []),
+    ...formatFields(fields, paint, columns),
   ]
 }
 
 /** Field, where it comes from, value; below it what of the request went into it. */
-function formatFields(fields: readonly FieldTrace[], paint: Paint): string[] {
+function formatFields(fields: readonly FieldTrace[], paint: Paint, columns: number): string[] {
   const width = Math.max(0, ...fields.map(({ field }) => field.length))
-  return fields.flatMap(({ field, from, value, sources }) => [
-    `${gap}${printable(field).padEnd(width)}${gap}${paint.dim(from.padEnd('expression'.length))}${gap}${printable(value)}`,
-    ...columns(sources).map((line) => paint.dim(`${' '.repeat(width + 2 * gap.length)}← ${line}`)),
-  ])
+  const room = columns - width - 3 * gap.length - origins
+  return fields.flatMap(({ field, from, value, sources }) => {
+    const head = `${gap}${printable(field).padEnd(width)}${gap}${paint.dim(from.padEnd(origins))}${gap}`
+    const [setting] = from === 'default' ? sources : []
+    // Its value is the field's.
+    if (setting !== undefined) return [`${head}${printable(value)}${gap}${paint.dim(`← ${setting.path}`)}`]
+    return [
+      `${head}${cut(printable(value), room)}`,
+      ...columnsOf(sources).map((line) =>
+        paint.dim(cut(`${' '.repeat(width + 2 * gap.length)}← ${line}`, columns)),
+      ),
+    ]
+  })
 }
 
-function columns(sources: readonly SourceTrace[]): string[] {
+/** The longest word for where a field comes from. */
+const origins = 'expression'.length
+
+function columnsOf(sources: readonly SourceTrace[]): string[] {
   const width = Math.max(0, ...sources.map(({ path }) => path.length))
   return sources.map(({ path, value }) => `${printable(path).padEnd(width)}${gap}${printable(value)}`)
 }

@@ -36,6 +36,7 @@ function day(at: number): string {
     .join('-')
 }
 
-function cut(line: string, width: number): string {
+/** To so many columns, the ellipsis counted. */
+export function cut(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }

@@ -1,10 +1,17 @@
 /** Owns how the results of tests are set for people: a line for each, and for a failed one all that explains it. */
 
-import { formatPlace, type Mismatch, type TestResult, type Unmatched, writePath } from '@reveille/engine'
+import {
+  formatPlace,
+  type Mismatch,
+  shownFile,
+  type TestResult,
+  type Unmatched,
+  writePath,
+} from '@reveille/engine'
 import type { Paint } from '../observe/paint.ts'
 import { printable } from '../observe/printable.ts'
 import { formatClause } from './clause.ts'
-import { formatDiagnostics, shownPath } from './configuration.ts'
+import { formatDiagnostics, placeFrom } from './configuration.ts'
 import { formatDifference } from './difference.ts'
 import { type Io, paintFor } from './io.ts'
 import type { TestRun } from './test-run.ts'
@@ -22,8 +29,9 @@ export function formatRun(run: TestRun, io: Io): { readonly out: string; readonl
   }
   const err = run.unfit.map((pattern) => `No test fits "${printable(pattern)}".\n`).join('')
   if (run.results.length === 0) return { out: run.known === 0 ? noTests(run.source) : '', err }
+  const setting = { paint, io, folder: run.folder }
   const files = Map.groupBy(run.results, ({ test }) => test.locate([]).file)
-  const blocks = [...files].map(([file, results]) => formatFile(file, results, paint, io))
+  const blocks = [...files.values()].map((results) => formatFile(results, setting))
   return { out: `${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n`, err }
 }
 
@@ -45,23 +53,35 @@ const example = `
       expect: { action: agent, message: { contains: "#42" } }
 `
 
-function formatFile(file: string, results: readonly TestResult[], paint: Paint, io: Io): string {
+interface Setting {
+  readonly paint: Paint
+  readonly io: Io
+  /** Where the places of mappings start. */
+  readonly folder: string
+}
+
+function formatFile(results: readonly TestResult[], setting: Setting): string {
+  const { paint, io } = setting
   const lines = results.flatMap((result) => {
     const name = printable(result.test.value.name)
     if (result.passed) return [`  ${paint.green('✓')} ${name}`]
-    return [`  ${paint.red('✗')} ${paint.bold(name)}`, ...formatFailure(result, paint, io).map(setIn), '']
+    return [`  ${paint.red('✗')} ${paint.bold(name)}`, ...formatFailure(result, setting).map(setIn), '']
   })
-  return `${[paint.bold(shownPath(file, io)), ...lines].join('\n').trimEnd()}\n`
+  const { test } = results[0] as TestResult
+  return `${[paint.bold(shownFile(test.locate([]), io.cwd)), ...lines].join('\n').trimEnd()}\n`
 }
+
+const indent = ' '.repeat(6)
 
 function setIn(line: string): string {
-  return line === '' ? '' : `      ${line}`
+  return line === '' ? '' : `${indent}${line}`
 }
 
-function formatFailure({ mismatches, observed, unmatched }: TestResult, paint: Paint, io: Io): string[] {
+function formatFailure({ mismatches, observed, unmatched }: TestResult, setting: Setting): string[] {
+  const { paint, io } = setting
   const told = mismatches.flatMap((mismatch) => formatMismatch(mismatch, paint, io))
   const reason = observed?.reason === undefined ? [] : ['', `because    ${printable(observed.reason)}`]
-  const why = unmatched.slice(0, shownUnmatched).flatMap((each) => ['', ...formatUnmatched(each, paint)])
+  const why = unmatched.slice(0, shownUnmatched).flatMap((each) => ['', ...formatUnmatched(each, setting)])
   const more = unmatched.length - shownUnmatched
   return [
     ...told,
@@ -81,11 +101,13 @@ function formatMismatch(mismatch: Mismatch, paint: Paint, io: Io): string[] {
   ]
 }
 
-function formatUnmatched({ mapping, place, reason, clause }: Unmatched, paint: Paint): string[] {
+function formatUnmatched({ mapping, place, reason, clause }: Unmatched, setting: Setting): string[] {
+  const { paint, io, folder } = setting
   const head = `mapping "${printable(mapping)}" ${reason}`
+  const room = (io.columns ?? Number.POSITIVE_INFINITY) - indent.length - 2
   return [
-    place === undefined ? head : `${head}  ${paint.dim(place)}`,
-    ...(clause ? formatClause(clause).map((line) => `  ${line}`) : []),
+    place === undefined ? head : `${head}  ${paint.dim(placeFrom(place, folder, io))}`,
+    ...(clause ? formatClause(clause, room).map((line) => `  ${line}`) : []),
   ]
 }
 

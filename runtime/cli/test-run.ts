@@ -10,6 +10,8 @@ import type { TestSource } from './test-source.ts'
 
 export type TestRun = {
   readonly source: string
+  /** Where the places of mappings start. */
+  readonly folder: string
   readonly watched: readonly string[]
   readonly digest: string
   readonly tookMs: number
@@ -30,7 +32,13 @@ export async function runSource(source: TestSource, patterns: readonly string[],
   const startedAt = performance.now()
   const loaded = await source.load()
   const { watched, digest } = loaded.ok ? loaded.configuration : loaded
-  const facts = () => ({ source: source.name, watched, digest, tookMs: performance.now() - startedAt })
+  const facts = () => ({
+    source: source.name,
+    folder: source.folder,
+    watched,
+    digest,
+    tookMs: performance.now() - startedAt,
+  })
   const compiled = compile(loaded, io)
   if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts() }
   const { configuration, snapshot } = compiled

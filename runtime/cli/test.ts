@@ -1,6 +1,7 @@
 /** `reveille test`: runs the `tests:` of mapping files as the gateway would meet their requests, and stores nothing. */
 
 import { formatPlace, type TestResult, writePath } from '@reveille/engine'
+import { placeFrom } from './configuration.ts'
 import type { Io } from './io.ts'
 import { formatRun, isGood } from './test-report.ts'
 import { runSource, type TestRun } from './test-run.ts'
@@ -40,7 +41,7 @@ function tellJson(run: TestRun, io: Io): void {
         source,
         ms,
         ...countsOf(run.results),
-        tests: run.results.map((each) => jsonOf(each, io)),
+        tests: run.results.map((each) => jsonOf(each, run.folder, io)),
       }
     : { ok: false, source, ms, passed: 0, failed: 0, tests: [], diagnostics: run.diagnostics }
   io.out(`${JSON.stringify(answer, null, 2)}\n`)
@@ -51,7 +52,7 @@ function countsOf(results: readonly TestResult[]) {
   return { passed, failed: results.length - passed }
 }
 
-function jsonOf({ test, passed, mismatches, observed, unmatched }: TestResult, io: Io) {
+function jsonOf({ test, passed, mismatches, observed, unmatched }: TestResult, folder: string, io: Io) {
   const { file, line, column } = test.locate([])
   const told = mismatches.map(({ path, expected, actual, hint, place }) => ({
     path: writePath(path),
@@ -60,5 +61,9 @@ function jsonOf({ test, passed, mismatches, observed, unmatched }: TestResult, i
     hint,
     place: formatPlace(place, io.cwd),
   }))
-  return { name: test.value.name, file, line, column, passed, mismatches: told, observed, unmatched }
+  const missed = unmatched.map(({ place, ...rest }) => ({
+    ...rest,
+    ...(place !== undefined && { place: placeFrom(place, folder, io) }),
+  }))
+  return { name: test.value.name, file, line, column, passed, mismatches: told, observed, unmatched: missed }
 }
