@@ -110,7 +110,11 @@ function sourcesOf(segments: readonly Segment[], redactor: Redactor): SourceTrac
   for (const segment of segments) {
     if (sources.size === mostSources) break
     if (isLiteral(segment) || sources.has(segment.path)) continue
-    sources.set(segment.path, { path: segment.path, value: redactor.value(segment.value, segment.path) })
+    // A loop over an object puts its keys into the path.
+    sources.set(segment.path, {
+      path: redactor.plain(segment.path),
+      value: redactor.value(segment.value, segment.path),
+    })
   }
   return [...sources.values()]
 }

@@ -237,6 +237,63 @@ test('no secret of the request is shown, wherever it went', async () => {
   assert.match(shown, /"headers\.authorization","value":"\\"…\\""/)
 })
 
+test('a secret is hidden in every form in which it can come out', async () => {
+  const payload = {
+    password: 'hunter2',
+    token: 'sekret_live_abcdef1234567890',
+    pin_token: 48213377,
+    private_key: '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----',
+    api_key: 'quo"ted\\sekret',
+    map: { sekret_live_abcdef1234567890: 1 },
+    ok: 'fine',
+  }
+  const large = '482133779119461545'
+  const body = JSON.stringify(payload).replace('"ok"', `"big_secret":${large},"ok"`)
+  const hidden = ['hunter2', 'sekret', '48213377', 'MIIEv', 'quo', large.slice(0, 12)]
+  const messages = [
+    '{{payload}}',
+    '{{json payload 2}}',
+    '{{truncate (json payload) 150}}',
+    '{% $string(payload) %}',
+    '{% "is " & password & "," & pin_token & "." %}',
+    '{% {"a": private_key, "b": api_key, "c": password, "d": pin_token, "e": big_secret} %}',
+    '{{or nothing password}}{{and ok pin_token}}{{default nothing big_secret}}',
+    '{{#each map}}{{@key}}={{this}}{{/each}}{{map}}',
+    '{{params}} {% params.token %}',
+    '{% $string(params) %}',
+    '{% $substring(token, 0, 20) %}',
+  ]
+  const vars = { a: 'password', b: 'pin_token', c: '$string($)', d: 'map', e: '[private_key]' }
+  const match = { path: 'test/:token' }
+  const request: Partial<HookRequest> = { endpoint: 'test/sekret-in-path' }
+  for (const message of messages) {
+    const mappings: Mapping[] = [
+      { id: 'a', match: { ...match, when: 'password' }, message: 'x' },
+      { id: 'b', match: { ...match, body: { map: 'x' } }, message: 'x' },
+      { id: 'c', match, vars, message, name: '{% password %}' },
+    ]
+    const { candidates, actions } = await explain(mappings, body, { request })
+    assert.equal(actions.length, 1)
+    const shown = JSON.stringify({ candidates, actions })
+    for (const secret of hidden) assert.ok(!shown.includes(secret), `${secret} of ${message} in ${shown}`)
+  }
+})
+
+test('of two secrets that begin alike each is hidden to its end', async () => {
+  const [one, other] = ['https://hooks.example/a/first-9', 'https://hooks.example/a/other-9']
+  const { actions } = await explain([{ message: '{% one & " " & other.text %}' }], {
+    one,
+    other: { text: other },
+    secrets: [one, other],
+  })
+  assert.deepEqual(fieldsOf(actions[0])['message'], ['expression', '… …'])
+})
+
+test('a word that only begins or ends like a short secret is shown', async () => {
+  const { actions } = await explain([{ message: '{{text}}' }], { password: 'bird', text: 'birds, a bird' })
+  assert.deepEqual(fieldsOf(actions[0])['message'], ['template', 'birds, a …'])
+})
+
 test('the key of an issue is a name and no secret', async () => {
   const mapping: Mapping = { sessionKey: 'hook:jira:{{issue.key}}', message: 'x', name: '{{issue.apiKey}}' }
   const { actions } = await explain([mapping], { issue: { key: 'PROJ-1', apiKey: 'sekret' } })

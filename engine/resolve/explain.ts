@@ -29,10 +29,14 @@ export interface ExplainParts {
 export function createExplain(parts: ExplainParts): (request: HookRequest) => Promise<Explanation> {
   const { resolve, covering } = parts
   return async (request) => {
-    const redactor = createRedactor(request)
+    const known = covering(request.endpoint)
+    const redactor = createRedactor(
+      request,
+      known.map(({ params }) => params),
+    )
     const { recorder, traces } = createActionTraces(redactor)
     const decision = await resolve(request, recorder)
-    const candidates = await traceCandidates(covering(request.endpoint), request, decision, redactor)
+    const candidates = await traceCandidates(known, request, decision, redactor)
     return { endpoint: request.endpoint, decision, candidates, actions: traces() }
   }
 }

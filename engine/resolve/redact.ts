@@ -4,12 +4,14 @@ import { isLiteral, type Segment } from '../boundary/segment.ts'
 import { isSecretKey } from '../config/secret.ts'
 import type { HookRequest } from './decision.ts'
 import { isExactNumber } from './exact-numbers.ts'
-import { secretTextsOf } from './secret-texts.ts'
+import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
 
 /** In UTF-16 units. */
 const longestShown = 200
 /** By so much of a secret it is recognised in a text. */
-const recognised = 32
+const recognised = 16
+/** A shorter one is hidden where it stands alone: it may be a part of many words. */
+const longWord = 8
 
 const hidden = '…'
 
@@ -22,15 +24,17 @@ export interface Redactor {
   plain(value: unknown): string
 }
 
-/** Besides what stands under a secret's name it hides the same texts elsewhere: an expression may have moved them. */
-export function createRedactor(request: HookRequest): Redactor {
-  const secrets = secretTextsOf(request, isSecretName)
+/**
+ * Besides what stands under a secret's name it hides the same texts elsewhere: an expression may have moved them.
+ * `params`: what paths took from the endpoint's name.
+ */
+export function createRedactor(request: HookRequest, params: readonly NamedTexts[] = []): Redactor {
+  const secrets = secretTextsOf(request, params, isSecretName)
 
   /** Enough of the text to fill what is shown. */
   function scrub(text: string): string {
     const whole = text.length <= longestShown + recognised
-    let shown = whole ? text : text.slice(0, longestShown + 2 * recognised)
-    for (const secret of secrets) shown = withoutSecret(shown, secret)
+    const shown = withoutSecrets(whole ? text : text.slice(0, longestShown + 2 * recognised), secrets)
     // At its end a secret may begin that was not recognised.
     return whole ? shown : `${shown.slice(0, -recognised)}${hidden}`
   }
@@ -40,8 +44,8 @@ export function createRedactor(request: HookRequest): Redactor {
     function write(inner: unknown): void {
       if (text.length > longestShown) return
       if (typeof inner === 'string') text += JSON.stringify(scrub(inner))
-      else if (typeof inner !== 'object' || inner === null) text += String(inner)
-      else if (isExactNumber(inner)) text += inner.rawJSON
+      else if (typeof inner !== 'object' || inner === null) text += scrub(String(inner))
+      else if (isExactNumber(inner)) text += scrub(inner.rawJSON)
       else if (Array.isArray(inner)) writeList(inner)
       else writeFields(inner as Readonly<Record<string, unknown>>)
     }
@@ -59,7 +63,7 @@ export function createRedactor(request: HookRequest): Redactor {
       for (const name in fields) {
         if (text.length > longestShown) break
         if (!Object.hasOwn(fields, name)) continue
-        text += `${first ? '' : ','}${JSON.stringify(name.slice(0, longestShown))}:`
+        text += `${first ? '' : ','}${JSON.stringify(scrub(name))}:`
         first = false
         write(isSecretName(name) ? hidden : fields[name])
       }
@@ -99,17 +103,38 @@ function isSecretName(name: string): boolean {
   return isSecretKey(start) || /signature|hmac/i.test(start)
 }
 
-function withoutSecret(text: string, secret: string): string {
-  const start = secret.slice(0, recognised)
+/** Every place is found before any is hidden: secrets begin alike, and one hides no more than it shares with another. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const places = secrets
+    .flatMap((secret) => placesOf(secret, text))
+    .sort((one, other) => one.start - other.start)
   let result = ''
   let done = 0
-  for (let at = text.indexOf(start); at !== -1; at = text.indexOf(start, done)) {
-    let end = at + start.length
-    while (end < text.length && end - at < secret.length && text[end] === secret[end - at]) end++
-    result += text.slice(done, at) + hidden
-    done = end
+  for (const { start, end } of places) {
+    if (start >= done) result += text.slice(done, start) + hidden
+    done = Math.max(done, end)
   }
   return done === 0 ? text : result + text.slice(done)
+}
+
+interface Place {
+  readonly start: number
+  readonly end: number
+}
+
+function placesOf(secret: string, text: string): Place[] {
+  const places: Place[] = []
+  const beginning = secret.slice(0, recognised)
+  for (let start = text.indexOf(beginning); start !== -1; start = text.indexOf(beginning, start + 1)) {
+    let end = start + beginning.length
+    while (end < text.length && end - start < secret.length && text[end] === secret[end - start]) end++
+    if (secret.length >= longWord || !isPartOfWord(text, start, end)) places.push({ start, end })
+  }
+  return places
+}
+
+function isPartOfWord(text: string, start: number, end: number): boolean {
+  return /[\p{L}\p{N}]/u.test(`${text[start - 1] ?? ''}${text[end] ?? ''}`)
 }
 
 function cut(text: string): string {

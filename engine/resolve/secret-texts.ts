@@ -1,40 +1,59 @@
 /** Owns finding the texts of a request that may not be shown, wherever an expression puts them. */
 
 import type { HookRequest } from './decision.ts'
+import { parseTexts } from './exact-numbers.ts'
 
-/** A shorter text is found in too many others. */
-const shortestSecret = 8
+/** A shorter text is found in too many others; a number of fewer digits is a year, a count or a price. */
+const shortestText = 4
+const shortestNumber = 6
+/** Of a header the pieces too, where they are long enough to be the secret itself. */
+const shortestPiece = 8
 const mostSecrets = 100
 /** A sender hides its own secrets beyond them. */
 const mostValues = 5000
 
-/** Longest first, so that none leaves a part of another. */
-export function secretTextsOf(request: HookRequest, isSecretName: (name: string) => boolean): string[] {
+/** What a request says under names, besides its payload. */
+export type NamedTexts = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Longest first, so that none leaves a part of another. `params`: what paths took from the endpoint's name. */
+export function secretTextsOf(
+  request: HookRequest,
+  params: readonly NamedTexts[],
+  isSecretName: (name: string) => boolean,
+): string[] {
   const found = new Set<string>()
-  for (const fields of [request.headers, request.query]) {
+  for (const fields of [request.headers, request.query, ...params]) {
     for (const [name, value] of Object.entries(fields)) {
       if (!isSecretName(name)) continue
-      for (const text of [value ?? []].flat()) for (const part of partsOf(text)) found.add(part)
+      for (const text of [value ?? []].flat()) for (const part of partsOf(text)) add(part, found)
     }
   }
-  for (const text of textsBelow(request.payload, isSecretName)) {
+  const payload = parseTexts(request.unwrapped ?? request.rawBody) ?? request.payload
+  for (const value of valuesBelow(payload, isSecretName)) {
     if (found.size >= mostSecrets) break
-    if (text.length >= shortestSecret) found.add(text)
+    add(String(value), found)
   }
   return [...found].sort((one, other) => other.length - one.length)
 }
 
-/** `Bearer abc`, `t=1,v1=abc`: the whole, and each piece that is long enough to be the secret itself. */
-function partsOf(text: string): string[] {
-  return [text, ...text.split(/[\s,;=]+/)].filter((part) => part.length >= shortestSecret)
+/** As it stands, and as JSON writes it. */
+function add(text: string, found: Set<string>): void {
+  if (text.length < (/^-?[\d.]+$/.test(text) ? shortestNumber : shortestText)) return
+  found.add(text)
+  found.add(JSON.stringify(text).slice(1, -1))
 }
 
-function* textsBelow(payload: unknown, isSecretName: (name: string) => boolean): Iterable<string> {
+/** `Bearer abc`, `t=1,v1=abc`: the whole, and its pieces. */
+function partsOf(text: string): string[] {
+  return [text, ...text.split(/[\s,;=]+/).filter((part) => part.length >= shortestPiece)]
+}
+
+function* valuesBelow(payload: unknown, isSecretName: (name: string) => boolean): Iterable<string | number> {
   const waiting: { readonly value: unknown; readonly secret: boolean }[] = [{ value: payload, secret: false }]
   let seen = 0
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value, secret } = next
-    if (secret && typeof value === 'string') yield value
+    if (secret && (typeof value === 'string' || typeof value === 'number')) yield value
     if (typeof value !== 'object' || value === null) continue
     for (const name in value) {
       if (seen++ > mostValues) return
