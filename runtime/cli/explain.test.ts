@@ -85,6 +85,19 @@ test('places start where the user stands, and what is long is set in the width o
   )
 })
 
+test('explain shows no secret of the body, in JSON neither', async (t) => {
+  const mapping = '{ match: { path: a }, sessionKey: "hook:{{token}}", message: "{{payload}}" }'
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': `hooks: { mappings: [${mapping}] }`,
+    'body.json': '{"token": "sekret-1", "text": "fine"}',
+  })
+  for (const more of [[], ['--json']]) {
+    const { code, out } = await run('explain', 'a', '--payload', 'body.json', ...more)
+    assert.equal(code, 0)
+    assert.ok(out.includes('fine') && !out.includes('sekret'), out)
+  }
+})
+
 test('an endpoint that nothing covers is told with the nearest name', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { code, out } = await run('explain', 'gitub', '--payload', 'body.json')

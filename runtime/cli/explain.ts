@@ -1,7 +1,7 @@
 /** `reveille explain`: why each mapping does or does not match a request, and where each field comes from. */
 
 import path from 'node:path'
-import { type CandidateTrace, type Explanation, tryRequest } from '@reveille/engine'
+import { type CandidateTrace, type Decision, type Explanation, tryRequest } from '@reveille/engine'
 import { trialSurface } from '../http/index.ts'
 import { openAdmin } from './admin-client.ts'
 import { CommandFailure } from './command-failure.ts'
@@ -27,7 +27,7 @@ async function explainTried(endpoint: string, options: TrialOptions, io: Io): Pr
     ? await snapshot.explain(request)
     : { endpoint, decision, candidates: [], actions: [] }
   if (options.json) {
-    const answer = { ...explanation, decision: withoutCause(explanation.decision), status }
+    const answer = { ...explanation, decision: endOf(explanation.decision), status }
     io.out(`${JSON.stringify(answer, null, 2)}\n`)
   } else {
     const lines = formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)))
@@ -35,6 +35,13 @@ async function explainTried(endpoint: string, options: TrialOptions, io: Io): Pr
     io.out(`${[...lines, ...(isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : [])].join('\n')}\n`)
   }
   return 'code' in explanation.decision ? 1 : 0
+}
+
+/** Without the actions, which the traces tell with nothing secret in them; `try` tells them whole. */
+function endOf(decision: Decision): object {
+  return decision.outcome === 'accepted'
+    ? { outcome: decision.outcome, mapping: decision.mapping }
+    : withoutCause(decision)
 }
 
 /** A request as the admin surface shows it, as far as this command needs it. */
