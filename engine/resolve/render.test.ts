@@ -98,6 +98,26 @@ test('an absent value in a session key is refused', async () => {
   assert.equal((await agentOf(repaired, {})).sessionKey, 'hook:none')
 })
 
+test('a session key of which nothing but its prefix is left is refused', async () => {
+  const templates = [
+    'hook:pr:{{#if id}}{{id}}{{/if}}',
+    'hook:{{#each ids}}{{this}}{{/each}}',
+    'hook:{{! by owner }}{{#with owner}}{{login}}{{/with}}',
+  ]
+  for (const sessionKey of templates) {
+    const refusal = await refusalOf({ message: 'x', sessionKey }, {})
+    assert.deepEqual(
+      [refusal.code, refusal.details[0]?.pointer],
+      ['SESSION_KEY_NOT_ALLOWED', '/sessionKey'],
+      sessionKey,
+    )
+    const payload = { id: 1, ids: [1], owner: { login: 1 } }
+    assert.match((await agentOf({ message: 'x', sessionKey }, payload)).sessionKey, /:1$/)
+  }
+  const either = { message: 'x', sessionKey: 'hook:{{#if id}}{{id}}{{else}}all{{/if}}' }
+  assert.equal((await agentOf(either, {})).sessionKey, 'hook:all')
+})
+
 test('rendered routing is held to the rules of a request', async () => {
   const mapping: Mapping = {
     message: 'x',

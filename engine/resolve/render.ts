@@ -1,6 +1,6 @@
 /** Owns rendering: a mapping's fields, for one action, become a draft. */
 
-import { plainText, type Segment } from '../boundary/segment.ts'
+import { isLiteral, plainText, type Segment } from '../boundary/segment.ts'
 import { type Path, writePath } from '../config/path.ts'
 import type { Draft } from './draft.ts'
 import { evaluateAt, refusalAt } from './evaluate.ts'
@@ -105,7 +105,18 @@ function renderField(path: Path, field: Rendered, rendering: Rendering): readonl
   } catch (error) {
     throw locate(error, path, strict)
   }
+  if (strict === 'blank') refuseBarePrefix(output.segments, path)
   return output.segments
+}
+
+/** Where a condition or a loop around its values leaves them all out, strangers would come to share a session as well. */
+function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
+  if (!segments.every(isLiteral) || !plainText(segments).trim().endsWith(':')) return
+  throw refusalAt(
+    path,
+    'SESSION_KEY_NOT_ALLOWED',
+    'must not end where its values begin: all of them are absent',
+  )
 }
 
 /** A session key takes no absent value: strangers would come to share one session. */
