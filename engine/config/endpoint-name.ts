@@ -33,7 +33,9 @@ export function checkEndpointName(name: string, path: Path, at: 'key' | 'value')
     return { path, at, code: 'INVALID_PATH', message, hint: 'Give each a name of its own.' }
   }
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
-    const hint = 'No address leads to `//`, `/./` or `/../`.'
+    const hint = /^https?:/.test(name)
+      ? 'Write the name alone, as it stands behind `hooks.path` in the address: `github`.'
+      : 'No address leads to `//`, `/./` or `/../`.'
     return {
       path,
       at,

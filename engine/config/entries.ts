@@ -4,7 +4,7 @@ import type { HeaderPattern, MappingEntry, MappingSource, Origin } from './confi
 import { bareName } from './endpoint-name.ts'
 import { otherNames } from './fields.ts'
 import type { Findings } from './findings.ts'
-import { checkMapping, unusedFields } from './mapping-rules.ts'
+import { checkMapping, oddPaths, unusedFields } from './mapping-rules.ts'
 import type { MappingValue } from './mapping-schema.ts'
 import type { Path } from './path.ts'
 import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
@@ -40,6 +40,7 @@ export async function createEntries(
   items: readonly Item[],
   schemas: PayloadSchemas,
   findings: Findings,
+  hooksPath: string,
 ): Promise<Entries> {
   const entries = { mappings: [] as MappingEntry[], disabled: [] as MappingEntry[] }
   const replaced = new Map<string, Set<string>>()
@@ -57,6 +58,7 @@ export async function createEntries(
     else taken.set(id, item)
     for (const finding of checkMapping(item)) findings.report(source, finding)
     for (const finding of unusedFields(item)) findings.report(source, finding, 'warning')
+    for (const finding of oddPaths(item, hooksPath)) findings.report(source, finding, 'warning')
     for (const place of source.cutTexts(path)) findings.add({ ...cutText, place })
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
     entries[value.enabled ? 'mappings' : 'disabled'].push(createEntry(id, item, schema))

@@ -45,7 +45,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   const presets = await loadPresets(main, options.presets, reading, findings)
   const endpoints = mergeEndpoints(policySets(main, files, presets), findings)
   const schemas = createPayloadSchemas(reading, findings)
-  const entries = await createEntries(mappingItems(main, files, presets), schemas, findings)
+  const hooksPath = String(main?.value.hooks?.path)
+  const entries = await createEntries(mappingItems(main, files, presets), schemas, findings, hooksPath)
   const { mappings, disabled } = entries
   const tests = await createTests(testItems(files, presets, entries.replaced), reading, findings)
 

@@ -45,11 +45,14 @@ function* checkContent(value: MappingValue, path: Path): Iterable<Finding> {
   const needed = value.action === 'wake' ? 'text' : 'message'
   if (value[needed] !== undefined || value[`${needed}Template`] !== undefined) return
   const message = `\`${writePath(path)}\` has no \`${needed}\`, which the action \`${value.action}\` needs`
-  const hint =
-    value.action === 'agent' && value.text !== undefined
-      ? 'With `text`, say `action: wake`.'
-      : `Write \`${needed}:\` and what the agent is to read.`
+  const hint = contentHint(value, needed)
   yield { path, code: 'MISSING_KEY', message, hint }
+}
+
+function contentHint({ action, text, message }: MappingValue, needed: string): string {
+  if (action === 'agent' && text !== undefined) return 'With `text`, say `action: wake`.'
+  if (action === 'wake' && message !== undefined) return 'With `message`, say `action: agent`.'
+  return `Write \`${needed}:\` and what the agent is to read.`
 }
 
 /** Also of what changes a preset. */
@@ -98,6 +101,33 @@ export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding>
   }
   const finding = checkEndpointName(endpoint, path, 'value')
   if (finding) yield finding
+}
+
+/** Paths that can be meant as they stand, but hardly are. */
+export function* oddPaths({ value, path }: Written, hooksPath: string): Iterable<Finding> {
+  const written = value.match?.path
+  if (written === undefined) return
+  const endpoint = bareName(written)
+  const place = [...path, 'match', 'path']
+  const odd = (what: string, hint: string): Finding => ({
+    path: place,
+    code: 'ODD_PATH',
+    message: `\`${writePath(place)}\` ${what}`,
+    hint,
+  })
+  const prefix = `${bareName(hooksPath)}/`
+  if (endpoint.startsWith(prefix))
+    yield odd(
+      `is served at /${prefix}${endpoint}`,
+      `Write \`${endpoint.slice(prefix.length)}\`: \`hooks.path\` is no part of it.`,
+    )
+  if (endpoint.includes('*'))
+    yield odd(
+      'holds a `*`, which stands for itself',
+      'Write `:name` for any one segment; without `path` a mapping serves every endpoint.',
+    )
+  if (/%[0-9a-f]{2}/i.test(endpoint))
+    yield odd('holds a `%` code, and names are compared once decoded', 'Write the character itself.')
 }
 
 const notOfWakes = [...fieldsOf.agent.filter((name) => !fieldsOf.wake.includes(name)), 'deliverTo', 'runner']

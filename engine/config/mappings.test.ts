@@ -200,3 +200,39 @@ test('a schema file that cannot be taken is an error with its place', async (con
   const [syntax, ...more] = await loadBad(context, { ...entry, 'a.yaml': 'type: [\n' })
   assert.deepEqual([syntax?.code, syntax?.place?.file.endsWith('/a.yaml'), more], ['YAML_SYNTAX', true, []])
 })
+
+test('a path that can hardly be meant as it stands is a warning with what to write', async (context) => {
+  const warned = async (path: string) => {
+    const { warnings } = await loadGood(context, file(`{ match: { path: "${path}" }, message: x }`))
+    return warnings.map(({ code, hint }) => [code, hint])
+  }
+  assert.deepEqual(await warned('/hooks/github'), [
+    ['ODD_PATH', 'Write `github`: `hooks.path` is no part of it.'],
+  ])
+  assert.match(String(await warned('github/*')), /ODD_PATH,Write `:name` for any one segment/)
+  assert.match(String(await warned('my%20hook')), /ODD_PATH,Write the character itself/)
+  for (const path of ['github', 'hooks', 'my hook', 'a/:id', '50%']) assert.deepEqual(await warned(path), [])
+})
+
+test('a whole address as a path is told to be a name alone', async (context) => {
+  const [error] = await loadBad(
+    context,
+    file('{ match: { path: "https://example.com/hooks/github" }, message: x }'),
+  )
+  assert.match(error?.hint ?? '', /the name alone/)
+})
+
+test('a key that stands one level too high is told where it belongs', async (context) => {
+  const [error] = await loadBad(context, file('{ path: github, message: x }'))
+  assert.deepEqual([error?.code, error?.hint], ['UNKNOWN_KEY', 'It belongs under `match`.'])
+})
+
+test('a number out of its range is not told to become a text', async (context) => {
+  const [error] = await loadBad(context, file('{ timeoutSeconds: 0, message: x }'))
+  assert.deepEqual([error?.code, error?.hint], ['INVALID_VALUE', undefined])
+})
+
+test('a wake with a message is told what goes with one', async (context) => {
+  const [error] = await loadBad(context, file('{ action: wake, message: x }'))
+  assert.equal(error?.hint, 'With `message`, say `action: agent`.')
+})

@@ -16,13 +16,15 @@ export interface Finding {
   readonly hint?: string
 }
 
+type Properties = Readonly<Record<string, ParentSchema>>
+
 interface ParentSchema {
   readonly type?: string | readonly string[]
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
-  readonly properties?: Readonly<Record<string, ParentSchema>>
+  readonly properties?: Properties
   readonly expects?: string
 }
 
@@ -32,10 +34,7 @@ export function describeViolation(error: ErrorObject, root: unknown): Finding | 
   const schema = (error.parentSchema ?? {}) as ParentSchema
   switch (error.keyword) {
     case 'additionalProperties':
-      return unknownKey(
-        [...path, String(error.params['additionalProperty'])],
-        Object.keys(schema.properties ?? {}),
-      )
+      return unknownKey([...path, String(error.params['additionalProperty'])], schema.properties ?? {})
     case 'propertyNames':
       return {
         path: [...path, String(error.params['propertyName'])],
@@ -71,7 +70,7 @@ export function describeViolation(error: ErrorObject, root: unknown): Finding | 
   }
 }
 
-function unknownKey(path: Path, known: readonly string[]): Finding {
+function unknownKey(path: Path, known: Properties): Finding {
   const instead = insteadOfForeignKey(path)
   if (instead !== undefined) {
     const message = `\`${writePath(path)}\` is a key of OpenClaw that this gateway does not have`
@@ -86,10 +85,14 @@ function unknownKey(path: Path, known: readonly string[]): Finding {
   }
 }
 
-function guess(name: string, known: readonly string[]): string {
+function guess(name: string, known: Properties): string {
   if (/^\/[/*]/.test(name)) return foreignComment
-  const nearest = nearestName(name, known)
-  return nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${known.join(', ')}.`
+  const names = Object.keys(known)
+  // A key of a map that stands beside it, written one level too high.
+  const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))
+  if (owners.length > 0) return `It belongs under ${owners.map((each) => `\`${each}\``).join(' or ')}.`
+  const nearest = nearestName(name, names)
+  return nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${names.join(', ')}.`
 }
 
 function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
@@ -136,7 +139,9 @@ function remedy(schema: ParentSchema, value: unknown): string | undefined {
   if (takes('boolean') && typeof value === 'string')
     return 'Write it without quotes; yes, no, on and off are texts.'
   if (takes('integer') && typeof value === 'string') return 'Write it without quotes and without a unit.'
-  if (takes('string') && (typeof value === 'number' || typeof value === 'boolean')) return 'Put it in quotes.'
+  if (takes('string') && typeof value === 'number' && !takes('integer') && !takes('number'))
+    return 'Put it in quotes.'
+  if (takes('string') && typeof value === 'boolean' && !takes('boolean')) return 'Put it in quotes.'
   if (takes('array') && typeof value === 'string') return 'Write `[one, two]`, or one `- item` per line.'
   if (takes('object') && Array.isArray(value)) return 'Write keys here, not a list.'
   return undefined
