@@ -110,7 +110,13 @@ const refused: readonly (readonly [string, Mapping, string, string, RegExp])[] =
     'telegram',
     /Configure/,
   ],
-  ['a model without a provider', { message: 'x', model: 'gpt-5' }, 'MODEL_NOT_ALLOWED', 'gpt-5', /^$/],
+  [
+    'a model without a provider',
+    { message: 'x', model: 'gpt-5' },
+    'MODEL_NOT_ALLOWED',
+    'gpt-5',
+    /like openai\/gpt-5/,
+  ],
   [
     'an unknown thinking level',
     { message: 'x', thinking: 'hihg' },
@@ -123,6 +129,13 @@ const refused: readonly (readonly [string, Mapping, string, string, RegExp])[] =
   ['a blank message', { message: ' ' }, 'BLANK_TEXT', ' ', /^$/],
   ['deliver in quotes', { message: 'x', deliver: 'false' }, 'INVALID_FIELD', 'false', /without quotes/],
   ['a timeout in quotes', { message: 'x', timeoutSeconds: '30' }, 'INVALID_FIELD', '30', /without quotes/],
+  [
+    'a timeout with a unit',
+    { message: 'x', timeoutSeconds: '10m' },
+    'INVALID_FIELD',
+    '10m',
+    /without a unit/,
+  ],
   ['a timeout of nothing', { message: 'x', timeoutSeconds: 0 }, 'INVALID_FIELD', '0', /^$/],
 ]
 

@@ -72,10 +72,14 @@ function literalCheck(
 
 function literalHint(name: FieldName, value: unknown, rules: Rules): string | undefined {
   if (typeof value !== 'string') return undefined
-  if (name === 'deliver' || name === 'timeoutSeconds') return `Write ${name} without quotes.`
+  if (name === 'deliver') return 'Write true or false, without quotes.'
+  if (name === 'timeoutSeconds')
+    return 'Write a number without quotes and without a unit: 600 for ten minutes.'
   const nearest = nearestName(value, knownNames(name, rules))
   if (nearest !== undefined && nearest !== value) return `Did you mean ${nearest}?`
-  return name === 'channel' ? 'Configure it under channels, or write last.' : undefined
+  if (name === 'channel') return 'Configure it under channels, or write last.'
+  if (name === 'model' && !value.includes('/')) return 'Write it like openai/gpt-5.'
+  return undefined
 }
 
 function knownNames(name: FieldName, rules: Rules): readonly string[] {

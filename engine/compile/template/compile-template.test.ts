@@ -72,7 +72,7 @@ for (const [what, template, payload, expected] of renders) {
 const refused: readonly (readonly [string, string, RegExp, number])[] = [
   ['an unclosed mustache', 'Hello {{name', /ends before/, 7],
   ['an unclosed block', 'a {{#if x}}b', /ends before/, 3],
-  ['a block that another closes', '{{#if x}}{{/each}}', /doesn't match/, 4],
+  ['a block that another closes', '{{#if x}}{{/each}}', /\{\{#if\}\} is closed by \{\{\/each\}\}/, 4],
   ['something that is no path', 'a {{b !}}', /cannot be read/, 7],
   ['an unknown helper', 'Hello {{trunkate body 3}}', /no helper "trunkate"/, 9],
   ['an unknown helper after brackets', '{{a[0]}} {{b[1]}} {{nope c}}', /no helper "nope"/, 21],

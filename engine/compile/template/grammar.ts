@@ -131,8 +131,11 @@ function unreadable(
   offsetAt: (line: number, column: number) => number,
 ): TemplateError {
   if (isLocated(cause)) {
-    const message = cause.message.replace(/ - \d+:\d+$/, '')
-    return new TemplateError(message, offsetAt(cause.lineNumber, cause.column), undefined, { cause })
+    const told = cause.message.replace(/ - \d+:\d+$/, '')
+    const [, opened, closed] = /^(\S+) doesn't match (\S+)$/.exec(told) ?? []
+    const message = opened === undefined ? told : `the block {{#${opened}}} is closed by {{/${closed}}}`
+    const hint = opened === undefined ? undefined : `Close it with {{/${opened}}}.`
+    return new TemplateError(message, offsetAt(cause.lineNumber, cause.column), hint, { cause })
   }
   const { first_line, first_column } = parser.lexer.yylloc
   const offset = offsetAt(first_line, first_column)
