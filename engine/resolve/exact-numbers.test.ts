@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentOf, requestOf, snapshotOf } from '../compile/fixture.ts'
+import { agentOf, compileFixture, requestOf, snapshotOf } from '../compile/fixture.ts'
 import { parseExact, parseTexts } from './exact-numbers.ts'
 
 const large = '820982911946154508'
@@ -16,6 +16,36 @@ test('a large integer keeps its digits in a template', async () => {
 test('a large integer keeps its digits inside the JSON of an object, and stays a number there', async () => {
   const { message } = await agentOf({ message: '{{order}}' }, `{"order":{"id":${large},"ids":[-${large}]}}`)
   assert.equal(message, `{"id":${large},"ids":[-${large}]}`)
+})
+
+test('large integers are compared by their digits', async () => {
+  const other = '820982911946154509'
+  const body = `{"a":${large},"b":${large},"c":${other},"text":"${large}","n":7,"list":[${other},${large}]}`
+  const compared = '{{eq a b}} {{eq a c}} {{eq a text}} {{eq a n}} {{eq n 7}}'
+  // With and without another large integer that is rendered before.
+  for (const [before, expected] of [
+    ['', ''],
+    ['{{a}} ', `${large} `],
+  ]) {
+    const message = `${before}${compared}{{#each list}}{{#if (eq this ../a)}} {{@index}}{{/if}}{{/each}}`
+    assert.equal((await agentOf({ message }, body)).message, `${expected}true false false false true 1`)
+  }
+})
+
+test('a large integer is no list', async () => {
+  const message = '{{a}} {{#each a}}{{this}}{{else}}none{{/each}}'
+  assert.equal((await agentOf({ message }, `{"a":${large}}`)).message, `${large} none`)
+})
+
+test('a number in a template that would lose digits is refused at load', () => {
+  const compiled = compileFixture([{ message: `{{#if (eq a ${large})}}x{{/if}}` }])
+  assert.ok(!compiled.ok)
+  assert.deepEqual(
+    compiled.diagnostics.map(({ code }) => code),
+    ['TEMPLATE_SYNTAX'],
+  )
+  assert.match(compiled.diagnostics[0]?.message ?? '', /beyond 2\^53/)
+  assert.equal(compileFixture([{ message: '{{eq a 9007199254740991}}' }]).ok, true)
 })
 
 test('a large integer reaches a template through loops, blocks and helpers', async () => {

@@ -1,6 +1,7 @@
 /** Owns the block helpers: `if`, `unless`, `each` and `with`, each with its `else`. */
 
 import { isHarmless } from '../../boundary/harmless.ts'
+import { isExactNumber } from '../../resolve/exact-numbers.ts'
 import { type Output, spend } from '../../resolve/output.ts'
 import { type Environment, inside } from './environment.ts'
 import { type Frame, innerFrame, type Reader, type Step } from './frame.ts'
@@ -51,7 +52,7 @@ function compileEach({ block, environment, subject, steps }: BlockParts): Step {
 
   return (frame, output) => {
     const value = subject.read(frame, output)
-    if (typeof value !== 'object' || value === null) return inverse(frame, output)
+    if (typeof value !== 'object' || value === null || isExactNumber(value)) return inverse(frame, output)
     const keys = Array.isArray(value) ? undefined : Object.keys(value)
     const count = keys?.length ?? (value as readonly unknown[]).length
     if (count === 0) return inverse(frame, output)

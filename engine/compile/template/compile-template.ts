@@ -1,6 +1,7 @@
 /** Owns turning a template into closures: one per statement, nothing looked up by name while rendering. */
 
 import { nearestName } from '../../config/nearest.ts'
+import { isInexact } from '../../resolve/exact-numbers.ts'
 import { emitLiteral, emitValue, refuseAbsent } from '../../resolve/output.ts'
 import type { Template } from '../../resolve/program.ts'
 import { type BlockName, blockCompilers, blockNames } from './blocks.ts'
@@ -125,6 +126,10 @@ function compileParam(node: Param, environment: Environment): Reader {
     case 'SubExpression':
       return compileCall(node, environment)
     default: {
+      if (node.type === 'NumberLiteral' && isInexact(node.value)) {
+        const hint = 'Compare it as text in an expression: `vars: { known: id = "9007199254740993" }`.'
+        throw new TemplateError('a number beyond 2^53 would lose digits', environment.offsetOf(node), hint)
+      }
       const value = node.type === 'NullLiteral' ? null : node.value
       return { read: () => value, name: () => '' }
     }

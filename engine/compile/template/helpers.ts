@@ -1,6 +1,7 @@
 /** Owns the helpers that a template may call: plain functions from values to a value. */
 
-import { jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
+import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
+import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
 import { formatDate } from './date.ts'
 import { isTruthy } from './truth.ts'
 
@@ -54,7 +55,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
     takes: [2, 2],
     takesAbsent: true,
     usage: '{{#if (eq action "opened")}}',
-    call: ([left, right]) => left === right,
+    call: ([left, right], output) => isEqual(left, right, output),
   },
   /** The first that is not true, or the last. */
   and: {
@@ -98,6 +99,12 @@ export const helpers: Readonly<Record<string, Helper>> = {
       return text === '' ? value : text.replace(/^/gm, '> ')
     },
   },
+}
+
+/** Large integers by their digits: rounded, different ones would be equal, and exact ones are objects. */
+function isEqual(left: unknown, right: unknown, output: Output): boolean {
+  if (!output.exact && (isInexact(left) || isInexact(right))) throw new InexactNumberError()
+  return isExactNumber(left) && isExactNumber(right) ? left.rawJSON === right.rawJSON : left === right
 }
 
 function indentation(value: unknown): number | undefined {
