@@ -18,6 +18,7 @@ export type {
   TestEntry,
 } from './config/configuration.ts'
 export type { Diagnostic, Place } from './config/diagnostic.ts'
+export { inFileOrder } from './config/diagnostic-order.ts'
 export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/diagnostic-text.ts'
 export { type EditorSchema, editorSchemas } from './config/editor-schema.ts'
 export { type LoadOptions, loadConfiguration } from './config/load.ts'

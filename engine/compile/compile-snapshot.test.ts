@@ -149,7 +149,7 @@ for (const [what, mapping, code, pointed, hint] of refused) {
   })
 }
 
-test('every error of every mapping is told at once', () => {
+test('every error of every mapping is told at once, in the order of the file', () => {
   const compiled = compileFixture([
     { id: 'a', message: '{{a', channel: 'fax', model: '{{b}}' },
     { id: 'b', message: 'x', match: { when: '(' }, runner: 'nobody' },
@@ -158,11 +158,11 @@ test('every error of every mapping is told at once', () => {
   assert.deepEqual(
     compiled.diagnostics.map(({ code, place }) => [code, place?.line]),
     [
+      ['PAYLOAD_ROUTING', 1],
       ['TEMPLATE_SYNTAX', 1],
       ['UNKNOWN_CHANNEL', 1],
-      ['PAYLOAD_ROUTING', 1],
-      ['UNKNOWN_RUNNER', 2],
       ['EXPRESSION_SYNTAX', 2],
+      ['UNKNOWN_RUNNER', 2],
     ],
   )
 })

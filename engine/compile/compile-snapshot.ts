@@ -2,6 +2,7 @@
 
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic.ts'
+import { inFileOrder } from '../config/diagnostic-order.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import { createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
@@ -67,7 +68,7 @@ export function compileSnapshot(
     resolve: (request) => resolve(request),
     explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
   }
-  return { ok: true, snapshot: freezeDeep(snapshot), warnings: diagnostics }
+  return { ok: true, snapshot: freezeDeep(snapshot), warnings: inFileOrder(diagnostics) }
 }
 
 function summarise({ id, value, label }: MappingEntry): MappingSummary {
@@ -81,6 +82,6 @@ function summarise({ id, value, label }: MappingEntry): MappingSummary {
 }
 
 function errorsFirst(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity)
+  const { error = [], warning = [] } = Object.groupBy(inFileOrder(diagnostics), ({ severity }) => severity)
   return [...error, ...warning]
 }

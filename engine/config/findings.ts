@@ -1,6 +1,7 @@
 /** Owns the findings of one load: collected from everywhere, told as diagnostics, in the order of the files. */
 
 import type { Diagnostic } from './diagnostic.ts'
+import { inFileOrder } from './diagnostic-order.ts'
 import { type Path, touches } from './path.ts'
 import type { Source } from './source.ts'
 import type { Finding } from './violation.ts'
@@ -20,7 +21,7 @@ export function createFindings(): Findings {
   const all: Diagnostic[] = []
   const unsound: { source: Source; path: Path }[] = []
   const of = (severity: Diagnostic['severity']) =>
-    inOrder(all).filter((diagnostic) => diagnostic.severity === severity)
+    inFileOrder(all).filter((diagnostic) => diagnostic.severity === severity)
   return {
     report(source, { path, at, ...facts }, severity = 'error') {
       if (severity === 'error') unsound.push({ source, path })
@@ -35,17 +36,4 @@ export function createFindings(): Findings {
     errors: () => of('error'),
     warnings: () => of('warning'),
   }
-}
-
-/** Files stay in the order in which they were first mentioned; within one, from top to bottom. */
-function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const rank = new Map<string | undefined, number>()
-  for (const { place } of diagnostics) if (!rank.has(place?.file)) rank.set(place?.file, rank.size)
-  const rankOf = ({ place }: Diagnostic) => rank.get(place?.file) ?? 0
-  return diagnostics.toSorted(
-    (one, other) =>
-      rankOf(one) - rankOf(other) ||
-      (one.place?.line ?? 0) - (other.place?.line ?? 0) ||
-      (one.place?.column ?? 0) - (other.place?.column ?? 0),
-  )
 }

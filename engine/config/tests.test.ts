@@ -200,15 +200,14 @@ test('a time may name another zone, or a day alone', async (context) => {
   )
 })
 
-test('a body that is JSON in quotes is a warning: it would be sent as a text', async (context) => {
-  const warned = async (body: string) => {
+test('a body that is JSON in quotes is an error: it would be sent as a text', async (context) => {
+  const told = async (body: string) => {
     const { loaded } = await load(context, {
       'mappings/a.yaml': `tests: [{ request: { endpoint: a, body: ${body} }, expect: { outcome: ignored } }]\n`,
     })
-    assert.ok(loaded.ok)
-    return loaded.configuration.warnings.map(({ code }) => code)
+    return loaded.ok ? [] : loaded.diagnostics.map(({ code }) => code)
   }
-  assert.deepEqual(await warned(`'{"action": "opened"}'`), ['TEXT_BODY'])
-  assert.deepEqual(await warned('a word'), [])
-  assert.deepEqual(await warned('{ action: opened }'), [])
+  assert.deepEqual(await told(`'{"action": "opened"}'`), ['TEXT_BODY'])
+  assert.deepEqual(await told('a word'), [])
+  assert.deepEqual(await told('{ action: opened }'), [])
 })

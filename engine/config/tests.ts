@@ -29,7 +29,6 @@ export async function createTests(
     if (other) findings.report(source, duplicateName(item, other))
     else taken.set(`${source.file}\n${name}`, item)
     for (const finding of checkTest(value, path)) findings.report(source, finding)
-    for (const finding of textBody(value, path)) findings.report(source, finding, 'warning')
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
     const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, reading, findings)
@@ -65,16 +64,16 @@ function* checkTest({ request, now, expect }: TestValue, path: Path): Iterable<F
     const message = `\`${writePath([...path, 'now'])}\` must be a time as ISO 8601 with its zone`
     yield { path: [...path, 'now'], code: 'INVALID_VALUE', message, hint: 'Write 2026-01-01T00:00:00Z.' }
   }
+  yield* checkTextBody(request.body, [...inRequest, 'body'])
   yield* checkExpectation(expect, [...path, 'expect'])
 }
 
 /** A payload may be a text; one that reads as JSON was hardly meant to be one. */
-function* textBody({ request: { body } }: TestValue, path: Path): Iterable<Finding> {
+function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
   if (typeof body !== 'string' || !/^\s*[[{]/.test(body)) return
-  const place = [...path, 'request', 'body']
-  const message = `\`${writePath(place)}\` is a text, and is sent as one`
-  const hint = 'Take the quotes off: JSON is YAML too. A body from a file is named with `bodyFile`.'
-  yield { path: place, code: 'TEXT_BODY', message, hint }
+  const message = `\`${writePath(path)}\` is JSON in quotes, which would be sent as a text`
+  const hint = 'Take the quotes off: JSON is YAML too. For a text that looks like JSON, name a `bodyFile`.'
+  yield { path, code: 'TEXT_BODY', message, hint }
 }
 
 /** What speaks of the request as a whole, and may stand beside `actions`. */

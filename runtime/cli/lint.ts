@@ -1,6 +1,6 @@
 /** `reveille lint`: what a configuration that compiles says without meaning it. */
 
-import { type Diagnostic, lintConfiguration, nearestName } from '@reveille/engine'
+import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
 import { CommandFailure } from './command-failure.ts'
 import { compile } from './compile.ts'
 import { findConfiguration, formatDiagnostics, load, shownPath } from './configuration.ts'
@@ -26,7 +26,7 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     return 1
   }
   const { configuration, snapshot, warnings } = compiled
-  const found = byFile([...warnings, ...(await lintConfiguration({ configuration, snapshot, samples }))])
+  const found = inFileOrder([...warnings, ...(await lintConfiguration({ configuration, snapshot, samples }))])
   const told = found.filter((each) => !allowed.has(each.code) && !isExcused(each))
   report(told.length === 0, told, file, options, io)
   return told.length === 0 ? 0 : 1
@@ -42,18 +42,6 @@ function checkCodes(codes: readonly string[]): ReadonlySet<string> {
     if (!/^[A-Z_]+$/.test(code)) throw new CommandFailure(2, `${code} is no code; --help lists them.`)
   }
   return new Set(codes)
-}
-
-/** Files in the order in which they are first spoken of, each from top to bottom. */
-function byFile(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const groups = Map.groupBy(diagnostics, ({ place }) => place?.file)
-  return [...groups.values()].flatMap((group) =>
-    group.toSorted(
-      (one, other) =>
-        (one.place?.line ?? 0) - (other.place?.line ?? 0) ||
-        (one.place?.column ?? 0) - (other.place?.column ?? 0),
-    ),
-  )
 }
 
 function report(
