@@ -2,9 +2,10 @@
 
 import { applyBoundary } from '../boundary/apply-boundary.ts'
 import { fence } from '../boundary/fence.ts'
+import { type Path, writePath } from '../config/path.ts'
 import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
-import { refusalAt } from './evaluate.ts'
+import { pointerTo, refusalAt } from './evaluate.ts'
 import { type Meter, spendName } from './output.ts'
 import type { FieldName } from './program.ts'
 import { type RefusalCode, RefusalError } from './refusal.ts'
@@ -96,9 +97,11 @@ function admitTargets(
   const targets = new Map<string, Readonly<{ channel: string; to?: string }>>()
   for (const [index, { channel, to }] of asked.entries()) {
     if (isBlank(channel)) continue
-    const path = `deliverTo/${index}`
-    const known = findings.check(`${path}/channel`, channel, (value) => checkChannel(value, deliver, rules))
-    const address = isBlank(to) ? undefined : findings.check(`${path}/to`, to, checkText)
+    const path = ['deliverTo', index]
+    const known = findings.check([...path, 'channel'], channel, (value) =>
+      checkChannel(value, deliver, rules),
+    )
+    const address = isBlank(to) ? undefined : findings.check([...path, 'to'], to, checkText)
     if (known === undefined) continue
     const target = Object.freeze({ channel: known, ...(address !== undefined && { to: address }) })
     targets.set(JSON.stringify([known, address]), target)
@@ -134,8 +137,7 @@ function promptOf(draft: Draft, content: string, { randomId }: Randomness, meter
 }
 
 interface Findings {
-  /** `place` as a JSON Pointer without its first slash. */
-  check<Value>(place: string, value: unknown, check: (value: unknown) => Checked<Value>): Value | undefined
+  check<Value>(path: Path, value: unknown, check: (value: unknown) => Checked<Value>): Value | undefined
   take<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
   /** A field that is absent or null is not checked. */
   optional<Value>(name: FieldName, check: (value: unknown) => Checked<Value>): Value | undefined
@@ -145,16 +147,18 @@ interface Findings {
 
 function createFindings(draft: Draft): Findings {
   const details: FieldError[] = []
+  const told: string[] = []
   let code: RefusalCode | undefined
 
-  const check: Findings['check'] = (place, value, rule) => {
+  const check: Findings['check'] = (path, value, rule) => {
     const checked = rule(value)
     if (!isProblem(checked)) return checked.value
     code ??= checked.code
-    details.push({ pointer: `/${place}`, message: checked.message })
+    details.push({ pointer: pointerTo(path), message: checked.message })
+    told.push(`${writePath(path)} ${checked.message}`)
     return undefined
   }
-  const take: Findings['take'] = (name, rule) => check(name, draft.fields[name], rule)
+  const take: Findings['take'] = (name, rule) => check([name], draft.fields[name], rule)
 
   return {
     check,
@@ -164,9 +168,7 @@ function createFindings(draft: Draft): Findings {
       return value === undefined || value === null ? undefined : take(name, rule)
     },
     settle: () => {
-      if (code === undefined) return
-      const message = details.map((detail) => `${detail.pointer.slice(1)} ${detail.message}`).join('; ')
-      throw new RefusalError(code, message, details)
+      if (code !== undefined) throw new RefusalError(code, told.join('; '), details)
     },
   }
 }

@@ -35,6 +35,7 @@ test('every target is held to the rules of a channel, and each bad one is told',
     [refusal.code, refusal.details.map(({ pointer }) => pointer)],
     ['UNKNOWN_CHANNEL', ['/deliverTo/0/channel', '/deliverTo/2/channel']],
   )
+  assert.match(refusal.message, / deliverTo\[0\]\.channel must be .*; deliverTo\[2\]\.channel must be /)
 })
 
 test('a target whose channel renders blank is left out, and without any nothing is delivered', async () => {
