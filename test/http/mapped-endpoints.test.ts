@@ -36,3 +36,45 @@ test('integers beyond 2^53 keep their digits in the JSON of a form field', async
   const run = await read<RunRecord>(`/api/runs/${body['runId']}`)
   assert.equal(run.message, '820982911946154508 820982911946154508820982911946154508')
 })
+
+const several = `- match: { path: several }
+  continue: true
+  forEach: list
+  message: "{{item}}"
+  sessionKey: "hook:{{item}}"
+- { match: { path: several }, action: wake, text: Counted, mode: next-heartbeat }`
+
+test('several actions are answered in their order, one alone in the plain shape', async (t) => {
+  const { post } = await install(t, { 'reveille.yaml': configured(several) })
+  const { status, body } = await post('/hooks/several', { list: [1, 2] })
+  assert.equal(status, 202)
+  const actions = body['actions'] as Record<string, unknown>[]
+  assert.deepEqual(
+    actions.map(({ kind, sessionKey, mode }) => [kind, sessionKey ?? mode]),
+    [
+      ['agent', 'hook:1'],
+      ['agent', 'hook:2'],
+      ['wake', 'next-heartbeat'],
+    ],
+  )
+  const alone = await post('/hooks/several', { list: [] })
+  assert.deepEqual([alone.status, Object.keys(alone.body)], [200, ['ok', 'mode', 'requestId', 'eventId']])
+})
+
+test('where one of several actions is refused none is kept', async (t) => {
+  const { post, read } = await install(t, { 'reveille.yaml': configured(several) })
+  const { status, body } = await post('/hooks/several', { list: [1, null, 2] })
+  assert.deepEqual([status, body['code']], [400, 'SESSION_KEY_NOT_ALLOWED'])
+  for (const name of ['runs', 'events'])
+    assert.deepEqual((await read<{ items: unknown[] }>(`/api/${name}`)).items, [], name)
+})
+
+test('a parameter is decoded once, and an address is known with one slash at its end at most', async (t) => {
+  const mapping = '- { match: { path: "orders/:id" }, message: "{{params.id}} of {{path}}" }'
+  const { post, read } = await install(t, { 'reveille.yaml': configured(mapping) })
+  const { body } = await post('/hooks/orders/a%20b%2525/', {})
+  const run = await read<RunRecord>(`/api/runs/${body['runId']}`)
+  assert.equal(run.message, 'a b%25 of orders/a b%25')
+  for (const path of ['orders', 'orders/', 'orders//5', 'orders/5//', 'Orders/5', 'orders/5/6'])
+    assert.equal((await post(`/hooks/${path}`, {})).status, 404, path)
+})
