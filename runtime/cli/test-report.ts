@@ -14,7 +14,7 @@ import { formatClause } from './clause.ts'
 import { formatDiagnostics, placeFrom } from './configuration.ts'
 import { formatDifference } from './difference.ts'
 import { type Io, paintFor } from './io.ts'
-import type { TestRun } from './test-run.ts'
+import type { TestOutcome, TestRun } from './test-run.ts'
 
 /** Mappings that are told where none matched. */
 const shownUnmatched = 3
@@ -36,7 +36,11 @@ export function formatRun(run: TestRun, io: Io): { readonly out: string; readonl
 }
 
 export function isGood(run: TestRun): boolean {
-  return run.ok && run.results.every(({ passed }) => passed)
+  return run.ok && run.results.every((result) => result.passed || isTaken(result))
+}
+
+function isTaken({ takenBy }: TestOutcome): boolean {
+  return takenBy !== undefined
 }
 
 function noTests(source: string): string {
@@ -60,14 +64,18 @@ interface Setting {
   readonly folder: string
 }
 
-function formatFile(results: readonly TestResult[], setting: Setting): string {
+function formatFile(results: readonly TestOutcome[], setting: Setting): string {
   const { paint, io } = setting
   const lines = results.flatMap((result) => {
     const name = printable(result.test.value.name)
     if (result.passed) return [`  ${paint.green('✓')} ${name}`]
+    if (result.takenBy !== undefined) {
+      const note = `your mapping "${printable(result.takenBy)}" takes its request`
+      return [paint.dim(`  - ${name}: ${note}`)]
+    }
     return [`  ${paint.red('✗')} ${paint.bold(name)}`, ...formatFailure(result, setting).map(setIn), '']
   })
-  const { test } = results[0] as TestResult
+  const { test } = results[0] as TestOutcome
   return `${[paint.bold(shownFile(test.locate([]), io.cwd)), ...lines].join('\n').trimEnd()}\n`
 }
 
@@ -111,14 +119,20 @@ function formatUnmatched({ mapping, place, reason, clause }: Unmatched, setting:
   ]
 }
 
-function closing(results: readonly TestResult[], tookMs: number, paint: Paint): string {
-  const failed = results.filter(({ passed }) => !passed).length
-  const passed = results.length - failed
+function closing(results: readonly TestOutcome[], tookMs: number, paint: Paint): string {
+  const { passed, failed, taken } = countsOf(results)
   const counts = [
     ...(passed > 0 ? [paint.green(`${passed} passed`)] : []),
     ...(failed > 0 ? [paint.red(`${failed} failed`)] : []),
+    ...(taken > 0 ? [`${taken} taken by your mappings`] : []),
   ]
   return `${counts.join(', ')} ${paint.dim(`(${(tookMs / 1000).toFixed(1)} s)`)}`
+}
+
+export function countsOf(results: readonly TestOutcome[]) {
+  const passed = results.filter((result) => result.passed).length
+  const taken = results.filter(isTaken).length
+  return { passed, failed: results.length - passed - taken, taken }
 }
 
 function counted(count: number, noun: string): string {

@@ -8,6 +8,11 @@ import { compile } from './compile.ts'
 import type { Io } from './io.ts'
 import type { TestSource } from './test-source.ts'
 
+export interface TestOutcome extends TestResult {
+  /** Of a preset's test that failed: the mapping of the operator's that took its request, and that it says nothing of. */
+  readonly takenBy?: string
+}
+
 export type TestRun = {
   readonly source: string
   /** Where the places of mappings start. */
@@ -19,7 +24,7 @@ export type TestRun = {
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
   | {
       readonly ok: true
-      readonly results: readonly TestResult[]
+      readonly results: readonly TestOutcome[]
       /** How many there are, asked for or not. */
       readonly known: number
       /** Patterns that fit no test. */
@@ -44,9 +49,21 @@ export async function runSource(source: TestSource, patterns: readonly string[],
   const { configuration, snapshot } = compiled
   const fits = patterns.map((pattern) => createFit(pattern, [io.cwd, source.folder]))
   const tests = configuration.tests.filter((test) => fits.length === 0 || fits.some((fit) => fit(test)))
-  const results = await runTests({ tests, snapshot, surface: trialSurface })
+  const own = new Set(
+    configuration.mappings.flatMap(({ id, origin }) => (origin.kind === 'preset' ? [] : [id])),
+  )
+  const results = (await runTests({ tests, snapshot, surface: trialSurface })).map((result) =>
+    outcomeOf(result, own),
+  )
   const unfit = patterns.filter((_, index) => !configuration.tests.some((test) => fits[index]?.(test)))
   return { ok: true, results, known: configuration.tests.length, unfit, ...facts() }
+}
+
+function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
+  const { test, passed, observed } = result
+  if (passed || test.origin.kind !== 'preset') return result
+  const takenBy = observed?.mapping?.split(', ').find((id) => own.has(id))
+  return takenBy === undefined ? result : { ...result, takenBy }
 }
 
 /** What exists as a file or folder is one; anything else is a part of a name. */

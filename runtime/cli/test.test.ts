@@ -199,3 +199,21 @@ test('--watch that is ended after a failure exits with 1', async (t) => {
   await watching.until(/Watching/)
   assert.equal((await watching.stop()).code, 1)
 })
+
+test("a preset's test whose request a mapping of one's own takes is told as such, and does not fail", async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { presets: [stripe] }\n',
+    'mappings/own.yaml': `mappings:
+  - { id: stripe-paid, match: { path: stripe, body: { type: invoice.paid } }, action: wake, text: paid }
+`,
+  })
+  const { code, out } = await run('test')
+  assert.match(
+    out,
+    /^ {2}- an invoice over nothing is no payment: your mapping "stripe-paid" takes its request$/m,
+  )
+  assert.match(out, /^\d+ passed, 1 taken by your mappings \(/m)
+  assert.equal(code, 0)
+  const { ok, failed, taken } = JSON.parse((await run('test', '--json')).out)
+  assert.deepEqual([ok, failed, taken], [true, 0, 1])
+})

@@ -1,10 +1,10 @@
 /** `reveille test`: runs the `tests:` of mapping files as the gateway would meet their requests, and stores nothing. */
 
-import { formatPlace, type TestResult, writePath } from '@reveille/engine'
+import { formatPlace, writePath } from '@reveille/engine'
 import { placeFrom } from './configuration.ts'
 import type { Io } from './io.ts'
-import { formatRun, isGood } from './test-report.ts'
-import { runSource, type TestRun } from './test-run.ts'
+import { countsOf, formatRun, isGood } from './test-report.ts'
+import { runSource, type TestOutcome, type TestRun } from './test-run.ts'
 import { findTestSource, type SourceOptions } from './test-source.ts'
 import { watchSource } from './test-watch.ts'
 
@@ -43,16 +43,15 @@ function tellJson(run: TestRun, io: Io): void {
         ...countsOf(run.results),
         tests: run.results.map((each) => jsonOf(each, run.folder, io)),
       }
-    : { ok: false, source, ms, passed: 0, failed: 0, tests: [], diagnostics: run.diagnostics }
+    : { ok: false, source, ms, ...countsOf([]), tests: [], diagnostics: run.diagnostics }
   io.out(`${JSON.stringify(answer, null, 2)}\n`)
 }
 
-function countsOf(results: readonly TestResult[]) {
-  const passed = results.filter((result) => result.passed).length
-  return { passed, failed: results.length - passed }
-}
-
-function jsonOf({ test, passed, mismatches, observed, unmatched }: TestResult, folder: string, io: Io) {
+function jsonOf(
+  { test, passed, takenBy, mismatches, observed, unmatched }: TestOutcome,
+  folder: string,
+  io: Io,
+) {
   const { file, line, column } = test.locate([])
   const told = mismatches.map(({ path, expected, actual, hint, place }) => ({
     path: writePath(path),
@@ -65,5 +64,15 @@ function jsonOf({ test, passed, mismatches, observed, unmatched }: TestResult, f
     ...rest,
     ...(place !== undefined && { place: placeFrom(place, folder, io) }),
   }))
-  return { name: test.value.name, file, line, column, passed, mismatches: told, observed, unmatched: missed }
+  return {
+    name: test.value.name,
+    file,
+    line,
+    column,
+    passed,
+    takenBy,
+    mismatches: told,
+    observed,
+    unmatched: missed,
+  }
 }
