@@ -11,8 +11,8 @@ import { type Instruction, operation, type Program } from './library.ts'
 import { takes } from './takes.ts'
 import { clearThreads, createThreads } from './threads.ts'
 
-/** Some 12 ms. */
-const mostSteps = 400_000
+/** Some 10 ms. */
+const mostSteps = 300_000
 
 /** Where the match and each group begin and end, -1 for a group that took no part. @throws RegexLimitError */
 export type Search = (text: string, from: number) => Int32Array | undefined

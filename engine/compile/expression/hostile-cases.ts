@@ -1,16 +1,16 @@
-/** Owns what strangers send to expressions: bodies at the size limit, each made for what an expression does. */
+/** Owns what strangers send to expressions: bodies of a given size, each made for what an expression does; for tests. */
 
-/** `hooks.maxBodyBytes` by default. */
-const bodyBytes = 1_048_576
-
-export interface HostileCase {
-  readonly source: string
-  readonly body: () => unknown
+export interface HostileBody {
+  readonly name: string
+  readonly payload: unknown
+  /** Expressions for which it is the worst. */
+  readonly sources: readonly string[]
 }
 
-function list(element: (index: number) => unknown): unknown[] {
+/** Elements that take so many bytes as JSON. */
+function listOf(bytes: number, element: (index: number) => unknown): unknown[] {
   const elements: unknown[] = []
-  for (let size = 20; size < bodyBytes - 64; ) {
+  for (let size = 20; size < bytes - 64; ) {
     const next = element(elements.length)
     elements.push(next)
     size += JSON.stringify(next).length + 1
@@ -18,41 +18,42 @@ function list(element: (index: number) => unknown): unknown[] {
   return elements
 }
 
-const text = (piece: string, bytes = bodyBytes - 64) =>
-  piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
-const half = bodyBytes / 2 - 64
+const textOf = (bytes: number, piece: string) => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
 
 /** What `a` holds, by name. */
 const bodies = {
-  numbers: () => ({ a: list(() => 1) }),
-  texts: () => ({ a: list(() => 'x') }),
-  lists: () => ({ a: list(() => []) }),
-  objects: () => ({ a: list(() => ({})) }),
-  rows: () => ({ a: list((index) => ({ n: (index * 7919) % 10_007, t: `t${index % 100}` })) }),
-  keys: () => ({ a: Object.fromEntries(list((index) => [`k${index}`, []]) as [string, unknown][]) }),
-  scalars: () => ({ a: Object.fromEntries(list((index) => [`k${index}`, 1]) as [string, unknown][]) }),
-  deep: () => ({
-    a: JSON.parse(
-      '['.repeat(990) +
-        list(() => 1)
-          .slice(2_000)
-          .join() +
-        ']'.repeat(990),
-    ),
+  numbers: (bytes: number) => ({ a: listOf(bytes, () => 1) }),
+  texts: (bytes: number) => ({ a: listOf(bytes, () => 'x') }),
+  lists: (bytes: number) => ({ a: listOf(bytes, () => []) }),
+  objects: (bytes: number) => ({ a: listOf(bytes, () => ({})) }),
+  rows: (bytes: number) => ({
+    a: listOf(bytes, (index) => ({ n: (index * 7919) % 10_007, t: `t${index % 100}` })),
   }),
-  text: () => ({ a: text('a') }),
-  words: () => ({ a: text('a ') }),
-  emoji: () => ({ a: text('😀') }),
-  needle: () => ({ a: text('a', half), b: `${text('a', half / 2)}b${text('a', half / 2 - 8)}` }),
-  digits: () => ({ a: text('9') }),
-  huge: () => ({
+  keys: (bytes: number) => ({
+    a: Object.fromEntries(listOf(bytes, (index) => [`k${index}`, []]) as [string, unknown][]),
+  }),
+  scalars: (bytes: number) => ({
+    a: Object.fromEntries(listOf(bytes, (index) => [`k${index}`, 1]) as [string, unknown][]),
+  }),
+  deep: (bytes: number) => ({
+    a: JSON.parse(`${'['.repeat(990)}${listOf(bytes - 2_000, () => 1).join()}${']'.repeat(990)}`),
+  }),
+  text: (bytes: number) => ({ a: textOf(bytes - 64, 'a') }),
+  words: (bytes: number) => ({ a: textOf(bytes - 64, 'a ') }),
+  emoji: (bytes: number) => ({ a: textOf(bytes - 64, '😀') }),
+  digits: (bytes: number) => ({ a: textOf(bytes - 64, '9') }),
+  needle: (bytes: number) => ({
+    a: textOf(bytes / 2 - 64, 'a'),
+    b: `${textOf(bytes / 4 - 64, 'a')}b${textOf(bytes / 4 - 64, 'a')}`,
+  }),
+  numbersAndPictures: (bytes: number) => ({
     a: 1e15,
-    b: text('x', half),
+    b: textOf(bytes / 2, 'x'),
     n: 9_007_199_254_740_991,
-    p: text('0', half / 4),
-    z: text('[Y]', half / 4),
+    p: textOf(bytes / 8, '0'),
+    z: textOf(bytes / 8, '[Y]'),
   }),
-  medium: () => ({ a: text('ab', 250_000), b: text('a ', 250_000) }),
+  searched: (bytes: number) => ({ a: textOf(bytes / 4, 'ab'), b: textOf(bytes / 4, 'a ') }),
 }
 
 /** By the body that is worst for them. */
@@ -292,7 +293,7 @@ const sources: Readonly<Record<keyof typeof bodies, readonly string[]>> = {
     '$formatNumber(1, a)',
     '$fromMillis(1, a)',
   ],
-  huge: [
+  numbersAndPictures: [
     '$pad(b, n)',
     '$pad(b, -n)',
     '[1..n]',
@@ -319,7 +320,7 @@ const sources: Readonly<Record<keyof typeof bodies, readonly string[]>> = {
     '($f := function($x) { [$f($x), $f($x)] }; $f(1))',
     '$match(b, function($s) { {"match": "x", "start": 0, "end": 1, "groups": [], "next": function() { $s }} })',
   ],
-  medium: [
+  searched: [
     '$contains(a, /([ab][ab])*c/)',
     '$contains(a, /(a|b)*a(a|b){12}c/)',
     '$match(a, /(?:a[ab]{30}|b[ab]{25}){3}c/)',
@@ -335,6 +336,10 @@ const sources: Readonly<Record<keyof typeof bodies, readonly string[]>> = {
   ],
 }
 
-export const hostileCases: readonly HostileCase[] = Object.entries(sources).flatMap(([name, all]) =>
-  all.map((source) => ({ source, body: bodies[name as keyof typeof bodies] })),
-)
+export function hostileBodies(bytes: number): readonly (() => HostileBody)[] {
+  return (Object.keys(sources) as (keyof typeof bodies)[]).map((name) => () => ({
+    name,
+    payload: bodies[name](bytes),
+    sources: sources[name],
+  }))
+}

@@ -8,7 +8,12 @@ const mostValues = 600_000
 /** Values that are copied between two looks at the clock. */
 const batch = 512
 
-/** Objects of the copy have no prototype, so that no key of a payload can reach one. */
+/**
+ * From which objects inherit nothing: a transform may set any key of them, `__proto__` too. Those that inherit from
+ * `null` itself take five times the memory.
+ */
+const nothing: object = Object.freeze(Object.create(null))
+
 export async function clone(this: Focus, value: unknown): Promise<unknown> {
   const { clones, turn } = evaluationOf(this.environment)
   const open: { readonly from: object; readonly to: object }[] = []
@@ -17,7 +22,7 @@ export async function clone(this: Focus, value: unknown): Promise<unknown> {
     values += 1
     if (typeof from !== 'object' || from === null) return typeof from === 'function' ? '' : from
     if (isCallable(from)) return ''
-    const to: object = Array.isArray(from) ? [] : Object.create(null)
+    const to: object = Array.isArray(from) ? [] : Object.create(nothing)
     clones.add(to)
     open.push({ from, to })
     return to

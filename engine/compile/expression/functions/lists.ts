@@ -9,21 +9,6 @@ const batch = 512
 
 type Fields = Record<string, unknown>
 
-export function greatest(numbers: readonly number[] | undefined): number | undefined {
-  return extreme(numbers, Math.max)
-}
-
-export function least(numbers: readonly number[] | undefined): number | undefined {
-  return extreme(numbers, Math.min)
-}
-
-/** One by one: more than some 100,000 do not fit into a call. */
-function extreme(numbers: readonly number[] | undefined, better: typeof Math.max): number | undefined {
-  return numbers === undefined || numbers.length === 0
-    ? undefined
-    : numbers.reduce((one, other) => better(one, other))
-}
-
 export function zip(...lists: readonly unknown[]): unknown {
   const length = Math.min(...lists.map((list) => (Array.isArray(list) ? list.length : 0)))
   if (length * lists.length > mostElements) throw tooManyElements()
@@ -106,11 +91,11 @@ export async function merge(this: Focus, objects: readonly unknown[] | undefined
   for (const object of objects) {
     merged += 1
     if (merged % batch === 0) await turn()
-    if (typeof object !== 'object' || object === null) continue
+    if (!isObject(object)) throw { code: 'T0412', value: objects, index: 1, type: 'objects' }
     for (const key of Object.keys(object)) {
       merged += 1
       if (merged % batch === 0) await turn()
-      result[key] = (object as Fields)[key]
+      result[key] = object[key]
     }
   }
   return result

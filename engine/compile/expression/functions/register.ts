@@ -5,8 +5,9 @@ import { libraryFunction, openFrame } from '../library.ts'
 import { millis, now } from './clock.ts'
 import { clone } from './clone.ts'
 import { each, filter, map, reduce, sift, single } from './higher-order.ts'
-import { boolean, greatest, keys, least, lookup, merge, not, reverse, shuffle, spread, zip } from './lists.ts'
+import { boolean, keys, lookup, merge, not, reverse, shuffle, spread, zip } from './lists.ts'
 import { contains, match, replace, split } from './matching.ts'
+import { average, max, min, sum } from './numbers.ts'
 import { distinct, sort } from './order.ts'
 import { formatInteger, formatNumber, fromMillis, parseInteger, toMillis } from './pictures.ts'
 import {
@@ -27,6 +28,7 @@ type Implementation = (this: any, ...values: any[]) => unknown
 
 /** With the signatures of the library's, by which it checks what they are called with. */
 const functions: readonly (readonly [string, Implementation, string])[] = [
+  ['average', average, '<a:n>'],
   ['boolean', boolean, '<x-:b>'],
   ['clone', clone, '<(oa)-:o>'],
   ['contains', contains, '<s-(sf):b>'],
@@ -40,16 +42,16 @@ const functions: readonly (readonly [string, Implementation, string])[] = [
   ['formatInteger', formatInteger, '<n-s:s>'],
   ['formatNumber', formatNumber, '<n-so?:s>'],
   ['fromMillis', fromMillis, '<n-s?s?:s>'],
-  ['join', join, '<a<s>s?:s>'],
+  ['join', join, '<as?:s>'],
   ['keys', keys, '<x-:a<s>>'],
   ['length', length, '<s-:n>'],
   ['lookup', lookup, '<x-s:x>'],
   ['map', map, '<af>'],
   ['match', match, '<s-f<s:o>n?:a<o>>'],
-  ['max', greatest, '<a<n>:n>'],
-  ['merge', merge, '<a<o>:o>'],
+  ['max', max, '<a:n>'],
+  ['merge', merge, '<a:o>'],
   ['millis', millis, '<:n>'],
-  ['min', least, '<a<n>:n>'],
+  ['min', min, '<a:n>'],
   ['not', not, '<x-:b>'],
   ['now', now, '<s?s?:s>'],
   ['number', number, '<(nsb)-:n>'],
@@ -68,6 +70,7 @@ const functions: readonly (readonly [string, Implementation, string])[] = [
   ['substring', substring, '<s-nn?:s>'],
   ['substringAfter', substringAfter, '<s-s:s>'],
   ['substringBefore', substringBefore, '<s-s:s>'],
+  ['sum', sum, '<a:n>'],
   ['toMillis', toMillis, '<s-s?:n>'],
   ['trim', trim, '<s-:s>'],
   ['zip', zip, '<a+>'],
@@ -75,7 +78,7 @@ const functions: readonly (readonly [string, Implementation, string])[] = [
 
 /** Those of the library that need no watching. */
 const others =
-  'abs append assert average base64decode base64encode ceil count error exists floor formatBase lowercase power random round sqrt sum type uppercase'.split(
+  'abs append assert base64decode base64encode ceil count error exists floor formatBase lowercase power random round sqrt type uppercase'.split(
     ' ',
   )
 

@@ -3,6 +3,7 @@
 import { type Focus, libraryFunction, turnOf } from '../library.ts'
 import { mostText, thrownLimit, tooMuchText } from '../limit.ts'
 import { weigh } from '../weigh.ts'
+import { takeEach } from './elements.ts'
 import { createFind } from './find.ts'
 import { writeJson } from './write-json.ts'
 
@@ -102,11 +103,17 @@ function endOfRun(text: string, from: number): number {
   return Math.min(at, text.length)
 }
 
-export function join(texts: readonly string[] | undefined, separator?: string): string | undefined {
+export async function join(
+  this: Focus,
+  texts: readonly string[] | undefined,
+  separator?: string,
+): Promise<string | undefined> {
   if (texts === undefined) return undefined
   const between = separator ?? ''
   let size = between.length * Math.max(0, texts.length - 1)
-  for (const each of texts) size += each?.length ?? 0
+  await takeEach(this, texts, 'strings', (text: string) => {
+    size += text.length
+  })
   if (size > mostText) throw tooMuchText()
   return texts.join(between)
 }
@@ -116,6 +123,7 @@ const writtenAtOnce = 20_000
 
 export async function string(this: Focus, value: unknown, pretty?: boolean): Promise<unknown> {
   if (weigh(value, writtenAtOnce) <= writtenAtOnce) return libraryFunction('string').call(this, value, pretty)
+  await turnOf(this)()
   return await writeJson(value, pretty === true ? 2 : 0, turnOf(this))
 }
 

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ExpressionError } from '../../resolve/program.ts'
+import { createScope } from '../../resolve/scope.ts'
+import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { requestOf } from '../fixture.ts'
+
+/** Names that lead out of plain data in the language below. */
+const names = [
+  'constructor',
+  '__proto__',
+  'prototype',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  '__defineGetter__',
+  '__lookupGetter__',
+  'process',
+  'globalThis',
+  'global',
+  'require',
+  'Function',
+  'Object',
+  'implementation',
+  'environment',
+  'body',
+  'length',
+  'push',
+  'sequence',
+  'lookup',
+  'base',
+]
+
+const name = fc.constantFrom(...names)
+const start = fc.constantFrom(
+  'a',
+  'list',
+  '$',
+  '$$',
+  'text',
+  '$sum',
+  '$now',
+  'function($x) { $x }',
+  '/x/',
+  '[a]',
+  '{"a": a}',
+)
+const reach = fc.constantFrom<(from: string, key: string) => string>(
+  (from, key) => `${from}.${key}`,
+  (from, key) => `(${from}).\`${key}\``,
+  (from, key) => `$lookup(${from}, "${key}")`,
+  (from, key) => `$map([${from}], function($v) { $v.${key} })`,
+  (from, key) => `$filter([${from}], function($v) { $v.${key} })`,
+  (from, key) => `$reduce([${from}, 1], function($v) { $v.${key} })`,
+  (from, key) => `(${from}){\`${key}\`: \`${key}\`}`,
+  (from, key) => `(${from})[${key}]`,
+  (from, key) => `(${from})^(${key})`,
+  (from, key) => `(${from})@$f.($f.${key})`,
+  (from, key) => `$string((${from}).${key})`,
+  (from, key) => `$keys((${from}).${key})`,
+  (from, key) => `(function($x) { $x.${key} })(${from})`,
+  (from, key) => `$merge([{"${key}": {"x": 1}}, ${from}]).x`,
+  (from, key) => `(${from}) ~> |$|{"${key}": {"x": 1}}|`,
+  (from, key) => `$ ~> |${from}|{"${key}": 1}, "${key}"|`,
+  (from, key) => `$sift(${from}, function($v, $k) { $k = "${key}" })`,
+  (from, key) => `$spread(${from}).${key}`,
+  (from, key) => `$type((${from}).${key})`,
+  (_from, key) => `$${key}`,
+  (from, key) => `$${key}(${from})`,
+  (from, key) => `(${from}).${key}("return process")()`,
+  (from, key) => `$clone(${from}).${key}.${key}`,
+)
+
+const roots = [
+  Object.prototype,
+  Array.prototype,
+  Function.prototype,
+  String.prototype,
+  RegExp.prototype,
+  Promise.prototype,
+]
+
+function shapes(): string {
+  return JSON.stringify(roots.map((root) => Reflect.ownKeys(root).map(String)))
+}
+
+test('no expression reaches a prototype or a global, and none changes the payload', async () => {
+  const before = shapes()
+  const attempt = fc.tuple(reach, start, name).map(([make, from, key]) => make(from, key))
+  await fc.assert(
+    fc.asyncProperty(attempt, async (source) => {
+      const payload = { a: {}, list: [], text: 'text' }
+      const result = await evaluate(source, payload)
+      assertPlain(result)
+      assert.deepEqual(payload, { a: {}, list: [], text: 'text' })
+      assert.equal(shapes(), before)
+      assert.equal(({} as { x?: unknown }).x, undefined)
+      assert.doesNotMatch(JSON.stringify(result) ?? '', /native code|=>|function ?\(/)
+    }),
+    { numRuns: 1_500 },
+  )
+  assert.equal(await evaluate('$sum([1, 2])', {}), 3)
+})
+
+test('keys of a payload that name a prototype are keys like any other', async () => {
+  const payload = JSON.parse(
+    '{"a": {"__proto__": {"x": 1}, "constructor": {"prototype": {"y": 2}}}, "b": {}}',
+  )
+  assert.deepEqual(await evaluate('a', payload), payload.a)
+  assert.deepEqual(Object.keys((await evaluate('a', payload)) as object), ['__proto__', 'constructor'])
+  for (const source of [
+    '$merge([b, a]).x',
+    '$clone(a).x',
+    'b.x',
+    '$ ~> |b|$$.a|',
+    '$spread(a)',
+    '$distinct([a, a])',
+  ]) {
+    assertPlain(await evaluate(source, payload))
+  }
+  assert.equal(await evaluate('$merge([b, a]).x', payload), undefined)
+  assert.equal(({} as { x?: unknown }).x, undefined)
+})
+
+test('what a payload marks as a function of the language is none', async () => {
+  const mark = { _jsonata_lambda: true, thunk: true, arguments: [], body: { type: 'string', value: 'run' } }
+  for (const source of [
+    'f',
+    'f()',
+    '$map([1], f)',
+    '$f := f; $f(1)',
+    '$lookup($, "f")',
+    '[f].$',
+    '$string(f)',
+  ]) {
+    const result = await evaluate(source, { f: mark })
+    assert.notEqual(result, 'run', source)
+    assertPlain(result)
+  }
+})
+
+/** What it gives, or its error; nothing else may be thrown. */
+async function evaluate(source: string, payload: unknown): Promise<unknown> {
+  try {
+    return await compileExpression(source)(createScope(requestOf(payload)))
+  } catch (error) {
+    assert.ok(error instanceof ExpressionError || error instanceof ExpressionSyntaxError, String(error))
+    return undefined
+  }
+}
+
+function assertPlain(value: unknown): void {
+  assert.notEqual(typeof value, 'function')
+  if (typeof value !== 'object' || value === null) return
+  const root = Object.getPrototypeOf(value)
+  assert.ok(root === Object.prototype || root === Array.prototype)
+  for (const child of Object.values(value)) assertPlain(child)
+}
