@@ -279,6 +279,22 @@ test('a secret is hidden in every form in which it can come out', async () => {
   }
 })
 
+test('a text that tells of a secret as forms, addresses and JSON do is shown without it', async () => {
+  const payload = {
+    url: 'https://bot:sekret@example.com/?a=1&api_key=sekret-2&b=2',
+    message: '{"token": "sekret 3", "pin_secret":123456, "ok": "fine"}',
+    commit: 'auth: mend the token',
+  }
+  const text = '{{url}} {{message}} {{commit}}'
+  const { actions } = await explain([{ message: text, vars: { all: '$string($.payload)' } }], payload)
+  const shown = JSON.stringify(actions)
+  assert.ok(!/sekret|123456/.test(shown), shown)
+  assert.deepEqual(fieldsOf(actions[0])['message'], [
+    'template',
+    'https://…@example.com/?a=1&api_key=…&b=2 {"token": "…", "pin_secret":…, "ok": "fine"} auth: mend the token',
+  ])
+})
+
 test('of two secrets that begin alike each is hidden to its end', async () => {
   const [one, other] = ['https://hooks.example/a/first-9', 'https://hooks.example/a/other-9']
   const { actions } = await explain([{ message: '{% one & " " & other.text %}' }], {

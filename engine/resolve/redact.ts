@@ -1,7 +1,7 @@
 /** Owns how a value of a request is shown to people: secrets hidden, long values cut, and no more work than that takes. */
 
 import { isLiteral, type Segment } from '../boundary/segment.ts'
-import { isSecretKey } from '../config/secret.ts'
+import { addressSecretsOf, isSecretKey, type Span } from '../config/secret.ts'
 import type { HookRequest } from './decision.ts'
 import { isExactNumber } from './exact-numbers.ts'
 import { type NamedTexts, secretTextsOf } from './secret-texts.ts'
@@ -105,9 +105,12 @@ function isSecretName(name: string): boolean {
 
 /** Every place is found before any is hidden: secrets begin alike, and one hides no more than it shares with another. */
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const places = secrets
-    .flatMap((secret) => placesOf(secret, text))
-    .sort((one, other) => one.start - other.start)
+  const places = [
+    ...secrets.flatMap((secret) => placesOf(secret, text)),
+    ...toldSecretsOf(text),
+    ...addressSecretsOf(text),
+  ]
+  places.sort((one, other) => one.start - other.start)
   let result = ''
   let done = 0
   for (const { start, end } of places) {
@@ -117,13 +120,24 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
   return done === 0 ? text : result + text.slice(done)
 }
 
-interface Place {
-  readonly start: number
-  readonly end: number
+/** JSON in a text, escaped or not, and `name=value` of forms and addresses. */
+const told = /([\w-]{2,64})(?:=|\\*"\s*:\s*)(?:\\*"([^"\\]+)|([^\s"\\&,;<>{}[\]]+))/dg
+
+function toldSecretsOf(text: string): Span[] {
+  const spans: Span[] = []
+  told.lastIndex = 0
+  for (let match = told.exec(text); match !== null; match = told.exec(text)) {
+    const { 1: name = '', index, indices } = match
+    const [start, end] = indices?.[2] ?? indices?.[3] ?? [index, index]
+    if (isSecretName(name)) spans.push({ start, end })
+    // The value of a harmless name may tell of a secret in turn.
+    else told.lastIndex = index + name.length
+  }
+  return spans
 }
 
-function placesOf(secret: string, text: string): Place[] {
-  const places: Place[] = []
+function placesOf(secret: string, text: string): Span[] {
+  const places: Span[] = []
   const beginning = secret.slice(0, recognised)
   for (let start = text.indexOf(beginning); start !== -1; start = text.indexOf(beginning, start + 1)) {
     let end = start + beginning.length
