@@ -27,6 +27,16 @@ test('a field that no sample has is told with the nearest one beside it, or else
   ])
 })
 
+test('a key of a pattern that was meant as a path or as an operator is told so', async () => {
+  const of = (body: Record<string, unknown>) => found({ match: { path: 'test', body }, message: 'x' })
+  assert.deepEqual(await of({ 'pull_request.user.login': 'ada' }), [
+    'pull_request.user.login A key with a dot in it is one key. Nest it: pull_request: { user: { login: … } }.',
+  ])
+  assert.deepEqual(await of({ action: { prefx: 'open' } }), [
+    'action.prefx Did you mean the operator prefix?',
+  ])
+})
+
 test('a finding stands at the placeholder', async () => {
   const tests = [testOf('one', { body: pull })]
   const [diagnostic] = await lintOf([mappingOf('one', { message: 'PR {{nmber}}' })], { tests })

@@ -1,6 +1,7 @@
 /** Owns fields that a mapping names and no sample of its endpoint has. */
 
 import { compileMatch } from '../compile/match/compile-match.ts'
+import { operatorNames } from '../compile/match/operators.ts'
 import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
 import { writePath } from '../config/path.ts'
@@ -86,7 +87,7 @@ async function hasSample(match: Match, samples: readonly Sample[]): Promise<bool
 }
 
 function problemOf(
-  { root, steps }: NamedReference,
+  { root, steps, field }: NamedReference,
   given: Given,
   payloads: readonly unknown[],
 ): { readonly where: string; readonly hint: string } | undefined {
@@ -100,14 +101,29 @@ function problemOf(
     return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
+  const hint = slipOfPattern(steps, field, payloads) ?? nearestHint(payloads, steps)
+  return { where: 'no sample of its endpoint has such a field', hint }
+}
+
+function nearestHint(payloads: readonly unknown[], steps: readonly string[]): string {
   const nearest = nearestField(payloads, steps)
-  return {
-    where: 'no sample of its endpoint has such a field',
-    hint:
-      nearest === undefined
-        ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or mend the name.'
-        : `Did you mean ${nearest}?`,
-  }
+  return nearest === undefined
+    ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or mend the name.'
+    : `Did you mean ${nearest}?`
+}
+
+/** What is written as a key of the payload and was meant as something else. */
+function slipOfPattern(
+  steps: readonly string[],
+  field: NamedReference['field'],
+  payloads: readonly unknown[],
+): string | undefined {
+  if (field[0] !== 'match' || field[1] !== 'body') return undefined
+  const nested = steps.flatMap((step) => step.split('.'))
+  if (nested.length > steps.length && isKnown(payloads, nested))
+    return `A key with a dot in it is one key. Nest it: ${nested.join(': { ')}: …${' }'.repeat(nested.length - 1)}.`
+  const operator = steps.length > 1 ? nearestName(steps.at(-1) ?? '', operatorNames) : undefined
+  return operator === undefined ? undefined : `Did you mean the operator ${operator}?`
 }
 
 function messageOf(entry: MappingEntry, { root, steps, field }: NamedReference, where: string): string {
