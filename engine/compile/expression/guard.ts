@@ -9,7 +9,7 @@ import type { CheckedNode } from './marks.ts'
 import { weigh } from './weigh.ts'
 
 /** What `*` and `**` walk through; more than 10,000 values they do not give. */
-const mostWalked = 100_000
+const mostWalked = 50_000
 
 /**
  * Nodes that are under way: those that called one another, and the fields of an object that are evaluated together.

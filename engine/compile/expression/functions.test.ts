@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createScope } from '../../resolve/scope.ts'
+import { compileExpression } from '../expression.ts'
+import { requestOf } from '../fixture.ts'
+import { createFind } from './functions/find.ts'
+
+function evaluate(source: string, payload: unknown = {}, now = 0): Promise<unknown> {
+  return Promise.resolve(compileExpression(source)(createScope({ ...requestOf(payload), now })))
+}
+
+/** Source, payload, what the error says. */
+const failing: readonly (readonly [string, unknown, RegExp])[] = [
+  [
+    '$sum(items.price)',
+    { items: [{ price: 'free' }] },
+    /`\$sum\(items\.price\)` failed at column 1: \$sum takes numbers, and was given text \(T0412\)/,
+  ],
+  ['1 + total', { total: 'free' }, /column 3: the right side of \+ must be a number, and is text \(T2002\)/],
+  ['a < b', { a: 'free', b: 1 }, /column 3: < cannot compare text and a number/],
+  ['$uppercase(a)', { a: [1] }, /\$uppercase does not take a list as argument 1 \(T0410\)/],
+  ['a(1)', { a: {} }, /what it calls is no function \(T1006\)/],
+  ['$pad(a, 1e9)', { a: 'free' }, /a text of more than 2097152 characters/],
+  ['$join(a, b)', { a: Array(50).fill('x'), b: 'free'.repeat(20_000) }, /a text of more than/],
+  ['$contains(a, /x/)', { a: 'free'.repeat(80_000) }, /more than 262144 characters is not searched/],
+  [
+    '$formatNumber(1, "0", o)',
+    { o: { 'zero-digit': '', 'decimal-separator': '' } },
+    /options of \$formatNumber/,
+  ],
+  ['$fromMillis(1, p)', { p: '[Y,1000000000]' }, /width in its picture/],
+  ['$toMillis(t, p)', { t: 'a'.repeat(99), p: '[MNn][FNn][MNn][FNn][P]' }, /parts of any length/],
+  ['$ ~> |$$.a|{"b": 1}|', { a: {} }, /may only select parts of the value that it is given/],
+]
+
+for (const [source, payload, what] of failing) {
+  test(`${source} fails with a sentence that names no value`, async () => {
+    await assert.rejects(evaluate(source, payload), (error: Error) => {
+      assert.match(error.message, what)
+      assert.doesNotMatch(error.message, /free/)
+      return true
+    })
+  })
+}
+
+test('$now and $millis are constant in one evaluation and those of its request beside others', async () => {
+  const source = '[$millis(), $reduce([1..3000], function($a, $b) { $a + $b }), $millis(), $now("[Y]-[M01]")]'
+  const [one, other] = await Promise.all([
+    evaluate(source, {}, Date.UTC(2020, 0, 1)),
+    evaluate(source, {}, Date.UTC(2030, 5, 1)),
+  ])
+  assert.deepEqual(one, [Date.UTC(2020, 0, 1), 4_501_500, Date.UTC(2020, 0, 1), '2020-01'])
+  assert.deepEqual(other, [Date.UTC(2030, 5, 1), 4_501_500, Date.UTC(2030, 5, 1), '2030-06'])
+})
+
+test('a time of the day is one of the day of the request', async () => {
+  assert.equal(
+    await evaluate('$toMillis("13:45", "[H]:[m]")', {}, Date.UTC(2024, 1, 29)),
+    Date.UTC(2024, 1, 29, 13, 45),
+  )
+})
+
+test('an empty list of the payload is empty after it was grouped', async () => {
+  for (const source of [
+    'a{"k": 1}',
+    '(a){"k": 1}',
+    '$reverse(a){"k": 1}',
+    '($l := a; $l{"k": 1})',
+    'b.a{"k": 1}',
+  ]) {
+    const payload = { a: [], b: { a: [] } }
+    assert.deepEqual(await evaluate(source, payload), { k: 1 })
+    assert.deepEqual(payload, { a: [], b: { a: [] } }, source)
+  }
+})
+
+test('matching functions of the author’s own take the place of regular expressions', async () => {
+  const source = `(
+    $x := function($s) { ($at := $length($substringBefore($s, "x")); $at = $length($s) ? $none : {
+      "match": "x", "start": $at, "end": $at + 1, "groups": [], "next": function() { $none } }) };
+    [$contains("axb", $x), $replace("axb", $x, "-"), $split("axb", $x), $match("axb", $x).index]
+  )`
+  assert.deepEqual(await evaluate(source), [true, 'a-b', 'a', 'b', 1])
+})
+
+test('texts are cut by characters, not by halves of them', async () => {
+  const text = 'a😀b😀c'
+  assert.equal(await evaluate('$length(t)', { t: text }), 5)
+  for (const [from, count] of [
+    [0, 2],
+    [1, 1],
+    [-2, 1],
+    [-9, 3],
+    [3, 9],
+    [1.5, 2],
+  ] as const) {
+    const characters = Array.from(text)
+    const start = characters.length + from < 0 ? 0 : from
+    const end = start >= 0 ? start + count : characters.length + start + count
+    assert.equal(
+      await evaluate(`$substring(t, ${from}, ${count})`, { t: text }),
+      characters.slice(start, end).join(''),
+    )
+  }
+})
+
+test('a text is found where the language’s own search finds it', () => {
+  const letters = fc.array(fc.constantFrom('a', 'b'), { maxLength: 12 }).map((all) => all.join(''))
+  fc.assert(
+    fc.property(letters, letters, fc.nat(2_000), (piece, wanted, copies) => {
+      const text = piece.repeat(copies) + wanted
+      const long = wanted.repeat(400)
+      for (const each of [wanted, long]) assert.equal(createFind(each)(text, 3), text.indexOf(each, 3))
+    }),
+    { numRuns: 200 },
+  )
+})
