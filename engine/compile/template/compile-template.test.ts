@@ -88,6 +88,8 @@ const refused: readonly (readonly [string, string, RegExp, number])[] = [
   ['too few arguments', '{{truncate body}}', /at least 2/, 3],
   ['too many arguments', '{{not a b}}', /at most 1/, 3],
   ['an unknown named argument', '{{date a zone="x"}}', /no argument named "zone"/, 3],
+  ['a length in quotes', '{{truncate a "9"}}', /length must be a number/, 3],
+  ['a time zone that there is not', '{{date a "YYYY" tz="Mars/City"}}', /no time zone/, 3],
   ['a block with two arguments', '{{#each a b}}x{{/each}}', /exactly one/, 1],
   ['@index outside a loop', 'a {{@index}}', /only inside/, 5],
   ['an unknown @name', '{{@nope}}', /no @nope/, 3],

@@ -195,13 +195,21 @@ function checkArguments(node: Mustache | Call, helper: Helper, name: string, env
     const message = `"${name}" takes ${count < fewest ? `at least ${fewest}` : `at most ${most}`} arguments, not ${count}`
     throw new TemplateError(message, environment.offsetOf(node.path), example)
   }
-  const strange = node.hash?.pairs.find(({ key }) => !helper.named?.includes(key))
-  if (strange === undefined) return
-  throw new TemplateError(
-    `"${name}" has no argument named "${strange.key}"`,
-    environment.offsetOf(node.path),
-    example,
-  )
+  const pairs = node.hash?.pairs ?? []
+  const strange = pairs.find(({ key }) => !helper.named?.includes(key))
+  if (strange !== undefined) {
+    const message = `"${name}" has no argument named "${strange.key}"`
+    throw new TemplateError(message, environment.offsetOf(node.path), example)
+  }
+  const named = Object.fromEntries(pairs.map(({ key, value }) => [key, writtenOut(value)]))
+  const problem = helper.refuses?.(node.params.map(writtenOut), named)
+  if (problem === undefined) return
+  throw new TemplateError(`"${name}": ${problem}`, environment.offsetOf(node.path), example)
+}
+
+/** Nothing for what is read from the payload. */
+function writtenOut(param: Param): unknown {
+  return 'value' in param ? param.value : undefined
 }
 
 function compileBlock(node: Block, environment: Environment): Step {

@@ -38,6 +38,10 @@ function partsOf(date: Date, timeZone: string): Record<string, string> | undefin
   return { YYYY: year, MM: month, DD: day, HH: hour, mm: minute, ss: second }
 }
 
+export function isTimeZone(name: unknown): boolean {
+  return typeof name === 'string' && formatterOf(name) !== undefined
+}
+
 function formatterOf(timeZone: string): Intl.DateTimeFormat | undefined {
   try {
     return new Intl.DateTimeFormat('en-GB', {

@@ -2,7 +2,7 @@
 
 import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
 import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
-import { formatDate } from './date.ts'
+import { formatDate, isTimeZone } from './date.ts'
 import { isTruthy } from './truth.ts'
 
 export interface Helper {
@@ -11,6 +11,8 @@ export interface Helper {
   /** Named arguments that it knows: `tz="UTC"`. */
   readonly named?: readonly string[]
   readonly usage: string
+  /** What is wrong with arguments that the author wrote out; those that are read from the payload are undefined. */
+  refuses?(written: readonly unknown[], named: Readonly<Record<string, unknown>>): string | undefined
   /** It is asked whether a value is there, so that an absent one is no mistake. */
   readonly takesAbsent?: true
   call(values: readonly unknown[], output: Output, named: Readonly<Record<string, unknown>>): unknown
@@ -22,6 +24,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
   json: {
     takes: [1, 2],
     usage: '{{json payload 2}}',
+    refuses: ([, indent]) => unlessNumber(indent, 'indentation'),
     call: ([value, indent], output) =>
       value === undefined ? undefined : jsonOf(value, output, indentation(indent)),
   },
@@ -36,6 +39,7 @@ export const helpers: Readonly<Record<string, Helper>> = {
   truncate: {
     takes: [2, 3],
     usage: '{{truncate body 200}}',
+    refuses: ([, length]) => unlessNumber(length, 'length'),
     call: ([value, length, ellipsis], output) => truncate(textOf(value, output), length, ellipsis),
   },
   join: {
@@ -49,6 +53,8 @@ export const helpers: Readonly<Record<string, Helper>> = {
     takes: [1, 2],
     named: ['tz'],
     usage: '{{date created "YYYY-MM-DD HH:mm" tz="Europe/Berlin"}}',
+    refuses: (_written, { tz }) =>
+      tz === undefined || isTimeZone(tz) ? undefined : 'there is no time zone of that name',
     call: ([value, pattern], _output, { tz }) => formatDate(value, pattern, tz),
   },
   eq: {
@@ -105,6 +111,12 @@ export const helpers: Readonly<Record<string, Helper>> = {
 function isEqual(left: unknown, right: unknown, output: Output): boolean {
   if (!output.exact && (isInexact(left) || isInexact(right))) throw new InexactNumberError()
   return isExactNumber(left) && isExactNumber(right) ? left.rawJSON === right.rawJSON : left === right
+}
+
+function unlessNumber(written: unknown, what: string): string | undefined {
+  return written === undefined || typeof written === 'number'
+    ? undefined
+    : `the ${what} must be a number, without quotes`
 }
 
 function indentation(value: unknown): number | undefined {
