@@ -1,6 +1,7 @@
 /** Owns reading a template: Handlebars' grammar, plus `a[0]` for `a.[0]`, with every place told in the text as written. */
 
 import { parse, parser } from 'handlebars/dist/cjs/handlebars/compiler/base.js'
+import { LocatedError } from '../../config/located-error.ts'
 import { rewriteBrackets } from './brackets.ts'
 
 interface Position {
@@ -86,17 +87,7 @@ export interface Hash extends Node {
 }
 
 /** A template that does not parse or asks for what there is not. `offset` is in UTF-16 units of the source. */
-export class TemplateError extends Error {
-  readonly offset: number
-  readonly hint: string | undefined
-
-  constructor(message: string, offset: number, hint?: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'TemplateError'
-    this.offset = offset
-    this.hint = hint
-  }
-}
+export class TemplateError extends LocatedError {}
 
 export interface Parsed {
   readonly program: Program

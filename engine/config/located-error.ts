@@ -1,0 +1,14 @@
+/** Owns the errors of texts that an author writes in a language of their own: templates, expressions, patterns. */
+
+/** A text that cannot be compiled. `offset` is where, in UTF-16 units of the text. */
+export class LocatedError extends Error {
+  readonly offset: number
+  readonly hint: string | undefined
+
+  constructor(message: string, offset: number, hint?: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = new.target.name
+    this.offset = offset
+    this.hint = hint
+  }
+}
