@@ -46,6 +46,7 @@ export type {
   WakeAction,
   WakeMode,
 } from './resolve/decision.ts'
+export { parseJson } from './resolve/json/parse.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
 export type {
   ActionTrace,

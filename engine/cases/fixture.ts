@@ -11,7 +11,7 @@ import type { TrialSurface } from './trial.ts'
 
 /** JSON alone, and two statuses. */
 export const plainSurface: TrialSurface = {
-  receive(received, snapshot) {
+  async receive(received, snapshot) {
     if (!snapshot.covers(received.endpoint)) return refusal('NOT_FOUND')
     try {
       const payload: unknown = JSON.parse(Buffer.from(received.body).toString() || '{}')

@@ -15,8 +15,8 @@ export interface ReceivedRequest {
 }
 
 export interface TrialSurface {
-  /** What the gateway would hand to `resolve`, or why it would refuse before. Never throws. */
-  receive(received: ReceivedRequest, snapshot: Snapshot): HookRequest | Refusal
+  /** What the gateway would hand to `resolve`, or why it would refuse before. Never rejects. */
+  receive(received: ReceivedRequest, snapshot: Snapshot): Promise<HookRequest | Refusal>
   /** The HTTP status that the gateway would answer. */
   statusOf(decision: Decision): number
 }
@@ -34,7 +34,7 @@ export async function tryRequest(
   snapshot: Snapshot,
   surface: TrialSurface,
 ): Promise<Trial> {
-  const request = surface.receive(received, snapshot)
+  const request = await surface.receive(received, snapshot)
   if ('code' in request) return { decision: request, status: surface.statusOf(request) }
   const decision = await snapshot.resolve(request)
   return { decision, status: surface.statusOf(decision), request }

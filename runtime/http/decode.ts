@@ -1,6 +1,6 @@
 /** Owns turning body bytes into a payload, and how many of them an endpoint takes. */
 
-import type { HookRequest, Snapshot } from '@reveille/engine'
+import { type HookRequest, parseJson, type Snapshot } from '@reveille/engine'
 import { RequestError } from './errors.ts'
 import { hasTooManyFields, parseFields } from './fields.ts'
 import { nestsTooDeep } from './nesting.ts'
@@ -14,25 +14,23 @@ export function maxBytesFor({ policyOf, settings }: Snapshot, endpoint: string):
 
 export type Decoded = Pick<HookRequest, 'payload' | 'unwrapped'>
 
-/** As the endpoint takes it. @throws RequestError */
-export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): Decoded {
-  return endpoint === 'wake' || endpoint === 'agent'
-    ? { payload: decodeJson(body) }
-    : decodePayload(body, contentType)
+/** As the endpoint takes it; a long body is read in turns. Rejects with a RequestError. */
+export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): Promise<Decoded> {
+  return endpoint === 'wake' || endpoint === 'agent' ? decodeJson(body) : decodePayload(body, contentType)
 }
 
-/** For `/wake` and `/agent`, whatever the content type says. @throws RequestError */
-export function decodeJson(body: Buffer): unknown {
-  return parseJson(decodeText(body))
+/** For `/wake` and `/agent`, whatever the content type says. */
+export async function decodeJson(body: Buffer): Promise<Decoded> {
+  return { payload: await readJson(decodeText(body)) }
 }
 
-/** For mapped endpoints: JSON, a form, or nothing at all. @throws RequestError */
-export function decodePayload(body: Buffer, contentType: string | undefined): Decoded {
+/** For mapped endpoints: JSON, a form, or nothing at all. */
+export async function decodePayload(body: Buffer, contentType: string | undefined): Promise<Decoded> {
   const text = decodeText(body)
   if (!/\S/.test(text)) return { payload: {} }
-  if (contentType === undefined || !formType.test(contentType)) return { payload: parseJson(text) }
-  const payload = parseMislabelled(text)
-  return payload === undefined ? parseForm(text) : { payload }
+  if (contentType === undefined || !formType.test(contentType)) return { payload: await readJson(text) }
+  const payload = await readMislabelled(text)
+  return payload === undefined ? decodeForm(text) : { payload }
 }
 
 function decodeText(body: Buffer): string {
@@ -44,34 +42,35 @@ function decodeText(body: Buffer): string {
 }
 
 /** The parser's own message quotes the body, so it goes no further than here. */
-function parseJson(text: string): unknown {
+async function readJson(text: string): Promise<unknown> {
   if (nestsTooDeep(text)) throw new RequestError('NESTED_TOO_DEEP')
   try {
-    return JSON.parse(text)
+    return await parseJson(text)
   } catch {
     throw new RequestError('INVALID_JSON')
   }
 }
 
 /** `curl -d '{…}'` says that its JSON is a form; no real form begins with an unescaped brace or bracket. */
-function parseMislabelled(text: string): object | undefined {
-  return /^\s*[[{]/.test(text) ? parsedObject(text) : undefined
+async function readMislabelled(text: string): Promise<object | undefined> {
+  return /^\s*[[{]/.test(text) ? readObject(text) : undefined
 }
 
 /** GitHub and Slack can put their whole JSON into a form field named `payload`. */
-function parseForm(text: string): Decoded {
+async function decodeForm(text: string): Promise<Decoded> {
   if (hasTooManyFields(text)) throw new RequestError('TOO_MANY_FIELDS')
   const fields = parseFields(text)
   const wrapped = fields['payload']
   if (typeof wrapped !== 'string') return { payload: fields }
-  const payload = parsedObject(wrapped)
+  const payload = await readObject(wrapped)
   return payload === undefined ? { payload: fields } : { payload, unwrapped: wrapped }
 }
 
-function parsedObject(text: string): object | undefined {
+/** Nothing for any other value, and for what is no JSON. */
+async function readObject(text: string): Promise<object | undefined> {
   if (nestsTooDeep(text)) throw new RequestError('NESTED_TOO_DEEP')
   try {
-    const value: unknown = JSON.parse(text)
+    const value = await parseJson(text)
     return isObject(value) ? value : undefined
   } catch {
     return undefined

@@ -72,7 +72,7 @@ export function createLadder(options: LadderOptions): Climb {
       endpoint,
       headers: withoutTokens(headers),
       query: hooks.allowQueryToken ? withoutToken(query) : query,
-      ...decodeFor(endpoint, body, headers['content-type']),
+      ...(await decodeFor(endpoint, body, headers['content-type'])),
       rawBody: body,
       now: exchange.receivedAt,
     }

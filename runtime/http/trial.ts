@@ -9,7 +9,7 @@ import type { Fields } from './fields.ts'
 
 /** The rungs of the ladder between the token and the store. Whether hooks are enabled is not asked. */
 export const trialSurface: TrialSurface = {
-  receive({ endpoint, headers, query, body, now }, snapshot) {
+  async receive({ endpoint, headers, query, body, now }, snapshot) {
     if (!snapshot.covers(endpoint))
       return refusal('NOT_FOUND', `no mapping covers the endpoint "${endpoint}"`)
     if (body.length > maxBytesFor(snapshot, endpoint)) return refusal('BODY_TOO_LARGE')
@@ -20,7 +20,7 @@ export const trialSurface: TrialSurface = {
         endpoint,
         headers: withoutTokens(headers as Record<string, string | string[] | undefined>),
         query: snapshot.settings.hooks.allowQueryToken ? withoutToken(query as Fields) : query,
-        ...decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined),
+        ...(await decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined)),
         rawBody,
         now,
       }
