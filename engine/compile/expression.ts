@@ -1,7 +1,7 @@
 /** Owns JSONata expressions: read once at load, evaluated in turns and within limits, results made plain JSON. */
 
 import type { Expression } from '../resolve/program.ts'
-import { expressionRoot } from '../resolve/scope.ts'
+import { expressionRoot, prepareRoot } from '../resolve/scope.ts'
 import { evaluationError } from './expression/failure.ts'
 import { withEvaluation } from './expression/library.ts'
 import { parseExpression } from './expression/parse.ts'
@@ -28,6 +28,7 @@ export function compileExpression(source: string, offset = 0): Expression {
   const expression = parseExpression(source, offset)
   return async (scope) => {
     try {
+      await prepareRoot(scope)
       return await evaluateInTurns((turns) =>
         withEvaluation(turns, scope.request.now, async (bindings) =>
           makePlain(await expression.evaluate(expressionRoot(scope), bindings), turns),

@@ -30,7 +30,7 @@ export function createExplain(parts: ExplainParts): (request: HookRequest) => Pr
   const { resolve, covering } = parts
   return async (request) => {
     const known = covering(request.endpoint)
-    const redactor = createRedactor(
+    const redactor = await createRedactor(
       request,
       known.map(({ params }) => params),
     )

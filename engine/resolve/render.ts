@@ -13,11 +13,11 @@ import {
   type Strictness,
   spend,
 } from './output.ts'
+import { atPace } from './pace.ts'
 import type { Field, FieldName, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { RefusalError } from './refusal.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
-import { nextTurn } from './turn.ts'
 import { whenReady } from './when-ready.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
@@ -30,9 +30,6 @@ interface Rendering {
   readonly recorder: Recorder | undefined
 }
 
-/** A body of so many bytes takes milliseconds to parse again, up to some tens of them. */
-const longBody = 65_536
-
 /**
  * A promise only where an expression had to be waited for, or a long body is parsed again.
  * @throws RefusalError, or rejects with it
@@ -43,7 +40,8 @@ export function renderDraft(
   meter: Meter,
   recorder?: Recorder,
 ): Draft | Promise<Draft> {
-  const exactly = () => renderFields({ program, scope: withExactNumbers(scope), meter, recorder })
+  const exactly = () =>
+    whenReady(withExactNumbers(scope), (exact) => renderFields({ program, scope: exact, meter, recorder }))
   // An earlier action of the request met a large integer.
   if (scope.memory.exact !== undefined) return exactly()
   const { left, work } = meter
@@ -53,8 +51,7 @@ export function renderDraft(
     if (!(error instanceof InexactNumberError)) throw error
     meter.left = left
     meter.work = work
-    if (scope.request.rawBody.length < longBody) return exactly()
-    return nextTurn().then(exactly)
+    return atPace(scope.request, exactly)
   }
 }
 

@@ -2,11 +2,12 @@
 
 import { admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
-import type { Action, Decision, HookRequest } from './decision.ts'
+import type { Action, Decision, FieldError, HookRequest } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { evaluateAt } from './evaluate.ts'
 import { createSearch, type Found, type Search } from './match.ts'
 import { createMeter, type Meter } from './output.ts'
+import { atPace } from './pace.ts'
 import type { Candidates, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { RefusalError, refuse } from './refusal.ts'
@@ -39,16 +40,24 @@ export function createResolve(parts: ResolveParts): Resolve {
   function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request
     if (endpoint === 'wake' || endpoint === 'agent') {
-      return accepted([admit(parseBodyDraft(endpoint, request.payload), rules, randomness)])
+      return atPace(request, () =>
+        accepted([admit(parseBodyDraft(endpoint, request.payload), rules, randomness)]),
+      )
     }
+    return atPace(request, () => decide(request, recorder))
+  }
+
+  function decide(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
+    const { endpoint } = request
     const search = createSearch(candidates(request), createScope(request))
     return whenReady(search.next(), (found) => {
       if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
       const { program } = found.candidate
       if (program.forEach !== undefined || program.continues) return gather(search, found, recorder)
       return settle(() => {
-        refuseBadPayload(program, request)
-        const action = act(program, found.scope, createMeter(maxRenderedBytes), recorder)
+        const action = whenReady(refuseBadPayload(program, request), () =>
+          act(program, found.scope, createMeter(maxRenderedBytes), recorder),
+        )
         return whenReady(action, (made) => accepted([made]))
       }, program.id)
     })
@@ -58,7 +67,7 @@ export function createResolve(parts: ResolveParts): Resolve {
   function act(program: Program, scope: Scope, meter: Meter, recorder?: Recorder): Action | Promise<Action> {
     recorder?.onAction(program.id, scope.index)
     const draft = whenReady(withVars(program, scope, recorder), (inner) =>
-      renderDraft(program, inner, meter, recorder),
+      atPace(scope.request, () => renderDraft(program, inner, meter, recorder)),
     )
     const admitted = (rendered: Draft): Action => {
       const action = admit(rendered, rules, randomness, meter)
@@ -67,7 +76,8 @@ export function createResolve(parts: ResolveParts): Resolve {
     }
     return whenReady(draft, (rendered) => {
       const isLong = (rendered.segments?.length ?? 0) > manySegments
-      return isLong ? nextTurn().then(() => admitted(rendered)) : admitted(rendered)
+      if (isLong) return nextTurn().then(() => admitted(rendered))
+      return atPace(scope.request, () => admitted(rendered))
     })
   }
 
@@ -80,7 +90,7 @@ export function createResolve(parts: ResolveParts): Resolve {
       const { scope } = found
       const { program } = found.candidate
       try {
-        refuseBadPayload(program, scope.request)
+        await refuseBadPayload(program, scope.request)
         const elements = await elementsOf(program, scope)
         if (elements?.length === 0) skipped.push(`forEach of "${program.id}" gave no elements`)
         if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
@@ -106,9 +116,13 @@ function accepted(actions: readonly Action[]): Decision {
   return { outcome: 'accepted', actions: Object.freeze(actions), mapping: actions[0]?.mapping }
 }
 
-/** @throws RefusalError `PAYLOAD_SCHEMA` */
-function refuseBadPayload({ checkPayload }: Program, { payload }: HookRequest): void {
-  const details = checkPayload?.(payload) ?? []
+/** @throws RefusalError `PAYLOAD_SCHEMA`, or rejects with it */
+function refuseBadPayload({ checkPayload }: Program, request: HookRequest): void | Promise<void> {
+  if (checkPayload === undefined) return undefined
+  return atPace(request, () => refuseDetails(checkPayload(request.payload)))
+}
+
+function refuseDetails(details: readonly FieldError[]): void {
   const [first] = details
   if (first === undefined) return
   const place = first.pointer === '' ? 'the payload' : first.pointer

@@ -2,6 +2,8 @@
 
 import type { HookRequest } from './decision.ts'
 import { parseExact, parseTexts } from './exact-numbers.ts'
+import { takeTurn } from './turn.ts'
+import { whenReady } from './when-ready.ts'
 
 export interface Scope {
   readonly request: HookRequest
@@ -58,11 +60,16 @@ export function createScope(request: HookRequest): Scope {
   }
 }
 
-/** The same request with every integer beyond 2^53 kept as it was written. */
-export function withExactNumbers(scope: Scope): Scope {
+/** The same request with every integer beyond 2^53 kept as it was written. A promise where a long body is read again. */
+export function withExactNumbers(scope: Scope): Scope | Promise<Scope> {
   const { memory, request } = scope
-  memory.exact ??= { payload: parseExact(writtenJson(request)) ?? request.payload }
-  return { ...scope, payload: memory.exact.payload, exact: true }
+  const exact =
+    memory.exact ??
+    whenReady(parseExact(writtenJson(request)), (parsed) => ({ payload: parsed ?? request.payload }))
+  return whenReady(exact, (known) => {
+    memory.exact = known
+    return { ...scope, payload: known.payload, exact: true }
+  })
 }
 
 /** How to read one of our names; nothing for any other, which is then a key of the payload. */
@@ -70,14 +77,24 @@ export function reservedReader(name: string): ((scope: Scope) => unknown) | unde
   return Object.hasOwn(reservedNames, name) ? reservedNames[name as keyof typeof reservedNames] : undefined
 }
 
+/** Makes what {@link expressionRoot} gives. A promise where a payload is read again or has many keys. */
+export function prepareRoot({ memory, request }: Scope): void | Promise<void> {
+  if (memory.root !== undefined) return undefined
+  return whenReady(parseTexts(writtenJson(request)), (parsed) =>
+    whenReady(makeRoot(request, parsed ?? request.payload), (root) => {
+      memory.root = root
+    }),
+  )
+}
+
 /**
- * What expressions see as their root. A shallow copy, because their library asks for an object of own keys; one for the
+ * What expressions see as their root, once it is prepared. A shallow copy, because their library asks for an object of own keys; one for the
  * whole request, because a payload may have a hundred thousand of them. What changes from action to action is laid
  * over it: the expressions of a request are evaluated one after another.
  */
 export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> {
-  scope.memory.root ??= makeRoot(scope.request)
   const { root } = scope.memory
+  if (root === undefined) throw new Error('the root of expressions is not prepared')
   root.params = paramsOf(scope)
   root.vars = scope.vars
   root.item = scope.item
@@ -89,21 +106,40 @@ function writtenJson({ unwrapped, rawBody }: HookRequest): string | Uint8Array {
   return unwrapped ?? rawBody
 }
 
-function makeRoot(request: HookRequest): Record<string, unknown> {
-  const payload = parseTexts(writtenJson(request)) ?? request.payload
+function makeRoot(
+  request: HookRequest,
+  payload: unknown,
+): Record<string, unknown> | Promise<Record<string, unknown>> {
   const root: Record<string, unknown> = Object.create(null)
-  copyKeys(payload, root)
-  root.payload = payload
-  root.headers = request.headers
-  root.query = request.query
-  root.path = request.endpoint
-  root.now = new Date(request.now).toISOString()
-  return root
+  return whenReady(copyKeys(payload, root), () => {
+    root.payload = payload
+    root.headers = request.headers
+    root.query = request.query
+    root.path = request.endpoint
+    root.now = new Date(request.now).toISOString()
+    return root
+  })
 }
 
+/** Keys that are copied between two looks at the clock. */
+const manyKeys = 2000
+
 /** One by one: spreading a hundred thousand keys takes three times as long. */
-function copyKeys(payload: unknown, root: Record<string, unknown>): void {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return
+function copyKeys(payload: unknown, root: Record<string, unknown>): void | Promise<void> {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined
   const fields = payload as Readonly<Record<string, unknown>>
-  for (const key of Object.keys(fields)) root[key] = fields[key]
+  const keys = Object.keys(fields)
+  if (keys.length > manyKeys) return copyManyKeys(fields, keys, root)
+  for (const key of keys) root[key] = fields[key]
+}
+
+async function copyManyKeys(
+  fields: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  root: Record<string, unknown>,
+): Promise<void> {
+  for (const [index, key] of keys.entries()) {
+    if (index % manyKeys === 0) await takeTurn()
+    root[key] = fields[key]
+  }
 }

@@ -16,11 +16,11 @@ const mostValues = 5000
 export type NamedTexts = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** Longest first, so that none leaves a part of another. `params`: what paths took from the endpoint's name. */
-export function secretTextsOf(
+export async function secretTextsOf(
   request: HookRequest,
   params: readonly NamedTexts[],
   isSecretName: (name: string) => boolean,
-): string[] {
+): Promise<string[]> {
   const found = new Set<string>()
   for (const fields of [request.headers, request.query, ...params]) {
     for (const [name, value] of Object.entries(fields)) {
@@ -28,7 +28,7 @@ export function secretTextsOf(
       for (const text of [value ?? []].flat()) for (const part of partsOf(text)) add(part, found)
     }
   }
-  const payload = parseTexts(request.unwrapped ?? request.rawBody) ?? request.payload
+  const payload = (await parseTexts(request.unwrapped ?? request.rawBody)) ?? request.payload
   for (const value of valuesBelow(payload, isSecretName)) {
     if (found.size >= mostSecrets) break
     add(String(value), found)
@@ -55,10 +55,14 @@ function* valuesBelow(payload: unknown, isSecretName: (name: string) => boolean)
     const { value, secret } = next
     if (secret && (typeof value === 'string' || typeof value === 'number')) yield value
     if (typeof value !== 'object' || value === null) continue
-    for (const name in value) {
+    // The names of a long list would take longer to tell than its elements to see.
+    const names = Array.isArray(value) ? undefined : Object.keys(value)
+    const length = names?.length ?? (value as readonly unknown[]).length
+    for (let index = 0; index < length; index++) {
       if (seen++ > mostValues) return
-      const inner = (value as Readonly<Record<string, unknown>>)[name]
-      waiting.push({ value: inner, secret: secret || (!Array.isArray(value) && isSecretName(name)) })
+      const name = names?.[index]
+      const inner = (value as Readonly<Record<string | number, unknown>>)[name ?? index]
+      waiting.push({ value: inner, secret: secret || (name !== undefined && isSecretName(name)) })
     }
   }
 }

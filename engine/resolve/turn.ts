@@ -19,9 +19,10 @@ export function takeTurn(): Promise<void> | undefined {
   return new Promise((resolve) => waiting.push(resolve))
 }
 
-/** Resolves when everything else that waits now has had a turn. */
+/** Resolves when everything else that waits now has had a turn: one piece of work at a time has the next. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  if (turnEnds === 0) beginTurn(performance.now())
+  return new Promise((resolve) => waiting.push(resolve))
 }
 
 function beginTurn(now: number): void {

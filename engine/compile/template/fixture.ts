@@ -2,7 +2,7 @@
 
 import { plainText, type Segment } from '../../boundary/segment.ts'
 import { createMeter, createOutput, InexactNumberError } from '../../resolve/output.ts'
-import { createScope, withExactNumbers } from '../../resolve/scope.ts'
+import { createScope, type Scope, withExactNumbers } from '../../resolve/scope.ts'
 import { requestOf } from '../fixture.ts'
 import { compileTemplate } from './compile-template.ts'
 
@@ -16,7 +16,7 @@ export function segmentsOf(source: string, payload: unknown, limit = 1_000_000):
   } catch (error) {
     if (!(error instanceof InexactNumberError)) throw error
     const output = createOutput(createMeter(limit), { exact: true, strict: false })
-    render(withExactNumbers(scope), output)
+    render(withExactNumbers(scope) as Scope, output)
     return output.segments
   }
 }
