@@ -39,11 +39,11 @@ const gaps = [
   },
   {
     from: /^engine\/config\//,
-    to: /^engine\/(compile|resolve|reload|boundary)\//,
+    to: /^engine\/(compile|resolve|reload|boundary|lint|cases)\//,
     rule: 'engine/config knows no later pass',
   },
   {
-    from: /^engine\/(compile|resolve|boundary)\//,
+    from: /^engine\/(compile|resolve|boundary|lint|cases)\//,
     to: /^engine\/reload\//,
     rule: 'only engine/reload knows what is live',
   },

@@ -2,7 +2,7 @@
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { editorSchemas } from '../engine/config/editor-schema.ts'
+import { editorSchemas } from '../engine/config/schema/editor-schema.ts'
 
 /** The job `npm run schemas`. */
 export async function schemas(root: string): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { TestEntry } from '../config/configuration.ts'
-import type { Place } from '../config/diagnostic.ts'
+import type { Place } from '../config/diagnostic/diagnostic.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'
 import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'

@@ -1,8 +1,8 @@
 /** Owns compiling a configuration into the snapshot that serves, or into everything that is wrong with it. */
 
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic.ts'
-import { inFileOrder } from '../config/diagnostic-order.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import { createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'

@@ -1,7 +1,7 @@
 /** Owns telling an author what is wrong with a mapping, and where. */
 
 import type { MappingEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { type Path, writePath } from '../config/path.ts'
 
 export interface Finding {

@@ -1,6 +1,6 @@
 /** Owns the loaded configuration: valid, with every entry's place, ready to compile. */
 
-import type { Diagnostic, Place } from './diagnostic.ts'
+import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import type { FieldName } from './fields.ts'
 import type { Settings } from './settings.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
-import type { Diagnostic } from './diagnostic.ts'
+import type { Diagnostic } from './diagnostic/diagnostic.ts'
+import type { Environment } from './file/reading.ts'
 import { loadConfiguration } from './load.ts'
-import type { Environment } from './reading.ts'
 import { createSampleFolder } from './sample-folder.ts'
 
 type Sample = Readonly<Record<string, string | Uint8Array>>

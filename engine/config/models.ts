@@ -1,8 +1,8 @@
 /** Owns which models may be asked for, and by which names. */
 
-import type { ConfigurationValue } from './configuration-schema.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
+import type { Finding } from './schema/violation.ts'
 import type { ModelRules } from './settings.ts'
-import type { Finding } from './violation.ts'
 
 type Defaults = ConfigurationValue['agents']['defaults']
 

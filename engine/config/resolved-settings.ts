@@ -1,10 +1,10 @@
 /** Owns the last step to settings: absolute paths, milliseconds, and the few names that differ from the file's. */
 
 import { resolve } from 'node:path'
-import type { ConfigurationValue } from './configuration-schema.ts'
 import { parseDuration } from './duration.ts'
 import { modelRules } from './models.ts'
 import { hookTokens, normalHookPath } from './rules.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */

@@ -1,10 +1,10 @@
 /** Owns the rules of a configuration that go beyond the shape of single keys. */
 
-import type { ConfigurationValue } from './configuration-schema.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
 import type { Path } from './path.ts'
-import type { Finding } from './violation.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
+import type { Finding } from './schema/violation.ts'
 
 /** A rule is asked only when nothing is wrong with what it reads. */
 export interface Rule {

@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, TestEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { HookRequest } from '../resolve/decision.ts'
 import { lintContradictions } from './contradictions.ts'
 import { overlap } from './implication/endpoints.ts'

@@ -1,7 +1,7 @@
 /** Owns the findings of one lint: told at their place, in the order of the files. */
 
 import type { MappingEntry } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { LintCode } from './codes.ts'
 
 export interface Warning {

@@ -3,7 +3,7 @@
 import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
-import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { type BootKey, holdBootSettings } from './boot-settings.ts'
 
 /** What the host started for a candidate. Exactly one of the two is called, once. */

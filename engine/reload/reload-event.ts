@@ -1,6 +1,6 @@
 /** Owns what the reloader tells. */
 
-import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { BootKey } from './boot-settings.ts'
 
 export type ReloadEvent =

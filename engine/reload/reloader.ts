@@ -8,7 +8,7 @@
  * rests cannot keep everything else from going live. `live` is assigned in `swap` and nowhere else.
  */
 
-import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import {
   type BuildContext,
   type Built,

@@ -1,0 +1,39 @@
+/** Owns the findings of one load: collected from everywhere, told as diagnostics, in the order of the files. */
+
+import type { Source } from '../file/source.ts'
+import { type Path, touches } from '../path.ts'
+import type { Finding } from '../schema/violation.ts'
+import type { Diagnostic } from './diagnostic.ts'
+import { inFileOrder } from './diagnostic-order.ts'
+
+export interface Findings {
+  /** About a part of a file. */
+  report(source: Source, finding: Finding, severity?: Diagnostic['severity']): void
+  /** About something without a path. */
+  add(...diagnostics: Diagnostic[]): void
+  /** Whether nothing is wrong at, above or below these paths of the file. */
+  isSound(source: Source, ...paths: Path[]): boolean
+  errors(): readonly Diagnostic[]
+  warnings(): readonly Diagnostic[]
+}
+
+export function createFindings(): Findings {
+  const all: Diagnostic[] = []
+  const unsound: { source: Source; path: Path }[] = []
+  const of = (severity: Diagnostic['severity']) =>
+    inFileOrder(all).filter((diagnostic) => diagnostic.severity === severity)
+  return {
+    report(source, { path, at, ...facts }, severity = 'error') {
+      if (severity === 'error') unsound.push({ source, path })
+      const { code, message, hint } = facts
+      all.push({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
+    },
+    add(...diagnostics) {
+      all.push(...diagnostics)
+    },
+    isSound: (source, ...paths) =>
+      !unsound.some((one) => one.source === source && paths.some((path) => touches(path, one.path))),
+    errors: () => of('error'),
+    warnings: () => of('warning'),
+  }
+}

@@ -1,0 +1,38 @@
+/** Owns the files that a mapping or a test names: read where the naming file lies, watched, and part of the digest. */
+
+import { dirname, resolve } from 'node:path'
+import type { Findings } from '../diagnostic/findings.ts'
+import { type Path, writePath } from '../path.ts'
+import { ReadError, type Reading } from './reading.ts'
+import type { Source } from './source.ts'
+
+export interface NamedFile {
+  /** Absolute. */
+  readonly file: string
+  readonly text: string
+}
+
+/** Where a name that stands in `source` leads. */
+export function namedFile(source: Source, name: string): string {
+  return resolve(dirname(source.file), name)
+}
+
+/** Nothing where it cannot be read, which is reported at `path`. */
+export async function readNamedFile(
+  name: string,
+  { source, path }: { readonly source: Source; readonly path: Path },
+  reading: Reading,
+  findings: Findings,
+): Promise<NamedFile | undefined> {
+  const file = namedFile(source, name)
+  reading.watch(file)
+  try {
+    return { file, text: await reading.readText(file) }
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error
+    const message = `\`${writePath(path)}\` names the file ${name}, which ${error.message}`
+    const hint = 'Relative paths start at the folder of the file that names them.'
+    findings.report(source, { path, code: error.code, message, hint })
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+/** Owns places in one file: where an offset stands, and its line as it may be shown. */
+
+import { type Document, isPair, isScalar, isSeq, type LineCounter, type Node, type Pair, visit } from 'yaml'
+import type { Place } from '../diagnostic/diagnostic.ts'
+import type { Path } from '../path.ts'
+import {
+  addressSecretsOf,
+  continuesSecret,
+  isSecretKey,
+  type MaskedLine,
+  maskLine,
+  type Span,
+  secretSpansOf,
+} from '../secret.ts'
+
+export interface PlacesOptions {
+  readonly file: string
+  /** As of a {@link Place}. */
+  readonly calledFile?: string | undefined
+  readonly text: string
+  /** Whether secrets may stand under this path; where not, nothing deeper is hidden either. */
+  holdsSecrets(path: Path): boolean
+}
+
+export interface Places {
+  /** `unsure`: the text was not understood, so its lines are searched for secrets too. */
+  at(offset: number, unsure?: boolean): Place
+}
+
+export function createPlaces(options: PlacesOptions, document: Document, lines: LineCounter): Places {
+  const { file, calledFile, text } = options
+  let secrets: Span[] | undefined
+  return {
+    at(offset, unsure = false) {
+      const found = lines.linePos(Math.min(offset, text.length))
+      const line = Math.max(1, found.line)
+      const column = Math.max(1, found.col)
+      const start = lines.lineStarts[line - 1] ?? 0
+      const next = text.indexOf('\n', start)
+      const content = text.slice(start, next < 0 ? text.length : next).replace(/\r$/, '')
+      secrets ??= secretSpans(document, options)
+      const spans = secrets
+        .filter((span) => span.start < start + content.length && span.end > start)
+        .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
+      spans.push(...addressSecretsOf(content))
+      if (unsure && continuesSecret(text.slice(0, start), content)) {
+        spans.splice(0, spans.length, clip({ start: 0, end: content.length }, content))
+      } else if (unsure) spans.push(...secretSpansOf(content))
+      const masked = windowOf(maskLine(content, spans, column))
+      const place = { file, ...(calledFile !== undefined && { calledFile }), line, column, text: masked.text }
+      return masked.caret === column ? place : { ...place, caret: masked.caret }
+    },
+  }
+}
+
+/** A file on one line must not repeat itself in each of its diagnostics. */
+const longestText = 400
+
+function windowOf({ text, caret }: MaskedLine): MaskedLine {
+  if (text.length <= longestText) return { text, caret }
+  const start = Math.max(0, caret - longestText / 2)
+  return { text: text.slice(start, start + longestText), caret: caret - start }
+}
+
+/** The span's part of one line, without the white space around it. */
+function clip(span: Span, line: string): Span {
+  const start = Math.max(0, span.start)
+  const end = Math.min(line.length, span.end)
+  const inside = line.slice(start, end)
+  const lead = inside.length - inside.trimStart().length
+  return { start: start + lead, end: Math.max(start + lead, start + inside.trimEnd().length) }
+}
+
+function secretSpans(document: Document, options: PlacesOptions): Span[] {
+  const spans: Span[] = []
+  visit(document, {
+    Pair(_, pair, ancestors) {
+      if (!options.holdsSecrets(pathOf([...ancestors, pair]))) return visit.SKIP
+      if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
+      if (!isSecretKey(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
+      // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
+      for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
+        const range = (node as Node | null)?.range
+        if (range) spans.push({ start: range[0], end: range[1] })
+      }
+    },
+  })
+  return spans
+}
+
+/** `telegram: 123:abc`: the one text that somebody would write where a channel's map belongs is its token. */
+function isInPlaceOfMap(pair: Pair, ancestors: readonly unknown[]): boolean {
+  return isScalar(pair.value) && /^(channels|providers)$/.test(String(pathOf(ancestors).at(-1)))
+}
+
+function pathOf(nodes: readonly unknown[]): Path {
+  const path: (string | number)[] = []
+  nodes.forEach((node, index) => {
+    if (isPair(node) && isScalar(node.key)) path.push(String(node.key.value))
+    else if (isSeq(node)) path.push(node.items.indexOf(nodes[index + 1]))
+  })
+  return path
+}

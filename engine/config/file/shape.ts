@@ -1,0 +1,109 @@
+/**
+ * Owns the walk from what YAML gave to what the schema checks: keys without a value are left out, references are
+ * found, and everything is copied, so that aliases share nothing and no map has a prototype.
+ */
+
+import type { Path } from '../path.ts'
+import { mayHoldReference } from './reference.ts'
+
+/** What the walk reads of a schema. */
+export interface SchemaNode {
+  readonly type?: string | readonly string[]
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly additionalProperties?: boolean | SchemaNode
+  readonly items?: SchemaNode
+  readonly references?: false
+}
+
+/** A text with `${` in it, and the place that its meaning goes to. */
+export interface Pending {
+  readonly path: Path
+  readonly text: string
+  assign(value: unknown): void
+  /** Leaves the key out, as if it had not been written. */
+  drop(): void
+  /** What the schema expects here. */
+  readonly type: readonly string[]
+}
+
+export interface Shaped {
+  readonly value: unknown
+  readonly pending: readonly Pending[]
+}
+
+/** More values than any configuration has; only expanded aliases get there. */
+const valueLimit = 1_000_000
+
+/** @throws RangeError when the aliases of the value expand to more than a million values, or without end. */
+export function shapeValue(value: unknown, schema: SchemaNode): Shaped {
+  const pending: Pending[] = []
+  let left = valueLimit
+
+  function shape(current: unknown, node: SchemaNode | undefined, path: Path, open: boolean): unknown {
+    if (--left < 0) throw new RangeError(`more than ${valueLimit} values`)
+    const references = open && node?.references !== false
+    if (Array.isArray(current)) {
+      const list: unknown[] = []
+      current.forEach((item, index) => {
+        list[index] = put(list, index, item, node?.items, [...path, index], references)
+      })
+      return list
+    }
+    if (typeof current !== 'object' || current === null) return current
+    const map: Record<string, unknown> = Object.create(null)
+    for (const [key, item] of Object.entries(current)) {
+      const known = knownSchema(node, key)
+      const listed = known !== undefined && known === ownSchema(node, key)
+      if (item === null && listed) continue
+      map[key] = put(map, key, item ?? emptyOf(known), known, [...path, key], references)
+    }
+    return map
+  }
+
+  function put(
+    holder: Record<string | number, unknown> | unknown[],
+    key: string | number,
+    item: unknown,
+    node: SchemaNode | undefined,
+    path: Path,
+    references: boolean,
+  ): unknown {
+    if (references && node?.references !== false && typeof item === 'string' && mayHoldReference(item)) {
+      const slot = holder as Record<string | number, unknown>
+      pending.push({
+        path,
+        text: item,
+        type: typesOf(node),
+        assign: (resolved) => {
+          slot[key] = resolved
+        },
+        // A list keeps its length, so that the places of the items after it stay true.
+        drop: () => {
+          if (!Array.isArray(holder)) delete slot[key]
+        },
+      })
+    }
+    return shape(item, node, path, references)
+  }
+
+  return { value: shape(value, schema, [], true), pending }
+}
+
+function ownSchema(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
+  return node?.properties && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined
+}
+
+function knownSchema(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
+  const rest = node?.additionalProperties
+  return ownSchema(node, key) ?? (typeof rest === 'object' ? rest : undefined)
+}
+
+/** `terminal:` without a value names a channel whose configuration is empty. */
+function emptyOf(node: SchemaNode | undefined): unknown {
+  return node?.type === 'object' ? {} : null
+}
+
+function typesOf(node: SchemaNode | undefined): readonly string[] {
+  if (node?.type === undefined) return []
+  return typeof node.type === 'string' ? [node.type] : node.type
+}

@@ -1,0 +1,81 @@
+/** Owns joining endpoint policies: the configuration's, those of all mapping files, and those of presets. */
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Configuration, EndpointPolicy } from '../configuration.ts'
+import type { Findings } from '../diagnostic/findings.ts'
+import type { Source } from '../file/source.ts'
+import { type Path, writePath } from '../path.ts'
+import { checkEndpointName } from './endpoint-name.ts'
+import { deepFreeze } from './entries.ts'
+
+/** The policies of one file. */
+export interface PolicySet {
+  readonly source: Source
+  readonly path: Path
+  /** By endpoint name; anything else has been refused. */
+  readonly policies: unknown
+  /** The name that a written one is served under. */
+  rename?(name: string): string
+}
+
+export interface PolicySets {
+  readonly main: PolicySet | undefined
+  readonly files: readonly PolicySet[]
+  readonly presets: readonly PolicySet[]
+}
+
+/** The configuration wins over files, and they over presets, key by key; two files cannot speak about one endpoint. */
+export function mergeEndpoints(sets: PolicySets, findings: Findings): Configuration['endpoints'] {
+  const merged: Record<string, EndpointPolicy> = Object.create(null)
+  // Presets may agree: what they say is the same whichever of them is asked.
+  const layers = [
+    createLayer(sets.presets, isDeepStrictEqual, findings),
+    createLayer(sets.files, () => false, findings),
+    createLayer(sets.main ? [sets.main] : [], () => false, findings),
+  ]
+  for (const layer of layers)
+    for (const [name, { policy }] of layer) merged[name] = { ...merged[name], ...policy }
+  return deepFreeze(merged)
+}
+
+interface Policy {
+  readonly policy: EndpointPolicy
+  readonly source: Source
+  readonly path: Path
+}
+
+function createLayer(
+  sets: readonly PolicySet[],
+  mayShare: (one: EndpointPolicy, other: EndpointPolicy) => boolean,
+  findings: Findings,
+): Map<string, Policy> {
+  const layer = new Map<string, Policy>()
+  for (const set of sets) {
+    for (const [name, policy] of policiesIn(set, findings)) {
+      const other = layer.get(name)
+      if (other && !mayShare(policy.policy, other.policy)) reportTwice(policy, other, findings)
+      else layer.set(name, policy)
+    }
+  }
+  return layer
+}
+
+function reportTwice({ source, path }: Policy, owner: Policy, findings: Findings): void {
+  const { line, column } = owner.source.place(owner.path, 'key')
+  const message = `\`${writePath(path)}\` is already named at ${owner.source.name}:${line}:${column}`
+  const hint = 'Keep the policy of one endpoint in one file, or in the configuration, which wins.'
+  findings.report(source, { path, at: 'key', code: 'DUPLICATE_ENDPOINT', message, hint })
+}
+
+function* policiesIn(
+  { source, path, policies, rename }: PolicySet,
+  findings: Findings,
+): Iterable<[string, Policy]> {
+  if (!findings.isSound(source, path) || typeof policies !== 'object' || policies === null) return
+  for (const [name, policy] of Object.entries(policies)) {
+    const at = [...path, name]
+    const finding = checkEndpointName(name, at, 'key')
+    if (finding) findings.report(source, finding)
+    yield [rename?.(name) ?? name, { policy: { ...policy }, source, path: at }]
+  }
+}

@@ -1,0 +1,38 @@
+/** Owns integers beyond 2^53, which come out of YAML with other digits than were written. */
+
+import type { Source } from '../file/source.ts'
+import type { Path } from '../path.ts'
+
+/** Such a number and its place. */
+export interface InexactNumber {
+  readonly path: Path
+  readonly digits: string
+}
+
+/** Those in the value that stands at `path`. */
+export function* findInexactNumbers(source: Source, value: unknown, path: Path): Iterable<InexactNumber> {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    const digits = source.digits(path)
+    if (digits !== undefined) yield { path, digits }
+  }
+  if (typeof value !== 'object' || value === null) return
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value)
+  for (const [key, item] of entries) yield* findInexactNumbers(source, item, [...path, key])
+}
+
+/** The value as JSON, every digit as it was written. */
+export function writeExactJson(source: Source, value: unknown, path: Path): string {
+  const write = (current: unknown, at: Path): string => {
+    if (Array.isArray(current))
+      return `[${current.map((item, index) => write(item, [...at, index])).join(',')}]`
+    if (typeof current === 'object' && current !== null) {
+      const pairs = Object.entries(current).map(
+        ([key, item]) => `${JSON.stringify(key)}:${write(item, [...at, key])}`,
+      )
+      return `{${pairs.join(',')}}`
+    }
+    const inexact = typeof current === 'number' && !Number.isSafeInteger(current)
+    return (inexact ? source.digits(at) : undefined) ?? JSON.stringify(current)
+  }
+  return write(value, path)
+}

@@ -1,0 +1,147 @@
+/** Owns the rules of a mapping that go beyond the shape of single keys. */
+
+import { fieldsOf, otherNames } from '../fields.ts'
+import type { Source } from '../file/source.ts'
+import { type Path, writePath } from '../path.ts'
+import type { MappingValue } from '../schema/mapping-schema.ts'
+import type { Finding } from '../schema/violation.ts'
+import { bareName, checkEndpointName } from './endpoint-name.ts'
+import { findInexactNumbers } from './inexact-number.ts'
+
+/** What of an item its rules read. */
+interface Written {
+  readonly value: MappingValue
+  readonly source: Source
+  readonly path: Path
+}
+
+/** What is wrong with a mapping whose keys are all sound. */
+export function* checkMapping({ value, source, path }: Written): Iterable<Finding> {
+  yield* checkNames(value, path)
+  yield* checkContent(value, path)
+  yield* checkTargets(value, path)
+  yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
+  yield* checkBody(source, value.match?.body, [...path, 'match', 'body'])
+  const endpoint = value.match?.path
+  if (endpoint !== undefined && endpoint !== '/')
+    yield* checkMatchPath(bareName(endpoint), [...path, 'match', 'path'])
+}
+
+function* checkNames(value: MappingValue, path: Path): Iterable<Finding> {
+  const name = writePath(path)
+  for (const [field, other] of otherNames) {
+    if (value[field] === undefined || value[other] === undefined) continue
+    const message = `\`${name}\` has both \`${field}\` and \`${other}\`, which are two names of one field`
+    yield { path: [...path, other], at: 'key', code: 'DUPLICATE_FIELD', message, hint: `Keep \`${field}\`.` }
+  }
+  if (value.mode !== undefined && value.wakeMode !== undefined && value.mode !== value.wakeMode) {
+    const message = `\`${name}\` has \`mode\` and \`wakeMode\`, and they differ`
+    const hint = 'Keep one of the two.'
+    yield { path: [...path, 'wakeMode'], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+  }
+}
+
+function* checkContent(value: MappingValue, path: Path): Iterable<Finding> {
+  const needed = value.action === 'wake' ? 'text' : 'message'
+  if (value[needed] !== undefined || value[`${needed}Template`] !== undefined) return
+  const message = `\`${writePath(path)}\` has no \`${needed}\`, which the action \`${value.action}\` needs`
+  const hint = contentHint(value, needed)
+  yield { path, code: 'MISSING_KEY', message, hint }
+}
+
+function contentHint({ action, text, message }: MappingValue, needed: string): string {
+  if (action === 'agent' && text !== undefined) return 'With `text`, say `action: wake`.'
+  if (action === 'wake' && message !== undefined) return 'With `message`, say `action: agent`.'
+  return `Write \`${needed}:\` and what the agent is to read.`
+}
+
+/** Also of what changes a preset. */
+export function* checkTargets(
+  value: Pick<MappingValue, 'deliverTo' | 'channel' | 'to'>,
+  path: Path,
+): Iterable<Finding> {
+  if (value.deliverTo === undefined) return
+  for (const field of ['channel', 'to'] as const) {
+    if (value[field] === undefined) continue
+    const message = `\`${writePath(path)}\` has both \`deliverTo\` and \`${field}\``
+    const hint = `Write \`${field}\` into the items of \`deliverTo\`, or leave \`deliverTo\` out.`
+    yield { path: [...path, field], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+  }
+}
+
+function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {
+  const seen = new Set<string>()
+  for (const name of names) {
+    const folded = name.toLowerCase()
+    if (seen.has(folded)) {
+      const message = `\`${writePath([...path, name])}\` is the same header in another case`
+      const hint = 'Name it once, with a list of texts of which any may be equal.'
+      yield { path: [...path, name], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+    }
+    seen.add(folded)
+  }
+}
+
+function* checkBody(source: Source, body: unknown, path: Path): Iterable<Finding> {
+  for (const { path: found, digits } of findInexactNumbers(source, body, path)) {
+    const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
+    const field = writePath(found.slice(path.length).filter((key) => typeof key === 'string'))
+    const hint = `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
+    yield { path: found, code: 'INEXACT_NUMBER', message, hint }
+  }
+}
+
+/** Also of the `path` that a preset is served under. */
+export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding> {
+  if (endpoint === 'wake' || endpoint === 'agent') {
+    const message = `\`${writePath(path)}\` is the name of a built-in endpoint`
+    const hint = '`wake` and `agent` take no mappings; choose another name.'
+    yield { path, code: 'RESERVED_ENDPOINT', message, hint }
+    return
+  }
+  const finding = checkEndpointName(endpoint, path, 'value')
+  if (finding) yield finding
+}
+
+/** Paths that can be meant as they stand, but hardly are. */
+export function* oddPaths({ value, path }: Written, hooksPath: string): Iterable<Finding> {
+  const written = value.match?.path
+  if (written === undefined) return
+  const endpoint = bareName(written)
+  const place = [...path, 'match', 'path']
+  const odd = (what: string, hint: string): Finding => ({
+    path: place,
+    code: 'ODD_PATH',
+    message: `\`${writePath(place)}\` ${what}`,
+    hint,
+  })
+  const prefix = `${bareName(hooksPath)}/`
+  if (endpoint.startsWith(prefix))
+    yield odd(
+      `is served at /${prefix}${endpoint}`,
+      `Write \`${endpoint.slice(prefix.length)}\`: \`hooks.path\` is no part of it.`,
+    )
+  if (endpoint.includes('*'))
+    yield odd(
+      'holds a `*`, which stands for itself',
+      'Write `:name` for any one segment; without `path` a mapping serves every endpoint.',
+    )
+  if (/%[0-9a-f]{2}/i.test(endpoint))
+    yield odd('holds a `%` code, and names are compared once decoded', 'Write the character itself.')
+}
+
+const notOfWakes = [...fieldsOf.agent.filter((name) => !fieldsOf.wake.includes(name)), 'deliverTo', 'runner']
+const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
+  wake: [...notOfWakes, 'messageTemplate'],
+  agent: ['text', 'textTemplate'],
+}
+
+/** Fields that say nothing for the mapping's action. */
+export function* unusedFields({ value, path }: Written): Iterable<Finding> {
+  for (const field of unused[value.action]) {
+    if (value[field as keyof MappingValue] === undefined) continue
+    const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``
+    const hint = 'Remove it, or change `action`.'
+    yield { path: [...path, field], at: 'key', code: 'UNUSED_FIELD', message, hint }
+  }
+}

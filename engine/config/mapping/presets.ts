@@ -1,0 +1,155 @@
+/** Owns presets in use: their mappings, policies and tests with what the configuration wants to be different. */
+
+import type { Findings } from '../diagnostic/findings.ts'
+import type { CheckedFile } from '../file/checked-file.ts'
+import type { Reading } from '../file/reading.ts'
+import type { Source } from '../file/source.ts'
+import { type Path, writePath } from '../path.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import type { MappingValue } from '../schema/mapping-schema.ts'
+import { type AdjustableField, adjustableFields, type PresetUse } from '../schema/preset-schema.ts'
+import type { TestValue } from '../schema/test-schema.ts'
+import type { Finding } from '../schema/violation.ts'
+import type { PolicySet } from './endpoint-policies.ts'
+import type { Item, Written } from './entries.ts'
+import { itemsIn } from './items.ts'
+import { checkMatchPath, checkTargets } from './mapping-rules.ts'
+import { type PresetFile, readPresets } from './preset-file.ts'
+
+export interface Preset {
+  readonly name: string
+  readonly mappings: readonly Item[]
+  readonly tests: readonly Item<TestValue>[]
+  readonly policies: PolicySet
+}
+
+/** In their listed order. `folder` absent: none are shipped. */
+export async function loadPresets(
+  main: CheckedFile<ConfigurationValue> | undefined,
+  folder: string | undefined,
+  reading: Reading,
+  findings: Findings,
+): Promise<Preset[]> {
+  if (!main) return []
+  const files = await readPresets(main, folder, reading, findings)
+  return files.map((preset) => adjust(preset, main.source, findings))
+}
+
+/** What holds for all mappings of one preset. */
+interface Adjustment {
+  readonly use: PresetUse
+  readonly source: Source
+  readonly at: Path
+  readonly rename: Rename
+}
+
+/** A name of one of the preset's endpoints -> what it is served under. */
+type Rename = (endpoint: string) => string
+
+function adjust({ use, at, file }: PresetFile, source: Source, findings: Findings): Preset {
+  const origin = { kind: 'preset', name: use.name } as const
+  const mappings = [...itemsIn<MappingValue>(file.source, origin, file.value.mappings, ['mappings'])]
+  const tests = [...itemsIn<TestValue>(file.source, origin, file.value.tests, ['tests'])]
+  const policies = { source: file.source, path: ['endpoints'], policies: file.value.endpoints }
+  const sound = mappings.filter(({ path }) => findings.isSound(file.source, path))
+  for (const finding of checkUse(use, at, sound)) findings.report(source, finding)
+  for (const finding of unusedFields(use, at, sound)) findings.report(source, finding, 'warning')
+  // What is different and wrong has been told where it is written; in the preset it would be told again.
+  if (!findings.isSound(source, at)) return { name: use.name, mappings, tests, policies }
+  const rename = renaming(sound, use.path)
+  const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
+  return {
+    name: use.name,
+    mappings: mappings.map((item) => adjustMapping(item, { use, source, at, rename })),
+    tests: soundTests.flatMap((item) => adjustTest(item, use, rename)),
+    policies: { ...policies, rename },
+  }
+}
+
+function* checkUse(use: PresetUse, at: Path, items: readonly Item[]): Iterable<Finding> {
+  yield* checkTargets(use, at)
+  if (use.path === undefined) return
+  const path = [...at, 'path']
+  yield* checkMatchPath(use.path, path)
+  if (ownEndpoint(items) !== undefined) return
+  const message = `\`${writePath(path)}\` cannot be set: the preset serves several endpoints`
+  yield { path, code: 'INVALID_PATH', message, hint: 'Leave it out.' }
+}
+
+function* unusedFields(use: PresetUse, at: Path, items: readonly Item[]): Iterable<Finding> {
+  const useful = new Set<AdjustableField>(items.flatMap(({ value }) => adjustableFields[value.action]))
+  for (const name of Object.values(adjustableFields).flat()) {
+    if (use[name] === undefined || useful.has(name)) continue
+    const path = [...at, name]
+    const message = `\`${writePath(path)}\` has no effect: no mapping of the preset has such a field`
+    yield { path, at: 'key', code: 'UNUSED_FIELD', message, hint: 'Remove it.' }
+  }
+}
+
+/** The endpoint that all mappings share, or lie below; `` where they serve every endpoint. */
+function ownEndpoint(items: readonly Item[]): string | undefined {
+  const paths = items.map(({ value }) => value.match?.path ?? '/')
+  const [own = '/'] = paths.toSorted((one, other) => one.length - other.length)
+  if (own === '/') return paths.every((path) => path === '/') ? '/' : undefined
+  return paths.every((path) => path === own || path.startsWith(`${own}/`)) ? own : undefined
+}
+
+function renaming(items: readonly Item[], path: string | undefined): Rename {
+  const own = ownEndpoint(items)
+  return (endpoint) => {
+    if (path === undefined || own === undefined) return endpoint
+    if (endpoint === own || own === '/') return path
+    return endpoint.startsWith(`${own}/`) ? path + endpoint.slice(own.length) : endpoint
+  }
+}
+
+function adjustMapping(item: Item, { use, source, at, rename }: Adjustment): Item {
+  const { value } = item
+  const overridden = new Map<string, Written>()
+  const changed: Record<string, unknown> = { ...value }
+  for (const name of droppedFields(value.action, use)) delete changed[name]
+  for (const name of adjustableFields[value.action]) {
+    if (use[name] === undefined) continue
+    changed[name] = use[name]
+    overridden.set(name, { source, path: [...at, name] })
+  }
+  if (use.path !== undefined) {
+    changed['match'] = { ...value.match, path: rename(value.match?.path ?? '/') }
+    overridden.set('match.path', { source, path: [...at, 'path'] })
+  }
+  return { ...item, value: changed as MappingValue, overridden }
+}
+
+/** What would contradict what is different, or no longer fits it: an address belongs to its channel. */
+function droppedFields(action: MappingValue['action'], use: PresetUse): readonly (keyof MappingValue)[] {
+  if (action === 'wake') return use.mode === undefined ? [] : ['wakeMode']
+  return [
+    ...(use.wakeMode === undefined ? [] : (['mode'] as const)),
+    ...(use.deliverTo === undefined && use.channel === undefined
+      ? []
+      : (['channel', 'to', 'deliverTo'] as const)),
+    ...(use.to === undefined ? [] : (['deliverTo'] as const)),
+  ]
+}
+
+/** Without what it expects of a field that is different now; nothing where that was all. */
+function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Rename): Item<TestValue>[] {
+  const { request, expect, ...rest } = item.value
+  const fields = new Set<string>(
+    (['wake', 'agent'] as const).flatMap((action) => [
+      ...adjustableFields[action].filter((name) => use[name] !== undefined),
+      ...(isAdjusted(action, use) ? droppedFields(action, use) : []),
+    ]),
+  )
+  const without = <Expected extends object>(expected: Expected): Expected =>
+    Object.fromEntries(Object.entries(expected).filter(([name]) => !fields.has(name))) as Expected
+  const actions = expect.actions?.map(without)
+  const left = { ...without(expect), ...(actions && { actions }) }
+  if (Object.keys(left).length === 0) return []
+  const value = { ...rest, request: { ...request, endpoint: rename(request.endpoint) }, expect: left }
+  return [{ ...item, value }]
+}
+
+function isAdjusted(action: MappingValue['action'], use: PresetUse): boolean {
+  return adjustableFields[action].some((name) => use[name] !== undefined)
+}

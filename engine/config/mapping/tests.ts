@@ -1,0 +1,131 @@
+/** Owns the `tests:` of mapping files: from their items to requests and expectations whose bodies are read. */
+
+import type { TestEntry, TestSource } from '../configuration.ts'
+import type { Findings } from '../diagnostic/findings.ts'
+import { readNamedFile } from '../file/named-file.ts'
+import { plainCopy } from '../file/plain-copy.ts'
+import type { Reading } from '../file/reading.ts'
+import { type Path, writePath } from '../path.ts'
+import type { TestValue } from '../schema/test-schema.ts'
+import type { Finding } from '../schema/violation.ts'
+import { isTime } from '../time.ts'
+import { checkEndpointName } from './endpoint-name.ts'
+import { deepFreeze, type Item } from './entries.ts'
+import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
+
+/** Tests of the items that are sound, in order; everything else is reported. */
+export async function createTests(
+  items: readonly Item<TestValue>[],
+  reading: Reading,
+  findings: Findings,
+): Promise<TestEntry[]> {
+  const tests: TestEntry[] = []
+  const taken = new Map<string, Item<TestValue>>()
+  for (const item of items) {
+    const { value, source, path } = item
+    if (!findings.isSound(source, path)) continue
+    const name = nameOf(item)
+    const other = taken.get(`${source.file}\n${name}`)
+    if (other) findings.report(source, duplicateName(item, other))
+    else taken.set(`${source.file}\n${name}`, item)
+    for (const finding of checkTest(value, path)) findings.report(source, finding)
+    const { bodyFile } = value.request
+    const at = { source, path: [...path, 'request', 'bodyFile'] }
+    const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, reading, findings)
+    tests.push(createTest(item, body?.text))
+  }
+  return tests
+}
+
+function nameOf({ value, position }: Item<TestValue>): string {
+  return value.name ?? `test ${position}`
+}
+
+function duplicateName(item: Item<TestValue>, { source, path }: Item<TestValue>): Finding {
+  const { line, column } = source.place(path)
+  return {
+    path: item.value.name === undefined ? item.path : [...item.path, 'name'],
+    code: 'DUPLICATE_NAME',
+    message: `The name \`${nameOf(item)}\` is already that of the test at ${source.name}:${line}:${column}`,
+    hint: 'Every test of a file has a name of its own.',
+  }
+}
+
+function* checkTest({ request, now, expect }: TestValue, path: Path): Iterable<Finding> {
+  const inRequest = [...path, 'request']
+  const finding = checkEndpointName(request.endpoint, [...inRequest, 'endpoint'], 'value')
+  if (finding) yield finding
+  if (request.body !== undefined && request.bodyFile !== undefined) {
+    const message = `\`${writePath(inRequest)}\` has both \`body\` and \`bodyFile\``
+    const place = [...inRequest, 'bodyFile']
+    yield { path: place, at: 'key', code: 'DUPLICATE_FIELD', message, hint: 'Keep one of the two.' }
+  }
+  if (now !== undefined && !isTime(now)) {
+    const message = `\`${writePath([...path, 'now'])}\` must be a time as ISO 8601 with its zone`
+    yield { path: [...path, 'now'], code: 'INVALID_VALUE', message, hint: 'Write 2026-01-01T00:00:00Z.' }
+  }
+  yield* checkTextBody(request.body, [...inRequest, 'body'])
+  yield* checkExpectation(expect, [...path, 'expect'])
+}
+
+/** A payload may be a text; one that reads as JSON was hardly meant to be one. */
+function* checkTextBody(body: unknown, path: Path): Iterable<Finding> {
+  if (typeof body !== 'string' || !/^\s*[[{]/.test(body)) return
+  const message = `\`${writePath(path)}\` is JSON in quotes, which would be sent as a text`
+  const hint = 'Take the quotes off: JSON is YAML too. For a text that looks like JSON, name a `bodyFile`.'
+  yield { path, code: 'TEXT_BODY', message, hint }
+}
+
+/** What speaks of the request as a whole, and may stand beside `actions`. */
+const ofRequest: ReadonlySet<string> = new Set(['outcome', 'status', 'actions'])
+
+function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Finding> {
+  if (expect.actions === undefined) return
+  for (const key of Object.keys(expect)) {
+    if (ofRequest.has(key)) continue
+    const message = `\`${writePath(path)}\` has both \`actions\` and \`${key}\`, which does not go with it`
+    const hint = `Write \`${key}\` into an item of \`actions\`, or leave \`actions\` out.`
+    yield { path: [...path, key], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
+  }
+}
+
+function createTest(item: Item<TestValue>, bodyText: string | undefined): TestEntry {
+  const { value, source, path, origin } = item
+  const { line, column } = source.place(path)
+  const { endpoint, headers, query } = value.request
+  const request: TestSource['request'] = {
+    endpoint,
+    ...(headers && { headers: foldHeaders(headers) }),
+    ...(query && { query }),
+    ...(bodyText === undefined ? bodyOf(item) : { bodyText }),
+  }
+  return Object.freeze({
+    origin,
+    label: `${source.name}:${line}:${column}`,
+    value: deepFreeze({
+      name: nameOf(item),
+      request,
+      ...(value.now === undefined ? {} : { now: value.now }),
+      expect: value.expect,
+    }),
+    locate: (below: Path, offset?: number) =>
+      offset === undefined
+        ? source.place([...path, ...below])
+        : source.placeInText([...path, ...below], offset),
+  })
+}
+
+/** As text where YAML lost digits: a body must say what its author wrote. */
+function bodyOf({ value, source, path }: Item<TestValue>): Pick<TestSource['request'], 'body' | 'bodyText'> {
+  const { body } = value.request
+  if (body === undefined) return {}
+  const at = [...path, 'request', 'body']
+  const [inexact] = findInexactNumbers(source, body, at)
+  return inexact ? { bodyText: writeExactJson(source, body, at) } : { body: plainCopy(body) }
+}
+
+function foldHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const folded: Record<string, string> = Object.create(null)
+  for (const [name, text] of Object.entries(headers)) folded[name.toLowerCase()] = text
+  return folded
+}

@@ -1,0 +1,81 @@
+/** Owns checking a value against its schema: defaults go in, findings come out. */
+
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { TSchema } from 'typebox'
+import { parseDuration } from '../duration.ts'
+import { touches } from '../path.ts'
+import { keywords } from './keywords.ts'
+import { expectedValue } from './test-schema.ts'
+import { describeViolation, type Finding } from './violation.ts'
+
+/** Fills the value's defaults in place and says everything that is wrong with it. */
+export function checkValue(schema: TSchema, value: unknown): Finding[] {
+  const validate = validatorOf(schema)
+  if (validate(value)) return []
+  const findings = (validate.errors ?? []).map((error: ErrorObject) => describeViolation(error, value))
+  return worthSaying(findings.filter((finding) => finding !== undefined))
+}
+
+/** What is refused as a whole needs no further criticism, and one rule broken in two ways is one finding. */
+function worthSaying(findings: readonly Finding[]): Finding[] {
+  const early = findings.filter(({ code }) => code === 'NOT_YET_SUPPORTED')
+  const said = new Set<string>()
+  return findings.filter((finding) => {
+    if (early.some(({ path }) => path !== finding.path && covers(path, finding.path))) {
+      if (finding.code !== 'NOT_YET_SUPPORTED') return false
+    }
+    return !said.has(finding.message) && said.add(finding.message)
+  })
+}
+
+function covers(outer: Finding['path'], inner: Finding['path']): boolean {
+  return outer.length <= inner.length && touches(outer, inner)
+}
+
+/** Schemas are compiled at the first load and then kept: they never change. */
+const validators = new WeakMap<TSchema, ValidateFunction>()
+let ajv: Ajv | undefined
+
+function validatorOf(schema: TSchema): ValidateFunction {
+  let validate = validators.get(schema)
+  if (!validate) {
+    ajv ??= createAjv()
+    validate = ajv.compile(schema)
+    validators.set(schema, validate)
+  }
+  return validate
+}
+
+function createAjv(): Ajv {
+  // Inlined, a definition would be compiled once for each place that refers to it.
+  const created = new Ajv({
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    inlineRefs: false,
+  })
+  for (const keyword of keywords) created.addKeyword(keyword)
+  created.addKeyword({
+    keyword: 'later',
+    validate: (_: true, value: unknown) => isEmpty(value),
+  })
+  created.addSchema(expectedValue)
+  created.addKeyword({
+    keyword: 'atMostMs',
+    type: 'string',
+    validate: (limit: number, value: string) => {
+      try {
+        return parseDuration(value) <= limit
+      } catch {
+        return true
+      }
+    },
+  })
+  return created
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return true
+  return typeof value === 'object' && Object.keys(value).length === 0
+}

@@ -1,0 +1,229 @@
+/** Owns the configuration file: every key's type, default and documentation. No other place knows a default. */
+
+import * as Type from 'typebox'
+import { thinkingLevels } from '../settings.ts'
+import {
+  byName,
+  duration,
+  keys,
+  later,
+  oneOf,
+  open,
+  schemaKey,
+  section,
+  text,
+  textOrTexts,
+} from './keywords.ts'
+import { endpointPolicies, mappingList } from './mapping-schema.ts'
+import { presetList } from './preset-schema.ts'
+
+/** The longest wait of a Node.js timer. */
+const longestTimerMs = 2 ** 31 - 1
+
+const heartbeatPrompt = `This is a heartbeat: a regular look at what happened since the last one.
+Read the events above, if there are any. Do what they ask of you within your own instructions, and tell the user what needs their attention, the most important first.
+If nothing needs attention, answer with exactly {ackToken} and nothing else.`
+
+const gateway = section(
+  {
+    host: text({ default: '127.0.0.1', description: 'Address to listen on. Read at start only.' }),
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      default: 8787,
+      description: 'Port to listen on; 0 takes a free one. Read at start only.',
+    }),
+    auth: section(
+      {
+        token: Type.Optional(
+          Type.String({
+            description: 'Opens the admin API, console and metrics; without it there are none.',
+          }),
+        ),
+      },
+      { description: 'Who may use the admin surface.' },
+    ),
+    trustedProxies: Type.Array(text(), {
+      default: [],
+      description: 'Addresses or ranges of proxies whose X-Forwarded-For is believed.',
+    }),
+    dataDir: text({
+      default: './data',
+      description: 'Folder of everything that is stored. Read at start only.',
+    }),
+    store: text({
+      pattern: '^(sqlite|postgres(ql)?://\\S+)$',
+      default: 'sqlite',
+      expects: '`sqlite` or a postgres:// address',
+      description: '`sqlite`, or the address of a PostgreSQL database. Read at start only.',
+    }),
+    log: section(
+      {
+        level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+          default: 'info',
+          description: 'The least important lines that are still written.',
+        }),
+        format: Type.Optional(
+          oneOf(['pretty', 'json'], { description: 'Default: pretty on a terminal, else json.' }),
+        ),
+      },
+      { description: 'What the gateway writes to standard error.' },
+    ),
+    limits: section(
+      {
+        backlog: Type.Integer({
+          minimum: 1,
+          default: 1_000_000,
+          description: 'Queued runs and unsent deliveries above which requests are answered 503.',
+        }),
+      },
+      { description: 'How much may wait.' },
+    ),
+  },
+  { description: 'The process: where it listens, what it keeps, who is its admin.' },
+)
+
+const hooks = section(
+  {
+    enabled: Type.Boolean({ default: false, description: 'Whether hooks are answered at all.' }),
+    token: Type.Optional(
+      textOrTexts({ minItems: 1, description: 'What senders must show; a list while it is being rotated.' }),
+    ),
+    path: text({ default: '/hooks', description: 'Where hooks live; not `/`.' }),
+    allowQueryToken: Type.Boolean({
+      default: true,
+      description: 'Whether `?token=` (deprecated) is still taken.',
+    }),
+    allowedSessionKeyPrefixes: Type.Optional(
+      Type.Array(text(), { description: 'What a session key must begin with. Absent: anything.' }),
+    ),
+    maxBodyBytes: Type.Integer({
+      minimum: 1,
+      maximum: 104_857_600,
+      default: 1_048_576,
+      description: 'The longest body, decoded, in bytes.',
+    }),
+    bodyTimeout: duration({
+      default: '10s',
+      atMostMs: longestTimerMs,
+      description: 'How long a sender may take for its body.',
+    }),
+    maxActions: Type.Integer({ minimum: 1, default: 100, description: 'The most actions of one request.' }),
+    maxRenderedBytes: Type.Integer({
+      minimum: 1,
+      default: 262_144,
+      description: 'The most bytes that the templates of one request may render.',
+    }),
+    presets: presetList,
+    mappingsDir: text({ default: './mappings', description: 'Folder of mapping files, sub-folders too.' }),
+    transformsDir: text({ default: './transforms', description: 'Folder of transform modules.' }),
+    endpoints: endpointPolicies,
+    mappings: mappingList,
+    gmail: later('Written by `reveille webhooks gmail setup`.'),
+  },
+  { description: 'Who may send what, and what comes of it.' },
+)
+
+const history = section(
+  {
+    bodies: oneOf(['none', 'failed', 'all'], { default: 'failed', description: 'Whose bodies are kept.' }),
+    keep: duration({ default: '7d', description: 'How long history is kept.' }),
+  },
+  { description: 'What is kept of the past.' },
+)
+
+const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }>>({
+  type: ['array', 'object'],
+  items: text(),
+  additionalProperties: keys({ alias: Type.Optional(text({ description: 'A short name of the model.' })) }),
+  expects: 'a list of <provider>/<model>, or a map of them to {alias}',
+  description: 'The models that may be asked for. Absent: any.',
+})
+
+const agents = section(
+  {
+    defaults: section(
+      {
+        runner: text({ default: 'echo', description: 'A kind of runner, or a name in `agents.runners`.' }),
+        model: Type.Optional(text({ description: '<provider>/<model> or an alias of `models`.' })),
+        models: Type.Optional(models),
+        systemPrompt: Type.Optional(text({ description: 'What every agent is told first.' })),
+        thinking: Type.Optional(oneOf(thinkingLevels, { description: 'How much the model thinks.' })),
+        timeoutSeconds: Type.Integer({
+          minimum: 1,
+          maximum: 86_400,
+          default: 600,
+          description: 'Time for one run, all its attempts together, in seconds.',
+        }),
+        concurrency: Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          default: 4,
+          description: 'Runs of different sessions at one time.',
+        }),
+        heartbeat: section(
+          {
+            every: duration({
+              default: '30m',
+              atMostMs: longestTimerMs,
+              description: 'Time between two heartbeats of the main session.',
+            }),
+            idle: Type.Boolean({
+              default: false,
+              description: 'Whether a heartbeat without events asks the model.',
+            }),
+            ackToken: text({
+              default: 'HEARTBEAT_OK',
+              description: 'A reply of only this text is not delivered.',
+            }),
+            prompt: text({
+              default: heartbeatPrompt,
+              description: 'What a heartbeat asks; `{ackToken}` stands for that text.',
+            }),
+          },
+          { description: 'The regular turn of the main session.' },
+        ),
+      },
+      { description: 'What holds for every run that does not say otherwise.' },
+    ),
+    providers: later('Model providers of the runner `ai`.'),
+    runners: byName(
+      Type.Unsafe<{ kind: string } & Record<string, unknown>>({
+        type: 'object',
+        required: ['kind'],
+        properties: { kind: text({ description: 'The kind of runner.' }) },
+      }),
+      { default: {}, description: 'More runners by name.' },
+    ),
+    route: Type.Optional(
+      keys(
+        {
+          channel: text({ description: 'A configured channel.' }),
+          to: Type.Optional(text({ description: 'An address of that channel. Default: its `defaultTo`.' })),
+        },
+        { description: "Where the main session's first replies go." },
+      ),
+    ),
+  },
+  { description: 'Who answers, and how.' },
+)
+
+export const configurationSchema = keys({
+  $schema: schemaKey,
+  gateway,
+  hooks,
+  history,
+  agents,
+  channels: byName(open(), {
+    default: {},
+    names: {
+      pattern: '^[a-z][a-z0-9-]*$',
+      expects: 'lower-case letters, digits and hyphens, a letter first',
+    },
+    description: 'Channels by name; one that is named is configured.',
+  }),
+  plugins: Type.Array(text(), { default: [], description: 'More plugins: packages, or paths.' }),
+})
+
+/** The configuration file's value, defaults filled in. */
+export type ConfigurationValue = Type.Static<typeof configurationSchema>

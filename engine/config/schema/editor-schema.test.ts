@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import test from 'node:test'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { parse } from 'yaml'
+import { configurationSchema } from './configuration-schema.ts'
+import { editorSchemas } from './editor-schema.ts'
+import { mappingFileSchema } from './mapping-schema.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+const schemas = editorSchemas()
+
+const validators = new Map<string, ValidateFunction>()
+
+function validatorOf(name: keyof typeof schemas): ValidateFunction {
+  const known = validators.get(name)
+  if (known) return known
+  const validate = new Ajv({ strict: true, allErrors: true }).compile(schemas[name])
+  validators.set(name, validate)
+  return validate
+}
+
+/** What an editor would underline, by path. */
+function complaints(name: keyof typeof schemas, text: string): string[] {
+  const validate = validatorOf(name)
+  return validate(parse(text)) ? [] : [...new Set(validate.errors?.map(({ instancePath }) => instancePath))]
+}
+
+interface Ours {
+  readonly later?: true
+  readonly properties?: Readonly<Record<string, Ours>>
+  readonly items?: Ours
+  readonly additionalProperties?: boolean | Ours
+}
+
+interface Shown {
+  readonly type?: unknown
+  readonly description?: string
+  readonly anyOf?: readonly Shown[]
+  readonly properties?: Readonly<Record<string, Shown>>
+  readonly required?: readonly string[]
+  readonly items?: Shown
+  readonly additionalProperties?: boolean | Shown
+}
+
+/** Every key of ours beside what an editor is shown of it. */
+function* pairs(
+  ours: Ours,
+  shown: Shown | undefined,
+  path = '',
+): Iterable<[string, Ours, Shown | undefined]> {
+  const of = (type: string) => [shown, ...(shown?.anyOf ?? [])].find((one) => one?.type === type)
+  for (const [name, key] of Object.entries(ours.properties ?? {})) {
+    const found = of('object')?.properties?.[name]
+    yield [`${path}${name}`, key, found]
+    if (key.later !== true) yield* pairs(key, found, `${path}${name}.`)
+  }
+  if (ours.items) yield* pairs(ours.items, of('array')?.items, `${path}[].`)
+  const rest = of('object')?.additionalProperties
+  if (typeof ours.additionalProperties === 'object')
+    yield* pairs(ours.additionalProperties, typeof rest === 'object' ? rest : undefined, `${path}<name>.`)
+}
+
+const keys = [
+  ...pairs(configurationSchema as Ours, schemas.configuration as Shown),
+  ...pairs(mappingFileSchema as Ours, schemas.mappings as Shown),
+]
+
+test('what editors read is strict JSON Schema of draft 7', () => {
+  for (const name of ['configuration', 'mappings'] as const) {
+    assert.equal(schemas[name]['$schema'], 'http://json-schema.org/draft-07/schema#')
+    assert.ok(schemas[name]['title'])
+    assert.doesNotThrow(() => validatorOf(name))
+  }
+})
+
+test('every key is shown with its line of documentation, and none of a later version is', () => {
+  assert.ok(keys.length > 100)
+  const hidden = keys.filter(([, ours, shown]) => ours.later !== true && !shown?.description)
+  const early = keys.filter(([, ours, shown]) => ours.later === true && shown !== undefined)
+  assert.deepEqual(
+    [hidden, early].flat().map(([path]) => path),
+    [],
+  )
+})
+
+test('no word of ours is left in them', () => {
+  const words = JSON.stringify(schemas).match(/"(expects|references|later|editor|atMostMs)":/g)
+  assert.equal(words, null)
+})
+
+test('what has a default need not be written', () => {
+  assert.deepEqual(complaints('configuration', '{}'), [])
+  assert.deepEqual(complaints('mappings', '{}'), [])
+  const { port } = (schemas.configuration as unknown as { properties: { gateway: Shown } }).properties.gateway
+    .properties as unknown as { port: { default: unknown } }
+  assert.equal(port.default, 8787)
+})
+
+test('the configuration that init writes, its mappings and every preset are sound', async () => {
+  const template = join(root, 'runtime/scaffold/template')
+  assert.deepEqual(complaints('configuration', await readFile(join(template, 'reveille.yaml'), 'utf8')), [])
+  let files = 0
+  for (const folder of [join(template, 'mappings'), join(root, 'mappings')]) {
+    for (const name of await readdir(folder)) {
+      if (!name.endsWith('.yaml')) continue
+      files++
+      assert.deepEqual(complaints('mappings', await readFile(join(folder, name), 'utf8')), [], name)
+    }
+  }
+  assert.ok(files >= 2)
+})
+
+test('a whole configuration is sound, references and all', () => {
+  const text = `
+$schema: ./configuration.json
+gateway: { port: "\${PORT:-8787}", log: { level: "\${LEVEL}", format: json } }
+hooks:
+  enabled: "\${HOOKS}"
+  token: [a, "\${B}"]
+  bodyTimeout: "\${TIMEOUT:-10s}"
+  presets: [github, { name: stripe, channel: slack, deliver: "\${DELIVER}", deliverTo: [{ channel: last }] }]
+  mappings: [{ message: x, deliver: "{{a}}", timeoutSeconds: 5 }]
+history: { keep: 7d }
+agents: { defaults: { models: { openai/gpt-5: { alias: fast } } }, runners: { claude: { kind: command, preset: claude } } }
+channels: { terminal: {}, slack: { botToken: "\${TOKEN}" } }
+`
+  assert.deepEqual(complaints('configuration', text), [])
+})
+
+test('a body pattern is sound in each of its forms', () => {
+  const text = `mappings:
+  - message: x
+    match:
+      path: orders/:id
+      headers: { a: b, c: [d, e], f: { exists: true, pattern: "^g" } }
+      body:
+        action: opened
+        prefix: a key of the payload
+        count: { numeric: ['>', 10, '<=', 20], exists: true }
+        author: { anything-but: [a, null], suffix: x }
+        labels: [bug, null, 5, { name: { prefix: area/ } }, { prefix: odd, other: [{ pattern: x }] }]
+`
+  assert.deepEqual(complaints('mappings', text), [])
+})
+
+const wrong: Readonly<
+  Record<string, readonly [schema: 'configuration' | 'mappings', text: string, at: string]>
+> = {
+  'a misspelt key': ['configuration', 'hooks: { enabld: true }\n', '/hooks'],
+  'a misspelt key of a mapping': ['mappings', 'mappings: [{ mesage: x }]\n', '/mappings/0'],
+  'a misspelt key of a test': [
+    'mappings',
+    'tests: [{ request: { endpoint: a }, expect: { message: { contain: x } } }]\n',
+    '/tests/0/expect/message',
+  ],
+  'a port out of range': ['configuration', 'gateway: { port: 70000 }\n', '/gateway/port'],
+  'a reference in a mapping for a truth value': [
+    'mappings',
+    'mappings: [{ message: x, strict: "${A}" }]\n',
+    '/mappings/0/strict',
+  ],
+  'a key of a later version': ['mappings', 'mappings: [{ message: x, dedupe: { key: a } }]\n', '/mappings/0'],
+  'an operand of another type': [
+    'mappings',
+    'mappings: [{ message: x, match: { body: { a: { numeric: 5 } } } }]\n',
+    '/mappings/0/match/body/a/numeric',
+  ],
+  'an empty pattern': [
+    'mappings',
+    'mappings: [{ message: x, match: { body: {} } }]\n',
+    '/mappings/0/match/body',
+  ],
+}
+
+for (const [what, [schema, text, at]] of Object.entries(wrong)) {
+  test(`${what} is underlined`, () => {
+    const found = complaints(schema, text)
+    assert.ok(found.includes(at), `${at} is not among ${found.join(' ')}`)
+  })
+}

@@ -1,0 +1,32 @@
+/** Owns the keys that OpenClaw's `hooks` block has and ours does not, and what to write instead of each. */
+
+import { type Path, writePath } from '../path.ts'
+
+/** By the path from the file's root; that of a mapping without where its list stands. */
+const instead: ReadonlyMap<string, string> = new Map([
+  [
+    'hooks.allowedAgentIds',
+    'Remove it: no sender can choose an agent here; each mapping says with `runner` and `model` who answers.',
+  ],
+  [
+    'hooks.defaultSessionKey',
+    'Remove it, and write `sessionKey:` in the mappings that share a conversation; without one, each request has its own.',
+  ],
+  [
+    'hooks.allowRequestSessionKey',
+    'Remove it: a request to /agent may name its session; `allowedSessionKeyPrefixes: ["hook:"]` limits which.',
+  ],
+  ['hooks.internal', 'Remove it: those hooks run inside OpenClaw, and no webhook ever reaches them.'],
+  ['mapping.agentId', 'Remove it, and say with `runner` and `model` who answers.'],
+  [
+    'mapping.sessionMode',
+    'Remove it: runs of one `sessionKey` share a conversation; leave `sessionKey` out for a fresh one each time.',
+  ],
+])
+
+/** What to write instead of a key that OpenClaw knows; nothing for any other. */
+export function insteadOfForeignKey(path: Path): string | undefined {
+  const [first, second, ...rest] = path[0] === 'hooks' && path[1] === 'mappings' ? path.slice(1) : path
+  const inMapping = first === 'mappings' && typeof second === 'number'
+  return instead.get(writePath(inMapping ? ['mapping', ...rest] : path))
+}

@@ -1,0 +1,148 @@
+/** Owns the words for a value that does not fit its schema. */
+
+import type { ErrorObject } from 'ajv'
+import { foreignComment } from '../file/syntax.ts'
+import { nearestName } from '../nearest.ts'
+import { type Path, readPointer, writePath } from '../path.ts'
+import { insteadOfForeignKey } from './foreign-keys.ts'
+
+/** Something wrong at a path of one file. */
+export interface Finding {
+  readonly path: Path
+  /** Whether the key or the value is to be pointed at. Default: the value. */
+  readonly at?: 'key' | 'value'
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+}
+
+type Properties = Readonly<Record<string, ParentSchema>>
+
+interface ParentSchema {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly string[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly properties?: Properties
+  readonly expects?: string
+}
+
+/** One of the schema's errors as a finding; `root` is the value that was checked. Nothing of the value is quoted. */
+export function describeViolation(error: ErrorObject, root: unknown): Finding | undefined {
+  const path = readPointer(error.instancePath, root)
+  const schema = (error.parentSchema ?? {}) as ParentSchema
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return unknownKey([...path, String(error.params['additionalProperty'])], schema.properties ?? {})
+    case 'propertyNames':
+      return {
+        path: [...path, String(error.params['propertyName'])],
+        at: 'key',
+        code: 'INVALID_NAME',
+        message: `\`${writePath([...path, String(error.params['propertyName'])])}\` is not a good name`,
+        hint: `Names are ${(error.schema as ParentSchema).expects}.`,
+      }
+    case 'required': {
+      const missing = String(error.params['missingProperty'])
+      return {
+        path: [...path, missing],
+        code: 'MISSING_KEY',
+        message: `\`${writePath([...path, missing])}\` is missing`,
+        hint: `Write \`${missing}:\` here; it has no default.`,
+      }
+    }
+    case 'later':
+      return {
+        path,
+        at: 'key',
+        code: 'NOT_YET_SUPPORTED',
+        message: `\`${writePath(path)}\` is not supported yet by this version`,
+        hint: 'Remove it: leaving it in would look as if it had an effect.',
+      }
+    case 'pattern':
+      // Of a name: `propertyNames` has said it.
+      return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined
+    case 'atMostMs':
+      return { ...invalid(path, schema, error.data), hint: 'At most 24d: longer timers do not exist.' }
+    default:
+      return invalid(path, schema, error.data)
+  }
+}
+
+function unknownKey(path: Path, known: Properties): Finding {
+  const instead = insteadOfForeignKey(path)
+  if (instead !== undefined) {
+    const message = `\`${writePath(path)}\` is a key of OpenClaw that this gateway does not have`
+    return { path, at: 'key', code: 'FOREIGN_KEY', message, hint: instead }
+  }
+  return {
+    path,
+    at: 'key',
+    code: 'UNKNOWN_KEY',
+    message: `\`${writePath(path)}\` is not a known key`,
+    hint: guess(String(path.at(-1)), known),
+  }
+}
+
+function guess(name: string, known: Properties): string {
+  if (/^\/[/*]/.test(name)) return foreignComment
+  const names = Object.keys(known)
+  // A key of a map that stands beside it, written one level too high.
+  const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))
+  if (owners.length > 0) return `It belongs under ${owners.map((each) => `\`${each}\``).join(' or ')}.`
+  const nearest = nearestName(name, names)
+  return nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${names.join(', ')}.`
+}
+
+function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
+  const name = path.length === 0 ? 'The file' : `\`${writePath(path)}\``
+  return {
+    path,
+    code: 'INVALID_VALUE',
+    message: `${name} must be ${expectation(schema)}`,
+    hint: remedy(schema, value),
+  }
+}
+
+function expectation(schema: ParentSchema): string {
+  if (schema.expects) return schema.expects
+  if (schema.enum) return `one of ${schema.enum.join(', ')}`
+  switch (schema.type) {
+    case 'integer':
+      return wholeNumber(schema)
+    case 'boolean':
+      return 'true or false'
+    case 'array':
+      return 'a list'
+    case 'object':
+      return 'a map of keys'
+    default:
+      return schema.minLength ? 'text that is not blank' : 'text'
+  }
+}
+
+function wholeNumber({ minimum, maximum }: ParentSchema): string {
+  if (minimum === undefined) return 'a whole number'
+  return maximum === undefined
+    ? `a whole number of at least ${minimum}`
+    : `a whole number from ${minimum} to ${maximum}`
+}
+
+function remedy(schema: ParentSchema, value: unknown): string | undefined {
+  const takes = (type: string) =>
+    schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type))
+  if (schema.enum && typeof value === 'string') {
+    const nearest = nearestName(value, schema.enum)
+    return nearest && `Did you mean \`${nearest}\`?`
+  }
+  if (takes('boolean') && typeof value === 'string')
+    return 'Write it without quotes; yes, no, on and off are texts.'
+  if (takes('integer') && typeof value === 'string') return 'Write it without quotes and without a unit.'
+  if (takes('string') && typeof value === 'number' && !takes('integer') && !takes('number'))
+    return 'Put it in quotes.'
+  if (takes('string') && typeof value === 'boolean' && !takes('boolean')) return 'Put it in quotes.'
+  if (takes('array') && typeof value === 'string') return 'Write `[one, two]`, or one `- item` per line.'
+  if (takes('object') && Array.isArray(value)) return 'Write keys here, not a list.'
+  return undefined
+}
