@@ -45,7 +45,7 @@ function createWordCount(): { admits(value: string): boolean; onLiteral(literal:
   }
 }
 
-export interface BoundaryOptions extends Pick<FenceOptions, 'randomId'> {
+interface BoundaryOptions extends Pick<FenceOptions, 'randomId'> {
   /** Told how many characters a name adds, each time before it is put in; may throw, to stop there. */
   readonly onName?: (characters: number) => void
 }

@@ -42,7 +42,7 @@ export function testOf(expect: Expectation, value: Partial<TestSource> = {}): Te
   }
 }
 
-export interface Situation {
+interface Situation {
   readonly mappings?: readonly Mapping[]
   readonly body?: unknown
   readonly endpoint?: string

@@ -25,7 +25,7 @@ export interface TestResult {
   readonly unmatched: readonly Unmatched[]
 }
 
-export interface RunTestsOptions {
+interface RunTestsOptions {
   readonly tests: readonly TestEntry[]
   /** Compiled from the configuration that the tests belong to. */
   readonly snapshot: Snapshot

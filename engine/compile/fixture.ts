@@ -12,7 +12,7 @@ export const catalog: Catalog = {
   runners: ['echo', 'command'],
 }
 
-export const fixtureSettings: Settings = {
+const fixtureSettings: Settings = {
   file: '/etc/reveille/reveille.yaml',
   gateway: {
     host: '127.0.0.1',

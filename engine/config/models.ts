@@ -7,7 +7,7 @@ import type { ModelRules } from './settings.ts'
 type Defaults = ConfigurationValue['agents']['defaults']
 
 /** Whether a text has the form `<provider>/<model>`. */
-export function isModelName(text: string): boolean {
+function isModelName(text: string): boolean {
   return /^[^\s/]+\/\S+$/.test(text)
 }
 

@@ -7,7 +7,7 @@ import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { Finding } from './schema/violation.ts'
 
 /** A rule is asked only when nothing is wrong with what it reads. */
-export interface Rule {
+interface Rule {
   readonly reads: readonly Path[]
   check(value: ConfigurationValue): Iterable<Finding>
 }

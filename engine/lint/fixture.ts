@@ -25,7 +25,7 @@ export function testOf(
   }
 }
 
-export interface LintFixture {
+interface LintFixture {
   readonly tests?: readonly TestEntry[]
   readonly samples?: readonly Sample[]
   /** Changes the configuration that the mappings make. */

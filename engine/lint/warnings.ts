@@ -4,7 +4,7 @@ import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { LintCode } from './codes.ts'
 
-export interface Warning {
+interface Warning {
   readonly code: LintCode
   /** A sentence without its full stop. */
   readonly message: string

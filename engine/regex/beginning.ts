@@ -4,7 +4,7 @@ import { beginOfText } from './conditions.ts'
 import { operation, type Program } from './library.ts'
 import { takes } from './takes.ts'
 
-export interface Beginning {
+interface Beginning {
   /** A match begins where the text does, and nowhere else. */
   readonly atTextOnly: boolean
   /** The next position at which a match may begin; nothing where there is none. */

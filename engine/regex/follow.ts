@@ -4,7 +4,7 @@ import { type Instruction, operation } from './library.ts'
 import type { Threads } from './threads.ts'
 
 /** Adds them to the threads, with what is captured on the way, and gives the number of steps. */
-export type Follow = (
+type Follow = (
   threads: Threads,
   from: number,
   position: number,

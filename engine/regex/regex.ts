@@ -17,7 +17,7 @@ export interface RegexOptions {
   readonly multiline?: boolean
 }
 
-export interface RegexMatch {
+interface RegexMatch {
   /** In UTF-16 units. */
   readonly index: number
   readonly text: string

@@ -9,7 +9,7 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
 }
 
 /** A number by its source text; `JSON.stringify` prints it as it stands. */
-export interface ExactNumber {
+interface ExactNumber {
   readonly rawJSON: string
 }
 

@@ -19,7 +19,7 @@ export interface Covering {
   readonly program: Program | undefined
 }
 
-export interface ExplainParts {
+interface ExplainParts {
   readonly resolve: Resolve
   /** In matching order. */
   readonly covering: (endpoint: string) => readonly Covering[]

@@ -18,7 +18,7 @@ import { nextTurn, takeTurn } from './turn.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
 
-export interface ResolveParts {
+interface ResolveParts {
   /** The mappings that may match, in matching order. */
   readonly candidates: (request: HookRequest) => Candidates
   readonly rules: Rules

@@ -8,7 +8,7 @@ const stepsOfMapping = 1_600_000
 /** The clock is asked after so many: some 2 ms. */
 const stepsBetweenLooks = 200_000
 
-export interface StepCounter {
+interface StepCounter {
   /** The steps of the next mapping, which may go on to its own limit. */
   readonly begin: () => Steps
   /** Nothing while there is time left; else what resolves when everything else has had a turn. */

@@ -1,6 +1,6 @@
 /** Owns what strangers send to expressions: bodies of a given size, each made for what an expression does; for tests. */
 
-export interface HostileBody {
+interface HostileBody {
   readonly name: string
   readonly payload: unknown
   /** Expressions for which it is the worst. */

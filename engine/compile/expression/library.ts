@@ -68,7 +68,7 @@ export function evaluationOf(frame: Frame): Evaluation {
   return base.evaluation
 }
 
-export type LibraryFunction = (this: unknown, ...values: readonly unknown[]) => unknown
+type LibraryFunction = (this: unknown, ...values: readonly unknown[]) => unknown
 
 let frame: Frame | undefined
 

@@ -1,7 +1,7 @@
 /** Owns how an evaluation is ended where a payload makes it too large, in the form of the library's own errors. */
 
 /** `reason` continues the sentence "the expression failed: ". */
-export interface Limit {
+interface Limit {
   readonly code: string
   readonly reason: string
 }

@@ -19,7 +19,7 @@ const mostWaiting = 32
 /** Parallel branches of one evaluation that go on together after a turn. */
 const released = 16
 
-export interface Clock {
+interface Clock {
   /** Milliseconds, to end slices by. */
   readonly now: () => number
   /** Milliseconds of the processor that this thread has used: waiting behind others costs nobody. */
@@ -33,7 +33,7 @@ export interface Turns {
   readonly turn: () => Promise<void> | undefined
 }
 
-export type Scheduler = <Result>(run: (turns: Turns) => Promise<Result>) => Promise<Result>
+type Scheduler = <Result>(run: (turns: Turns) => Promise<Result>) => Promise<Result>
 
 interface Evaluation extends Turns {
   used: number

@@ -8,7 +8,7 @@ export interface NumericBound {
 }
 
 /** The bounds, or what is wrong with them: it completes a sentence. `at`: the position in the list, if one is to blame. */
-export type ReadBounds =
+type ReadBounds =
   | { readonly bounds: readonly NumericBound[] }
   | { readonly bounds: undefined; readonly problem: string; readonly at?: number }
 

@@ -8,7 +8,7 @@ import { type Frame, innerFrame, type Reader, type Step } from './frame.ts'
 import { type Block, type Program, TemplateError } from './grammar.ts'
 import { isTruthy } from './truth.ts'
 
-export interface BlockParts {
+interface BlockParts {
   readonly block: Block
   readonly environment: Environment
   /** The block's one argument. */

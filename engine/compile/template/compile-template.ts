@@ -23,7 +23,7 @@ import {
 import { type Helper, helpers } from './helpers.ts'
 import { compilePath } from './path.ts'
 
-export interface CompiledTemplate {
+interface CompiledTemplate {
   readonly render: Template
   /** The operator's words before the first placeholder. */
   readonly prefix: string

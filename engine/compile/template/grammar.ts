@@ -35,7 +35,7 @@ export interface Content extends Node {
   readonly value: string
 }
 
-export interface Comment extends Node {
+interface Comment extends Node {
   readonly type: 'CommentStatement'
 }
 

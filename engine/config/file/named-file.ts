@@ -6,7 +6,7 @@ import { type Path, writePath } from '../path.ts'
 import { ReadError, type Reading } from './reading.ts'
 import type { Source } from './source.ts'
 
-export interface NamedFile {
+interface NamedFile {
   /** Absolute. */
   readonly file: string
   readonly text: string

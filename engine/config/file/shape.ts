@@ -26,7 +26,7 @@ export interface Pending {
   readonly type: readonly string[]
 }
 
-export interface Shaped {
+interface Shaped {
   readonly value: unknown
   readonly pending: readonly Pending[]
 }

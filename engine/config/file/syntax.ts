@@ -44,7 +44,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
 /** For who brings a file of JSON5, where a comment may even be read as part of a key. */
 export const foreignComment = 'Comments begin with `#` here; `//` and `/*` are those of JSON5.'
 
-export interface SyntaxFault {
+interface SyntaxFault {
   readonly code: string
   readonly message: string
   readonly hint?: string

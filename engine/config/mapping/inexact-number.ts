@@ -4,7 +4,7 @@ import type { Source } from '../file/source.ts'
 import type { Path } from '../path.ts'
 
 /** Such a number and its place. */
-export interface InexactNumber {
+interface InexactNumber {
   readonly path: Path
   readonly digits: string
 }
