@@ -1,0 +1,34 @@
+/** Owns how a clause that failed is set: what was expected above what was found. */
+
+import type { ClauseTrace } from '@reveille/engine'
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
+
+/** Of an object or list that was found; its beginning tells little of it. UTF-16 units. */
+const longestWhole = 80
+/** Words are not broken into less room than this. */
+const leastRoom = 20
+
+/** Lines without indentation, of at most so many columns where their words allow it. */
+export function formatClause(
+  { path, expected, actual, error }: ClauseTrace,
+  columns = Number.POSITIVE_INFINITY,
+): string[] {
+  const label = printable(path)
+  const blank = ' '.repeat(label.length)
+  const found = error === undefined ? shortened(actual ?? 'nothing') : `an error: ${error}`
+  return [
+    ...hung(`${label}  expected  `, printable(expected), columns),
+    ...hung(`${blank}  found     `, printable(found), columns),
+  ]
+}
+
+function shortened(actual: string): string {
+  const isWhole = actual.startsWith('{') || actual.startsWith('[')
+  return isWhole && actual.length > longestWhole ? `${actual.slice(0, longestWhole)}…` : actual
+}
+
+function hung(head: string, text: string, columns: number): string[] {
+  const [first = '', ...rest] = wrapWords(text, Math.max(columns - head.length, leastRoom))
+  return [`${head}${first}`, ...rest.map((line) => `${' '.repeat(head.length)}${line}`)]
+}

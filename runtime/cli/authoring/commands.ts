@@ -1,0 +1,145 @@
+/** Owns the commands by which authors write mappings and come to trust them: names, options and help. */
+
+import { Argument, type Command, Option } from 'commander'
+import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
+import { listCodes } from './lint/codes.ts'
+
+/** `init`: the command below which `init mapping` stands. */
+export function addAuthoringCommands(program: Command, init: Command, { io, finish }: Hands): void {
+  init
+    .command('mapping')
+    .description('copy a preset beside the configuration, to edit; never over a file')
+    .argument('<name>', 'the preset')
+    .argument('[dir]', "the configuration's folder (default: this one, or local)")
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      examples('reveille init mapping github', 'reveille init mapping stripe /etc/reveille'),
+    )
+    // The option is taken by `init`, which has it too.
+    .action((name, dir, _options, command: Command) =>
+      finish(
+        import('./init-mapping.ts').then(({ initMapping }) =>
+          initMapping(name, dir, command.optsWithGlobals(), io),
+        ),
+      ),
+    )
+
+  program
+    .command('check')
+    .description('load and compile the configuration as the gateway would, and start nothing')
+    .addOption(configOption())
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', examples('reveille check', 'reveille check --config local/reveille.yaml --json'))
+    .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
+
+  program
+    .command('lint')
+    .description('what a configuration that compiles says without meaning it')
+    .addOption(configOption())
+    .option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json')
+    .option('--allow <code...>', 'let these findings be')
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', lintHelp)
+    .action((options) => finish(import('./lint/lint.ts').then(({ lint }) => lint(options, io))))
+
+  program
+    .command('schema')
+    .description('print the JSON Schema by which an editor completes and checks a file')
+    .addArgument(
+      new Argument('[which]', 'the file it is for')
+        .choices(['configuration', 'mappings'])
+        .default('configuration'),
+    )
+    .option('--out <file>', 'write it there, over an older one')
+    .option('--json', 'answer as JSON; the schema is that anyway')
+    .addHelpText(
+      'after',
+      examples('reveille schema mappings', 'reveille schema mappings --out .schemas/mappings.json'),
+    )
+    .action((which, options) =>
+      finish(import('./schema.ts').then(({ schema }) => schema(which, options, io))),
+    )
+
+  program
+    .command('test')
+    .description('run the tests of mapping files, and of the presets in use')
+    .argument('[pattern...]', 'files, folders or parts of names (default: every test)')
+    .addOption(configOption())
+    .addOption(new Option('--preset <name>', 'test a preset, without any configuration').argParser(collect))
+    .addOption(new Option('--presets <which>', 'test every preset').choices(['all']))
+    .option('--watch', 'run again when a file changes, until Ctrl-C')
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'reveille test',
+        'reveille test mappings/github.yaml --watch',
+        'reveille test "pull request" --config local/reveille.yaml',
+        'reveille test --preset github --preset stripe',
+        'reveille test --presets all --json',
+      ),
+    )
+    .action((patterns, options) =>
+      finish(import('./testing/test.ts').then(({ test }) => test(patterns, options, io))),
+    )
+
+  addTrial('try', 'what a request would do; nothing is sent and nothing is stored')
+  addTrial('explain', 'why each mapping does or does not match a request, and where each field comes from')
+
+  function addTrial(name: 'try' | 'explain', description: string): void {
+    const command = program.command(name).description(description)
+    if (name === 'explain')
+      command.argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a request')
+    else command.argument('<endpoint>', 'the <name> of /hooks/<name>')
+    command
+      .option('--payload <file>', 'the body, JSON or (*.form) a form; - reads standard input')
+      .addOption(
+        new Option('--header <line>', "a header, as 'name: value'; again for more").argParser(collect),
+      )
+      .addOption(
+        new Option('--query <pair>', "a part of the query, as 'name=value'; again for more").argParser(
+          collect,
+        ),
+      )
+      .addOption(configOption())
+      .option('--json', 'answer as JSON')
+      .addHelpText('after', trialExamples[name])
+      .action((endpoint, options) =>
+        finish(
+          name === 'try'
+            ? import('./trial/try.ts').then(({ tryEndpoint }) => tryEndpoint(endpoint, options, io))
+            : import('./trial/explain.ts').then(({ explain }) => explain(endpoint, options, io)),
+        ),
+      )
+  }
+}
+
+const lintHelp = `
+Besides what loading warns of, it tells of a mapping that
+${listCodes()}
+
+The bodies of tests are samples too. A comment lets one finding be:
+  # reveille-lint-disable-next-line CODE
+${examples('reveille lint', 'reveille lint --samples payloads', 'reveille lint --allow SHARED_SESSION MISSING_TESTS')}`
+
+const trialExamples = {
+  try: examples(
+    "reveille try github --payload pull-request.json --header 'x-github-event: pull_request'",
+    'curl -s https://example.com/body.json | reveille try generic --payload -',
+    'reveille try wake --payload wake.json --json',
+  ),
+  explain: `
+With the id of a request, a running gateway is asked why it was ignored; it keeps
+that for the last 20 ignored requests of each endpoint.
+${reachHelp}
+${examples(
+  "reveille explain github --payload pull-request.json --header 'x-github-event: pull_request'",
+  'reveille explain eeb30a',
+)}`,
+}
+
+/** An option that may stand several times. */
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value]
+}

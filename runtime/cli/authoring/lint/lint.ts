@@ -1,0 +1,70 @@
+/** `reveille lint`: what a configuration that compiles says without meaning it. */
+
+import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
+import { CommandFailure } from '../../command-failure.ts'
+import { findConfiguration, formatDiagnostics, load, shownPath } from '../../configuration.ts'
+import { counted } from '../../counted.ts'
+import type { Io } from '../../io.ts'
+import { compile } from '../compile.ts'
+import { lintCodes } from './codes.ts'
+import { isExcused } from './excuse.ts'
+import { readSamples } from './samples.ts'
+
+interface LintOptions {
+  readonly config?: string
+  readonly samples?: string
+  readonly allow?: readonly string[]
+  readonly json?: boolean
+}
+
+export async function lint(options: LintOptions, io: Io): Promise<number> {
+  const allowed = checkCodes(options.allow ?? [])
+  const file = findConfiguration(options, io)
+  const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)
+  const compiled = compile(await load(options, io), io)
+  if (!compiled.ok) {
+    report(false, compiled.diagnostics, file, options, io)
+    return 1
+  }
+  const { configuration, snapshot, warnings } = compiled
+  const found = inFileOrder([...warnings, ...(await lintConfiguration({ configuration, snapshot, samples }))])
+  const told = found.filter((each) => !allowed.has(each.code) && !isExcused(each))
+  report(told.length === 0, told, file, options, io)
+  return told.length === 0 ? 0 : 1
+}
+
+/** What loading warns of may be allowed too; only a slip in one of our own codes can be known for one. */
+function checkCodes(codes: readonly string[]): ReadonlySet<string> {
+  for (const code of codes) {
+    if (code in lintCodes) continue
+    const nearest = nearestName(code, Object.keys(lintCodes))
+    if (nearest !== undefined)
+      throw new CommandFailure(2, `There is no code ${code}. Did you mean ${nearest}?`)
+    if (!/^[A-Z_]+$/.test(code)) throw new CommandFailure(2, `${code} is no code; --help lists them.`)
+  }
+  return new Set(codes)
+}
+
+function report(
+  ok: boolean,
+  diagnostics: readonly Diagnostic[],
+  file: string,
+  options: LintOptions,
+  io: Io,
+): void {
+  if (options.json) {
+    io.out(`${JSON.stringify({ ok, file, diagnostics }, null, 2)}\n`)
+    return
+  }
+  if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
+  if (ok) io.out(`${shownPath(file, io)}: no findings.\n`)
+  else io.err(`${shownPath(file, io)}: ${countOf(diagnostics)}.\n`)
+}
+
+function countOf(diagnostics: readonly Diagnostic[]): string {
+  const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity)
+  return [
+    ...(error.length > 0 ? [counted(error.length, 'error')] : []),
+    ...(warning.length > 0 ? [counted(warning.length, 'warning')] : []),
+  ].join(', ')
+}

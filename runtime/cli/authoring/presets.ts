@@ -1,0 +1,27 @@
+/** Owns which presets there are, and what is said to who names another. */
+
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { nearestName } from '@reveille/engine'
+import { presetsFolder } from '../../presets-folder.ts'
+import { CommandFailure } from '../command-failure.ts'
+
+const ending = '.yaml'
+
+/** Sorted. */
+export function knownPresets(): readonly string[] {
+  const files = readdirSync(presetsFolder()).filter((file) => file.endsWith(ending))
+  return files.map((file) => path.basename(file, ending)).sort()
+}
+
+/**
+ * The preset's file; absolute.
+ * @throws CommandFailure (bad usage) when there is none of that name
+ */
+export function presetFile(name: string): string {
+  const known = knownPresets()
+  if (known.includes(name)) return path.join(presetsFolder(), `${name}${ending}`)
+  const nearest = nearestName(name, known)
+  const guess = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  throw new CommandFailure(2, `There is no preset ${name}.${guess} There are ${known.join(', ')}.`)
+}

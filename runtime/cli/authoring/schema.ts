@@ -1,0 +1,32 @@
+/** `reveille schema`: the JSON Schemas that editors read. */
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { packageFile } from '../package-folder.ts'
+
+export async function schema(
+  which: 'configuration' | 'mappings',
+  options: { readonly out?: string; readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  const text = await readFile(packageFile('schemas', `${which}.json`), 'utf8')
+  if (options.out === undefined) {
+    io.out(text)
+    return 0
+  }
+  const target = path.resolve(io.cwd, options.out)
+  await mkdir(path.dirname(target), { recursive: true })
+  await writeFile(target, text)
+  const file = shownPath(target, io)
+  io.out(options.json ? `${JSON.stringify({ file })}\n` : `wrote ${file}\n\n${advice(which, target, io)}`)
+  return 0
+}
+
+function advice(which: 'configuration' | 'mappings', target: string, io: Io): string {
+  const [reader, folder] =
+    which === 'mappings' ? ['a file in mappings/', 'mappings'] : ['reveille.yaml here', '.']
+  const address = path.relative(path.resolve(io.cwd, folder), target).replaceAll('\\', '/')
+  return `The first line of ${reader}, for editors:\n# yaml-language-server: $schema=${address}\n`
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPaint } from '../../../observe/paint.ts'
+import { formatDifference } from './difference.ts'
+
+const plain = createPaint({ colour: false })
+
+function between(wanted: string, actual: string): string[] {
+  const [expected, found] = [JSON.stringify(wanted), JSON.stringify(actual)]
+  return formatDifference({ expected, actual: found, texts: { wanted, actual } }, plain)
+}
+
+test('a long line is cut around the first difference, which stays marked', () => {
+  const same = 'x'.repeat(300)
+  const [expected = '', actual = '', mark = ''] = between(`${same}a${same}`, `${same}b${same}`)
+  const at = mark.indexOf('^')
+  assert.deepEqual([expected[at], actual[at]], ['a', 'b'])
+  assert.ok(expected.length < 120)
+})
+
+test('the mark stands right below wide characters', () => {
+  const [, actual = '', mark = ''] = between('灯a', '灯b')
+  assert.equal(mark.indexOf('^'), actual.indexOf('b') + 1)
+})
+
+test('equal lines far from a difference are left out', () => {
+  const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`)
+  const told = between(lines.join('\n'), lines.with(10, 'other').join('\n'))
+  assert.deepEqual(told, [
+    '- expected  + actual',
+    '  …',
+    '  line 8',
+    '  line 9',
+    '- line 10',
+    '+ other',
+    '  line 11',
+    '  line 12',
+    '  …',
+  ])
+})
+
+test('of texts that have nothing in common the first lines are shown, whatever their size', () => {
+  const text = (word: string) => Array.from({ length: 5000 }, (_, index) => `${word} ${index}`).join('\n')
+  const told = between(text('one'), text('other'))
+  assert.equal(told[1], '- one 0')
+  assert.equal(told.at(-1), '… 9940 more lines')
+})
+
+test('a text that should have held another is shown in its first lines', () => {
+  const actual = Array.from({ length: 22 }, (_, index) => String(index)).join('\n')
+  const told = formatDifference({ expected: 'text that contains "x"', actual: '', texts: { actual } }, plain)
+  assert.deepEqual(told.slice(0, 3), ['expected  text that contains "x"', 'actual', '│ 0'])
+  assert.deepEqual(told.slice(-2), ['│ 19', '│ … 2 more lines'])
+})
+
+test('a part of several lines is shown as lines', () => {
+  const part = 'a\nb'
+  const expected = `text that contains ${JSON.stringify(part)}`
+  assert.deepEqual(formatDifference({ expected, actual: '"c"', texts: { actual: 'c', part } }, plain), [
+    'expected  text that contains',
+    '│ a',
+    '│ b',
+    'actual',
+    '│ c',
+  ])
+})

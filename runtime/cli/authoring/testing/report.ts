@@ -1,0 +1,137 @@
+/** Owns how the results of tests are set for people: a line for each, and for a failed one all that explains it. */
+
+import {
+  formatPlace,
+  type Mismatch,
+  shownFile,
+  type TestResult,
+  type Unmatched,
+  writePath,
+} from '@reveille/engine'
+import type { Paint } from '../../../observe/paint.ts'
+import { printable } from '../../../observe/printable.ts'
+import { formatDiagnostics, placeFrom } from '../../configuration.ts'
+import { counted } from '../../counted.ts'
+import { type Io, paintFor } from '../../io.ts'
+import { formatClause } from '../clause.ts'
+import { formatDifference } from './difference.ts'
+import type { TestOutcome, TestRun } from './run.ts'
+
+/** Mappings that are told where none matched. */
+const shownUnmatched = 3
+
+/** What goes to standard output; diagnostics go to standard error. */
+export function formatRun(run: TestRun, io: Io): { readonly out: string; readonly err: string } {
+  const paint = paintFor(io)
+  if (!run.ok) {
+    const errors = run.diagnostics.filter(({ severity }) => severity === 'error').length
+    const closing = `No test was run: ${counted(errors, 'error')} in ${run.source}.`
+    return { out: '', err: `${formatDiagnostics(run.diagnostics, io)}\n\n${closing}\n` }
+  }
+  const err = run.unfit.map((pattern) => `No test fits "${printable(pattern)}".\n`).join('')
+  if (run.results.length === 0) return { out: run.known === 0 ? noTests(run.source) : '', err }
+  const setting = { paint, io, folder: run.folder }
+  const files = Map.groupBy(run.results, ({ test }) => test.locate([]).file)
+  const blocks = [...files.values()].map((results) => formatFile(results, setting))
+  return { out: `${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n`, err }
+}
+
+export function isGood(run: TestRun): boolean {
+  return run.ok && run.results.every((result) => result.passed || isTaken(result))
+}
+
+function isTaken({ takenBy }: TestOutcome): boolean {
+  return takenBy !== undefined
+}
+
+function noTests(source: string): string {
+  return `There are no tests in ${source}.\n\nThey stand beside the mappings, in the same file:\n${example}`
+}
+
+const example = `
+  tests:
+    - name: an opened pull request is reviewed
+      request:
+        endpoint: github
+        headers: { x-github-event: pull_request }
+        body: { action: opened, number: 42 }
+      expect: { action: agent, message: { contains: "#42" } }
+`
+
+interface Setting {
+  readonly paint: Paint
+  readonly io: Io
+  /** Where the places of mappings start. */
+  readonly folder: string
+}
+
+function formatFile(results: readonly TestOutcome[], setting: Setting): string {
+  const { paint, io } = setting
+  const lines = results.flatMap((result) => {
+    const name = printable(result.test.value.name)
+    if (result.passed) return [`  ${paint.green('✓')} ${name}`]
+    if (result.takenBy !== undefined) {
+      const note = `your mapping "${printable(result.takenBy)}" takes its request`
+      return [paint.dim(`  - ${name}: ${note}`)]
+    }
+    return [`  ${paint.red('✗')} ${paint.bold(name)}`, ...formatFailure(result, setting).map(setIn), '']
+  })
+  const { test } = results[0] as TestOutcome
+  return `${[paint.bold(shownFile(test.locate([]), io.cwd)), ...lines].join('\n').trimEnd()}\n`
+}
+
+const indent = ' '.repeat(6)
+
+function setIn(line: string): string {
+  return line === '' ? '' : `${indent}${line}`
+}
+
+function formatFailure({ mismatches, observed, unmatched }: TestResult, setting: Setting): string[] {
+  const { paint, io } = setting
+  const told = mismatches.flatMap((mismatch) => formatMismatch(mismatch, paint, io))
+  const reason = observed?.reason === undefined ? [] : ['', `because    ${printable(observed.reason)}`]
+  const why = unmatched.slice(0, shownUnmatched).flatMap((each) => ['', ...formatUnmatched(each, setting)])
+  const more = unmatched.length - shownUnmatched
+  return [
+    ...told,
+    ...reason,
+    ...why,
+    ...(more > 0 ? [paint.dim(`… and ${more} more that did not match`)] : []),
+  ]
+}
+
+function formatMismatch(mismatch: Mismatch, paint: Paint, io: Io): string[] {
+  const { path, place, hint } = mismatch
+  const what = path[0] === 'expect' && path.length > 1 ? path.slice(1) : path
+  return [
+    `${paint.cyan(formatPlace(place, io.cwd))}  ${writePath(what)}`,
+    ...formatDifference(mismatch, paint),
+    ...(hint === undefined ? [] : [`hint: ${printable(hint)}`]),
+  ]
+}
+
+function formatUnmatched({ mapping, place, reason, clause }: Unmatched, setting: Setting): string[] {
+  const { paint, io, folder } = setting
+  const head = `mapping "${printable(mapping)}" ${reason}`
+  const room = (io.columns ?? Number.POSITIVE_INFINITY) - indent.length - 2
+  return [
+    place === undefined ? head : `${head}  ${paint.dim(placeFrom(place, folder, io))}`,
+    ...(clause ? formatClause(clause, room).map((line) => `  ${line}`) : []),
+  ]
+}
+
+function closing(results: readonly TestOutcome[], tookMs: number, paint: Paint): string {
+  const { passed, failed, taken } = countsOf(results)
+  const counts = [
+    ...(passed > 0 ? [paint.green(`${passed} passed`)] : []),
+    ...(failed > 0 ? [paint.red(`${failed} failed`)] : []),
+    ...(taken > 0 ? [`${taken} taken by your mappings`] : []),
+  ]
+  return `${counts.join(', ')} ${paint.dim(`(${(tookMs / 1000).toFixed(1)} s)`)}`
+}
+
+export function countsOf(results: readonly TestOutcome[]) {
+  const passed = results.filter((result) => result.passed).length
+  const taken = results.filter(isTaken).length
+  return { passed, failed: results.length - passed - taken, taken }
+}

@@ -1,0 +1,57 @@
+/** Owns whose tests are run: those of a configuration, or those of presets without any. */
+
+import path from 'node:path'
+import { type Files, type Loaded, loadConfiguration, realFiles } from '@reveille/engine'
+import { presetsFolder } from '../../../presets-folder.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { findConfiguration, load, shownPath } from '../../configuration.ts'
+import type { Io } from '../../io.ts'
+import { knownPresets, presetFile } from '../presets.ts'
+
+export interface SourceOptions {
+  readonly config?: string
+  readonly preset?: readonly string[]
+  readonly presets?: 'all'
+}
+
+export interface TestSource {
+  /** For people: a file, or the presets. */
+  readonly name: string
+  /** Where the files of the tests are looked for, besides the working directory. */
+  readonly folder: string
+  load(): Promise<Loaded>
+}
+
+/** @throws CommandFailure (bad usage) when there is no such file or preset */
+export function findTestSource(options: SourceOptions, io: Io): TestSource {
+  const { config, preset = [], presets } = options
+  if (preset.length === 0 && presets === undefined) {
+    const file = findConfiguration(options, io)
+    return { name: shownPath(file, io), folder: path.dirname(file), load: () => load(options, io) }
+  }
+  if (config !== undefined)
+    throw new CommandFailure(2, 'Presets are tested without a configuration; leave out --config.')
+  const names = presets === 'all' ? knownPresets() : preset
+  names.forEach(presetFile)
+  const folder = presetsFolder()
+  return {
+    name: names.length === 1 ? `the preset ${names[0]}` : `${names.length} presets`,
+    folder,
+    load: () => loadPresets(folder, names),
+  }
+}
+
+/** A configuration that exists in memory alone, among the presets; it has nothing to say but their names. */
+function loadPresets(folder: string, names: readonly string[]): Promise<Loaded> {
+  const file = path.join(folder, 'presets.json')
+  const text = Buffer.from(JSON.stringify({ hooks: { presets: names } }))
+  const files: Files = {
+    ...realFiles,
+    readFile: async (asked) => (asked === file ? text : realFiles.readFile(asked)),
+    stat: async (asked) =>
+      asked === file
+        ? { isFile: () => true, isDirectory: () => false, size: text.length }
+        : realFiles.stat(asked),
+  }
+  return loadConfiguration({ file, env: {}, files, presets: folder })
+}

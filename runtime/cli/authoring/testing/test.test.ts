@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { presetsFolder } from '../../../presets-folder.ts'
+import { createCommandLine } from '../../io-fixture.ts'
+
+const mapping = `mappings:
+  - id: opened
+    match:
+      path: github
+      headers: { x-github-event: pull_request }
+      when: action = "opened"
+    message: |-
+      Review #{{number}}
+      by {{login}}
+    name: GitHub
+`
+const request = `
+    request:
+      endpoint: github
+      headers: { X-GitHub-Event: pull_request }
+      body: { action: opened, number: 42, login: ada }`
+const good = `${mapping}tests:
+  - name: an opened pull request is reviewed${request}
+    expect: { mapping: opened, message: { contains: "#42" }, name: GitHub }
+  - name: another action is ignored
+    request: { endpoint: github, body: { action: closed } }
+    expect: { outcome: ignored, status: 200 }
+`
+const files = { 'reveille.yaml': 'hooks: { mappingsDir: mappings }\n', 'mappings/github.yaml': good }
+
+test('each file and each test has a line, and the last one counts', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, out, err } = await run('test')
+  assert.match(
+    out,
+    /^mappings\/github\.yaml\n {2}✓ an opened pull request is reviewed\n {2}✓ another action is ignored\n\n2 passed \(\d+\.\d s\)\n$/,
+  )
+  assert.deepEqual([code, err], [0, ''])
+})
+
+test('a failure has its place, both values with the first difference marked, and exit code 1', async (t) => {
+  const broken = good.replace('name: GitHub }', 'name: GitLab }')
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { code, out } = await run('test')
+  assert.equal(code, 1)
+  const lines = [
+    '  ✗ an opened pull request is reviewed',
+    '      mappings/github.yaml:17:68  name',
+    '      expected  "GitLab"',
+    '      actual    "GitHub"',
+    '                    ^',
+    '',
+    '  ✓ another action is ignored',
+  ]
+  assert.ok(out.includes(lines.join('\n')), out)
+  assert.match(out, /1 passed, 1 failed/)
+})
+
+test('texts of several lines are set against each other line by line', async (t) => {
+  const expect = '{ message: "Review #42\\nby bob" }'
+  const test = `tests:\n  - name: reviewed${request}\n    expect: ${expect}\n`
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': `${mapping}${test}` })
+  const { out } = await run('test')
+  const lines = ['- expected  + actual', '  Review #42', '- by bob', '+ by ada']
+  assert.ok(out.includes(lines.map((line) => `      ${line}\n`).join('')), out)
+})
+
+test('files, folders and parts of names choose what is run; one that fits nothing is bad usage', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  for (const pattern of ['mappings/github.yaml', 'mappings', 'github']) {
+    assert.match((await run('test', pattern)).out, /2 passed/, pattern)
+  }
+  assert.match((await run('test', 'IGNORED')).out, /1 passed/)
+  assert.equal((await run('test', 'reveille.yaml')).code, 2)
+  assert.deepEqual(await run('test', 'gitlab'), { code: 2, out: '', err: 'No test fits "gitlab".\n' })
+})
+
+test('a configuration that does not load is told as check tells it, and no test is run', async (t) => {
+  const broken = good.replace('  - id:', '  - idd:')
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { code, out, err } = await run('test')
+  assert.deepEqual([code, out], [1, ''])
+  assert.match(err, /^mappings\/github\.yaml:2:5: error: .*idd/)
+  assert.match(err, /No test was run: 1 error in reveille\.yaml\.\n$/)
+})
+
+test('a configuration without tests says how one is written, which is no failure', async (t) => {
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': mapping })
+  const { code, out } = await run('test')
+  assert.equal(code, 0)
+  assert.match(out, /^There are no tests in reveille\.yaml\.\n[\s\S]*tests:\n/)
+})
+
+test('--json answers every test with what was expected, what came and where', async (t) => {
+  const broken = good.replace('name: GitHub }', 'name: GitLab }')
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { code, out } = await run('test', '--json')
+  const { ok, passed, failed, tests } = JSON.parse(out)
+  assert.deepEqual([code, ok, passed, failed], [1, false, 1, 1])
+  const [first, second] = tests
+  assert.equal(first.name, 'an opened pull request is reviewed')
+  assert.equal(first.observed.outcome, 'accepted')
+  assert.deepEqual(first.mismatches, [
+    {
+      path: 'expect.name',
+      expected: '"GitLab"',
+      actual: '"GitHub"',
+      place: 'mappings/github.yaml:17:68',
+    },
+  ])
+  assert.deepEqual([second.passed, second.line], [true, 18])
+})
+
+test('--json tells what is wrong with the configuration', async (t) => {
+  const { run } = await createCommandLine(t, { 'reveille.yaml': 'hoks: {}\n' })
+  const { code, out } = await run('test', '--json')
+  const { ok, diagnostics } = JSON.parse(out)
+  assert.deepEqual([code, ok, diagnostics[0].place.line], [1, false, 1])
+})
+
+test('colour is for a terminal, and not for those who want none', async (t) => {
+  const isColoured = async (columns: number | undefined, env: Record<string, string>) => {
+    const { run } = await createCommandLine(t, files, { columns, env })
+    return (await run('test')).out.includes('\x1b[')
+  }
+  assert.equal(await isColoured(80, {}), true)
+  assert.equal(await isColoured(80, { NO_COLOR: '1' }), false)
+  assert.equal(await isColoured(undefined, {}), false)
+})
+
+test('what a test made of a payload cannot steer the terminal', async (t) => {
+  const body = '{ action: opened, number: "\\x1b[31m", login: "a\\u202eb" }'
+  const expect = '{ message: x }'
+  const hostile = `${mapping}tests:\n  - name: "odd \\x1b[2J"${request.replace(/\{ action.*/, body)}\n    expect: ${expect}\n`
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': hostile })
+  const { code, out } = await run('test')
+  assert.equal(code, 1)
+  assert.doesNotMatch(out.replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
+})
+
+test('the tests of every built-in preset pass, without any configuration', async (t) => {
+  const { run } = await createCommandLine(t, {})
+  const { code, out, err } = await run('test', '--presets', 'all')
+  assert.deepEqual([code, err], [0, ''], out.match(/.*✗[^✓]*/g)?.join(''))
+  assert.match(out, /^preset github\n {2}✓/m)
+  assert.match(out, /^preset stripe\n {2}✓/m)
+})
+
+test('presets are named one by one, and a misspelt one is bad usage', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, out } = await run('test', '--preset', 'stripe', '--json')
+  const { ok, source, tests } = JSON.parse(out)
+  assert.deepEqual([code, ok, source], [0, true, 'the preset stripe'])
+  assert.ok(tests.every(({ file }: { file: string }) => file.endsWith('stripe.yaml')))
+  const misspelt = await run('test', '--preset', 'strype')
+  assert.equal(misspelt.code, 2)
+  assert.match(misspelt.err, /^There is no preset strype\. Did you mean stripe\?/)
+  assert.equal((await run('test', '--preset', 'stripe', '--config', 'reveille.yaml')).code, 2)
+})
+
+test('a copy of a preset whose match was broken says which clause of which mapping failed, and on what', async (t) => {
+  const preset = await readFile(path.join(presetsFolder(), 'github.yaml'), 'utf8')
+  const broken = preset.replace('action: [opened,', 'action: [openned,')
+  const { run } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const { code, out } = await run('test')
+  assert.equal(code, 1)
+  const lines = [
+    / {2}✗ an opened pull request is reviewed/,
+    / {6}mappings\/github\.yaml:\d+:7 {2}expect/,
+    / {6}expected {2}accepted/,
+    / {6}actual {4}ignored/,
+    /\s+because {4}no mapping of endpoint "github" matched \(6 tried\)/,
+    /\s+mapping "github-pull-request-opened" did not match {2}mappings\/github\.yaml:\d+:5/,
+    / {8}match\.body\.action {2}expected {2}one of "openned", "reopened", "ready_for_review"/,
+    / {8} {17} {2}found {5}"opened"/,
+  ]
+  assert.match(out, new RegExp(lines.map(({ source }) => source).join('\\n')))
+})
+
+test('--watch runs again when a file says something else, survives a broken one, and ends with the last result', async (t) => {
+  const { start, write } = await createCommandLine(t, files)
+  const watching = start('test', '--watch')
+  await watching.until(/2 passed[\s\S]*Watching/)
+  await write('mappings/github.yaml', good.replace('name: GitHub }', 'name: GitLab }'))
+  await watching.until(/── 1\d:00:00 ─+\n[\s\S]*1 passed, 1 failed/)
+  await write('mappings/github.yaml', 'mappings: [')
+  await watching.until(/No test was run/)
+  await write('mappings/github.yaml', good)
+  await watching.until(/No test was run[\s\S]*2 passed/)
+  assert.equal((await watching.stop()).code, 0)
+})
+
+test('--watch that is ended after a failure exits with 1', async (t) => {
+  const broken = good.replace('name: GitHub }', 'name: GitLab }')
+  const { start } = await createCommandLine(t, { ...files, 'mappings/github.yaml': broken })
+  const watching = start('test', '--watch')
+  await watching.until(/Watching/)
+  assert.equal((await watching.stop()).code, 1)
+})
+
+test("a preset's test whose request a mapping of one's own takes is told as such, and does not fail", async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { presets: [stripe] }\n',
+    'mappings/own.yaml': `mappings:
+  - { id: stripe-paid, match: { path: stripe, body: { type: invoice.paid } }, action: wake, text: paid }
+`,
+  })
+  const { code, out } = await run('test')
+  assert.match(
+    out,
+    /^ {2}- an invoice over nothing is no payment: your mapping "stripe-paid" takes its request$/m,
+  )
+  assert.match(out, /^\d+ passed, 1 taken by your mappings \(/m)
+  assert.equal(code, 0)
+  const { ok, failed, taken } = JSON.parse((await run('test', '--json')).out)
+  assert.deepEqual([ok, failed, taken], [true, 0, 1])
+})

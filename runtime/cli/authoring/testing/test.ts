@@ -1,0 +1,78 @@
+/** `reveille test`: runs the `tests:` of mapping files as the gateway would meet their requests, and stores nothing. */
+
+import { formatPlace, writePath } from '@reveille/engine'
+import { placeFrom } from '../../configuration.ts'
+import type { Io } from '../../io.ts'
+import { countsOf, formatRun, isGood } from './report.ts'
+import { runSource, type TestOutcome, type TestRun } from './run.ts'
+import { findTestSource, type SourceOptions } from './source.ts'
+import { watchSource } from './watch.ts'
+
+interface TestOptions extends SourceOptions {
+  readonly json?: boolean
+  readonly watch?: boolean
+}
+
+export async function test(patterns: readonly string[], options: TestOptions, io: Io): Promise<number> {
+  const source = findTestSource(options, io)
+  const run = () => runSource(source, patterns, io)
+  const tell = (done: TestRun) => (options.json ? tellJson(done, io) : tellPeople(done, io))
+  if (options.watch) return watchSource(run, tell, { isPlain: options.json === true, io })
+  const done = await run()
+  tell(done)
+  // A pattern that fits nothing was meant to fit something.
+  if (done.ok && done.unfit.length > 0 && done.results.length === 0) return 2
+  return isGood(done) ? 0 : 1
+}
+
+function tellPeople(run: TestRun, io: Io): void {
+  const { out, err } = formatRun(run, io)
+  if (err !== '') io.err(err)
+  if (out !== '') io.out(out)
+}
+
+/** A document for each run. */
+function tellJson(run: TestRun, io: Io): void {
+  const { source } = run
+  const ms = Math.round(run.tookMs)
+  const answer = run.ok
+    ? {
+        ok: isGood(run),
+        source,
+        ms,
+        ...countsOf(run.results),
+        tests: run.results.map((each) => jsonOf(each, run.folder, io)),
+      }
+    : { ok: false, source, ms, ...countsOf([]), tests: [], diagnostics: run.diagnostics }
+  io.out(`${JSON.stringify(answer, null, 2)}\n`)
+}
+
+function jsonOf(
+  { test, passed, takenBy, mismatches, observed, unmatched }: TestOutcome,
+  folder: string,
+  io: Io,
+) {
+  const { file, line, column } = test.locate([])
+  const told = mismatches.map(({ path, expected, actual, hint, place }) => ({
+    path: writePath(path),
+    expected,
+    actual,
+    hint,
+    place: formatPlace(place, io.cwd),
+  }))
+  const missed = unmatched.map(({ place, ...rest }) => ({
+    ...rest,
+    ...(place !== undefined && { place: placeFrom(place, folder, io) }),
+  }))
+  return {
+    name: test.value.name,
+    file,
+    line,
+    column,
+    passed,
+    takenBy,
+    mismatches: told,
+    observed,
+    unmatched: missed,
+  }
+}

@@ -1,0 +1,94 @@
+/** `reveille explain`: why each mapping does or does not match a request, and where each field comes from. */
+
+import path from 'node:path'
+import { type CandidateTrace, type Decision, type Explanation, tryRequest } from '@reveille/engine'
+import { trialSurface } from '../../../http/index.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { findConfiguration, placeFrom } from '../../configuration.ts'
+import { type Io, paintFor } from '../../io.ts'
+import { openAdmin } from '../../reading/admin-client.ts'
+import { fetchOne } from '../../reading/records.ts'
+import { compileOrFail } from '../compile.ts'
+import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
+import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
+import { withoutCause } from './verdict.ts'
+
+export async function explain(subject: string, options: TrialOptions, io: Io): Promise<number> {
+  return options.payload === undefined
+    ? explainRecorded(subject, options, io)
+    : explainTried(subject, options, io)
+}
+
+async function explainTried(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
+  const received = await readTrial(endpoint, options, io)
+  const { snapshot } = await compileOrFail(options, io)
+  const { decision, status, request } = await tryRequest(received, snapshot, trialSurface)
+  const explanation: Explanation = request
+    ? await snapshot.explain(request)
+    : { endpoint, decision, candidates: [], actions: [] }
+  if (options.json) {
+    const answer = { ...explanation, decision: endOf(explanation.decision), status }
+    io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  } else {
+    const lines = formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)))
+    const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
+    io.out(`${[...lines, ...(isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : [])].join('\n')}\n`)
+  }
+  return 'code' in explanation.decision ? 1 : 0
+}
+
+/** Without the actions, which the traces tell with nothing secret in them; `try` tells them whole. */
+function endOf(decision: Decision): object {
+  return decision.outcome === 'accepted'
+    ? { outcome: decision.outcome, mapping: decision.mapping }
+    : withoutCause(decision)
+}
+
+/** A request as the admin surface shows it, as far as this command needs it. */
+interface Recorded {
+  readonly id: string
+  readonly endpoint: string
+  readonly outcome: string
+  readonly status: number
+  readonly reason?: string
+  readonly mapping?: string
+  readonly trace?: { readonly candidates: readonly CandidateTrace[]; readonly more: number }
+}
+
+async function explainRecorded(id: string, options: TrialOptions, io: Io): Promise<number> {
+  if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
+    const message = `Name the body to explain with --payload FILE, or give the id of a request instead of "${id}".`
+    throw new CommandFailure(2, message)
+  }
+  const admin = await openAdmin(options, io)
+  const record = (await fetchOne(admin, 'requests', id)) as unknown as Recorded
+  if (options.json) {
+    io.out(`${JSON.stringify(record, null, 2)}\n`)
+    return record.trace ? 0 : 1
+  }
+  const { endpoint, outcome, status, reason, mapping, trace } = record
+  const paint = paintFor(io)
+  const about = reason ?? (mapping === undefined ? '' : `by ${mapping}`)
+  io.out(`/${endpoint}  ${paint.bold(String(status))}  ${outcome}  ${about}`.trimEnd().concat('\n'))
+  if (trace === undefined) {
+    io.err(
+      'It has no trace: only the last 20 ignored requests of each endpoint keep one, until the gateway stops.\n' +
+        'With its body in a file, `reveille explain <endpoint> --payload FILE` says the same.\n',
+    )
+    return 1
+  }
+  const more = trace.more > 0 ? [`… and ${trace.more} more`] : []
+  const setting = settingFor(io, options.config)
+  io.out(`${['', ...formatCandidates(trace.candidates, setting), ...more].join('\n')}\n`)
+  return 0
+}
+
+/** Places start at the folder of the configuration; that of a gateway elsewhere is not known. */
+function settingFor(io: Io, configuration: string | undefined): Setting {
+  const folder = configuration === undefined ? undefined : path.dirname(path.resolve(io.cwd, configuration))
+  return {
+    paint: paintFor(io),
+    columns: io.columns,
+    placeOf: (place) => (folder === undefined ? place : placeFrom(place, folder, io)),
+  }
+}

@@ -1,0 +1,98 @@
+/** Owns how an explanation is set: the mappings in their order, then each action's fields with their sources. */
+
+import type { ActionTrace, CandidateTrace, Explanation, FieldTrace, SourceTrace } from '@reveille/engine'
+import type { Paint } from '../../../observe/paint.ts'
+import { printable } from '../../../observe/printable.ts'
+import { cut } from '../../table.ts'
+import { formatClause } from '../clause.ts'
+import { formatOutcome } from './verdict.ts'
+
+const gap = '  '
+/** As deep as a clause is set in. */
+const indent = ' '.repeat(4)
+
+export interface Setting {
+  readonly paint: Paint
+  /** Of the terminal; absent: nothing is cut. */
+  readonly columns: number | undefined
+  /** A place of the trace, as the user would write it. */
+  placeOf(place: string): string
+}
+
+/** Lines. */
+export function formatExplanation(explanation: Explanation, status: number, setting: Setting): string[] {
+  const { endpoint, decision, candidates, actions } = explanation
+  return [
+    ...formatOutcome(endpoint, decision, status, setting.paint),
+    ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, setting)] : []),
+    ...actions.flatMap((action) => ['', ...formatAction(action, setting)]),
+  ]
+}
+
+/** Lines: each mapping with its verdict, and of those that failed the clause. */
+export function formatCandidates(
+  candidates: readonly CandidateTrace[],
+  { paint, columns = Number.POSITIVE_INFINITY, placeOf }: Setting,
+): string[] {
+  const width = Math.max(...candidates.map(({ mapping }) => mapping.length))
+  return candidates.flatMap((candidate) => {
+    const { mapping, place, verdict, clause, params = {} } = candidate
+    const name = printable(mapping).padEnd(width)
+    const took = Object.entries(params).map(([key, value]) => `:${key} = ${JSON.stringify(value)}`)
+    const notes = [placeOf(place), notesOn[verdict], ...took].filter((note) => note !== '').map(printable)
+    const head = `${markOf(verdict, paint)} ${verdict === 'matched' ? paint.bold(name) : name}`
+    return [
+      `${head}${gap}${paint.dim(notes.join(gap))}`,
+      ...(clause ? formatClause(clause, columns - indent.length).map((line) => `${indent}${line}`) : []),
+    ]
+  })
+}
+
+const notesOn: Record<CandidateTrace['verdict'], string> = {
+  matched: '',
+  failed: '',
+  'not-reached': 'not reached: an earlier mapping matched',
+  disabled: 'disabled: it says `enabled: false`',
+}
+
+function markOf(verdict: CandidateTrace['verdict'], paint: Paint): string {
+  if (verdict === 'matched') return paint.green('✓')
+  return verdict === 'failed' ? paint.red('✗') : paint.dim('-')
+}
+
+function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Setting): string[] {
+  const { paint, columns = Number.POSITIVE_INFINITY } = setting
+  const element = index === undefined ? '' : `, element ${index} of \`forEach\``
+  const computed = columnsOf(vars).map((line) => cut(`${gap}${gap}${line}`, columns))
+  return [
+    paint.bold(`${printable(mapping)}${element}`),
+    ...(vars.length > 0 ? [`${gap}vars`, ...computed.map(paint.dim)] : []),
+    ...formatFields(fields, paint, columns),
+  ]
+}
+
+/** Field, where it comes from, value; below it what of the request went into it. */
+function formatFields(fields: readonly FieldTrace[], paint: Paint, columns: number): string[] {
+  const width = Math.max(0, ...fields.map(({ field }) => field.length))
+  const room = columns - width - 3 * gap.length - origins
+  return fields.flatMap(({ field, from, value, sources }) => {
+    const head = `${gap}${printable(field).padEnd(width)}${gap}${paint.dim(from.padEnd(origins))}${gap}`
+    const [setting] = from === 'default' ? sources : []
+    // Its value is the field's.
+    if (setting !== undefined) return [`${head}${printable(value)}${gap}${paint.dim(`← ${setting.path}`)}`]
+    return [
+      `${head}${cut(printable(value), room)}`,
+      ...columnsOf(sources).map((line) =>
+        paint.dim(cut(`${' '.repeat(width + 2 * gap.length)}← ${line}`, columns)),
+      ),
+    ]
+  })
+}
+
+/** The longest word for where a field comes from. */
+const origins = 'expression'.length
+
+function columnsOf(sources: readonly SourceTrace[]): string[] {
+  const width = Math.max(0, ...sources.map(({ path }) => path.length))
+  return sources.map(({ path, value }) => `${printable(path).padEnd(width)}${gap}${printable(value)}`)
+}

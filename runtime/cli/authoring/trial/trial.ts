@@ -1,0 +1,65 @@
+/** Owns a request that is tried from the command line: read as the gateway would receive it. */
+
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
+import { parseFields } from '../../../http/index.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import type { Io } from '../../io.ts'
+
+export interface TrialOptions {
+  readonly config?: string
+  readonly payload?: string
+  readonly header?: readonly string[]
+  readonly query?: readonly string[]
+  readonly json?: boolean
+}
+
+/** @throws CommandFailure (bad usage) for a body that cannot be read, or a header or query that is none */
+export async function readTrial(
+  endpoint: string,
+  { payload, header = [], query = [] }: TrialOptions,
+  io: Io,
+): Promise<ReceivedRequest> {
+  if (payload === undefined)
+    throw new CommandFailure(2, 'Name the body with --payload FILE; --payload - reads standard input.')
+  const headers: Record<string, string> = Object.create(null)
+  for (const line of header) {
+    const [name, value] = pairOf(line, ':', "--header 'name: value'")
+    const earlier = headers[name.toLowerCase()]
+    // As a server joins them.
+    headers[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
+  }
+  const isForm = payload.endsWith('.form') && headers['content-type'] === undefined
+  if (isForm) headers['content-type'] = 'application/x-www-form-urlencoded'
+  const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
+  const fields = parseFields(new URLSearchParams(pairs).toString())
+  return { endpoint, headers, query: fields, body: await readBody(payload, io), now: io.now() }
+}
+
+async function readBody(file: string, io: Io): Promise<Uint8Array> {
+  if (file === '-') return (await io.input?.()) ?? new Uint8Array()
+  try {
+    return await readFile(path.resolve(io.cwd, file))
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new CommandFailure(2, missing ? `There is no ${file}.` : `${file} cannot be read.`, { cause })
+  }
+}
+
+function pairOf(text: string, separator: string, usage: string): [string, string] {
+  const at = text.indexOf(separator)
+  if (at < 1) throw new CommandFailure(2, `"${text}" is not written as ${usage}.`)
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+/** What to ask for instead of an endpoint that nothing covers. Lines. */
+export function describeEndpoints(endpoint: string, snapshot: Snapshot): string[] {
+  const paths = snapshot.mappings.map(({ path }) => path).filter((each) => each !== undefined)
+  const known = [...new Set([...paths, ...Object.keys(snapshot.endpoints)])].sort()
+  const nearest = nearestName(endpoint, known)
+  return [
+    ...(nearest === undefined ? [] : [`Did you mean ${nearest}?`]),
+    `Endpoints: ${[...known, 'wake', 'agent'].join(', ')}`,
+  ]
+}

@@ -1,0 +1,59 @@
+/** `reveille try`: what the gateway would make of a request. Nothing is sent, and nothing is stored. */
+
+import { type Action, type Decision, type Snapshot, tryRequest } from '@reveille/engine'
+import { trialSurface } from '../../../http/index.ts'
+import type { Paint } from '../../../observe/paint.ts'
+import { type Facts, formatFacts } from '../../facts.ts'
+import { type Io, paintFor } from '../../io.ts'
+import { programName } from '../../pasted.ts'
+import { compileOrFail } from '../compile.ts'
+import { frame } from './frame.ts'
+import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
+import { formatOutcome, withoutCause } from './verdict.ts'
+
+export async function tryEndpoint(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
+  const received = await readTrial(endpoint, options, io)
+  const { snapshot } = await compileOrFail(options, io)
+  const { decision, status } = await tryRequest(received, snapshot, trialSurface)
+  const paint = paintFor(io)
+  if (options.json) io.out(`${JSON.stringify({ endpoint, status, ...withoutCause(decision) }, null, 2)}\n`)
+  else {
+    const lines = [
+      ...formatOutcome(endpoint, decision, status, paint),
+      ...(decision.outcome === 'accepted' ? formatActions(decision.actions, paint, io) : []),
+      ...adviceFor(decision, endpoint, snapshot, io),
+    ]
+    io.out(`${lines.join('\n')}\n`)
+  }
+  if (!snapshot.settings.hooks.enabled)
+    io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
+  return 'code' in decision ? 1 : 0
+}
+
+function formatActions(actions: readonly Action[], paint: Paint, io: Io): string[] {
+  return actions.flatMap((action, index) => {
+    const place = actions.length > 1 ? ` ${index + 1} of ${actions.length}` : ''
+    const title = action.trusted ? 'prompt, without the boundary' : 'prompt'
+    return [
+      '',
+      paint.bold(`${action.kind}${place}`),
+      ...formatFacts(factsOf(action, actions.length > 1))
+        .trimEnd()
+        .split('\n'),
+      ...frame(title, action.prompt, paint, io.columns),
+    ]
+  })
+}
+
+/** What the prompt does not tell, and the head does not either. */
+function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
+  const told = ['kind', 'prompt', 'text', 'message', 'trusted', 'sessionKeyGiven']
+  if (!isOneOfSeveral) told.push('mapping')
+  return Object.fromEntries(Object.entries(action).filter(([name]) => !told.includes(name)))
+}
+
+function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot, io: Io): string[] {
+  if (decision.outcome === 'ignored') return ['', `${programName(io)} explain, asked the same way, says why.`]
+  const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
+  return isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
+}

@@ -1,0 +1,29 @@
+/** Owns the line that says how a tried request would end. */
+
+import type { Decision } from '@reveille/engine'
+import type { Paint } from '../../../observe/paint.ts'
+import { printable } from '../../../observe/printable.ts'
+
+/** Lines. */
+export function formatOutcome(endpoint: string, decision: Decision, status: number, paint: Paint): string[] {
+  const isGood = !('code' in decision)
+  const outcome = isGood ? paint.green(decision.outcome) : paint.red(decision.outcome)
+  const head = `/${printable(endpoint)}  ${paint.bold(String(status))}  ${outcome}`
+  if (decision.outcome === 'accepted') {
+    const mappings = [...new Set(decision.actions.map(({ mapping }) => mapping))].filter(Boolean)
+    return [mappings.length > 0 ? `${head}  by ${printable(mappings.join(', '))}` : head]
+  }
+  if (!('code' in decision)) return [`${head}  ${printable(decision.reason)}`]
+  const { code, message, details, cause } = decision
+  const beneath =
+    decision.outcome === 'failed' && cause instanceof Error ? [`  ${printable(cause.message)}`] : []
+  const pointers = details.map(({ pointer, message }) => `  ${printable(pointer)}  ${printable(message)}`)
+  return [`${head}  ${code}  ${printable(message)}`, ...pointers, ...beneath]
+}
+
+/** An error is nothing that JSON can tell. */
+export function withoutCause(decision: Decision): object {
+  if (!('code' in decision)) return decision
+  const { cause: _cause, ...rest } = decision
+  return rest
+}

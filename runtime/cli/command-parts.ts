@@ -1,0 +1,23 @@
+/** Owns what the registrations of commands share: how an action is run, and the options and help that recur. */
+
+import { Option } from 'commander'
+import type { Io } from './io.ts'
+
+/** What a registration hands to the actions of its commands. */
+export interface Hands {
+  readonly io: Io
+  /** Runs what an action loads and keeps its exit code. */
+  finish(code: Promise<number>): Promise<void>
+}
+
+export const reachHelp = `
+The gateway's address and token come from --config, else from REVEILLE_URL and
+REVEILLE_GATEWAY_TOKEN, else from ./reveille.yaml.`
+
+export function configOption(): Option {
+  return new Option('--config <file>', 'the configuration (default: ./reveille.yaml)')
+}
+
+export function examples(...lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+}

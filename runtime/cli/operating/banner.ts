@@ -1,0 +1,90 @@
+/** Owns what a person sees when the gateway has started: where it is, what is active, what to paste. */
+
+import type { MappingSummary } from '@reveille/engine'
+import { shellWord } from '../pasted.ts'
+
+/** Where a sender finds the hook token, so that a line to paste need not hold it. */
+export type TokenSource =
+  | { readonly kind: 'file'; readonly file: string; readonly name: string }
+  | { readonly kind: 'environment'; readonly name: string }
+  | { readonly kind: 'unknown' }
+
+export interface BannerFacts {
+  /** `http://127.0.0.1:8787`. */
+  readonly address: string
+  readonly runner: string
+  readonly channels: readonly string[]
+  readonly route?: { readonly channel: string; readonly to?: string }
+  readonly hooksEnabled: boolean
+  readonly hooksPath: string
+  /** Whether there is an admin surface. */
+  readonly admin: boolean
+  readonly tokenSource: TokenSource
+  /** As the user would write it from where it stands. */
+  readonly configFile: string
+  /** Where mapping files lie, written likewise. */
+  readonly mappingsFolder: string
+  /** How the user calls the command line. */
+  readonly program: string
+  readonly generation: number
+  readonly mappings: readonly MappingSummary[]
+  /** The sample payload, as the user would write it from where it stands. */
+  readonly sampleFile: string
+}
+
+export function formatBanner(facts: BannerFacts): string {
+  const { address, channels, route, runner, mappings, generation } = facts
+  const told = [
+    ['runner', runner === 'echo' ? 'echo (answers with its prompt; no model is asked)' : runner],
+    ['channels', channels.length === 0 ? 'none' : channels.join(', ')],
+    ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
+    ['mappings', `${mappings.length}; files in ${facts.mappingsFolder}`],
+    ['config', `${facts.configFile}, generation ${generation}; edits go live when saved`],
+    ['admin', facts.admin ? `${address}/api` : 'off: the configuration has no gateway.auth.token'],
+  ]
+  return [
+    '',
+    `Reveille listens on ${address}`,
+    '',
+    ...told.map(([label, value]) => `  ${String(label).padEnd(9)} ${value}`),
+    '',
+    ...invitation(facts),
+    '',
+  ].join('\n')
+}
+
+function invitation(facts: BannerFacts): string[] {
+  if (!facts.hooksEnabled) return ['Hooks are off: set hooks.enabled to true.']
+  const lines = [
+    ['Wake the main session:', curl(facts, 'wake', `-d '{"text":"The doorbell rang","mode":"now"}'`)],
+    ['Run an agent:', curl(facts, 'agent', `-d '{"message":"Say hello","name":"Hello"}'`)],
+  ]
+  if (facts.mappings.some(({ path }) => path === 'github')) {
+    const data = `-H 'x-github-event: pull_request' --data @${shellWord(facts.sampleFile)}`
+    lines.push(['Send what GitHub sends when a pull request is opened:', curl(facts, 'github', data)])
+  }
+  if (facts.admin) {
+    const { configFile, program } = facts
+    lines.push(['See what became of them:', `${program} runs --config ${shellWord(configFile)}`])
+  }
+  return [
+    'Paste one of these into another terminal:',
+    ...lines.flatMap(([title, line]) => ['', `# ${title}`, String(line)]),
+  ]
+}
+
+function curl(facts: BannerFacts, endpoint: string, rest: string): string {
+  return `curl ${facts.address}${facts.hooksPath}/${endpoint} -H "Authorization: Bearer ${bearer(facts.tokenSource)}" ${rest}`
+}
+
+/** The shell reads the token when the line runs: no secret stands on the screen or in a history. */
+function bearer(source: TokenSource): string {
+  switch (source.kind) {
+    case 'file':
+      return `$(grep ^${source.name}= ${shellWord(source.file)} | cut -d= -f2)`
+    case 'environment':
+      return `$${source.name}`
+    case 'unknown':
+      return '<your hook token>'
+  }
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { scaffold } from '../../scaffold/scaffold.ts'
+
+const runtime = path.join(import.meta.dirname, '..', '..')
+const main = path.join(runtime, 'main.ts')
+const template = path.join(runtime, 'scaffold', 'template')
+
+/** The scaffolded gateway on a free port, as a process that is gone when the test is. */
+async function startGateway(t: TestContext) {
+  const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-start-'))
+  t.after(() => rm(cwd, { recursive: true, force: true }))
+  const folder = path.join(cwd, 'local')
+  const file = path.join(folder, 'reveille.yaml')
+  await scaffold({ folder, template })
+  await writeFile(file, (await readFile(file, 'utf8')).replace('port: 8787', 'port: 0'))
+
+  const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
+  const child = spawn(process.execPath, [main, 'start', '--init', '--config', 'local/reveille.yaml'], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const ended = once(child, 'close')
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    out += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    err += chunk
+  })
+  /** Resolves as soon as standard output holds `expected`. */
+  async function shown(expected: RegExp): Promise<string> {
+    while (!expected.test(out)) {
+      const [reason] = await Promise.race([once(child.stdout, 'data'), ended.then(() => ['ended'])])
+      if (reason === 'ended') assert.fail(`It ended without showing ${expected}:\n${out}\n${err}`)
+    }
+    return out
+  }
+  return { child, cwd, folder, ended, shown, output: () => out + err }
+}
+
+test('each line that the banner offers works when it is pasted, and its effect is shown', async (t) => {
+  const { cwd, folder, shown, output } = await startGateway(t)
+  const banner = await shown(/--data @.*\n/)
+  const lines = banner.split('\n').filter((line) => line.startsWith('curl '))
+  const answers = []
+  for (const line of lines) {
+    const { stdout } = await promisify(execFile)('bash', ['-c', line], { cwd })
+    answers.push(JSON.parse(stdout))
+  }
+  const [wake, agent, github] = answers
+  assert.deepEqual([wake.ok, agent.ok, github.ok], [true, true, true])
+  assert.equal(wake.mode, 'now')
+  assert.equal(github.sessionKey, 'hook:github:harbour-lights/signal-box#42')
+  await shown(/Retry the lamp after a brown-out/)
+
+  for (const secret of (await readFile(path.join(folder, '.env'), 'utf8')).matchAll(/^\w+=(.+)$/gm)) {
+    assert.ok(!output().includes(String(secret[1])), 'no token is printed')
+  }
+})
+
+test('SIGTERM drains and exits with 0; the port and the data are free again', async (t) => {
+  const { child, ended, shown } = await startGateway(t)
+  await shown(/listens on/)
+  child.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null])
+})
+
+test('a second gateway on the same data is refused in one line', async (t) => {
+  const { cwd, shown } = await startGateway(t)
+  await shown(/listens on/)
+  const second = promisify(execFile)(process.execPath, [main, 'start', '--config', 'local/reveille.yaml'], {
+    cwd,
+  })
+  await assert.rejects(second, (error: { code: number; stdout: string; stderr: string }) => {
+    assert.equal(error.code, 1)
+    assert.equal(error.stdout, '')
+    const lines = error.stderr.trim().split('\n')
+    assert.equal(lines.filter((line) => !line.startsWith('{')).length, 1, error.stderr)
+    return true
+  })
+})

@@ -1,0 +1,92 @@
+/** `reveille start`: runs the gateway in the foreground until it is told to stop. */
+
+import { constants } from 'node:os'
+import path from 'node:path'
+import { ConfigurationError, createGateway, type Gateway } from '../../gateway.ts'
+import { ListenError } from '../../http/index.ts'
+import { StoreError } from '../../store/port.ts'
+import { CommandFailure, sentence } from '../command-failure.ts'
+import { findConfiguration, formatDiagnostics, shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { packageFile } from '../package-folder.ts'
+import { programName } from '../pasted.ts'
+import { createStopSignal } from '../stop-signal.ts'
+import { formatBanner } from './banner.ts'
+import { scaffoldInto } from './init.ts'
+import { releaseMemory } from './release-memory.ts'
+import { findTokenSource } from './token-source.ts'
+
+export interface StartOptions {
+  readonly config?: string
+  /** Scaffold first where there is no configuration. */
+  readonly init?: boolean
+}
+
+export async function start(options: StartOptions, io: Io): Promise<number> {
+  if (options.init) await scaffoldFor(options.config ?? 'reveille.yaml', io)
+  const configFile = findConfiguration(options, io)
+  const { gateway, address } = await openGateway(configFile, io)
+  const stop = createStopSignal({
+    signals: process,
+    now: () => performance.now(),
+    onInsist: (signal) => process.exit(128 + constants.signals[signal]),
+  })
+  // A service's journal needs no lines to paste.
+  if (options.init || io.columns !== undefined)
+    io.out(`${await bannerOf(gateway, { address, configFile }, io)}\n`)
+  releaseMemory()
+  // A supervisor takes an exit code other than 0 as the reason to start another one.
+  const failure = await Promise.race([stop.first.then(() => undefined), gateway.failed])
+  await gateway.close(failure && { graceMs: 0 })
+  stop.close()
+  return failure ? 1 : 0
+}
+
+async function scaffoldFor(config: string, io: Io): Promise<void> {
+  const folder = path.dirname(path.resolve(io.cwd, config))
+  const written = await scaffoldInto(folder)
+  if (written.length > 0) io.out(`Wrote a first configuration to ${shownPath(folder, io)}${path.sep}\n\n`)
+}
+
+/** @throws CommandFailure in the operator's words */
+async function openGateway(configFile: string, io: Io): Promise<{ gateway: Gateway; address: string }> {
+  let gateway: Gateway | undefined
+  try {
+    gateway = await createGateway({ configFile, env: io.env })
+    return { gateway, address: await gateway.listen() }
+  } catch (error) {
+    await gateway?.close({ graceMs: 0 })
+    if (error instanceof ConfigurationError) {
+      throw new CommandFailure(1, formatDiagnostics(error.diagnostics, io), { cause: error })
+    }
+    if (error instanceof ListenError) throw new CommandFailure(1, error.message, { cause: error })
+    if (error instanceof StoreError) throw new CommandFailure(1, sentence(error.message), { cause: error })
+    throw error
+  }
+}
+
+async function bannerOf(
+  gateway: Gateway,
+  facts: { address: string; configFile: string },
+  io: Io,
+): Promise<string> {
+  const { generation, snapshot } = gateway.current()
+  const { agents, channels, gateway: surface, hooks } = snapshot.settings
+  const source = await findTokenSource(facts.configFile, io.env)
+  return formatBanner({
+    address: facts.address,
+    runner: agents.defaults.runner,
+    channels: Object.keys(channels),
+    route: agents.route,
+    hooksEnabled: hooks.enabled,
+    hooksPath: hooks.path,
+    admin: surface.token !== undefined,
+    tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
+    configFile: shownPath(facts.configFile, io),
+    mappingsFolder: shownPath(hooks.mappingsDir, io),
+    program: programName(io),
+    generation,
+    mappings: snapshot.mappings,
+    sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
+  })
+}

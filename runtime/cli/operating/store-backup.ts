@@ -1,0 +1,30 @@
+/** `reveille store backup`: copies the store of a gateway, running or not. */
+
+import path from 'node:path'
+import { StoreError } from '../../store/port.ts'
+import { backupSqliteStore } from '../../store/sqlite/index.ts'
+import { CommandFailure, sentence } from '../command-failure.ts'
+import { loadOrFail } from '../configuration.ts'
+import type { Io } from '../io.ts'
+
+export async function storeBackup(
+  target: string,
+  options: { readonly config?: string; readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  const file = path.resolve(io.cwd, target)
+  const { settings } = await loadOrFail(options, io)
+  const location = settings.gateway.dataDir
+  try {
+    await backupSqliteStore({ location, file })
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new CommandFailure(1, sentence(error.message), { cause: error })
+  }
+  io.out(
+    options.json
+      ? `${JSON.stringify({ file, location })}\n`
+      : `Copied the store of ${location} to ${target}.\n`,
+  )
+  return 0
+}

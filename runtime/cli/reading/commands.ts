@@ -1,0 +1,72 @@
+/** Owns the commands that read what a running gateway holds: names, options and help. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
+import type { RecordKind } from './record-views.ts'
+
+export function addReadingCommands(program: Command, { io, finish }: Hands): void {
+  program
+    .command('status')
+    .description('whether a running gateway can accept, and what waits in it')
+    .addOption(configOption())
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', `${reachHelp}\n${examples('reveille status', 'reveille status --json')}`)
+    .action((options) => finish(import('./status.ts').then(({ status }) => status(options, io))))
+
+  addRecords('requests', 'what was received and how it ended', [
+    new Option('--outcome <outcome>', 'only these').choices([
+      'accepted',
+      'ignored',
+      'skipped',
+      'duplicate',
+      'handshake',
+      'failed',
+      'refused',
+    ]),
+    new Option('--endpoint <name>', 'only those to /hooks/<name>'),
+  ])
+  addRecords('runs', 'agent turns: queued, running and ended', [
+    new Option('--state <state>', 'only these').choices([
+      'queued',
+      'running',
+      'succeeded',
+      'failed',
+      'timed-out',
+      'cancelled',
+      'parked',
+    ]),
+    new Option('--session-key <key>', 'only those of one session'),
+    new Option('--kind <kind>', 'only these').choices(['run', 'heartbeat']),
+  ])
+  addRecords('events', 'what the main session was told, or will be', [
+    new Option('--state <state>', 'only these').choices(['pending', 'consumed']),
+  ])
+  addRecords('deliveries', 'replies on their way to a channel', [
+    new Option('--state <state>', 'only these').choices(['pending', 'delivered', 'skipped', 'parked']),
+  ])
+
+  function addRecords(kind: RecordKind, description: string, filters: readonly Option[]): void {
+    const command = program
+      .command(kind)
+      .description(`list ${description}, newest first; with an id, show one whole`)
+      .argument('[id]', 'an id, or at least the last 4 characters of a recent one')
+      .addOption(configOption())
+      .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit)
+      .option('--cursor <cursor>', 'go on where a list ended')
+    for (const filter of filters) command.addOption(filter)
+    command
+      .option('--json', 'answer as JSON: {items, next}, or the record')
+      .addHelpText(
+        'after',
+        `${reachHelp}\n${examples(`reveille ${kind} --limit 10`, `reveille ${kind} 3f9a1c`, `reveille ${kind} --json`)}`,
+      )
+      .action((id, options) =>
+        finish(import('./records.ts').then(({ showRecords }) => showRecords(kind, id, options, io))),
+      )
+  }
+}
+
+function parseLimit(text: string): string {
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= 500) return text
+  throw new InvalidArgumentError('It must be a whole number from 1 to 500.')
+}

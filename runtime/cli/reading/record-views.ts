@@ -1,0 +1,79 @@
+/** Owns how each kind of record looks in a list: its columns, and what stands in them. */
+
+import { cut } from '../../session/cut.ts'
+import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../store/records.ts'
+import { shortId, shortTime } from '../table.ts'
+
+export type RecordKind = 'requests' | 'runs' | 'events' | 'deliveries'
+
+interface View<Item> {
+  readonly header: readonly string[]
+  row(item: Item, now: number): readonly string[]
+}
+
+/** UTF-16 units. */
+const previewLength = 100
+
+const requests: View<RequestRecord> = {
+  header: ['TIME', 'ID', 'ENDPOINT', 'OUTCOME', 'STATUS', 'DETAIL'],
+  row: (item, now) => [
+    shortTime(item.receivedAt, now),
+    shortId(item.id),
+    item.endpoint,
+    item.outcome,
+    String(item.status),
+    item.reason ??
+      [item.mapping, ...item.actions.map(({ kind, id }) => `${kind} ${shortId(id)}`)].join('  ').trim(),
+  ],
+}
+
+const runs: View<RunRecord> = {
+  header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'STAGE', 'RUNNER', 'SESSION', 'DETAIL'],
+  row: (item, now) => [
+    shortTime(item.createdAt, now),
+    shortId(item.id),
+    item.endpoint ?? item.kind,
+    item.state,
+    item.stage,
+    item.runner,
+    item.sessionKey,
+    item.error ? `${item.error.code}: ${item.error.message}` : (item.mapping ?? ''),
+  ],
+}
+
+const events: View<EventRecord> = {
+  header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'MODE', 'TEXT'],
+  row: (item, now) => [
+    shortTime(item.createdAt, now),
+    shortId(item.id),
+    item.endpoint ?? (item.origin.runId ? `run ${shortId(item.origin.runId)}` : ''),
+    item.state,
+    item.mode,
+    preview(item.text),
+  ],
+}
+
+const deliveries: View<DeliveryRecord> = {
+  header: ['TIME', 'ID', 'RUN', 'TO', 'STATE', 'TRIES', 'REASON'],
+  row: (item, now) => [
+    shortTime(item.createdAt, now),
+    shortId(item.id),
+    shortId(item.runId),
+    item.to === undefined ? item.channel : `${item.channel}:${item.to}`,
+    item.state,
+    String(item.attempts),
+    [item.code, item.reason].filter(Boolean).join(': '),
+  ],
+}
+
+/**
+ * A list is there to choose from, on a terminal as in a pipe: a text can be as long as a mail, and 500 of them help
+ * nobody. `reveille events ID` and `--json` have it whole.
+ */
+function preview(text: string): string {
+  const short = cut(text, previewLength)
+  return short === text ? text : `${short.trimEnd()}…`
+}
+
+/** The record comes from the gateway as JSON; a field that an older one lacks shows as nothing. */
+export const recordViews = { requests, runs, events, deliveries } as Record<RecordKind, View<never>>

@@ -1,0 +1,102 @@
+/** `reveille requests | runs | events | deliveries`: lists what a running gateway holds, or shows one whole. */
+
+import type { Page } from '../../store/port.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { type Facts, formatFacts } from '../facts.ts'
+import type { Io } from '../io.ts'
+import { programName, shellWord } from '../pasted.ts'
+import { formatTable } from '../table.ts'
+import { type Admin, openAdmin } from './admin-client.ts'
+import { type RecordKind, recordViews } from './record-views.ts'
+
+export interface RecordOptions {
+  readonly config?: string
+  readonly limit?: string
+  readonly cursor?: string
+  readonly json?: boolean
+  /** The filters of the kind. */
+  readonly [filter: string]: unknown
+}
+
+type Stored = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** How far back the end of an id is looked for. */
+const searched = 500
+const wholeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export async function showRecords(
+  kind: RecordKind,
+  id: string | undefined,
+  options: RecordOptions,
+  io: Io,
+): Promise<number> {
+  const { config: _config, json, ...query } = options
+  const [unfit] = id === undefined ? [] : Object.keys(query)
+  if (unfit !== undefined)
+    throw new CommandFailure(2, `An id names one record; ${flagOf(unfit)} is for lists.`)
+  const admin = await openAdmin(options, io)
+  if (id !== undefined) {
+    const item = await fetchOne(admin, kind, id)
+    io.out(options.json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(factsOf(item)))
+    return 0
+  }
+  const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
+  io.out(json ? `${JSON.stringify(page, null, 2)}\n` : formatPage(kind, page, io))
+  if (!json && page.next !== undefined)
+    io.err(`More: ${commandFor(kind, { ...options, cursor: page.next }, io)}\n`)
+  return 0
+}
+
+function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {
+  if (page.items.length === 0) return `No ${kind}.\n`
+  const view = recordViews[kind]
+  const rows = page.items.map((item) => view.row(item as never, io.now()))
+  return formatTable(view.header, rows, io.columns)
+}
+
+/** `sessionKey` as the user writes it: `--session-key`. */
+function flagOf(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** What the user typed, as a line to paste. */
+function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
+  const given = Object.entries(options).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  const words = given.map(([name, value]) => `${flagOf(name)} ${shellWord(value)}`)
+  return [programName(io), kind, ...words].join(' ')
+}
+
+/** By its id, or by the end of it. */
+export async function fetchOne(admin: Admin, kind: RecordKind, id: string): Promise<Stored> {
+  return (await admin.get(`/api/${kind}/${await wholeIdOf(admin, kind, id)}`)) as Stored
+}
+
+/** Lists and log lines show the end of an id; that is enough to name a recent one. */
+async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<string> {
+  if (wholeId.test(id)) return id.toLowerCase()
+  if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
+    throw new CommandFailure(2, `"${id}" is no id: give it whole, or at least its last 4 characters.`)
+  }
+  const page = (await admin.get(`/api/${kind}`, { limit: String(searched) })) as Page<Stored>
+  const [found, other] = page.items.filter((item) => item.id.endsWith(id.toLowerCase()))
+  if (found && !other) return found.id
+  throw new CommandFailure(
+    1,
+    found
+      ? `More than one of the ${kind} ends in ${id}; give more of it.`
+      : `None of the ${searched} newest ${kind} ends in ${id}.`,
+  )
+}
+
+/** What a run caused is shown without its texts: they are the reply once more, and whole under their own ids. */
+function factsOf({ summary, deliveries, summaryEventId, deliveryIds, ...item }: Stored): Facts {
+  if (!Array.isArray(deliveries)) return { ...item, summary, deliveries, summaryEventId, deliveryIds }
+  return { ...item, summary: summary && withoutTexts(summary), deliveries: deliveries.map(withoutTexts) }
+}
+
+function withoutTexts(record: unknown): Facts {
+  const { text, prompt, ...rest } = record as Facts
+  return rest
+}

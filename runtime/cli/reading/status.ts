@@ -1,0 +1,78 @@
+/** `reveille status`: whether a running gateway can accept, and what waits in it. */
+
+import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../store/port.ts'
+import { formatFacts } from '../facts.ts'
+import type { Io } from '../io.ts'
+import { shortId, shortTime } from '../table.ts'
+import { type Admin, openAdmin } from './admin-client.ts'
+
+/** One page; beyond it a count reads `500+`. */
+const counted = 500
+
+interface Count {
+  readonly count: number
+  readonly more: boolean
+}
+
+export async function status(
+  options: { readonly config?: string; readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  const admin = await openAdmin(options, io)
+  const probe = await admin.probe('/readyz')
+  const ready = probe.status === 200
+  const reason = (probe.body as { reason?: string } | undefined)?.reason
+  const [latest, route, ...counts] = await Promise.all([
+    admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
+    admin.get('/api/route') as Promise<{ route: Route | null }>,
+    countOf(admin, 'runs', 'queued'),
+    countOf(admin, 'runs', 'running'),
+    countOf(admin, 'events', 'pending'),
+    countOf(admin, 'deliveries', 'pending'),
+    countOf(admin, 'deliveries', 'parked'),
+  ])
+  const [queued, running, events, deliveries, parked] = counts as [Count, Count, Count, Count, Count]
+  const request = latest.items[0]
+
+  if (options.json) {
+    const answer = {
+      address: admin.address,
+      ready,
+      ...(reason === undefined ? {} : { reason }),
+      route: route.route,
+      runs: { queued, running },
+      events: { pending: events },
+      deliveries: { pending: deliveries, parked },
+      latestRequest: request ?? null,
+    }
+    io.out(`${JSON.stringify(answer, null, 2)}\n`)
+  } else {
+    io.out(
+      formatFacts({
+        gateway: admin.address,
+        ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
+        route: route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none',
+        runs: `${countText(queued)} queued, ${countText(running)} running`,
+        events: `${countText(events)} pending`,
+        deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
+        latest: request ? requestText(request, io.now()) : 'no request yet',
+      }),
+    )
+  }
+  return ready ? 0 : 1
+}
+
+async function countOf(admin: Admin, kind: string, state: string): Promise<Count> {
+  const page = (await admin.get(`/api/${kind}`, { state, limit: String(counted) })) as Page<
+    RunRecord | EventRecord
+  >
+  return { count: page.items.length, more: page.next !== undefined }
+}
+
+function countText({ count, more }: Count): string {
+  return more ? `${count}+` : String(count)
+}
+
+function requestText(request: RequestRecord, now: number): string {
+  return `${shortTime(request.receivedAt, now)}  ${request.endpoint}  ${request.outcome}  ${shortId(request.id)}`
+}
