@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
 import type { Decision, HookRequest } from './decision.ts'
+import { watchTurns } from './watch-turns.ts'
 
 async function decide(
   mappings: readonly Mapping[],
@@ -219,15 +220,7 @@ test('everything else has its turn while a request makes many actions', async ()
   const snapshot = snapshotOf([{ forEach: 'list', message: '{{index}} {{big}}' }], {
     hooks: { maxRenderedBytes: 100_000_000 },
   })
-  let turns = 0
-  let running = true
-  const count = (): void => {
-    turns++
-    if (running) setImmediate(count)
-  }
-  setImmediate(count)
-  const decision = await snapshot.resolve(requestOf(payload))
-  running = false
-  assert.equal(textsOf(decision).length, 100)
+  const { result, turns } = await watchTurns(() => snapshot.resolve(requestOf(payload)))
+  assert.equal(textsOf(result).length, 100)
   assert.ok(turns > 2, `${turns} turns`)
 })

@@ -4,8 +4,9 @@
  * four times as slow.
  */
 
-import { ExpressionError } from '../../resolve/program.ts'
-import { createScope } from '../../resolve/scope.ts'
+import { type Expression, ExpressionError } from '../../resolve/program.ts'
+import { createScope, type Scope } from '../../resolve/scope.ts'
+import { watchTurns } from '../../resolve/watch-turns.ts'
 import { compileExpression } from '../expression.ts'
 import { requestOf } from '../fixture.ts'
 import { hostileBodies } from './hostile-cases.ts'
@@ -28,39 +29,17 @@ async function measure(source: string, body: string, payload: unknown): Promise<
   // The garbage of those before it is not an expression's either.
   globalThis.gc?.()
   await new Promise(setImmediate)
-  const watch = watchTurns()
-  let fault: string | undefined
+  const { result, longest } = await watchTurns(() => faultOf(evaluate, scope))
+  return { source, body, longest, fault: result }
+}
+
+async function faultOf(evaluate: Expression, scope: Scope): Promise<string | undefined> {
   try {
     await evaluate(scope)
   } catch (error) {
-    if (!(error instanceof ExpressionError)) fault = String(error)
+    if (!(error instanceof ExpressionError)) return String(error)
   }
-  return { source, body, longest: await watch(), fault }
-}
-
-/** Gives the longest time that passed between two turns of the event loop until it is called. */
-function watchTurns(): () => Promise<number> {
-  let longest = 0
-  let last = used()
-  let ended = false
-  const look = () => {
-    const now = used()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (!ended) setImmediate(look)
-  }
-  setImmediate(look)
-  return async () => {
-    await new Promise(setImmediate)
-    ended = true
-    await new Promise(setImmediate)
-    return longest
-  }
-}
-
-function used(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
+  return undefined
 }
 
 if (import.meta.main) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { watchTurns } from '../watch-turns.ts'
 import { parseInTurns, parseJson } from './parse.ts'
 
 const spaces = fc.constantFrom('', '', ' ', '\n\t', '\r')
@@ -92,15 +93,7 @@ test('a short text is read at once', () => {
 
 test('a long text lets everything else have its turn', async () => {
   const text = `[${'[[]],'.repeat(200_000)}0]`
-  let turns = 0
-  let done = false
-  const watch = () => {
-    turns += 1
-    if (!done) setImmediate(watch)
-  }
-  setImmediate(watch)
-  const read = (await parseJson(text)) as unknown[]
-  done = true
-  assert.equal(read.length, 200_001)
+  const { result, turns } = await watchTurns(() => parseJson(text))
+  assert.equal((result as unknown[]).length, 200_001)
   assert.ok(turns >= 2, `${turns} turns`)
 })
