@@ -3,7 +3,9 @@
 import type { LiteralSegment, Segment } from '../boundary/segment.ts'
 import { isExactNumber, isInexact, mayHoldInexact } from './exact-numbers.ts'
 import { indentedLength } from './indented-length.ts'
+import { isLarge, printInTurns } from './json/print.ts'
 import { RefusalError } from './refusal.ts'
+import { takeTurn } from './turn.ts'
 
 /** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
 export interface Meter {
@@ -11,6 +13,10 @@ export interface Meter {
   left: number
   /** Characters that may still be made on the way and thrown away again. */
   work: number
+  /** What may still be made before the clock is looked at. */
+  untilRest: number
+  /** Large values, the last ones. */
+  readonly printed: Printed[]
   /** Characters that the boundary may still add for naming values. */
   names: number
 }
@@ -29,14 +35,47 @@ export type Strictness = false | 'absent' | 'blank'
 /** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
 export class InexactNumberError extends Error {}
 
-/** Some tens of milliseconds of printing, enough for any template that is not a loop of loops. */
+/** Thrown where a large value is to be printed, which takes turns; whoever needed it tries again when it is printed. */
+export class UnprintedError extends Error {
+  readonly value: object
+  readonly indent: number
+
+  constructor(value: object, indent: number) {
+    super('a large value is not printed yet')
+    this.value = value
+    this.indent = indent
+  }
+}
+
+interface Printed {
+  readonly value: object
+  readonly indent: number
+  readonly json: string
+  readonly mayBeInexact: boolean
+}
+
+/** A template that asks for the same few again and again is printed once; the rest is not kept. */
+const mostPrinted = 8
+/** What is made between two looks at the clock, in characters: a fraction of a millisecond. */
+const betweenRests = 32_768
+/** A step that makes none takes as long as so many. */
+const stepCost = 32
+
+/** Some hundred milliseconds of printing, with turns between: enough for any template that is not a loop of loops. */
 const mostWork = 8 * 1024 * 1024
 
 /** A lower limit on what is rendered is no reason to refuse a message of a few values. */
 const leastNames = 16_384
 
 export function createMeter(limit: number): Meter {
-  return { limit, left: limit, work: mostWork, names: Math.max(limit, leastNames) }
+  return {
+    limit,
+    left: limit,
+    work: mostWork,
+    untilRest: betweenRests,
+    printed: [],
+    names: Math.max(limit, leastNames),
+  }
 }
 
 export function createOutput(meter: Meter, options: { exact: boolean; strict: Strictness }): Output {
@@ -46,6 +85,7 @@ export function createOutput(meter: Meter, options: { exact: boolean; strict: St
 /** @throws RefusalError `TOO_LARGE_RENDERED` */
 export function spend(meter: Meter, bytes: number): void {
   meter.left -= bytes
+  meter.untilRest -= bytes
   if (meter.left >= 0) return
   throw new RefusalError(
     'TOO_LARGE_RENDERED',
@@ -59,6 +99,7 @@ export function spend(meter: Meter, bytes: number): void {
  */
 export function spendWork(meter: Meter, characters: number): void {
   meter.work -= characters
+  meter.untilRest -= characters
   if (meter.work >= 0) return
   throw new RefusalError('TOO_LARGE_RENDERED', 'a template makes far more text than it renders')
 }
@@ -122,22 +163,46 @@ export function textOf(value: unknown, output: Output): string {
   }
 }
 
-/** @throws RefusalError `TEMPLATE_FAILED` for a value nested too deeply to print. */
-export function jsonOf(value: unknown, output: Output, indent?: number): string {
-  if (!output.exact && isInexact(value)) throw new InexactNumberError()
-  let json = stringify(value)
-  if (json !== undefined && indent !== undefined && indent > 0) {
-    spendWork(output.meter, indentedLength(json, indent, output.meter.work))
-    json = stringify(value, indent)
-  } else spendWork(output.meter, json?.length ?? 0)
-  if (!output.exact && json !== undefined && mayHoldInexact(json)) throw new InexactNumberError()
-  return json ?? ''
+/**
+ * A value as compact JSON, or indented.
+ * @throws UnprintedError for a large value; once that is printed, it is there at once
+ */
+export function jsonOf(value: unknown, output: Output, indent = 0): string {
+  const { meter, exact } = output
+  if (!exact && isInexact(value)) throw new InexactNumberError()
+  if (!isLarge(value)) {
+    const json = printSmall(value, meter, indent)
+    if (!exact && mayHoldInexact(json)) throw new InexactNumberError()
+    return json
+  }
+  const printed = meter.printed.find((each) => each.value === value && each.indent === indent)
+  if (printed === undefined) throw new UnprintedError(value, indent)
+  spendWork(meter, printed.json.length)
+  if (!exact && printed.mayBeInexact) throw new InexactNumberError()
+  return printed.json
 }
 
-function stringify(value: unknown, indent?: number): string | undefined {
-  try {
-    return JSON.stringify(value, undefined, indent)
-  } catch (cause) {
-    throw new RefusalError('TEMPLATE_FAILED', 'a value is nested too deeply to render', [], { cause })
+function printSmall(value: unknown, meter: Meter, indent: number): string {
+  const json = JSON.stringify(value) ?? ''
+  if (indent === 0) {
+    spendWork(meter, json.length)
+    return json
   }
+  spendWork(meter, indentedLength(json, indent, meter.work))
+  return JSON.stringify(value, undefined, indent) ?? ''
+}
+
+/** Makes the JSON of a large value, for whoever asked for it in vain. @throws RefusalError `TOO_LARGE_RENDERED` */
+export async function printLarge({ value, indent }: UnprintedError, meter: Meter): Promise<void> {
+  const json = await printInTurns(value, indent, (characters) => spendWork(meter, characters))
+  if (meter.printed.length >= mostPrinted) meter.printed.shift()
+  meter.printed.push({ value, indent, json, mayBeInexact: mayHoldInexact(json) })
+}
+
+/** Nothing while there is time left; else what resolves when everything else has had a turn. Asked between steps. */
+export function rest({ meter }: Output): Promise<void> | undefined {
+  meter.untilRest -= stepCost
+  if (meter.untilRest >= 0) return undefined
+  meter.untilRest = betweenRests
+  return takeTurn()
 }

@@ -7,7 +7,7 @@ import type { Scope } from './scope.ts'
 import type { FailedClause } from './trace.ts'
 
 /** Renders into segments. Throws only the errors of output.ts. */
-export type Template = (scope: Scope, output: Output) => void
+export type Template = (scope: Scope, output: Output) => void | Promise<void>
 
 /** Plain JSON, or a promise of it. Fails with an {@link ExpressionError}. */
 export type Expression = (scope: Scope) => unknown | Promise<unknown>

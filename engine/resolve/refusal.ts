@@ -17,7 +17,6 @@ export const refusalCodes = {
   ABSENT_FIELD: 'The mapping is `strict`, and a template names a field that is absent or null.',
   TOO_MANY_ACTIONS: 'The request gives more actions than `hooks.maxActions`.',
   TOO_LARGE_RENDERED: 'The request renders to more than `hooks.maxRenderedBytes`.',
-  TEMPLATE_FAILED: 'A template could not be rendered for this payload.',
   EXPRESSION_FAILED: 'An expression could not be evaluated for this payload.',
   ENGINE_FAILED: 'The engine failed unexpectedly; the cause is in the log.',
 } as const

@@ -10,8 +10,10 @@ import {
   InexactNumberError,
   jsonOf,
   type Meter,
+  printLarge,
   type Strictness,
   spend,
+  UnprintedError,
 } from './output.ts'
 import { atPace } from './pace.ts'
 import type { Field, FieldName, Program } from './program.ts'
@@ -45,39 +47,43 @@ export function renderDraft(
   // An earlier action of the request met a large integer.
   if (scope.memory.exact !== undefined) return exactly()
   const { left, work } = meter
-  try {
-    return renderFields({ program, scope, meter, recorder })
-  } catch (error) {
+  const again = (error: unknown) => {
     if (!(error instanceof InexactNumberError)) throw error
     meter.left = left
     meter.work = work
     return atPace(scope.request, exactly)
   }
+  try {
+    const draft = renderFields({ program, scope, meter, recorder })
+    return draft instanceof Promise ? draft.catch(again) : draft
+  } catch (error) {
+    return again(error)
+  }
 }
 
-/** Templates first: once a promise exists, nothing that throws at once may stand between it and its handler. */
+/** Templates first: what they cost is known before anything is evaluated. */
 function renderFields(rendering: Rendering): Draft | Promise<Draft> {
   const { program, recorder } = rendering
   const fields: Fields = {}
   const contentName: FieldName = program.action === 'wake' ? 'text' : 'message'
   let content: readonly Segment[] | undefined
 
-  for (const { name, field } of program.fields) {
-    if (field.kind === 'expression') continue
-    const segments = renderField([name], field, rendering)
-    if (name === contentName) content = segments
-    fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
-    recorder?.onField(name, field.kind, fields[name], segments)
-  }
-  if (program.runner !== undefined) recorder?.onField('runner', 'literal', program.runner)
-  const targets = program.deliverTo?.map(({ channel, to }, index) => ({
-    channel: renderTarget(['deliverTo', index, 'channel'], channel, rendering),
-    to: renderTarget(['deliverTo', index, 'to'], to, rendering),
-  }))
-
-  const evaluated = whenReady(evaluateFrom(0, fields, rendering), () =>
-    targets === undefined || !hasExpressions(program) ? targets : evaluateTargets(targets, rendering),
-  )
+  const rendered = inOrder(program.fields, ({ name, field }) => {
+    if (field.kind === 'expression') return undefined
+    return whenReady(renderField([name], field, rendering), (segments) => {
+      if (name === contentName) content = segments
+      fields[name] = field.kind === 'literal' ? field.value : fromText(name, plainText(segments))
+      recorder?.onField(name, field.kind, fields[name], segments)
+    })
+  })
+  const evaluated = whenReady(rendered, () => {
+    if (program.runner !== undefined) recorder?.onField('runner', 'literal', program.runner)
+    return whenReady(renderTargets(rendering), (targets) =>
+      whenReady(evaluateFields(fields, rendering), () =>
+        targets === undefined || !hasExpressions(program) ? targets : evaluateTargets(targets, rendering),
+      ),
+    )
+  })
   return whenReady(evaluated, (deliverTo) => ({
     kind: program.action,
     fields: withoutBlanks(fields, contentName),
@@ -90,20 +96,43 @@ function renderFields(rendering: Rendering): Draft | Promise<Draft> {
   }))
 }
 
+/** One after another; no promise is made where none has to be waited for. */
+function inOrder<Item>(
+  items: readonly Item[],
+  step: (item: Item, index: number) => void | Promise<void>,
+  start = 0,
+): void | Promise<void> {
+  for (const [index, item] of items.slice(start).entries()) {
+    const wait = step(item, start + index)
+    if (wait !== undefined) return wait.then(() => inOrder(items, step, start + index + 1))
+  }
+}
+
 type Rendered = Exclude<Field, { kind: 'expression' }>
 
-function renderField(path: Path, field: Rendered, rendering: Rendering): readonly Segment[] {
+function renderField(
+  path: Path,
+  field: Rendered,
+  rendering: Rendering,
+): readonly Segment[] | Promise<readonly Segment[]> {
   if (field.kind === 'literal') return [{ literal: String(field.value) }]
   const { program, scope, meter } = rendering
   const strict = path[0] === 'sessionKey' ? 'blank' : program.strict ? 'absent' : false
   const output = createOutput(meter, { exact: scope.exact, strict })
-  try {
-    field.render(scope, output)
-  } catch (error) {
+  const refuse = (error: unknown): never => {
     throw locate(error, path, strict)
   }
-  if (strict === 'blank') refuseBarePrefix(output.segments, path)
-  return output.segments
+  const rendered = () => {
+    if (strict === 'blank') refuseBarePrefix(output.segments, path)
+    return output.segments
+  }
+  try {
+    const wait = field.render(scope, output)
+    if (wait !== undefined) return wait.then(rendered, refuse)
+  } catch (error) {
+    refuse(error)
+  }
+  return rendered()
 }
 
 /** Where a condition or a loop around its values leaves them all out, strangers would come to share a session as well. */
@@ -129,12 +158,34 @@ function locate(error: unknown, path: Path, strict: Strictness): unknown {
   return error
 }
 
-function renderTarget(path: Path, field: Field | undefined, rendering: Rendering): unknown {
+type Target = { channel: unknown; to: unknown }
+
+/** Those that are expressions are left open. */
+function renderTargets(rendering: Rendering): Targets | undefined | Promise<Targets> {
+  const { deliverTo } = rendering.program
+  if (deliverTo === undefined) return undefined
+  const targets: Target[] = []
+  const rendered = inOrder(deliverTo, ({ channel, to }, index) =>
+    whenReady(renderTarget(['deliverTo', index, 'channel'], channel, rendering), (first) =>
+      whenReady(renderTarget(['deliverTo', index, 'to'], to, rendering), (second) => {
+        targets.push({ channel: first, to: second })
+      }),
+    ),
+  )
+  return whenReady(rendered, () => targets)
+}
+
+function renderTarget(
+  path: Path,
+  field: Field | undefined,
+  rendering: Rendering,
+): string | undefined | Promise<string> {
   if (field === undefined || field.kind === 'expression') return undefined
-  const segments = renderField(path, field, rendering)
-  const text = plainText(segments)
-  rendering.recorder?.onField(writePath(path), field.kind, text, segments)
-  return text
+  return whenReady(renderField(path, field, rendering), (segments) => {
+    const text = plainText(segments)
+    rendering.recorder?.onField(writePath(path), field.kind, text, segments)
+    return text
+  })
 }
 
 function hasExpressions({ deliverTo }: Program): boolean {
@@ -144,7 +195,7 @@ function hasExpressions({ deliverTo }: Program): boolean {
 }
 
 async function evaluateTargets(targets: Targets, rendering: Rendering): Promise<Targets> {
-  const result: { channel: unknown; to: unknown }[] = []
+  const result: Target[] = []
   for (const [index, target] of targets.entries()) {
     const fields = rendering.program.deliverTo?.[index]
     const channel = await evaluateTarget(
@@ -168,30 +219,22 @@ async function evaluateTarget(
   { scope, meter, recorder }: Rendering,
 ): Promise<unknown> {
   if (field?.kind !== 'expression') return rendered
-  const value = fromResult('to', await evaluateAt(path, field.evaluate, scope), meter)
+  const value = await fromResult('to', await evaluateAt(path, field.evaluate, scope), meter)
   recorder?.onField(writePath(path), 'expression', value)
   return value
 }
 
-function evaluateFrom(start: number, fields: Fields, rendering: Rendering): void | Promise<void> {
+function evaluateFields(fields: Fields, rendering: Rendering): void | Promise<void> {
   const { program, scope, meter, recorder } = rendering
-  for (let index = start; index < program.fields.length; index++) {
-    const entry = program.fields[index]
-    if (entry?.field.kind !== 'expression') continue
-    const { name } = entry
-    const keep = (value: unknown) => {
-      fields[name] = fromResult(name, value, meter)
-      recorder?.onField(name, 'expression', fields[name])
-    }
-    const result = evaluateAt([name], entry.field.evaluate, scope)
-    if (result instanceof Promise) {
-      return result.then((value) => {
-        keep(value)
-        return evaluateFrom(index + 1, fields, rendering)
-      })
-    }
-    keep(result)
-  }
+  return inOrder(program.fields, ({ name, field }) => {
+    if (field.kind !== 'expression') return undefined
+    return whenReady(evaluateAt([name], field.evaluate, scope), (result) =>
+      whenReady(fromResult(name, result, meter), (value) => {
+        fields[name] = value
+        recorder?.onField(name, 'expression', value)
+      }),
+    )
+  })
 }
 
 /** A template gives text; the two fields that are no text are read from it where it reads as one. */
@@ -203,17 +246,29 @@ function fromText(name: FieldName, text: string): unknown {
 }
 
 /** An expression keeps its type; a text or message of another type is printed as a template would print it. */
-function fromResult(name: FieldName, value: unknown, meter: Meter): unknown {
+function fromResult(name: FieldName, value: unknown, meter: Meter): unknown | Promise<unknown> {
   const content = name === 'text' || name === 'message'
   const text = content && typeof value === 'object' && value !== null
   const printable = typeof value === 'number' || (content && typeof value === 'boolean')
   const result = text
-    ? jsonOf(value, createOutput(meter, { exact: true, strict: false }))
+    ? printResult(value, meter)
     : printable && name !== 'timeoutSeconds'
       ? String(value)
       : value
-  if (typeof result === 'string') spend(meter, Buffer.byteLength(result))
-  return result
+  return whenReady(result, (made) => {
+    if (typeof made === 'string') spend(meter, Buffer.byteLength(made))
+    return made
+  })
+}
+
+function printResult(value: object, meter: Meter): string | Promise<string> {
+  const output = createOutput(meter, { exact: true, strict: false })
+  try {
+    return jsonOf(value, output)
+  } catch (error) {
+    if (!(error instanceof UnprintedError)) throw error
+    return printLarge(error, meter).then(() => jsonOf(value, output))
+  }
 }
 
 /** Blank counts as absent, except where a text is required: admission then refuses it by name. */

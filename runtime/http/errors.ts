@@ -41,7 +41,6 @@ export const errorTable = {
   ABSENT_FIELD: row(400, refusalCodes.ABSENT_FIELD),
   TOO_MANY_ACTIONS: row(400, refusalCodes.TOO_MANY_ACTIONS),
   TOO_LARGE_RENDERED: row(400, refusalCodes.TOO_LARGE_RENDERED),
-  TEMPLATE_FAILED: row(400, refusalCodes.TEMPLATE_FAILED),
   EXPRESSION_FAILED: row(400, refusalCodes.EXPRESSION_FAILED),
   ENGINE_FAILED: row(500, refusalCodes.ENGINE_FAILED),
   BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),

@@ -6,6 +6,7 @@ import { type Output, spend } from '../../resolve/output.ts'
 import { type Environment, inside } from './environment.ts'
 import { type Frame, innerFrame, type Reader, type Step } from './frame.ts'
 import { type Block, type Program, TemplateError } from './grammar.ts'
+import { forEachOf } from './steps.ts'
 import { isTruthy } from './truth.ts'
 
 interface BlockParts {
@@ -36,8 +37,7 @@ function compileCondition({ block, environment, subject, steps }: BlockParts, wa
   return (frame, output) => {
     const value = subject.read(frame, output)
     const met = isTruthy(value) || (includeZero && value === 0)
-    if (met === wanted) whole(frame, output)
-    else inverse(frame, output)
+    return met === wanted ? whole(frame, output) : inverse(frame, output)
   }
 }
 
@@ -58,16 +58,14 @@ function compileEach({ block, environment, subject, steps }: BlockParts): Step {
     if (count === 0) return inverse(frame, output)
 
     const name = subject.name(frame)
-    for (let index = 0; index < count; index++) {
+    return forEachOf(count, output, (index) => {
       // A turn costs a byte even if it prints nothing, or nested loops over a hostile payload would not end.
       spend(output.meter, 1)
       const key = keys?.[index] ?? index
       const item = (value as Record<string | number, unknown>)[key]
-      turn(
-        innerFrame(frame, item, turnName(name, key, index), { key, index, last: index === count - 1 }),
-        output,
-      )
-    }
+      const place = { key, index, last: index === count - 1 }
+      return turn(innerFrame(frame, item, turnName(name, key, index), place), output)
+    })
   }
 }
 
@@ -82,8 +80,8 @@ function compileWith({ block, environment, subject, steps }: BlockParts): Step {
   const inverse = steps(block.inverse, environment)
   return (frame: Frame, output: Output) => {
     const value = subject.read(frame, output)
-    if (isTruthy(value) || value === 0) whole(innerFrame(frame, value, subject.name(frame)), output)
-    else inverse(frame, output)
+    const met = isTruthy(value) || value === 0
+    return met ? whole(innerFrame(frame, value, subject.name(frame)), output) : inverse(frame, output)
   }
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { plainText } from '../../boundary/segment.ts'
+import { watchTurns } from '../../resolve/watch-turns.ts'
 import { compileTemplate } from './compile-template.ts'
-import { rendered, segmentsOf } from './fixture.ts'
+import { rendered, segmentsInTurns, segmentsOf } from './fixture.ts'
 import { TemplateError } from './grammar.ts'
 
 /** Title, template, payload, what it renders. */
@@ -139,21 +141,44 @@ test('a key of the payload that could speak is not a name', () => {
   ])
 })
 
-test('nested loops over a large payload end, even if they print nothing', () => {
+test('nested loops over a large payload end, even if they print nothing', async () => {
   const payload = { a: Array.from({ length: 5000 }, () => 0) }
   const template = '{{#each a}}{{#each ../a}}{{#each ../../a}}{{/each}}{{/each}}{{/each}}'
-  assert.throws(() => segmentsOf(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
+  await assert.rejects(segmentsInTurns(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
 })
 
-test('printing a large value over and over ends, even if it is thrown away', () => {
+test('printing a large value over and over ends, even if it is thrown away', async () => {
   const payload = { a: Array.from({ length: 5000 }, () => 'x'.repeat(100)) }
   for (const made of ['json ../a', 'join ../a', 'quote (join ../a)']) {
     const template = `{{#each a}}{{#if (eq (${made}) 1)}}x{{/if}}{{/each}}`
-    assert.throws(() => segmentsOf(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
+    await assert.rejects(segmentsInTurns(template, payload, 262_144), { code: 'TOO_LARGE_RENDERED' })
   }
 })
 
-test('a payload nested too deeply to print is refused, not fatal', () => {
+test('a payload is printed however deep it is nested', async () => {
   const payload = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
-  assert.throws(() => rendered('{{payload}}', payload), { code: 'TEMPLATE_FAILED' })
+  assert.equal(plainText(await segmentsInTurns('{{payload}}', payload)), payload)
+})
+
+test('a loop over a large payload lets everything else have its turn, and goes on where it was', async () => {
+  const a = Array.from({ length: 50_000 }, (_, index) => ({ n: index, list: [index] }))
+  const template =
+    '{{#each a}}{{#if list}}{{#with this}}{{n}} {{json list}}{{/with}}{{/if}},{{/each}}{{a.length}}'
+  const { result, turns } = await watchTurns(() => segmentsInTurns(template, { a }))
+  assert.equal(plainText(result), `${a.map(({ n }) => `${n} [${n}]`).join(',')},50000`)
+  assert.ok(turns > 2, `${turns} turns`)
+})
+
+test('a large value is printed in turns wherever a template asks for it', async () => {
+  const a = Array.from({ length: 5_000 }, (_, index) => ({ n: index }))
+  const json = JSON.stringify(a)
+  for (const [template, expected] of [
+    ['{{a}}', json],
+    ['1 {{json a 2}} 2', `1 ${JSON.stringify(a, undefined, 2)} 2`],
+    ['{{truncate (json a) 10}}', `${json.slice(0, 9)}…`],
+    ['{{#if (eq (json a) (json b))}}same{{else}}other{{/if}}', 'same'],
+    ['{{#each (default b a)}}{{#if @last}}{{truncate (json @root.a) 4}}{{/if}}{{/each}}', '[{"…'],
+  ] as const) {
+    assert.equal(plainText(await segmentsInTurns(template, { a, b: structuredClone(a) })), expected)
+  }
 })

@@ -22,6 +22,7 @@ import {
 } from './grammar.ts'
 import { type Helper, helpers } from './helpers.ts'
 import { compilePath } from './path.ts'
+import { inOrder, withPrinting } from './steps.ts'
 
 interface CompiledTemplate {
   readonly render: Template
@@ -52,11 +53,7 @@ export function compileTemplate(source: string): CompiledTemplate {
 
 function compileProgram(program: Program | undefined, environment: Environment): Step {
   const steps = (program?.body ?? []).flatMap((node) => compileStatement(node, environment) ?? [])
-  const [only] = steps
-  if (only !== undefined && steps.length === 1) return only
-  return (frame, output) => {
-    for (const step of steps) step(frame, output)
-  }
+  return inOrder(steps)
 }
 
 function compileStatement(node: Statement, environment: Environment): Step | undefined {
@@ -66,9 +63,9 @@ function compileStatement(node: Statement, environment: Environment): Step | und
     case 'CommentStatement':
       return undefined
     case 'MustacheStatement':
-      return compileMustache(node, environment)
+      return withPrinting(compileMustache(node, environment))
     case 'BlockStatement':
-      return compileBlock(node, environment)
+      return withPrinting(compileBlock(node, environment))
     default:
       throw new TemplateError(
         'partials and decorators are not supported',

@@ -6,18 +6,30 @@ import { createScope, type Scope, withExactNumbers } from '../../resolve/scope.t
 import { requestOf } from '../fixture.ts'
 import { compileTemplate } from './compile-template.ts'
 
-export function segmentsOf(source: string, payload: unknown, limit = 1_000_000): Segment[] {
+/** Of what is rendered at once. */
+export function segmentsOf(source: string, payload: unknown, limit?: number): Segment[] {
+  const { segments, wait } = start(source, payload, limit)
+  if (wait !== undefined) throw new Error('the template has to wait')
+  return segments
+}
+
+/** Of what may have to wait for a turn. */
+export async function segmentsInTurns(source: string, payload: unknown, limit?: number): Promise<Segment[]> {
+  const { segments, wait } = start(source, payload, limit)
+  await wait
+  return segments
+}
+
+function start(source: string, payload: unknown, limit = 1_000_000) {
   const { render } = compileTemplate(source)
   const scope = createScope(requestOf(payload, { headers: { 'x-id': '7', 'x-list': ['a', 'b'] } }))
   try {
     const output = createOutput(createMeter(limit), { exact: false, strict: false })
-    render(scope, output)
-    return output.segments
+    return { segments: output.segments, wait: render(scope, output) }
   } catch (error) {
     if (!(error instanceof InexactNumberError)) throw error
     const output = createOutput(createMeter(limit), { exact: true, strict: false })
-    render(withExactNumbers(scope) as Scope, output)
-    return output.segments
+    return { segments: output.segments, wait: render(withExactNumbers(scope) as Scope, output) }
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RefusalError } from '../../resolve/refusal.ts'
-import { rendered } from './fixture.ts'
+import { plainText } from '../../boundary/segment.ts'
+import { rendered, segmentsInTurns } from './fixture.ts'
 import { helpers } from './helpers.ts'
 
 const cases: Readonly<Record<string, readonly (readonly [string, unknown, string])[]>> = {
@@ -81,12 +81,11 @@ test('every helper has its cases and an example that compiles', () => {
   }
 })
 
-test('indented JSON that nesting would make enormous is refused before it is made', () => {
+test('indented JSON that nesting would make enormous is refused before it is made', async () => {
   const tower = '['.repeat(900) + ']'.repeat(900)
   const payload = `[${Array.from({ length: 500 }, () => tower).join()}]`
-  assert.throws(
-    () => rendered('{{truncate (json payload 2) 20}}', payload),
-    (error) => error instanceof RefusalError && error.code === 'TOO_LARGE_RENDERED',
-  )
-  assert.equal(rendered('{{truncate (json payload) 5}}', payload), '[[[[…')
+  await assert.rejects(segmentsInTurns('{{truncate (json payload 2) 20}}', payload), {
+    code: 'TOO_LARGE_RENDERED',
+  })
+  assert.equal(plainText(await segmentsInTurns('{{truncate (json payload) 5}}', payload)), '[[[[…')
 })
