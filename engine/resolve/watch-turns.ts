@@ -1,5 +1,7 @@
 /** Owns watching, for tests, whether everything else has its turn while something is under way. */
 
+import { processorMs } from './processor-time.ts'
+
 /** What was seen, beside what the work gave. */
 export interface Watched<Result> {
   readonly result: Result
@@ -13,10 +15,10 @@ export interface Watched<Result> {
 export async function watchTurns<Result>(work: () => Result | Promise<Result>): Promise<Watched<Result>> {
   let turns = 0
   let longest = 0
-  let last = busyMs()
+  let last = processorMs()
   let isOver = false
   const look = (): void => {
-    const now = busyMs()
+    const now = processorMs()
     longest = Math.max(longest, now - last)
     last = now
     if (isOver) return
@@ -33,9 +35,4 @@ export async function watchTurns<Result>(work: () => Result | Promise<Result>): 
   } finally {
     isOver = true
   }
-}
-
-function busyMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }

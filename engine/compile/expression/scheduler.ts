@@ -6,6 +6,7 @@
  * that of one evaluation. Others that turn out to be long are thrown away and begun again when it is theirs to be it.
  */
 
+import { processorMs } from '../../resolve/processor-time.ts'
 import { thrownLimit } from './limit.ts'
 
 /** How long expressions go on before everything else has a turn. Milliseconds. */
@@ -189,9 +190,6 @@ export function createScheduler(clock: Clock): Scheduler {
 /** There is one event loop, so there is one scheduler. */
 export const evaluateInTurns = createScheduler({
   now: () => performance.now(),
-  used: () => {
-    const { user, system } = process.threadCpuUsage()
-    return (user + system) / 1000
-  },
+  used: processorMs,
   afterOthers: (turn) => setImmediate(turn),
 })

@@ -1,0 +1,6 @@
+/** Owns reading how long this thread has worked, which other work on the machine does not move. */
+
+export function processorMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
