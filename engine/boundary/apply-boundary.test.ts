@@ -52,6 +52,13 @@ test('two values of one path get names of their own', () => {
   assert.match(prompt, /\[title \(2\) 7f3a\]\na long…/)
 })
 
+test('thousands of values of one path get names of their own, none of them twice', () => {
+  const segments = Array.from({ length: 20_000 }, (_, index) => ({ value: `value: ${index}`, path: 'a' }))
+  const names = applyBoundary(segments, { randomId: () => 'id' }).match(/^\[a[^\]]* id\]$/gm)
+  assert.equal(new Set(names).size, 20_000)
+  assert.equal(names?.at(-1), '[a (20000) id]')
+})
+
 test('blank data leaves no more than a space in the sentence', () => {
   assert.equal(apply({ literal: 'a' }, { value: '\n\n\n', path: 'x' }, { literal: 'b' }), 'a b')
 })

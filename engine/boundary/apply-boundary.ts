@@ -52,7 +52,7 @@ interface BoundaryOptions extends Pick<FenceOptions, 'randomId'> {
 
 /** Harmless values stay where the template put them; any other is named there and shown in the fence. */
 export function applyBoundary(segments: readonly Segment[], options: BoundaryOptions): string {
-  const quoted = new Map<string, Quoted>()
+  const names = createNames()
   const words = createWordCount()
   let text = ''
   for (const segment of segments) {
@@ -64,25 +64,37 @@ export function applyBoundary(segments: readonly Segment[], options: BoundaryOpt
     else {
       // In the sentence, and with the id over the value.
       options.onName?.(2 * (segment.path.length + aroundName))
-      text += `[${nameFor(segment.value, segment.path, quoted)}]`
+      text += `[${names.of(segment.value, segment.path)}]`
     }
   }
-  if (quoted.size === 0) return text
+  if (names.quoted.length === 0) return text
 
   const id = options.randomId()
-  const blocks = [...quoted.values()].map(({ name, value }) => `[${name} ${id}]\n${neutralise(value)}`)
+  const blocks = names.quoted.map(({ name, value }) => `[${name} ${id}]\n${neutralise(value)}`)
   return `${text.trimEnd()}\n\n${between(id, [preface, ...blocks].join('\n\n'))}`
 }
 
 /** One name for equal values of one path; another value of that path gets a number of its own. */
-function nameFor(value: string, path: string, quoted: Map<string, Quoted>): string {
-  let name = path
-  for (let count = 2; ; count++) {
-    const taken = quoted.get(name)
-    if (taken === undefined) break
-    if (taken.value === value) return name
-    name = `${path} (${count})`
+function createNames(): { of(value: string, path: string): string; readonly quoted: readonly Quoted[] } {
+  const quoted: Quoted[] = []
+  const taken = new Set<string>()
+  /** By path: a loop may give thousands of values to one. */
+  const known = new Map<string, Map<string, string>>()
+
+  function add(value: string, path: string, values: Map<string, string>): string {
+    let name = path
+    for (let count = values.size + 1; taken.has(name); count++) name = `${path} (${count})`
+    taken.add(name)
+    values.set(value, name)
+    quoted.push({ name, value })
+    return name
   }
-  quoted.set(name, { name, value })
-  return name
+  return {
+    quoted,
+    of(value, path) {
+      const values = known.get(path) ?? new Map<string, string>()
+      known.set(path, values)
+      return values.get(value) ?? add(value, path, values)
+    },
+  }
 }
