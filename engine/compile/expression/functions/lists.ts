@@ -2,6 +2,7 @@
 
 import { type Focus, isCallable, libraryFunction, turnOf } from '../library.ts'
 import { mostElements, thrownLimit, tooManyElements } from '../limit.ts'
+import type { Turns } from '../scheduler.ts'
 import { weighTruth } from '../weigh.ts'
 
 /** Elements that are handled between two looks at the clock. */
@@ -16,10 +17,39 @@ export function zip(...lists: readonly unknown[]): unknown {
 }
 
 export async function keys(this: Focus, value: unknown): Promise<unknown> {
-  const turn = turnOf(this)
   const found = new Set<string>()
+  await eachObject([value], turnOf(this), (object) => {
+    for (const key of Object.keys(object)) {
+      found.add(key)
+      if (found.size > mostElements) throw tooManyElements()
+    }
+  })
+  const result = this.createSequence()
+  for (const key of found) result.push(key)
+  return result
+}
+
+export async function lookup(this: Focus, value: unknown, key: string): Promise<unknown> {
+  if (!Array.isArray(value)) return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  const result = this.createSequence()
+  await eachObject([...value].reverse(), turnOf(this), (object) => {
+    if (!Object.hasOwn(object, key)) return
+    const found = object[key]
+    for (const each of Array.isArray(found) ? found : [found]) if (each !== undefined) result.push(each)
+  })
+  return result
+}
+
+/** Elements of one payload, and not of one that an expression has put into many places. */
+const mostWaiting = 600_000
+
+/** In their order, however deep in lists. `waiting` is used up; what is met first stands last in it. */
+async function eachObject(
+  waiting: unknown[],
+  turn: Turns['turn'],
+  visit: (object: Fields) => void,
+): Promise<void> {
   let looked = 0
-  const waiting: unknown[] = [value]
   while (waiting.length > 0) {
     const current = waiting.pop()
     looked += 1
@@ -28,39 +58,9 @@ export async function keys(this: Focus, value: unknown): Promise<unknown> {
       for (let index = current.length - 1; index >= 0; index--) waiting.push(current[index])
       if (waiting.length > mostWaiting) throw thrownLimit('it looks into more than one payload holds')
     } else if (isObject(current)) {
-      for (const key of Object.keys(current)) {
-        found.add(key)
-        if (found.size > mostElements) throw tooManyElements()
-      }
+      visit(current)
     }
   }
-  const result = this.createSequence()
-  for (const key of found) result.push(key)
-  return result
-}
-
-/** Elements of one payload, and not of one that an expression has put into many places. */
-const mostWaiting = 600_000
-
-export async function lookup(this: Focus, value: unknown, key: string): Promise<unknown> {
-  if (!Array.isArray(value)) return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
-  const turn = turnOf(this)
-  const result = this.createSequence()
-  let looked = 0
-  const waiting: unknown[] = [...value].reverse()
-  while (waiting.length > 0) {
-    const current = waiting.pop()
-    looked += 1
-    if (looked % batch === 0) await turn()
-    if (Array.isArray(current)) {
-      for (let index = current.length - 1; index >= 0; index--) waiting.push(current[index])
-      if (waiting.length > mostWaiting) throw thrownLimit('it looks into more than one payload holds')
-    } else if (isObject(current) && Object.hasOwn(current, key)) {
-      const found = current[key]
-      for (const each of Array.isArray(found) ? found : [found]) if (each !== undefined) result.push(each)
-    }
-  }
-  return result
 }
 
 export async function spread(this: Focus, value: unknown): Promise<unknown> {
