@@ -1,5 +1,6 @@
 /** Owns one expected value: compared as it stands, or held against tests such as `{contains: "#42"}`. */
 
+import { isMap } from '../config/map.ts'
 import type { Path } from '../config/path.ts'
 import { compileRegex, RegexLimitError, RegexSyntaxError } from '../regex/regex.ts'
 
@@ -55,7 +56,7 @@ export function checkValue(expected: unknown, actual: unknown, path: Path): Shor
         : checkTest(name, wanted, actual, [...path, name]),
     )
   }
-  if (isObject(expected)) return checkFields(expected, actual, path)
+  if (isMap(expected)) return checkFields(expected, actual, path)
   const wanted = expected ?? undefined
   if (isEqual(wanted, actual)) return []
   return [unequal(wanted, actual, path)]
@@ -68,7 +69,7 @@ function checkList(expected: readonly unknown[], actual: unknown, path: Path): S
 
 /** Only what is named is looked at. */
 function checkFields(expected: Readonly<Record<string, unknown>>, actual: unknown, path: Path): Shortfall[] {
-  if (!isObject(actual)) return [unequal(expected, actual, path)]
+  if (!isMap(actual)) return [unequal(expected, actual, path)]
   return Object.entries(expected).flatMap(([name, each]) =>
     checkValue(each, Object.hasOwn(actual, name) ? actual[name] : undefined, [...path, name]),
   )
@@ -144,7 +145,7 @@ function textTest(
 
 /** As in patterns: an object whose keys are all tests is one, any other is fields. */
 function isTests(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (!isObject(value)) return false
+  if (!isMap(value)) return false
   const names = Object.keys(value)
   return names.length > 0 && names.every((name) => name === 'not' || tests[name] !== undefined)
 }
@@ -169,8 +170,4 @@ function hintFor(wanted: unknown, actual: unknown): string | undefined {
 /** As compact JSON; `nothing` for what is absent. */
 function writeValue(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

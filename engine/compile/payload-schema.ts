@@ -2,6 +2,7 @@
 
 import { Ajv, MissingRefError, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { isMap } from '../config/map.ts'
 import { readPointer } from '../config/path.ts'
 import { regExpEngineForAjv } from '../regex/ajv-engine.ts'
 import { RegexLimitError } from '../regex/regex.ts'
@@ -12,7 +13,7 @@ import { formatsFor } from './schema/formats.ts'
 import { addKeywords } from './schema/keywords.ts'
 import { createSchemaMeter, SchemaLimitError, type SchemaMeter } from './schema/meter.ts'
 import { type PreparedSchema, prepareSchema, type SchemaProblem } from './schema/prepare.ts'
-import { type Dialect, dialectOf, isMap } from './schema/vocabulary.ts'
+import { type Dialect, dialectOf } from './schema/vocabulary.ts'
 import { describeErrors } from './schema/words.ts'
 
 /** What searching one character costs the meter: the linear engine may take 100 ns for it. */

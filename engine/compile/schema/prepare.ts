@@ -1,9 +1,10 @@
 /** Owns reading an author's schema before Ajv does: what is wrong with it and where, and what each part costs to check. */
 
+import { isMap } from '../../config/map.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
 import { isFormat } from './formats.ts'
-import { type Dialect, type Holds, holdsOf, isMap, keywordsOf } from './vocabulary.ts'
+import { type Dialect, type Holds, holdsOf, keywordsOf } from './vocabulary.ts'
 
 /** The word that {@link prepareSchema} adds to every schema: what checking it costs, in the meter's units. */
 export const costKeyword = 'reveille-cost'

@@ -1,5 +1,7 @@
 /** Owns which words a JSON Schema may be written in, and what stands below each. */
 
+import { isMap } from '../../config/map.ts'
+
 export type Dialect = 'draft-07' | '2020-12'
 
 /** How the value of a keyword is read. */
@@ -67,10 +69,6 @@ export function dialectOf(schema: unknown): Dialect | undefined {
   if (typeof named !== 'string') return undefined
   if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07'
   return /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(named) ? '2020-12' : undefined
-}
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function values(...lines: readonly string[]): Record<string, Holds> {

@@ -7,6 +7,7 @@ import { readNamedFile } from '../file/named-file.ts'
 import { plainCopy } from '../file/plain-copy.ts'
 import type { Reading } from '../file/reading.ts'
 import { parseSource, type Source } from '../file/source.ts'
+import { isMap } from '../map.ts'
 import type { Path } from '../path.ts'
 
 export interface PayloadSchema {
@@ -48,9 +49,9 @@ function parse(file: string, name: string, text: string, findings: Findings): Pa
   const { source } = result
   const { value } = source
   if (typeof value === 'boolean') return { value, source }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (isMap(value)) {
     try {
-      return { value: plainCopy(value) as Readonly<Record<string, unknown>>, source }
+      return { value: plainCopy(value), source }
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       findings.report(source, endlessAliases)
