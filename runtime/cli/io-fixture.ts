@@ -14,7 +14,7 @@ export interface Answer {
   readonly err: string
 }
 
-export interface CommandLine {
+interface CommandLine {
   readonly cwd: string
   write(name: string, content: string): Promise<void>
   run(...args: readonly string[]): Promise<Answer>
@@ -22,13 +22,16 @@ export interface CommandLine {
   start(...args: readonly string[]): Going
 }
 
-export interface Going {
+interface Going {
   /** Resolves with all that was written, once it fits. */
   until(fits: RegExp): Promise<string>
   /** Ctrl-C. */
   stop(): Promise<Answer>
   readonly ended: Promise<Answer>
 }
+
+/** After which a test that waits has failed. */
+const patienceMs = 30_000
 
 export async function createCommandLine(
   t: Pick<TestContext, 'after'>,
@@ -64,6 +67,9 @@ export async function createCommandLine(
       ...overrides,
     }
     const ended = runCli(['node', 'reveille', ...args], io).then((code) => ({ code, ...written }))
+    const interrupt = () => signals.emit('SIGINT', 'SIGINT')
+    // A test that failed has not told it to stop, and its watcher would keep the process alive.
+    t.after(interrupt)
     return {
       until: (fits) =>
         new Promise((resolve, reject) => {
@@ -71,9 +77,11 @@ export async function createCommandLine(
           told.on('text', look)
           look()
           void ended.then(() => reject(new Error(`it ended before ${fits}`)), reject)
+          const late = () => reject(new Error(`waited ${patienceMs / 1000} s for ${fits} in:\n${all}`))
+          AbortSignal.timeout(patienceMs).addEventListener('abort', late)
         }),
       stop() {
-        signals.emit('SIGINT', 'SIGINT')
+        interrupt()
         return ended
       },
       ended,

@@ -31,8 +31,12 @@ function snapshotThat(count: number, hold?: Promise<void>): { snapshot: Snapshot
   return { snapshot: { explain } as unknown as Snapshot, asked }
 }
 
+/** In turns of the event loop, each of which explains one at most. */
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate)
+  for (let turn = 0; !holds(); turn++) {
+    assert.ok(turn < 10_000, 'it was never explained')
+    await new Promise(setImmediate)
+  }
 }
 
 async function noteAndWait(traces: IgnoredTraces, id: string, endpoint: string, snapshot: Snapshot) {

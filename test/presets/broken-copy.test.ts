@@ -1,13 +1,11 @@
 /** What an author reads who copied a preset and made a slip: the place, the slip, and what to do about it. */
 
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { runCli } from '../../runtime/cli/cli.ts'
+import { type Answer, createCommandLine } from '../../runtime/cli/io-fixture.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
-import { atEnd } from '../at-end.ts'
 
 test('a copy that nobody changed passes', async (t) => {
   const { code, out, err } = await testCopy(t, 'github', (text) => text)
@@ -80,42 +78,25 @@ test('a session key that names a wrong field says which', async (t) => {
   assert.match(out, /sessionKey: needs issue\.nr, which is absent or blank/)
 })
 
-interface Told {
-  readonly code: number
-  readonly out: string
-  readonly err: string
+interface Told extends Answer {
   /** How the line of the copy that holds the words is written: `mappings/github.yaml:12:`. */
   place(words: string): RegExp
 }
 
 /** What `reveille test` says of a preset that was copied beside a configuration and changed. */
 async function testCopy(t: TestContext, preset: string, change: (text: string) => string): Promise<Told> {
-  const cwd = await mkdtemp(join(tmpdir(), 'reveille-copy-'))
-  atEnd(t, () => rm(cwd, { recursive: true, force: true }))
   const text = change(await readFile(join(presetsFolder(), `${preset}.yaml`), 'utf8'))
-  await mkdir(join(cwd, 'mappings'))
-  await writeFile(join(cwd, 'mappings', `${preset}.yaml`), text)
-  await writeFile(join(cwd, 'reveille.yaml'), 'hooks: { enabled: true, token: hook-token }\n')
-  let out = ''
-  let err = ''
-  const code = await runCli(['node', 'reveille', 'test'], {
-    out: (written) => {
-      out += written
-    },
-    err: (written) => {
-      err += written
-    },
-    env: {},
-    cwd,
-    now: () => 0,
-    fetch: () => Promise.reject(new Error('a test asks nobody')),
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: hook-token }\n',
+    [`mappings/${preset}.yaml`]: text,
   })
+  const answer = await run('test')
   const place = (words: string) => {
     const line = text.split('\n').findIndex((each) => each.includes(words)) + 1
     assert.ok(line > 0, `the copy holds ${words}`)
     return new RegExp(`mappings/${preset}\\.yaml:${line}:`)
   }
-  return { code, out, err, place }
+  return { ...answer, place }
 }
 
 function replaceOnce(words: string, others: string): (text: string) => string {

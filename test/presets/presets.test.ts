@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDiagnostic, lintConfiguration } from '@reveille/engine'
-import { compileCopies, compilePresets, presetNames, runPresetTests, soundPresets } from './presets.ts'
+import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
+import { compileCopies, compilePresets, runPresetTests, soundPresets } from './presets.ts'
 
-const names = await presetNames()
+const names = knownPresets()
 const all = soundPresets(names)
 // Each test tells it by itself.
 all.catch(() => undefined)

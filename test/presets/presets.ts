@@ -1,13 +1,11 @@
 /** Owns the built-in presets as tests use them: loaded as the gateway loads them, compiled, and asked. */
 
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import {
   type Catalog,
-  type Configuration,
   compileSnapshot,
-  type Diagnostic,
   formatDiagnostic,
   loadConfiguration,
   runTests,
@@ -16,28 +14,14 @@ import {
   type Trial,
   tryRequest,
 } from '@reveille/engine'
+import type { Compiled } from '../../runtime/cli/authoring/compile.ts'
 import { trialSurface } from '../../runtime/http/trial.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 import type { Sample } from '../sample-data.ts'
 
 const catalog: Catalog = { channels: ['terminal', 'slack'], runners: ['echo'] }
 
-export type Compiled =
-  | {
-      readonly ok: true
-      readonly configuration: Configuration
-      readonly snapshot: Snapshot
-      readonly warnings: readonly Diagnostic[]
-    }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
-
 export type SoundPresets = Extract<Compiled, { ok: true }>
-
-/** The names of all presets that are shipped. */
-export async function presetNames(): Promise<string[]> {
-  const files = await readdir(presetsFolder())
-  return files.filter((file) => file.endsWith('.yaml')).map((file) => basename(file, '.yaml'))
-}
 
 /** A gateway's configuration that uses these presets and nothing else. */
 export function compilePresets(presets: readonly unknown[]): Promise<Compiled> {

@@ -3,7 +3,7 @@
 import { isHarmless } from '../../engine/boundary/harmless.ts'
 import { neutralise } from '../../engine/boundary/neutralise.ts'
 
-export interface Prompt {
+interface Prompt {
   /** The operator's words, with `[name]` where a value was moved into the fence. */
   readonly outside: string
   /** What is fenced; absent where nothing had to be. */

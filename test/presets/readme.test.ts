@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 import { expectedExamples, expectedMappings } from './expected.ts'
-import { presetNames, soundPresets } from './presets.ts'
+import { soundPresets } from './presets.ts'
 
 const mark = ' °'
 
@@ -19,7 +20,7 @@ test('the table has each mapping with its action and description, and marks thos
     action,
     description,
   }))
-  const { configuration } = await soundPresets(await presetNames())
+  const { configuration } = await soundPresets(knownPresets())
   const reached = new Set(
     [...Object.values(expectedMappings).flatMap(Object.values), ...Object.values(expectedExamples)].flatMap(
       (ids: string) => ids.split(', '),

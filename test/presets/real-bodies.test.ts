@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Action, Trial } from '@reveille/engine'
+import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
 import { octokitSamples, recordedSamples, type Sample } from '../sample-data.ts'
 import { changedBodies } from './changed-bodies.ts'
 import { expectedExamples, expectedMappings } from './expected.ts'
-import { presetNames, type SoundPresets, soundPresets, trySample } from './presets.ts'
+import { type SoundPresets, soundPresets, trySample } from './presets.ts'
 import { flawsOf, keyFlaw, parsePrompt } from './prompt-check.ts'
 import { withChanges, withHostileTexts, withoutEachField } from './variants.ts'
 
-const names = await presetNames()
+const names = knownPresets()
 const all = soundPresets(names)
 // Each test tells it by itself.
 all.catch(() => undefined)
