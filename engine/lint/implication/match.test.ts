@@ -232,6 +232,6 @@ test('whatever a single pattern matches, the patterns that it implies match too'
       assert.ok(wide({ payload: sample, headers: {} }), JSON.stringify({ given, wanted, sample }))
     }
   })
-  fc.assert(property, { numRuns: 10_000, seed: 7 })
+  fc.assert(property, { numRuns: 5000, seed: 7 })
   assert.ok(found > 300, `${found} values were told apart`)
 })
