@@ -46,7 +46,7 @@ export type {
   WakeAction,
   WakeMode,
 } from './resolve/decision.ts'
-export { parseJson } from './resolve/json/parse.ts'
+export { parseJson, TooManyKeysError } from './resolve/json/parse.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
 export type {
   ActionTrace,

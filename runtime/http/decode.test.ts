@@ -46,6 +46,16 @@ test('a form with too many fields is refused', async () => {
   await assert.rejects(decodePayload(Buffer.from('a&'.repeat(maxFields)), form), refusal('TOO_MANY_FIELDS'))
 })
 
+test('an object with tens of thousands of keys is refused, in a form too; a list of as many objects is not', async () => {
+  const keys = Array.from({ length: 30_000 }, (_, index) => `"k${index}":0`)
+  const body = `{"a":{${keys.join()}}}`
+  await assert.rejects(decodeJson(Buffer.from(body)), refusal('TOO_MANY_FIELDS'))
+  await assert.rejects(decodePayload(Buffer.from(body), form), refusal('TOO_MANY_FIELDS'))
+  await assert.rejects(decodePayload(Buffer.from(`payload=${body}`), form), refusal('TOO_MANY_FIELDS'))
+  const { payload } = await decodeJson(Buffer.from(`[${keys.map((key) => `{${key}}`).join()}]`))
+  assert.equal((payload as unknown[]).length, 30_000)
+})
+
 test('a byte order mark is dropped', async () => {
   assert.deepEqual(await decodeJson(Buffer.from('\ufeff{"a":1}')), { payload: { a: 1 } })
 })

@@ -1,6 +1,6 @@
 /** Owns turning body bytes into a payload, and how many of them an endpoint takes. */
 
-import { type HookRequest, parseJson, type Snapshot } from '@reveille/engine'
+import { type HookRequest, parseJson, type Snapshot, TooManyKeysError } from '@reveille/engine'
 import { RequestError } from './errors.ts'
 import { hasTooManyFields, parseFields } from './fields.ts'
 import { nestsTooDeep } from './nesting.ts'
@@ -12,7 +12,7 @@ export function maxBytesFor({ policyOf, settings }: Snapshot, endpoint: string):
   return policyOf(endpoint)?.maxBodyBytes ?? settings.hooks.maxBodyBytes
 }
 
-export type Decoded = Pick<HookRequest, 'payload' | 'unwrapped'>
+type Decoded = Pick<HookRequest, 'payload' | 'unwrapped'>
 
 /** As the endpoint takes it; a long body is read in turns. Rejects with a RequestError. */
 export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): Promise<Decoded> {
@@ -46,8 +46,8 @@ async function readJson(text: string): Promise<unknown> {
   if (nestsTooDeep(text)) throw new RequestError('NESTED_TOO_DEEP')
   try {
     return await parseJson(text)
-  } catch {
-    throw new RequestError('INVALID_JSON')
+  } catch (error) {
+    throw new RequestError(error instanceof TooManyKeysError ? 'TOO_MANY_FIELDS' : 'INVALID_JSON')
   }
 }
 
@@ -72,7 +72,8 @@ async function readObject(text: string): Promise<object | undefined> {
   try {
     const value = await parseJson(text)
     return isObject(value) ? value : undefined
-  } catch {
+  } catch (error) {
+    if (error instanceof TooManyKeysError) throw new RequestError('TOO_MANY_FIELDS')
     return undefined
   }
 }

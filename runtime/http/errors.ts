@@ -27,7 +27,10 @@ export const errorTable = {
   INVALID_TEXT: row(400, 'The body is not valid UTF-8.'),
   INVALID_JSON: row(400, 'The body is not valid JSON.'),
   NESTED_TOO_DEEP: row(400, 'The body nests more than 1,000 levels deep.'),
-  TOO_MANY_FIELDS: row(400, 'The form has more than 1,000 fields.'),
+  TOO_MANY_FIELDS: row(
+    400,
+    'The form has more than 1,000 fields, or an object of the JSON more than 20,000 keys.',
+  ),
   INVALID_BODY: row(400, refusalCodes.INVALID_BODY),
   PAYLOAD_SCHEMA: row(400, refusalCodes.PAYLOAD_SCHEMA),
   INVALID_FIELD: row(400, refusalCodes.INVALID_FIELD),

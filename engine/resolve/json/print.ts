@@ -112,10 +112,14 @@ function countParts(value: unknown, most: number): number {
   if (typeof value !== 'object' || value === null) return count
   const waiting: object[] = [value]
   for (let next = waiting.pop(); next !== undefined && count <= most; next = waiting.pop()) {
-    const members: readonly unknown[] = Array.isArray(next) ? next : Object.values(next)
-    count += members.length
+    const names = Array.isArray(next) ? undefined : Object.keys(next)
+    const length = names?.length ?? (next as readonly unknown[]).length
+    count += length
     if (count > most) return count
-    for (const member of members) if (typeof member === 'object' && member !== null) waiting.push(member)
+    for (let index = 0; index < length; index++) {
+      const member = (next as Level['value'])[names?.[index] ?? index]
+      if (typeof member === 'object' && member !== null) waiting.push(member)
+    }
   }
   return count
 }
