@@ -2,6 +2,7 @@
 
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
 import type { LintCode } from './codes.ts'
 
 interface Warning {
@@ -23,22 +24,11 @@ export interface Warnings {
 
 export function createWarnings(entries: readonly MappingEntry[]): Warnings {
   const all: Diagnostic[] = []
-  const rank = new Map<string | undefined, number>()
-  for (const entry of entries) {
-    const { file } = entry.locate([])
-    if (!rank.has(file)) rank.set(file, rank.size)
-  }
-  const rankOf = ({ place }: Diagnostic) => rank.get(place?.file) ?? 0
+  const files = entries.map((entry) => entry.locate([]).file)
   return {
     add(entry, { code, message, hint, path = [], offset }) {
       all.push({ severity: 'warning', code, message, place: entry.locate(path, offset), hint })
     },
-    diagnostics: () =>
-      all.toSorted(
-        (one, other) =>
-          rankOf(one) - rankOf(other) ||
-          (one.place?.line ?? 0) - (other.place?.line ?? 0) ||
-          (one.place?.column ?? 0) - (other.place?.column ?? 0),
-      ),
+    diagnostics: () => inFileOrder(all, files),
   }
 }

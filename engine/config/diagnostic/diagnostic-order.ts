@@ -2,10 +2,13 @@
 
 import type { Diagnostic } from './diagnostic.ts'
 
-/** Files stay in the order in which they were first mentioned; within one, from top to bottom. */
-export function inFileOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/** Within a file, from top to bottom. `files`: their order; default: that in which they were first mentioned. */
+export function inFileOrder(
+  diagnostics: readonly Diagnostic[],
+  files: readonly (string | undefined)[] = diagnostics.map(({ place }) => place?.file),
+): Diagnostic[] {
   const rank = new Map<string | undefined, number>()
-  for (const { place } of diagnostics) if (!rank.has(place?.file)) rank.set(place?.file, rank.size)
+  for (const file of files) if (!rank.has(file)) rank.set(file, rank.size)
   const rankOf = ({ place }: Diagnostic) => rank.get(place?.file) ?? 0
   return diagnostics.toSorted(
     (one, other) =>
