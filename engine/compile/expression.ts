@@ -20,6 +20,11 @@ export function unwrapExpression(
   return source === undefined ? undefined : { source, offset: text.indexOf('{%') + 2 }
 }
 
+/** The same of a field that is an expression by its nature, which may be written with or without the marks of one. */
+export function bareExpression(text: string): { readonly source: string; readonly offset: number } {
+  return unwrapExpression(text) ?? { source: text, offset: 0 }
+}
+
 /**
  * `offset`: where the expression begins in its field's text, so that errors point into that.
  * @throws ExpressionSyntaxError

@@ -2,7 +2,7 @@
 
 import type { Path } from '../config/path.ts'
 import type { Expression, Field } from '../resolve/program.ts'
-import { compileExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
+import { bareExpression, compileExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
 import type { Report } from './report.ts'
 import { compileTemplate } from './template/compile-template.ts'
 import { TemplateError } from './template/grammar.ts'
@@ -49,7 +49,7 @@ function compileText(text: string): CompiledField {
 
 /** A text that is an expression with or without `{% … %}`. Reports what is wrong and gives nothing then. */
 export function compileWhole(text: string, path: Path, report: Report): Expression | undefined {
-  const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
+  const { source, offset } = bareExpression(text)
   try {
     return compileExpression(source, offset)
   } catch (error) {
@@ -59,7 +59,7 @@ export function compileWhole(text: string, path: Path, report: Report): Expressi
 }
 
 /** Whether the error was one of the author's, now reported. */
-export function reportSyntax(error: unknown, path: Path, report: Report): boolean {
+function reportSyntax(error: unknown, path: Path, report: Report): boolean {
   if (!(error instanceof TemplateError || error instanceof ExpressionSyntaxError)) return false
   const code = error instanceof TemplateError ? 'TEMPLATE_SYNTAX' : 'EXPRESSION_SYNTAX'
   report.error({ code, path, message: error.message, hint: error.hint, offset: error.offset })

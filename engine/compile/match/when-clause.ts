@@ -9,8 +9,7 @@ import {
 } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
 import type { FailedClause } from '../../resolve/trace.ts'
-import { compileExpression, unwrapExpression } from '../expression.ts'
-import { reportSyntax } from '../field.ts'
+import { compileWhole } from '../field.ts'
 import type { Report } from '../report.ts'
 
 export interface When {
@@ -24,15 +23,8 @@ const stepsOfExpression = 5_000
 
 /** Nothing where something was reported. */
 export function compileWhen(text: string, report: Report): When | undefined {
-  const { source, offset } = unwrapExpression(text) ?? { source: text, offset: 0 }
-  let expression: Expression
-  try {
-    expression = compileExpression(source, offset)
-  } catch (error) {
-    if (!reportSyntax(error, path, report)) throw error
-    return undefined
-  }
-  return { verdict: createVerdict(expression), miss: createMiss(expression) }
+  const expression = compileWhole(text, path, report)
+  return expression && { verdict: createVerdict(expression), miss: createMiss(expression) }
 }
 
 function createVerdict(expression: Expression): When['verdict'] {

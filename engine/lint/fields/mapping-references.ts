@@ -1,6 +1,6 @@
 /** Owns every value of the request that one mapping names, with the field that names it. */
 
-import { unwrapExpression } from '../../compile/expression.ts'
+import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
 import type { BodyPattern } from '../../compile/match/body-pattern.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/fields.ts'
@@ -36,9 +36,9 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
   ]
   const aliases: Aliases = {
-    item: plainPath(bare(value.forEach ?? '').source),
+    item: plainPath(bareExpression(value.forEach ?? '').source),
     vars: new Map(
-      Object.entries(value.vars ?? {}).map(([name, text]) => [name, plainPath(bare(text).source)]),
+      Object.entries(value.vars ?? {}).map(([name, text]) => [name, plainPath(bareExpression(text).source)]),
     ),
   }
   return [
@@ -57,13 +57,8 @@ function ofText(text: string): readonly Reference[] {
 }
 
 function ofExpression(text: string): readonly Reference[] {
-  const { source, offset } = bare(text)
+  const { source, offset } = bareExpression(text)
   return expressionReferences(source, offset)
-}
-
-/** A field that is an expression by its nature may be written with or without the marks of one. */
-function bare(text: string): { readonly source: string; readonly offset: number } {
-  return unwrapExpression(text) ?? { source: text, offset: 0 }
 }
 
 /** The fields that a pattern wants to be there; `exists: false` wants none. */

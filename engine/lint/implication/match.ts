@@ -1,5 +1,6 @@
 /** Owns when one mapping's `match` makes another's certain. */
 
+import { bareExpression } from '../../compile/expression.ts'
 import { type BodyPattern, readBodyPattern } from '../../compile/match/body-pattern.ts'
 import type { Report } from '../../compile/report.ts'
 import type { HeaderPattern, MappingSource } from '../../config/configuration.ts'
@@ -25,7 +26,7 @@ export function readClauses(match: MappingSource['match']): Clauses {
     source: match?.source,
     headers: new Map(Object.entries(match?.headers ?? {})),
     body: pattern?.kind === 'keys' ? pattern.keys : new Map(),
-    when: match?.when === undefined ? undefined : bare(match.when),
+    when: match?.when === undefined ? undefined : bareExpression(match.when).source.trim(),
   }
 }
 
@@ -55,13 +56,6 @@ function impliesKey({ source, body }: Clauses, key: string, wanted: BodyPattern)
 
 /** What is wrong with a pattern was told when it was compiled. */
 export const silent: Report = { error: () => undefined, warn: () => undefined }
-
-function bare(when: string): string {
-  return when
-    .trim()
-    .replace(/^\{%([\s\S]*)%\}$/, '$1')
-    .trim()
-}
 
 /** Asked twice, it gives the same. */
 function isSteady(when: string): boolean {
