@@ -7,7 +7,7 @@ import type { BodyPattern } from './body-pattern.ts'
 import type { BodyTest } from './body-test.ts'
 import type { Scalar } from './scalar.ts'
 import { anyElement, fieldOf, StepLimitError } from './walk.ts'
-import { nearMiss, wordsOf } from './words.ts'
+import { withNearMiss, wordsOf } from './words.ts'
 
 /** Nothing where the pattern holds. Asks in the order in which the test does. `undefined` is an absent field. */
 export function missOfBody(test: BodyTest, value: unknown, steps: Steps): FailedClause | undefined {
@@ -96,9 +96,7 @@ function valuesUnder(key: string, list: readonly unknown[], steps: Steps): unkno
 }
 
 function missOf({ path, pattern }: BodyTest, actual: unknown): FailedClause {
-  const note = nearMiss(scalarsOf(pattern), actual)
-  const words = wordsOf(pattern)
-  const expected = note === undefined ? words : `${words}, ${note}`
+  const expected = withNearMiss(wordsOf(pattern), scalarsOf(pattern), actual)
   return actual === undefined ? { path, expected } : { path, expected, actual }
 }
 

@@ -15,7 +15,7 @@ import { equalitiesOfBody } from './equalities.ts'
 import { compileHeader } from './header-clause.ts'
 import { fieldOf, StepLimitError } from './walk.ts'
 import { compileWhen, type When } from './when-clause.ts'
-import { nearMiss, wordsOfValues } from './words.ts'
+import { withNearMiss, wordsOfValues } from './words.ts'
 
 type Match = NonNullable<MappingSource['match']>
 
@@ -84,8 +84,7 @@ function compileSource(wanted: string): Clause {
     holds: ({ request: { payload } }) => !Array.isArray(payload) && fieldOf(payload, 'source') === wanted,
     miss: ({ request: { payload } }) => {
       const actual = Array.isArray(payload) ? undefined : fieldOf(payload, 'source')
-      const note = nearMiss([wanted], actual)
-      const expected = note === undefined ? words : `${words}, ${note}`
+      const expected = withNearMiss(words, [wanted], actual)
       return actual === undefined ? { path, expected } : { path, expected, actual }
     },
   }

@@ -2,7 +2,7 @@
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
-import { type Covering, createEndpointPaths, noParams } from './endpoint-paths.ts'
+import { type CoveringPath, createEndpointPaths, noParams } from './endpoint-paths.ts'
 import { createGroupIndex, type Filed, type GroupIndex } from './group-index.ts'
 import { mergeOrdered, type Positions } from './ordered-merge.ts'
 
@@ -34,7 +34,7 @@ export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex
   const pathsOf = createEndpointPaths(byPath)
   const programs = mappings.map(({ program }) => program)
 
-  const groupsOf = (endpoint: string): readonly Covering<GroupIndex>[] => {
+  const groupsOf = (endpoint: string): readonly CoveringPath<GroupIndex>[] => {
     if (builtInEndpoints.has(endpoint)) return []
     const found = pathsOf(endpoint)
     return everywhere === undefined ? found : [...found, { value: everywhere, params: noParams }]

@@ -1,6 +1,6 @@
 /** Owns finding paths by an endpoint's name: exact ones, and those with `:name` segments. */
 
-export interface Covering<Value> {
+export interface CoveringPath<Value> {
   readonly value: Value
   /** The path's `:name` segments by name; empty for a path without any. */
   readonly params: Readonly<Record<string, string>>
@@ -19,8 +19,8 @@ export const noParams: Readonly<Record<string, string>> = Object.freeze({})
 /** The values of all paths that cover a name. */
 export function createEndpointPaths<Value>(
   paths: ReadonlyMap<string, Value>,
-): (endpoint: string) => readonly Covering<Value>[] {
-  const exact = new Map<string, Covering<Value>>()
+): (endpoint: string) => readonly CoveringPath<Value>[] {
+  const exact = new Map<string, CoveringPath<Value>>()
   const root = createNode<Value>()
   for (const [path, value] of paths) {
     if (hasParams(path)) insert(root, path.split('/'), value)
@@ -29,7 +29,7 @@ export function createEndpointPaths<Value>(
   const isFlat = exact.size === paths.size
 
   return (endpoint) => {
-    const found: Covering<Value>[] = []
+    const found: CoveringPath<Value>[] = []
     const named = exact.get(endpoint)
     if (named !== undefined) found.push(named)
     if (!isFlat) collect(root, endpoint.split('/'), [], found)
@@ -67,7 +67,7 @@ function collect<Value>(
   node: Node<Value>,
   segments: readonly string[],
   taken: readonly string[],
-  found: Covering<Value>[],
+  found: CoveringPath<Value>[],
   at = 0,
 ): void {
   const segment = segments[at]

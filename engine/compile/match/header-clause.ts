@@ -9,7 +9,7 @@ import type { Report } from '../report.ts'
 import { compileSearch } from './body-test.ts'
 import type { Clause } from './clause.ts'
 import { readPatternText, refusePattern } from './operators.ts'
-import { absentWords, nearMiss, presentWords, wordsOfSearch, wordsOfValues } from './words.ts'
+import { absentWords, presentWords, withNearMiss, wordsOfSearch, wordsOfValues } from './words.ts'
 
 /** Nothing where something was reported. */
 export function compileHeader(written: string, wanted: HeaderPattern, report: Report): Clause | undefined {
@@ -37,8 +37,7 @@ function ofValues(name: string, path: Path, values: readonly string[]): Clause {
     holds: ({ request }) => anyValue(headerOf(request, name), (value) => wanted.has(value)),
     miss: ({ request }) => {
       const actual = headerOf(request, name)
-      const note = nearMiss(values, actual)
-      return { path, expected: note === undefined ? words : `${words}, ${note}`, ...found(actual) }
+      return { path, expected: withNearMiss(words, values, actual), ...found(actual) }
     },
   }
 }

@@ -33,8 +33,13 @@ export function wordsOfSearch(source: string): string {
 export const presentWords = 'the field to be there'
 export const absentWords = 'no such field'
 
-/** What else an author needs to know where the value is nearly the wanted one. */
-export function nearMiss(wanted: readonly Scalar[], actual: unknown): string | undefined {
+/** The words, with what else an author needs to know where the value is nearly a wanted one. */
+export function withNearMiss(words: string, wanted: readonly Scalar[], actual: unknown): string {
+  const note = nearMiss(wanted, actual)
+  return note === undefined ? words : `${words}, ${note}`
+}
+
+function nearMiss(wanted: readonly Scalar[], actual: unknown): string | undefined {
   const found = Array.isArray(actual) ? actual.slice(0, 100) : [actual]
   for (const value of wanted) {
     for (const each of found) {
