@@ -1,7 +1,7 @@
 /** Owns what the sample payloads of an endpoint say about a field: whether it is there, or which one is meant. */
 
 import { nearestName } from '../../config/nearest.ts'
-import { anyStep } from './template-references.ts'
+import { anyStep } from './reference.ts'
 
 /** Objects looked at for a field of the same name elsewhere. */
 const searched = 20_000

@@ -8,3 +8,6 @@ export interface Reference {
   /** In the field's text, in UTF-16 units. */
   readonly offset: number
 }
+
+/** A step to any value below: that of a list or that of an object. */
+export const anyStep = '*'

@@ -13,7 +13,7 @@ import {
   type Statement,
 } from '../../compile/template/grammar.ts'
 import { reservedReader } from '../../resolve/scope.ts'
-import type { Reference } from './reference.ts'
+import { anyStep, type Reference } from './reference.ts'
 
 /** Where a bare name is looked up: the top, a value of the request, or what cannot be told. */
 type Context = 'top' | 'unknown' | Omit<Reference, 'offset'>
@@ -94,9 +94,6 @@ function inside(
 function isSame(one: Context, other: Context): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
-
-/** Any value below: that of a list or that of an object. */
-export const anyStep = '*'
 
 function turnOf(subject: Context): Context {
   if (subject === 'top' || subject === 'unknown') return 'unknown'
