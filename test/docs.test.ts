@@ -1,0 +1,35 @@
+/** What the pages for authors show can be pasted: their examples load, and the tests among them pass. */
+
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { createCommandLine } from '../runtime/cli/io-fixture.ts'
+
+const root = join(import.meta.dirname, '..')
+test('each example of the pages is valid YAML', async () => {
+  const pages = ['README.md', 'mappings/README.md', ...globSync('docs/*.md', { cwd: root })]
+  const examples = (await Promise.all(pages.map(examplesOf))).flat()
+  assert.ok(examples.length > 5)
+  for (const example of examples) assert.doesNotThrow(() => parse(example), example)
+})
+
+test('the first example of docs/mappings.md passes its own tests, and lint has nothing to say', async (t) => {
+  const [example = ''] = await examplesOf('docs/mappings.md')
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: hook-token }\n',
+    'mappings/github.yaml': example,
+  })
+  const tested = await run('test')
+  assert.equal(tested.code, 0, tested.out + tested.err)
+  assert.match(tested.out, /^2 passed/m)
+  const linted = await run('lint')
+  assert.equal(linted.code, 0, linted.err)
+})
+
+async function examplesOf(page: string): Promise<string[]> {
+  const text = await readFile(join(root, page), 'utf8')
+  return [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, example = '']) => example)
+}
