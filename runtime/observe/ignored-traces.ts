@@ -10,7 +10,7 @@ export interface IgnoredTraces {
   of(id: Id): IgnoredTrace | undefined
 }
 
-export interface IgnoredTrace {
+interface IgnoredTrace {
   /** In matching order, each with the first clause that failed. */
   readonly candidates: readonly CandidateTrace[]
   /** Candidates beyond those shown. */

@@ -1,4 +1,4 @@
-/** Owns the frame around a text of many lines, as the log has it around a reply. */
+/** Owns the frame around a text of many lines, as the channel `terminal` has it around a reply. */
 
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
