@@ -37,10 +37,10 @@ export class InexactNumberError extends Error {}
 
 /** Thrown where a large value is to be printed, which takes turns; whoever needed it tries again when it is printed. */
 export class UnprintedError extends Error {
-  readonly value: object
+  readonly value: unknown
   readonly indent: number
 
-  constructor(value: object, indent: number) {
+  constructor(value: unknown, indent: number) {
     super('a large value is not printed yet')
     this.value = value
     this.indent = indent
@@ -48,7 +48,7 @@ export class UnprintedError extends Error {
 }
 
 interface Printed {
-  readonly value: object
+  readonly value: unknown
   readonly indent: number
   readonly json: string
   readonly mayBeInexact: boolean
@@ -170,13 +170,13 @@ export function textOf(value: unknown, output: Output): string {
 export function jsonOf(value: unknown, output: Output, indent = 0): string {
   const { meter, exact } = output
   if (!exact && isInexact(value)) throw new InexactNumberError()
-  if (!isLarge(value)) {
+  const printed = meter.printed.find((each) => each.value === value && each.indent === indent)
+  if (printed === undefined) {
+    if (isLarge(value)) throw new UnprintedError(value, indent)
     const json = printSmall(value, meter, indent)
     if (!exact && mayHoldInexact(json)) throw new InexactNumberError()
     return json
   }
-  const printed = meter.printed.find((each) => each.value === value && each.indent === indent)
-  if (printed === undefined) throw new UnprintedError(value, indent)
   spendWork(meter, printed.json.length)
   if (!exact && printed.mayBeInexact) throw new InexactNumberError()
   return printed.json
@@ -196,6 +196,7 @@ function printSmall(value: unknown, meter: Meter, indent: number): string {
 export async function printLarge({ value, indent }: UnprintedError, meter: Meter): Promise<void> {
   const json = await printInTurns(value, indent, (characters) => spendWork(meter, characters))
   if (meter.printed.length >= mostPrinted) meter.printed.shift()
+  await takeTurn()
   meter.printed.push({ value, indent, json, mayBeInexact: mayHoldInexact(json) })
 }
 

@@ -11,11 +11,13 @@ const fewParts = 8
 const batch = 512
 /** Above, a value is printed in turns. */
 const manyParts = 2000
+/** Escaping a text of so many takes as long as a part does. */
+const charactersOfPart = 32
 /** Parts between two looks at the clock. */
 const stride = 2000
 
-export function isLarge(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && countParts(value, manyParts) > manyParts
+export function isLarge(value: unknown): boolean {
+  return countParts(value, manyParts) > manyParts
 }
 
 /** A container whose members are being printed. */
@@ -32,7 +34,7 @@ interface Level {
  * @throws whatever `spend` throws, which is told how many characters are made
  */
 export async function printInTurns(
-  value: object,
+  value: unknown,
   indent: number,
   spend: (characters: number) => void,
 ): Promise<string> {
@@ -66,11 +68,15 @@ export async function printInTurns(
     const member = container[name ?? next]
     const comma = next === 0 ? '' : ','
     const key = name === undefined ? '' : `${JSON.stringify(name)}:${indent === 0 ? '' : ' '}`
-    add(comma + newLine(levels.length) + key)
     const count = countParts(member, fewParts)
     parts += count
-    if (count > fewParts) open(member as object)
-    else addSmall(member)
+    add(comma + newLine(levels.length) + key)
+    write(member, count)
+  }
+
+  function write(written: unknown, count: number): void {
+    if (count > fewParts && typeof written === 'object' && written !== null) open(written)
+    else addSmall(written)
   }
 
   /** Elements of a list that are small each; how many. */
@@ -88,7 +94,7 @@ export async function printInTurns(
     return end - next
   }
 
-  open(value)
+  write(value, Number.POSITIVE_INFINITY)
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     if (level.next >= level.length) {
       levels.pop()
@@ -106,10 +112,11 @@ export async function printInTurns(
   return pieces.join('')
 }
 
-/** Of a value and all in it; stops counting above `most`. */
+/** Of a value and all in it; a long text has many. Stops counting above `most`. */
 function countParts(value: unknown, most: number): number {
+  if (typeof value === 'string') return 1 + value.length / charactersOfPart
+  if (typeof value !== 'object' || value === null) return 1
   let count = 1
-  if (typeof value !== 'object' || value === null) return count
   const waiting: object[] = [value]
   for (let next = waiting.pop(); next !== undefined && count <= most; next = waiting.pop()) {
     const names = Array.isArray(next) ? undefined : Object.keys(next)
@@ -118,7 +125,8 @@ function countParts(value: unknown, most: number): number {
     if (count > most) return count
     for (let index = 0; index < length; index++) {
       const member = (next as Level['value'])[names?.[index] ?? index]
-      if (typeof member === 'object' && member !== null) waiting.push(member)
+      if (typeof member === 'string') count += member.length / charactersOfPart
+      else if (typeof member === 'object' && member !== null) waiting.push(member)
     }
   }
   return count
