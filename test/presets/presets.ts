@@ -30,16 +30,18 @@ export function compilePresets(presets: readonly unknown[]): Promise<Compiled> {
 
 /** A configuration whose mapping files are the presets, as authors have them who copied all of them. */
 export function compileCopies(): Promise<Compiled> {
-  return compileHooks({ mappingsDir: './copies' })
-}
-
-async function compileHooks(different: object): Promise<Compiled> {
-  const home = await mkdtemp(join(tmpdir(), 'reveille-presets-'))
-  try {
-    await cp(presetsFolder(), join(home, 'copies'), {
+  return compileHooks({ mappingsDir: './copies' }, (home) =>
+    cp(presetsFolder(), join(home, 'copies'), {
       recursive: true,
       filter: (path) => !path.endsWith('package.json'),
-    })
+    }),
+  )
+}
+
+async function compileHooks(different: object, furnish = async (_home: string) => {}): Promise<Compiled> {
+  const home = await mkdtemp(join(tmpdir(), 'reveille-presets-'))
+  try {
+    await furnish(home)
     const file = join(home, 'reveille.yaml')
     const hooks = { enabled: true, token: 'hook-token', ...different }
     await writeFile(file, JSON.stringify({ hooks, channels: { slack: {} } }))
