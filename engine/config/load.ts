@@ -6,8 +6,9 @@ import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import { createFindings, type Findings } from './diagnostic/findings.ts'
 import { type CheckedFile, checkFile, readText, startOf, unreadable } from './file/checked-file.ts'
 import { createReading, type Environment, type Files, type Reading, realFiles } from './file/reading.ts'
+import { freezeDeep } from './freeze-deep.ts'
 import { mergeEndpoints } from './mapping/endpoint-policies.ts'
-import { createEntries, deepFreeze } from './mapping/entries.ts'
+import { createEntries } from './mapping/entries.ts'
 import { mappingItems, policySets, testItems } from './mapping/items.ts'
 import { loadMappingFiles } from './mapping/mapping-files.ts'
 import { createPayloadSchemas } from './mapping/payload-schema.ts'
@@ -56,7 +57,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   if (errors.length > 0 || !main) {
     return { ok: false, diagnostics: [...errors, ...findings.warnings()], watched, digest }
   }
-  const settings = deepFreeze(resolveSettings(main.value, file, reading.folder))
+  const settings = freezeDeep(resolveSettings(main.value, file, reading.folder))
   const warnings = findings.warnings()
   const locate = (path: Path): Place => main.source.place(path)
   const configuration: Configuration = {

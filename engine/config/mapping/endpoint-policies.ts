@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import type { Source } from '../file/source.ts'
+import { freezeDeep } from '../freeze-deep.ts'
 import { type Path, writePath } from '../path.ts'
 import { checkEndpointName } from './endpoint-name.ts'
-import { deepFreeze } from './entries.ts'
 
 /** The policies of one file. */
 export interface PolicySet {
@@ -35,7 +35,7 @@ export function mergeEndpoints(sets: PolicySets, findings: Findings): Configurat
   ]
   for (const layer of layers)
     for (const [name, { policy }] of layer) merged[name] = { ...merged[name], ...policy }
-  return deepFreeze(merged)
+  return freezeDeep(merged)
 }
 
 interface Policy {

@@ -4,6 +4,7 @@ import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../conf
 import type { Findings } from '../diagnostic/findings.ts'
 import { otherNames } from '../fields.ts'
 import type { Source } from '../file/source.ts'
+import { freezeDeep } from '../freeze-deep.ts'
 import type { Path } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
@@ -110,7 +111,7 @@ function whereWritten({ source, path, overridden }: Item, below: Path): Written 
 function foldNames(value: MappingValue, schema: PayloadSchema | undefined): MappingSource {
   const { id: _id, enabled: _enabled, match, textTemplate, messageTemplate, mode, wakeMode, ...rest } = value
   const wakeWord = mode ?? wakeMode
-  return deepFreeze({
+  return freezeDeep({
     ...(rest as Omit<MappingSource, 'match' | 'schema'>),
     ...(match && { match: foldMatch(match) }),
     ...present('schema', schema?.value),
@@ -152,13 +153,4 @@ function writtenPath(value: MappingValue, path: Path): Path {
     ([name, other]) => name === first && value[name] === undefined && value[other] !== undefined,
   )
   return pair ? [pair[1], ...path.slice(1)] : path
-}
-
-/** Freezes what loading itself built; no value comes from elsewhere, and none is a circle. */
-export function deepFreeze<Value>(value: Value): Value {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.values(value).forEach(deepFreeze)
-    Object.freeze(value)
-  }
-  return value
 }

@@ -5,12 +5,13 @@ import type { Findings } from '../diagnostic/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import { plainCopy } from '../file/plain-copy.ts'
 import type { Reading } from '../file/reading.ts'
+import { freezeDeep } from '../freeze-deep.ts'
 import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { isTime } from '../time.ts'
 import { checkEndpointName } from './endpoint-name.ts'
-import { deepFreeze, type Item } from './entries.ts'
+import type { Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 
 /** Tests of the items that are sound, in order; everything else is reported. */
@@ -102,7 +103,7 @@ function createTest(item: Item<TestValue>, bodyText: string | undefined): TestEn
   return Object.freeze({
     origin,
     label: `${source.name}:${line}:${column}`,
-    value: deepFreeze({
+    value: freezeDeep({
       name: nameOf(item),
       request,
       ...(value.now === undefined ? {} : { now: value.now }),
