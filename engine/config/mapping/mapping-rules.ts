@@ -9,14 +9,14 @@ import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { findInexactNumbers } from './inexact-number.ts'
 
 /** What of an item its rules read. */
-interface Written {
+interface WrittenMapping {
   readonly value: MappingValue
   readonly source: Source
   readonly path: Path
 }
 
 /** What is wrong with a mapping whose keys are all sound. */
-export function* checkMapping({ value, source, path }: Written): Iterable<Finding> {
+export function* checkMapping({ value, source, path }: WrittenMapping): Iterable<Finding> {
   yield* checkNames(value, path)
   yield* checkContent(value, path)
   yield* checkTargets(value, path)
@@ -104,7 +104,7 @@ export function* checkMatchPath(endpoint: string, path: Path): Iterable<Finding>
 }
 
 /** Paths that can be meant as they stand, but hardly are. */
-export function* oddPaths({ value, path }: Written, hooksPath: string): Iterable<Finding> {
+export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): Iterable<Finding> {
   const written = value.match?.path
   if (written === undefined) return
   const endpoint = bareName(written)
@@ -137,7 +137,7 @@ const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
 }
 
 /** Fields that say nothing for the mapping's action. */
-export function* unusedFields({ value, path }: Written): Iterable<Finding> {
+export function* unusedFields({ value, path }: WrittenMapping): Iterable<Finding> {
   for (const field of unused[value.action]) {
     if (value[field as keyof MappingValue] === undefined) continue
     const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``
