@@ -3,6 +3,7 @@
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { TestEntry } from '../config/configuration.ts'
 import type { Place } from '../config/diagnostic/diagnostic.ts'
+import { defaultTestTime } from '../config/time.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'
 import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
@@ -32,8 +33,6 @@ interface RunTestsOptions {
   readonly surface: TrialSurface
 }
 
-const defaultNow = '2026-01-01T00:00:00Z'
-
 /** One after the other, in their order. Never rejects for what a test says. */
 export async function runTests({ tests, snapshot, surface }: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
@@ -56,7 +55,7 @@ async function runTest(test: TestEntry, snapshot: Snapshot, surface: TrialSurfac
 /** Undefined: its time cannot be read. */
 function requestOf({ value }: TestEntry): ReceivedRequest | undefined {
   const { endpoint, headers = {}, query = {}, body, bodyText } = value.request
-  const now = Date.parse(value.now ?? defaultNow)
+  const now = Date.parse(value.now ?? defaultTestTime)
   if (Number.isNaN(now)) return undefined
   const text = bodyText ?? (body === undefined ? '' : JSON.stringify(body))
   return {

@@ -3,6 +3,7 @@
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, TestEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import { defaultTestTime } from '../config/time.ts'
 import type { HookRequest } from '../resolve/decision.ts'
 import { lintContradictions } from './contradictions.ts'
 import { overlap } from './implication/endpoints.ts'
@@ -75,6 +76,6 @@ function requestOf({ value: { request, now } }: TestEntry, { payload }: Sample):
     query: request.query ?? {},
     payload,
     rawBody: Buffer.from(request.bodyText ?? JSON.stringify(payload)),
-    now: Date.parse(now ?? '2026-01-01T00:00:00Z'),
+    now: Date.parse(now ?? defaultTestTime),
   }
 }

@@ -3,6 +3,7 @@
 import * as Type from 'typebox'
 import type { Expected, ExpectedField, ExpectedTests } from '../configuration.ts'
 import { fieldNames } from '../fields.ts'
+import { defaultTestTime } from '../time.ts'
 import { byName, keys, oneOf, text, textOrTexts } from './keywords.ts'
 
 const scalar = ['string', 'number', 'boolean'] as const
@@ -133,7 +134,7 @@ const testSchema = keys({
     { description: 'What is received.' },
   ),
   now: Type.Optional(
-    text({ description: 'The time, as ISO 8601 with its zone. Default: 2026-01-01T00:00:00Z.' }),
+    text({ description: `The time, as ISO 8601 with its zone. Default: ${defaultTestTime}.` }),
   ),
   expect: expectation,
 })
