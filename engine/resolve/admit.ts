@@ -2,12 +2,12 @@
 
 import { applyBoundary } from '../boundary/apply-boundary.ts'
 import { fence } from '../boundary/fence.ts'
+import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
 import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { pointerTo, refusalAt } from './evaluate.ts'
 import { type Meter, spendName } from './output.ts'
-import type { FieldName } from './program.ts'
 import { type RefusalCode, RefusalError } from './refusal.ts'
 import {
   type Checked,

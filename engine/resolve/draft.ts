@@ -1,7 +1,7 @@
 /** Owns the draft: an action as asked for, its fields not yet checked. */
 
 import type { Segment } from '../boundary/segment.ts'
-import type { FieldName } from './program.ts'
+import type { FieldName } from '../config/fields.ts'
 
 export interface Draft {
   readonly kind: 'wake' | 'agent'

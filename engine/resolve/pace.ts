@@ -4,7 +4,7 @@ import type { HookRequest } from './decision.ts'
 import { nextTurn } from './turn.ts'
 
 /** A step over a body of so many bytes takes milliseconds, some of them tens of milliseconds. */
-export const longBody = 65_536
+const longBody = 65_536
 
 /** At once for a short body; else with a turn of the event loop for itself. */
 export function atPace<Result>(

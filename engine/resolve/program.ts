@@ -70,8 +70,6 @@ export interface Matcher {
   readonly explain: (scope: Scope, steps?: Steps) => Promise<FailedClause | undefined>
 }
 
-export { type FieldName, fieldNames } from '../config/fields.ts'
-
 export type Field =
   | { readonly kind: 'literal'; readonly value: unknown }
   | { readonly kind: 'template'; readonly render: Template }

@@ -1,6 +1,7 @@
 /** Owns rendering: a mapping's fields, for one action, become a draft. */
 
 import { isLiteral, plainText, type Segment } from '../boundary/segment.ts'
+import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
 import type { Draft } from './draft.ts'
 import { evaluateAt, refusalAt } from './evaluate.ts'
@@ -16,7 +17,7 @@ import {
   UnprintedError,
 } from './output.ts'
 import { atPace } from './pace.ts'
-import type { Field, FieldName, Program } from './program.ts'
+import type { Field, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { RefusalError } from './refusal.ts'
 import { type Scope, withExactNumbers } from './scope.ts'

@@ -63,7 +63,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     })
   }
 
-  /** One action. Without an expression there is no promise, so that most requests are decided in one turn. */
+  /** One action. Without an expression or a long body there is no promise: most requests are decided in one turn. */
   function act(program: Program, scope: Scope, meter: Meter, recorder?: Recorder): Action | Promise<Action> {
     recorder?.onAction(program.id, scope.index)
     const draft = whenReady(withVars(program, scope, recorder), (inner) =>

@@ -88,9 +88,9 @@ export function prepareRoot({ memory, request }: Scope): void | Promise<void> {
 }
 
 /**
- * What expressions see as their root, once it is prepared. A shallow copy, because their library asks for an object of own keys; one for the
- * whole request, because a payload may have a hundred thousand of them. What changes from action to action is laid
- * over it: the expressions of a request are evaluated one after another.
+ * What expressions see as their root, once it is prepared. A shallow copy, because their library asks for an object
+ * of own keys; one for the whole request, because a payload may have a hundred thousand of them. What changes from
+ * action to action is laid over it: the expressions of a request are evaluated one after another.
  */
 export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> {
   const { root } = scope.memory
