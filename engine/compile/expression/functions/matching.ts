@@ -1,8 +1,9 @@
 /** Owns `$contains`, `$match`, `$replace` and `$split`, which take a text, an expression or any matching function. */
 
 import { type Focus, turnOf } from '../library.ts'
-import { mostText, thrownLimit, tooMuchText } from '../limit.ts'
+import { thrownLimit } from '../limit.ts'
 import { createFind } from './find.ts'
+import { createPieces } from './pieces.ts'
 import { createSubstitute, type Match, type Substitute } from './substitute.ts'
 
 /** A regular expression, or a function of the author's that keeps to the same rules. */
@@ -88,23 +89,6 @@ async function replaceText(
   }
   pieces.add(text.slice(position))
   return pieces.text()
-}
-
-function createPieces(): { add(piece: string): void; text(): string } {
-  const parts: string[] = []
-  let pieces: string[] = []
-  let length = 0
-  return {
-    add(piece) {
-      length += piece.length
-      if (length > mostText) throw tooMuchText()
-      pieces.push(piece)
-      if (pieces.length < batch) return
-      parts.push(pieces.join(''))
-      pieces = []
-    },
-    text: () => parts.join('') + pieces.join(''),
-  }
 }
 
 export async function split(

@@ -1,29 +1,25 @@
 /** Owns writing large values as JSON in turns. */
 
 import { isCallable } from '../library.ts'
-import { mostText, tooMuchText } from '../limit.ts'
 import type { Turns } from '../scheduler.ts'
+import { createPieces } from './pieces.ts'
 
 /** Pieces that are written between two looks at the clock: far down, each of them comes through all levels. */
 const look = 64
-/** Pieces that are joined at once. */
-const batch = 512
 
-/** As the library's `$string` does: numbers with 15 digits, functions as empty texts. `indent`: spaces for each level; 0 writes all in one line. */
+/**
+ * As the library's `$string` does: numbers with 15 digits, functions as empty texts.
+ * `indent`: spaces for each level; 0 writes all in one line.
+ */
 export async function writeJson(value: unknown, indent: number, turn: Turns['turn']): Promise<string> {
-  const parts: string[] = []
-  let pieces: string[] = []
-  let length = 0
+  const pieces = createPieces()
+  let count = 0
   for (const piece of piecesOf(value, indent, '')) {
-    pieces.push(piece)
-    if (pieces.length % look === 0) await turn()
-    length += piece.length
-    if (length > mostText) throw tooMuchText()
-    if (pieces.length < batch) continue
-    parts.push(pieces.join(''))
-    pieces = []
+    pieces.add(piece)
+    count += 1
+    if (count % look === 0) await turn()
   }
-  return parts.join('') + pieces.join('')
+  return pieces.text()
 }
 
 function* piecesOf(value: unknown, indent: number, margin: string): Generator<string, void> {
