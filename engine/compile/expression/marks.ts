@@ -3,7 +3,7 @@
 import { type Evaluation, isCallable } from './library.ts'
 import { thrownLimit } from './limit.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
-import { weigh, weighTruth } from './weigh.ts'
+import { checkCompared, checkTested, mostCompared, weigh } from './weigh.ts'
 
 /** Looks at what a node gave, and throws where the library may not have it. */
 type Check = (result: object, evaluation: Evaluation) => void
@@ -12,11 +12,6 @@ export interface CheckedNode {
   readonly type: string
   check?: Check
 }
-
-/** What is compared, or written as text: some 20 ms. */
-const mostCompared = 10_000
-/** What truth is asked of. */
-const mostTested = 250_000
 
 export function markNode(node: SyntaxNode): void {
   const { type, value } = node
@@ -55,17 +50,9 @@ function mark(node: unknown, check: Check): void {
         }
 }
 
-function checkCompared(result: object): void {
-  if (weigh(result, mostCompared) > mostCompared) throw thrownLimit('what it compares is too large')
-}
-
 function checkWritten(result: object): void {
   if (weigh(result, mostCompared) > mostCompared)
     throw thrownLimit('what `&` is to write as text is too large')
-}
-
-function checkTested(result: object): void {
-  if (weighTruth(result, mostTested) > mostTested) throw thrownLimit('what it tests is too large')
 }
 
 /** The library would note the call on whatever stands in the place of the function. */

@@ -3,6 +3,8 @@
  * into many places, so a value may hold far more than the payload did.
  */
 
+import { thrownLimit } from './limit.ts'
+
 /** Characters that cost as much as an element. */
 const charactersOfUnit = 32
 
@@ -42,7 +44,7 @@ const mostFieldsInPlace = 100
 const costOfTable = 4
 
 /** The same for what truth is asked of: lists of lists, and the number of fields of the objects in them. */
-export function weighTruth(value: unknown, limit: number): number {
+function weighTruth(value: unknown, limit: number): number {
   if (!Array.isArray(value)) return 0
   let weight = 0
   const waiting: object[] = [value]
@@ -61,4 +63,18 @@ export function weighTruth(value: unknown, limit: number): number {
     }
   }
   return weight
+}
+
+/** What is compared, or written as text: some 20 ms. */
+export const mostCompared = 10_000
+
+export function checkCompared(value: unknown): void {
+  if (weigh(value, mostCompared) > mostCompared) throw thrownLimit('what it compares is too large')
+}
+
+/** What truth is asked of. */
+const mostTested = 250_000
+
+export function checkTested(value: unknown): void {
+  if (weighTruth(value, mostTested) > mostTested) throw thrownLimit('what it tests is too large')
 }

@@ -3,7 +3,7 @@
 import { type Focus, isCallable, libraryFunction, turnOf } from '../library.ts'
 import { mostElements, thrownLimit, tooManyElements } from '../limit.ts'
 import type { Turns } from '../scheduler.ts'
-import { weighTruth } from '../weigh.ts'
+import { checkTested } from '../weigh.ts'
 
 /** Elements that are handled between two looks at the clock. */
 const batch = 512
@@ -68,7 +68,8 @@ export async function spread(this: Focus, value: unknown): Promise<unknown> {
   const turn = turnOf(this)
   const result = this.createSequence()
   for (const [index, element] of (Array.isArray(value) ? value : [value]).entries()) {
-    if (index % batch === batch - 1) await turn()
+    // Lists in lists may hold one element each.
+    if (index % batch === batch - 1 || Array.isArray(element)) await turn()
     const spreadElement = Array.isArray(element) ? await spread.call(this, element) : partsOf(element)
     for (const part of spreadElement as readonly unknown[]) result.push(part)
   }
@@ -117,11 +118,8 @@ export function shuffle(list: readonly unknown[] | undefined): readonly unknown[
   return shuffled
 }
 
-/** What truth is asked of. */
-const mostTested = 250_000
-
 export function boolean(value: unknown): unknown {
-  if (weighTruth(value, mostTested) > mostTested) throw thrownLimit('what it tests is too large')
+  checkTested(value)
   return libraryFunction('boolean').call(undefined, value)
 }
 

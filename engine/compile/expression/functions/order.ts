@@ -2,9 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { evaluationOf, type Focus, turnOf } from '../library.ts'
-import { thrownLimit } from '../limit.ts'
 import { spendText } from '../made.ts'
-import { weigh } from '../weigh.ts'
+import { checkCompared } from '../weigh.ts'
 import type { Callback } from './callback.ts'
 
 /** Elements that are handled between two looks at the clock. */
@@ -68,9 +67,6 @@ function ascending(list: readonly unknown[]): (left: unknown, right: unknown) =>
   return (left, right) => (left as number) > (right as number)
 }
 
-/** What an element may hold that is compared with others. */
-const mostCompared = 10_000
-
 /** The first of equal elements; objects are equal whatever the order of their keys. */
 export async function distinct(this: Focus, list: unknown): Promise<unknown> {
   if (!Array.isArray(list) || list.length <= 1) return list
@@ -97,7 +93,7 @@ export async function distinct(this: Focus, list: unknown): Promise<unknown> {
 }
 
 function keyOf(element: object): string {
-  if (weigh(element, mostCompared) > mostCompared) throw thrownLimit('what it compares is too large')
+  checkCompared(element)
   const text = JSON.stringify(element, inOrder)
   return text.length <= longestKey ? text : createHash('sha256').update(text).digest('base64')
 }
