@@ -15,8 +15,8 @@ export interface Meter {
   work: number
   /** What may still be made before the clock is looked at. */
   untilRest: number
-  /** Large values, the last ones. */
-  readonly printed: Printed[]
+  /** By value and recipe. No more than `work` pays for. */
+  readonly made: Map<unknown, Map<string, MadeText>>
   /** Characters that the boundary may still add for naming values. */
   names: number
 }
@@ -35,27 +35,26 @@ export type Strictness = false | 'absent' | 'blank'
 /** Thrown where a rounded integer would be rendered; the action is then rendered again from exact numbers. */
 export class InexactNumberError extends Error {}
 
-/** Thrown where a large value is to be printed, which takes turns; whoever needed it tries again when it is printed. */
-export class UnprintedError extends Error {
+/** Thrown where a long text is to be made, which takes turns; whoever needed it tries again when it is made. */
+export class UnmadeTextError extends Error {
+  /** What it is made of, and how; the same two give the same text. */
   readonly value: unknown
-  readonly indent: number
+  readonly recipe: string
+  readonly make: () => Promise<MadeText>
 
-  constructor(value: unknown, indent: number) {
-    super('a large value is not printed yet')
+  constructor(value: unknown, recipe: string, make: () => Promise<MadeText>) {
+    super('a long text is not made yet')
     this.value = value
-    this.indent = indent
+    this.recipe = recipe
+    this.make = make
   }
 }
 
-interface Printed {
-  readonly value: unknown
-  readonly indent: number
-  readonly json: string
+interface MadeText {
+  readonly text: string
   readonly mayBeInexact: boolean
 }
 
-/** A template that asks for the same few again and again is printed once; the rest is not kept. */
-const mostPrinted = 8
 /** What is made between two looks at the clock, in characters: a fraction of a millisecond. */
 const betweenRests = 32_768
 /** A step that makes none takes as long as so many. */
@@ -73,7 +72,7 @@ export function createMeter(limit: number): Meter {
     left: limit,
     work: mostWork,
     untilRest: betweenRests,
-    printed: [],
+    made: new Map(),
     names: Math.max(limit, leastNames),
   }
 }
@@ -165,21 +164,29 @@ export function textOf(value: unknown, output: Output): string {
 
 /**
  * A value as compact JSON, or indented.
- * @throws UnprintedError for a large value; once that is printed, it is there at once
+ * @throws UnmadeTextError for a large value
  */
 export function jsonOf(value: unknown, output: Output, indent = 0): string {
   const { meter, exact } = output
   if (!exact && isInexact(value)) throw new InexactNumberError()
-  const printed = meter.printed.find((each) => each.value === value && each.indent === indent)
-  if (printed === undefined) {
-    if (isLarge(value)) throw new UnprintedError(value, indent)
-    const json = printSmall(value, meter, indent)
-    if (!exact && mayHoldInexact(json)) throw new InexactNumberError()
-    return json
-  }
-  spendWork(meter, printed.json.length)
-  if (!exact && printed.mayBeInexact) throw new InexactNumberError()
-  return printed.json
+  if (isLarge(value)) return madeText(value, `json ${indent}`, output, () => printLarge(value, indent, meter))
+  const json = printSmall(value, meter, indent)
+  if (!exact && mayHoldInexact(json)) throw new InexactNumberError()
+  return json
+}
+
+/** @throws UnmadeTextError where it is not made yet */
+export function madeText(
+  value: unknown,
+  recipe: string,
+  { meter, exact }: Output,
+  make: () => Promise<MadeText>,
+): string {
+  const made = meter.made.get(value)?.get(recipe)
+  if (made === undefined) throw new UnmadeTextError(value, recipe, make)
+  spendWork(meter, made.text.length)
+  if (!exact && made.mayBeInexact) throw new InexactNumberError()
+  return made.text
 }
 
 function printSmall(value: unknown, meter: Meter, indent: number): string {
@@ -192,12 +199,28 @@ function printSmall(value: unknown, meter: Meter, indent: number): string {
   return JSON.stringify(value, undefined, indent) ?? ''
 }
 
-/** Makes the JSON of a large value, for whoever asked for it in vain. @throws RefusalError `TOO_LARGE_RENDERED` */
-export async function printLarge({ value, indent }: UnprintedError, meter: Meter): Promise<void> {
-  const json = await printInTurns(value, indent, (characters) => spendWork(meter, characters))
-  if (meter.printed.length >= mostPrinted) meter.printed.shift()
+async function printLarge(value: unknown, indent: number, meter: Meter): Promise<MadeText> {
+  const text = await printInTurns(value, indent, (characters) => spendWork(meter, characters))
   await takeTurn()
-  meter.printed.push({ value, indent, json, mayBeInexact: mayHoldInexact(json) })
+  return { text, mayBeInexact: mayHoldInexact(text) }
+}
+
+/** What `run` gives, once every long text that it needs is made. A promise only where one is. */
+export function whenMade<Result>(
+  meter: Meter,
+  run: () => Result | Promise<Result>,
+): Result | Promise<Result> {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof UnmadeTextError)) throw error
+    const { value, recipe, make } = error
+    return make().then((made) => {
+      const known = meter.made.get(value) ?? new Map<string, MadeText>()
+      meter.made.set(value, known.set(recipe, made))
+      return whenMade(meter, run)
+    })
+  }
 }
 
 /** Nothing while there is time left; else what resolves when everything else has had a turn. Asked between steps. */

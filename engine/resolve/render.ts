@@ -11,10 +11,9 @@ import {
   InexactNumberError,
   jsonOf,
   type Meter,
-  printLarge,
   type Strictness,
   spend,
-  UnprintedError,
+  whenMade,
 } from './output.ts'
 import { atPace } from './pace.ts'
 import type { Field, Program } from './program.ts'
@@ -264,12 +263,7 @@ function fromResult(name: FieldName, value: unknown, meter: Meter): unknown | Pr
 
 function printResult(value: object, meter: Meter): string | Promise<string> {
   const output = createOutput(meter, { exact: true, strict: false })
-  try {
-    return jsonOf(value, output)
-  } catch (error) {
-    if (!(error instanceof UnprintedError)) throw error
-    return printLarge(error, meter).then(() => jsonOf(value, output))
-  }
+  return whenMade(meter, () => jsonOf(value, output))
 }
 
 /** Blank counts as absent, except where a text is required: admission then refuses it by name. */

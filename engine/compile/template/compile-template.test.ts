@@ -177,8 +177,13 @@ test('a large value is printed in turns wherever a template asks for it', async 
     ['1 {{json a 2}} 2', `1 ${JSON.stringify(a, undefined, 2)} 2`],
     ['{{truncate (json a) 10}}', `${json.slice(0, 9)}…`],
     ['{{#if (eq (json a) (json b))}}same{{else}}other{{/if}}', 'same'],
+    ['{{join a " "}}', a.map((each) => JSON.stringify(each)).join(' ')],
+    ['{{join (join rows " ") "-"}}', [json, json, json].join(' ')],
     ['{{#each (default b a)}}{{#if @last}}{{truncate (json @root.a) 4}}{{/if}}{{/each}}', '[{"…'],
   ] as const) {
-    assert.equal(plainText(await segmentsInTurns(template, { a, b: structuredClone(a) })), expected)
+    assert.equal(
+      plainText(await segmentsInTurns(template, { a, b: structuredClone(a), rows: [a, a, a] })),
+      expected,
+    )
   }
 })

@@ -22,7 +22,7 @@ import {
 } from './grammar.ts'
 import { type Helper, helpers } from './helpers.ts'
 import { compilePath } from './path.ts'
-import { inOrder, withPrinting } from './steps.ts'
+import { inOrder, withMaking } from './steps.ts'
 
 interface CompiledTemplate {
   readonly render: Template
@@ -63,9 +63,9 @@ function compileStatement(node: Statement, environment: Environment): Step | und
     case 'CommentStatement':
       return undefined
     case 'MustacheStatement':
-      return withPrinting(compileMustache(node, environment))
+      return withMaking(compileMustache(node, environment))
     case 'BlockStatement':
-      return withPrinting(compileBlock(node, environment))
+      return withMaking(compileBlock(node, environment))
     default:
       throw new TemplateError(
         'partials and decorators are not supported',

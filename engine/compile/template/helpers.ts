@@ -1,7 +1,17 @@
 /** Owns the helpers that a template may call: plain functions from values to a value. */
 
 import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
-import { InexactNumberError, jsonOf, type Output, spendWork, textOf } from '../../resolve/output.ts'
+import { isLarge } from '../../resolve/json/print.ts'
+import {
+  InexactNumberError,
+  jsonOf,
+  madeText,
+  type Output,
+  rest,
+  spendWork,
+  textOf,
+  whenMade,
+} from '../../resolve/output.ts'
 import { formatDate, isTimeZone } from './date.ts'
 import { isTruthy } from './truth.ts'
 
@@ -133,11 +143,22 @@ function truncate(text: string, length: unknown, ellipsis: unknown): string {
   return text.slice(0, split ? room - 1 : room).trimEnd() + mark
 }
 
+/** @throws UnmadeTextError for a long list */
 function joinAll(values: readonly unknown[], separator: string, output: Output): string {
-  const parts = values.map((value) => {
+  const partOf = (value: unknown): string => {
     const part = textOf(value, output)
     spendWork(output.meter, part.length + separator.length)
     return part
+  }
+  if (!isLarge(values)) return values.map(partOf).join(separator)
+  return madeText(values, `join ${separator}`, output, async () => {
+    const parts: string[] = []
+    for (const value of values) {
+      const part = whenMade(output.meter, () => partOf(value))
+      parts.push(typeof part === 'string' ? part : await part)
+      const wait = rest(output)
+      if (wait !== undefined) await wait
+    }
+    return { text: parts.join(separator), mayBeInexact: false }
   })
-  return parts.join(separator)
 }

@@ -1,7 +1,7 @@
 /** Owns running steps one after another, with a turn for everything else between them. */
 
-import { type Output, printLarge, rest, UnprintedError } from '../../resolve/output.ts'
-import type { Frame, Step } from './frame.ts'
+import { type Output, rest, whenMade } from '../../resolve/output.ts'
+import type { Step } from './frame.ts'
 
 export function inOrder(steps: readonly Step[]): Step {
   const [only] = steps
@@ -22,15 +22,7 @@ export function forEachOf(
   }
 }
 
-/** A step that reads values before it emits any: where one has to be printed first, it is run again after that. */
-export function withPrinting(step: Step): Step {
-  const run = (frame: Frame, output: Output): void | Promise<void> => {
-    try {
-      return step(frame, output)
-    } catch (error) {
-      if (!(error instanceof UnprintedError)) throw error
-      return printLarge(error, output.meter).then(() => run(frame, output))
-    }
-  }
-  return run
+/** A step that reads values before it emits any: where a long text has to be made first, it is run again after that. */
+export function withMaking(step: Step): Step {
+  return (frame, output) => whenMade(output.meter, () => step(frame, output))
 }
