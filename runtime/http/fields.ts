@@ -11,7 +11,7 @@ const none: Fields = Object.freeze(Object.create(null))
 export function parseFields(text: string): Readonly<Fields> {
   if (text === '') return none
   const fields: Fields = Object.create(null)
-  for (const [name, value] of new URLSearchParams(text)) {
+  for (const [name, value] of new URLSearchParams(withSpaces(text))) {
     if (name === '__proto__') continue
     const earlier = fields[name]
     if (earlier === undefined) fields[name] = value
@@ -19,6 +19,19 @@ export function parseFields(text: string): Readonly<Fields> {
     else earlier.push(value)
   }
   return fields
+}
+
+const plus = 0x2b
+const space = 0x20
+
+/** A plus is a space. The platform reads it as one too, but a megabyte of them takes it a tenth of a second. */
+function withSpaces(text: string): string {
+  if (!text.includes('+')) return text
+  const bytes = Buffer.from(text)
+  for (let at = bytes.indexOf(plus); at !== -1 && at < bytes.length; at++) {
+    if (bytes[at] === plus) bytes[at] = space
+  }
+  return bytes.toString()
 }
 
 export function hasTooManyFields(text: string): boolean {

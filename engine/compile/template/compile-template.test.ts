@@ -172,17 +172,19 @@ test('a loop over a large payload lets everything else have its turn, and goes o
 test('a large value is printed in turns wherever a template asks for it', async () => {
   const a = Array.from({ length: 5_000 }, (_, index) => ({ n: index }))
   const json = JSON.stringify(a)
+  const text = 'one\n\ntwo\n'.repeat(10_000)
   for (const [template, expected] of [
     ['{{a}}', json],
     ['1 {{json a 2}} 2', `1 ${JSON.stringify(a, undefined, 2)} 2`],
     ['{{truncate (json a) 10}}', `${json.slice(0, 9)}…`],
     ['{{#if (eq (json a) (json b))}}same{{else}}other{{/if}}', 'same'],
+    ['{{quote text}}', `> ${text.replaceAll('\n', '\n> ')}`],
     ['{{join a " "}}', a.map((each) => JSON.stringify(each)).join(' ')],
     ['{{join (join rows " ") "-"}}', [json, json, json].join(' ')],
     ['{{#each (default b a)}}{{#if @last}}{{truncate (json @root.a) 4}}{{/if}}{{/each}}', '[{"…'],
   ] as const) {
     assert.equal(
-      plainText(await segmentsInTurns(template, { a, b: structuredClone(a), rows: [a, a, a] })),
+      plainText(await segmentsInTurns(template, { a, b: structuredClone(a), rows: [a, a, a], text })),
       expected,
     )
   }

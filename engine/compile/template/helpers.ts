@@ -111,11 +111,35 @@ export const helpers: Readonly<Record<string, Helper>> = {
     usage: '{{quote comment.body}}',
     call: ([value], output) => {
       const text = textOf(value, output)
-      spendWork(output.meter, text.length)
-      return text === '' ? value : text.replace(/^/gm, '> ')
+      return text === '' ? value : quoteLines(text, output)
     },
   },
 }
+
+/** Characters whose lines are quoted at once. */
+const quotedAtOnce = 16_384
+
+/** @throws UnmadeTextError for a long text */
+function quoteLines(text: string, output: Output): string {
+  spendWork(output.meter, text.length)
+  if (text.length <= quotedAtOnce) return text.replace(beginnings, '> ')
+  return madeText(text, 'quote', output, async () => {
+    const quoted: string[] = []
+    for (let start = 0; start <= text.length; ) {
+      const cut = text.indexOf('\n', start + quotedAtOnce)
+      const end = cut === -1 ? text.length : cut
+      const lines = text.slice(start, end).replace(beginnings, '> ')
+      spendWork(output.meter, lines.length)
+      quoted.push(lines)
+      start = end + 1
+      const wait = rest(output)
+      if (wait !== undefined) await wait
+    }
+    return { text: quoted.join('\n'), mayBeInexact: false }
+  })
+}
+
+const beginnings = /^/gm
 
 /** Large integers by their digits: rounded, different ones would be equal, and exact ones are objects. */
 function isEqual(left: unknown, right: unknown, output: Output): boolean {
