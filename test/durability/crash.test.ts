@@ -1,3 +1,3 @@
 import { testCrashes } from './crash.ts'
 
-testCrashes(50)
+testCrashes(20)
