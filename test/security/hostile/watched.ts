@@ -49,7 +49,8 @@ export async function openWatched(t: TestContext, presets: readonly string[]): P
       output = (output + chunk.toString()).slice(-20_000)
     })
   }
-  const agent = new Agent({ keepAlive: true })
+  // A connection that is kept may be closed by its idle other end in the moment of the next request.
+  const agent = new Agent({ keepAlive: false })
   const exit = once(child, 'exit')
   const ended = exit.then((): never => {
     throw new Error(`The gateway ended:\n${output}`)
@@ -82,7 +83,7 @@ export async function openWatched(t: TestContext, presets: readonly string[]): P
   }
 }
 
-function post(url: string, { headers, body }: HostileCase, agent: Agent): Promise<Answer> {
+function post(url: string, { name, headers, body }: HostileCase, agent: Agent): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const content = body()
     const outgoing = request(url, {
@@ -90,7 +91,7 @@ function post(url: string, { headers, body }: HostileCase, agent: Agent): Promis
       agent,
       headers: { authorization: `Bearer ${token}`, 'content-length': content.length, ...headers },
     })
-    outgoing.on('error', reject)
+    outgoing.on('error', (cause) => reject(new Error(`${name} got no answer`, { cause })))
     outgoing.on('response', (incoming) => {
       const chunks: Buffer[] = []
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
