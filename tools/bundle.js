@@ -35,7 +35,8 @@ const result = await build({
   target: 'node24',
   format: 'esm',
   // Plugins are found by name at run time, as a user's own are; see `servePlugins` in start.js.
-  external: ['@reveille/plugin-*'],
+  // The bundler of transforms is a program of its own.
+  external: ['@reveille/plugin-*', 'esbuild'],
   // Bundled CommonJS packages still ask for Node's own modules with `require`.
   banner: {
     js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",

@@ -8,6 +8,7 @@ import type { Randomness } from '../resolve/admit.ts'
 import { createExplain } from '../resolve/explain.ts'
 import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
+import type { Transforms } from '../transform/port.ts'
 import { createCoverage } from './coverage.ts'
 import { createPolicyLookup } from './endpoint-policy.ts'
 import { compileMapping, runnerProblem } from './mapping.ts'
@@ -19,11 +20,15 @@ export type Compiled =
   | { readonly ok: true; readonly snapshot: Snapshot; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
-/** Freezes the configuration's settings and policies: they become the snapshot's. */
+/**
+ * Freezes the configuration's settings and policies: they become the snapshot's. Without `transforms` a mapping that
+ * names one does not compile.
+ */
 export function compileSnapshot(
   configuration: Configuration,
   catalog: Catalog,
   randomness: Randomness,
+  transforms: Transforms = noTransforms,
 ): Compiled {
   const { settings, endpoints, digest } = configuration
   const rules = compileRules(settings, catalog.channels)
@@ -42,7 +47,7 @@ export function compileSnapshot(
   }
   const indexed = configuration.mappings.map((entry): Indexed => {
     const report = createReport(entry, diagnostics)
-    const program = compileMapping(entry, rules, runners, report)
+    const program = compileMapping(entry, { rules, runners, transforms }, report)
     return { path: entry.value.match?.path, program }
   })
   if (diagnostics.some(({ severity }) => severity === 'error'))
@@ -70,6 +75,8 @@ export function compileSnapshot(
   }
   return { ok: true, snapshot: freezeDeep(snapshot), warnings: inFileOrder(diagnostics) }
 }
+
+const noTransforms: Transforms = { bind: () => undefined }
 
 function summarise({ id, value, label }: MappingEntry): MappingSummary {
   return {

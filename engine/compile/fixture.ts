@@ -34,6 +34,8 @@ const fixtureSettings: Settings = {
     maxRenderedBytes: 262_144,
     mappingsDir: '/etc/reveille/mappings',
     transformsDir: '/etc/reveille/transforms',
+    transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
+    reload: { requireTests: true, debounceMs: 50, poll: false },
   },
   history: { bodies: 'failed', keepMs: 604_800_000 },
   agents: {
@@ -78,6 +80,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
     tests: [],
     endpoints: fixture.endpoints ?? {},
     digest: 'd1',
+    sources: new Map(),
     watched: [],
     warnings: [],
     locate: (path) => placeOf(`${path.join('.')}: `, 1, 1),

@@ -6,6 +6,7 @@ import { nearestName } from '../config/nearest.ts'
 import type { Path } from '../config/path.ts'
 import type { Field, Program } from '../resolve/program.ts'
 import type { Rules } from '../resolve/rules.ts'
+import type { Transforms } from '../transform/port.ts'
 import { compileField, compileWhole } from './field.ts'
 import { checkLiteral } from './literal.ts'
 import { compileMatch } from './match/compile-match.ts'
@@ -13,11 +14,17 @@ import { compilePayloadSchema } from './payload-schema.ts'
 import { checkPlaceholder } from './placeholder.ts'
 import type { Report } from './report.ts'
 
+/** What a mapping is compiled against. */
+export interface MappingSurroundings {
+  readonly rules: Rules
+  readonly runners: ReadonlySet<string>
+  readonly transforms: Transforms
+}
+
 /** The program serves only if nothing was reported as an error. */
 export function compileMapping(
   entry: MappingEntry,
-  rules: Rules,
-  runners: ReadonlySet<string>,
+  { rules, runners, transforms }: MappingSurroundings,
   report: Report,
 ): Program {
   const { id, value: source } = entry
@@ -61,11 +68,30 @@ export function compileMapping(
     }),
     fields,
     deliverTo: action === 'agent' ? compileTargets(source.deliverTo, compile) : undefined,
+    transform: bindTransform(source.transform, transforms, report),
     strict: source.strict === true,
     continues: source.continue === true,
     runner: source.runner,
     trusted: source.allowUnsafeExternalContent === true,
   })
+}
+
+function bindTransform(
+  wanted: MappingEntry['value']['transform'],
+  transforms: Transforms,
+  report: Report,
+): Program['transform'] {
+  if (wanted === undefined) return undefined
+  const { module } = wanted
+  const call = transforms.bind(module, wanted.export ?? 'default')
+  if (call !== undefined) return { module, call }
+  report.error({
+    code: 'TRANSFORM_NOT_LOADED',
+    path: ['transform', 'module'],
+    message: 'names a module that nothing has loaded',
+    hint: 'This host does not run transforms.',
+  })
+  return undefined
 }
 
 type Compile = (name: FieldName, path: Path, value: unknown) => Field | undefined

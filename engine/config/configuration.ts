@@ -19,6 +19,11 @@ export interface Configuration {
   readonly endpoints: Readonly<Record<string, EndpointPolicy>>
   /** SHA-256 in hex over the content of every file and environment value that had a say. */
   readonly digest: string
+  /**
+   * Every file that was read, as text by its absolute path: enough to load it all again. Without `.env` and the targets
+   * of `${file:}`.
+   */
+  readonly sources: ReadonlyMap<string, string>
   /** Files and folders whose change may change the configuration; absolute. */
   readonly watched: readonly string[]
   readonly warnings: readonly Diagnostic[]
@@ -97,6 +102,11 @@ export interface MappingSource {
   readonly thinking?: string
   readonly timeoutSeconds?: number | string
   readonly runner?: string
+  readonly transform?: {
+    /** As `moduleName` makes it. */
+    readonly module: string
+    readonly export?: string
+  }
   readonly strict?: boolean
   readonly continue?: boolean
   readonly allowPayloadRouting?: boolean

@@ -67,6 +67,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
     tests,
     endpoints,
     digest,
+    sources: reading.sources(),
     watched,
     warnings,
     locate,

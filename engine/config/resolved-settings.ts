@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { parseDuration } from './duration.ts'
+import { moduleName } from './mapping/module-name.ts'
 import { modelRules } from './models.ts'
 import { hookTokens, normalHookPath } from './rules.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
@@ -36,6 +37,12 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
       maxRenderedBytes: hooks.maxRenderedBytes,
       mappingsDir: resolve(folder, hooks.mappingsDir),
       transformsDir: resolve(folder, hooks.transformsDir),
+      transforms: transformLimits(hooks.transforms),
+      reload: {
+        requireTests: hooks.reload.requireTests,
+        debounceMs: parseDuration(hooks.reload.debounce),
+        poll: hooks.reload.poll,
+      },
     },
     history: { bodies: history.bodies, keepMs: parseDuration(history.keep) },
     agents: {
@@ -55,5 +62,21 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
     },
     channels,
     plugins: plugins.map((plugin) => (/^\.{0,2}[/\\]/.test(plugin) ? resolve(folder, plugin) : plugin)),
+  }
+}
+
+function transformLimits({
+  timeout,
+  memoryMb,
+  concurrency,
+  modules,
+}: ConfigurationValue['hooks']['transforms']): Settings['hooks']['transforms'] {
+  const special = Object.entries(modules).map(([module, { timeout, ...rest }]) => [
+    moduleName(module),
+    { ...rest, ...(timeout !== undefined && { timeoutMs: parseDuration(timeout) }) },
+  ])
+  return {
+    defaults: { timeoutMs: parseDuration(timeout), memoryMb, concurrency },
+    modules: Object.fromEntries(special),
   }
 }

@@ -29,7 +29,14 @@ export interface Settings {
     readonly maxActions: number
     readonly maxRenderedBytes: number
     readonly mappingsDir: string
+    /** Absolute. */
     readonly transformsDir: string
+    readonly transforms: {
+      readonly defaults: TransformLimits
+      /** By module; what is not said for one is in `defaults`. */
+      readonly modules: Readonly<Record<string, Partial<TransformLimits>>>
+    }
+    readonly reload: { readonly requireTests: boolean; readonly debounceMs: number; readonly poll: boolean }
   }
   readonly history: { readonly bodies: 'none' | 'failed' | 'all'; readonly keepMs: number }
   readonly agents: {
@@ -58,6 +65,15 @@ export interface Settings {
   readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Extra plugin packages or absolute paths. */
   readonly plugins: readonly string[]
+}
+
+export interface TransformLimits {
+  /** For one call. */
+  readonly timeoutMs: number
+  /** Of one worker. */
+  readonly memoryMb: number
+  /** Calls of one module under way at one time. */
+  readonly concurrency: number
 }
 
 export interface ModelRules {

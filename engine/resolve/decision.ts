@@ -12,6 +12,10 @@ export interface HookRequest {
   readonly rawBody: Uint8Array
   /** The JSON that was unwrapped from a field of a form; absent where the whole body was parsed. */
   readonly unwrapped?: string
+  /** The body is a form and no JSON; the payload holds its fields. Default: false. */
+  readonly isForm?: boolean
+  /** For the log. */
+  readonly id?: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
 }
@@ -74,6 +78,8 @@ export interface Refusal {
   readonly message: string
   readonly details: readonly FieldError[]
   readonly mapping?: string
+  /** The same with its cause, for the log, the API and the console; absent where `message` says it all. */
+  readonly told?: string
   /** What lies beneath, for the log only. */
   readonly cause?: unknown
 }

@@ -1,6 +1,7 @@
 /** Owns what compiling makes of a mapping and resolving runs: closures, nothing to look up or parse. */
 
 import type { FieldName } from '../config/fields.ts'
+import type { TransformFunction } from '../transform/port.ts'
 import type { FieldError } from './decision.ts'
 import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
@@ -92,6 +93,8 @@ export interface Program {
   /** Instead of `channel` and `to`. */
   readonly deliverTo: readonly { readonly channel: Field; readonly to: Field | undefined }[] | undefined
   readonly runner?: string
+  /** Looks at the rendered action, and may change it. */
+  readonly transform: { readonly module: string; readonly call: TransformFunction } | undefined
   /** An absent value in a template is refused. */
   readonly strict: boolean
   /** Later mappings are tried too. */

@@ -12,7 +12,7 @@ export function maxBytesFor({ policyOf, settings }: Snapshot, endpoint: string):
   return policyOf(endpoint)?.maxBodyBytes ?? settings.hooks.maxBodyBytes
 }
 
-type Decoded = Pick<HookRequest, 'payload' | 'unwrapped'>
+type Decoded = Pick<HookRequest, 'payload' | 'unwrapped' | 'isForm'>
 
 /** As the endpoint takes it; a long body is read in turns. Rejects with a RequestError. */
 export function decodeFor(endpoint: string, body: Buffer, contentType: string | undefined): Promise<Decoded> {
@@ -61,9 +61,9 @@ async function decodeForm(text: string): Promise<Decoded> {
   if (hasTooManyFields(text)) throw new RequestError('TOO_MANY_FIELDS')
   const fields = parseFields(text)
   const wrapped = fields['payload']
-  if (typeof wrapped !== 'string') return { payload: fields }
+  if (typeof wrapped !== 'string') return { payload: fields, isForm: true }
   const payload = await readObject(wrapped)
-  return payload === undefined ? { payload: fields } : { payload, unwrapped: wrapped }
+  return payload === undefined ? { payload: fields, isForm: true } : { payload, unwrapped: wrapped }
 }
 
 /** Nothing for any other value, and for what is no JSON. */

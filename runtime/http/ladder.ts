@@ -75,6 +75,7 @@ export function createLadder(options: LadderOptions): Climb {
       ...(await decodeFor(endpoint, body, headers['content-type'])),
       rawBody: body,
       now: exchange.receivedAt,
+      id: exchange.requestId,
     }
     const decided = snapshot.resolve(request)
     const decision = decided instanceof Promise ? await decided : decided

@@ -24,6 +24,7 @@ export function programOf(id: string, match: MappingSource['match']): Program {
     vars: [],
     fields: [],
     deliverTo: undefined,
+    transform: undefined,
     strict: false,
     continues: false,
     trusted: false,

@@ -52,6 +52,8 @@ export interface Reading {
   nameOf(file: string): string
   watch(path: string): void
   watched(): readonly string[]
+  /** The texts read so far by their absolute paths; without `.env` and the targets of `${file:}`, which may be secret. */
+  sources(): ReadonlyMap<string, string>
   /** SHA-256 in hex over all that had a say so far, whatever the order in which it was read. */
   digest(): string
 }
@@ -61,6 +63,7 @@ export function createReading(file: string, env: Environment, files: Files): Rea
   const dotEnv = join(folder, '.env')
   const watched = new Set([file, dotEnv])
   const seen = new Map<string, string | null>()
+  const sources = new Map<string, string>()
   let fileEnv: Environment = {}
 
   const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
@@ -106,6 +109,7 @@ export function createReading(file: string, env: Environment, files: Files): Rea
     async readText(path) {
       const text = await read(path, longestFile)
       seen.set(`text ${fromFolder(path)}`, text)
+      sources.set(path, text)
       return text
     },
     async readReferenced(path) {
@@ -138,6 +142,7 @@ export function createReading(file: string, env: Environment, files: Files): Rea
     },
     watch: (path) => watched.add(path),
     watched: () => [...watched],
+    sources: () => sources,
     digest() {
       const entries = [...seen].sort(([one], [other]) => (one < other ? -1 : 1))
       return createHash('sha256').update(JSON.stringify(entries)).digest('hex')

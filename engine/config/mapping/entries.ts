@@ -10,6 +10,7 @@ import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { bareName } from './endpoint-name.ts'
 import { checkMapping, oddPaths, unusedFields } from './mapping-rules.ts'
+import { moduleName } from './module-name.ts'
 import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
 
 /** One item of a list, with the place of the list. */
@@ -109,12 +110,23 @@ function whereWritten({ source, path, overridden }: Item, below: Path): Written 
 }
 
 function foldNames(value: MappingValue, schema: PayloadSchema | undefined): MappingSource {
-  const { id: _id, enabled: _enabled, match, textTemplate, messageTemplate, mode, wakeMode, ...rest } = value
+  const {
+    id: _id,
+    enabled: _enabled,
+    match,
+    textTemplate,
+    messageTemplate,
+    mode,
+    wakeMode,
+    transform,
+    ...rest
+  } = value
   const wakeWord = mode ?? wakeMode
   return freezeDeep({
-    ...(rest as Omit<MappingSource, 'match' | 'schema'>),
+    ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform'>),
     ...(match && { match: foldMatch(match) }),
     ...present('schema', schema?.value),
+    ...(transform && { transform: { ...transform, module: moduleName(transform.module) } }),
     ...present('text', value.text ?? textTemplate),
     ...present('message', value.message ?? messageTemplate),
     ...present(value.action === 'wake' ? 'mode' : 'wakeMode', wakeWord),

@@ -42,6 +42,7 @@ function* checkNames(value: MappingValue, path: Path): Iterable<Finding> {
 }
 
 function* checkContent(value: MappingValue, path: Path): Iterable<Finding> {
+  if (value.transform !== undefined) return
   const needed = value.action === 'wake' ? 'text' : 'message'
   if (value[needed] !== undefined || value[`${needed}Template`] !== undefined) return
   const message = `\`${writePath(path)}\` has no \`${needed}\`, which the action \`${value.action}\` needs`

@@ -83,6 +83,46 @@ const gateway = section(
   { description: 'The process: where it listens, what it keeps, who is its admin.' },
 )
 
+const transformTimeout = { description: 'How long one call may take.', atMostMs: longestTimerMs }
+const transformMemory = { minimum: 16, maximum: 65_536, description: 'Memory of one worker, in megabytes.' }
+const transformConcurrency = { minimum: 1, maximum: 64, description: 'Calls of one module at one time.' }
+
+const transforms = section(
+  {
+    timeout: duration({ default: '5s', ...transformTimeout }),
+    memoryMb: Type.Integer({ default: 128, ...transformMemory }),
+    concurrency: Type.Integer({ default: 4, ...transformConcurrency }),
+    modules: byName(
+      keys({
+        timeout: Type.Optional(duration(transformTimeout)),
+        memoryMb: Type.Optional(Type.Integer(transformMemory)),
+        concurrency: Type.Optional(Type.Integer(transformConcurrency)),
+      }),
+      { default: {}, description: 'Other limits for single modules, by the text of `transform.module`.' },
+    ),
+  },
+  { description: 'What transforms may use.' },
+)
+
+const reload = section(
+  {
+    requireTests: Type.Boolean({
+      default: true,
+      description: 'Whether a failing test of a mapping file keeps a change from going live.',
+    }),
+    debounce: duration({
+      default: '50ms',
+      atMostMs: 60_000,
+      description: 'How long files must rest before they are read again.',
+    }),
+    poll: Type.Boolean({
+      default: false,
+      description: 'Whether files are looked at regularly, for file systems that report no changes.',
+    }),
+  },
+  { description: 'How changed files go live.' },
+)
+
 const hooks = section(
   {
     enabled: Type.Boolean({ default: false, description: 'Whether hooks are answered at all.' }),
@@ -117,6 +157,8 @@ const hooks = section(
     presets: presetList,
     mappingsDir: text({ default: './mappings', description: 'Folder of mapping files, sub-folders too.' }),
     transformsDir: text({ default: './transforms', description: 'Folder of transform modules.' }),
+    transforms,
+    reload,
     endpoints: endpointPolicies,
     mappings: mappingList,
     gmail: later('Written by `reveille webhooks gmail setup`.'),

@@ -124,7 +124,17 @@ export const mappingSchema = keys({
     ),
   ),
   runner: Type.Optional(text({ description: "Agent: a runner's name." })),
-  transform: later('A module that changes the action.'),
+  transform: Type.Optional(
+    keys(
+      {
+        module: text({ description: 'Its file, relative to `hooks.transformsDir`.' }),
+        export: Type.Optional(
+          text({ description: 'The function of that name. Default: the default export.' }),
+        ),
+      },
+      { description: 'A module that looks at the rendered action and may change it.' },
+    ),
+  ),
   dedupe: later('What makes a request a duplicate.'),
   strict: Type.Optional(
     Type.Boolean({ description: 'Whether an absent field in a template is 400. Default: false.' }),
