@@ -39,6 +39,8 @@ export function createActionTraces(redactor: Redactor): {
   readonly traces: () => ActionTrace[]
 } {
   const recordings: Recording[] = []
+  /** What was rendered before a transform changed it. */
+  let rendered: Recording | undefined
   const recorder: Recorder = {
     onAction: (mapping, index) =>
       recordings.push({ mapping, index, vars: [], fields: new Map(), action: undefined }),
@@ -51,11 +53,29 @@ export function createActionTraces(redactor: Redactor): {
       const trace = { field, value: shown, from, sources: sourcesOf(segments ?? [], redactor) }
       recordings.at(-1)?.fields.set(field, { trace, value })
     },
+    onTransformed: (position, change) => {
+      const last = recordings.at(-1)
+      if (position === 0) rendered = last && { ...last, fields: new Map(last.fields) }
+      else if (rendered) recordings.push({ ...rendered, fields: new Map(rendered.fields) })
+      for (const [field, value, segments] of change) {
+        if (field === 'action') continue
+        if (field === 'deliverTo') onTargets(value)
+        else recorder.onField(field, 'transform', value, segments)
+      }
+    },
+    onSkipped: () => recordings.pop(),
     onAdmitted: (action) => {
       const recording = recordings.at(-1)
       if (recording !== undefined) recording.action = action
     },
   }
+  function onTargets(value: unknown): void {
+    for (const [index, target] of Array.isArray(value) ? value.entries() : []) {
+      recorder.onField(`deliverTo[${index}].channel`, 'transform', target.channel)
+      recorder.onField(`deliverTo[${index}].to`, 'transform', target.to)
+    }
+  }
+
   return { recorder, traces: () => recordings.map((recording) => traceOf(recording, redactor)) }
 }
 

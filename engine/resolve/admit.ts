@@ -4,6 +4,7 @@ import { applyBoundary } from '../boundary/apply-boundary.ts'
 import { fence } from '../boundary/fence.ts'
 import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
+import { badAnswer } from './bad-answer.ts'
 import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { pointerTo, refusalAt } from './evaluate.ts'
@@ -34,7 +35,8 @@ export interface Randomness {
 
 /**
  * `meter`: what the draft was rendered with, if it was.
- * @throws RefusalError with one detail for each bad field; the first one's code.
+ * @throws RefusalError with one detail for each bad field; the first one's code. TransformError where a field that a
+ * transform gave is among them.
  */
 export function admit(draft: Draft, rules: Rules, randomness: Randomness, meter?: Meter): Action {
   const findings = createFindings(draft)
@@ -168,7 +170,14 @@ function createFindings(draft: Draft): Findings {
       return value === undefined || value === null ? undefined : take(name, rule)
     },
     settle: () => {
-      if (code !== undefined) throw new RefusalError(code, told.join('; '), details)
+      if (code === undefined) return
+      if (draft.changed && isAtFault(draft.changed.fields, details))
+        throw badAnswer(draft.changed.by, told.join('; '))
+      throw new RefusalError(code, told.join('; '), details)
     },
   }
+}
+
+function isAtFault(changed: ReadonlySet<string>, details: readonly FieldError[]): boolean {
+  return details.some(({ pointer }) => changed.has(pointer.split('/')[1] ?? ''))
 }

@@ -15,4 +15,6 @@ export interface Draft {
   readonly trusted: boolean
   readonly mapping?: string
   readonly runner?: string
+  /** What a transform has a part in: what is wrong with those fields is its fault, and not the request's. */
+  readonly changed?: { readonly by: string; readonly fields: ReadonlySet<string> }
 }

@@ -3,6 +3,7 @@
 import type { Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
 import type { FieldTrace } from './trace.ts'
+import type { Change } from './transformed.ts'
 
 export interface Recorder {
   /** An action of that mapping begins; `index` is the element's, with `forEach`. */
@@ -15,5 +16,12 @@ export interface Recorder {
     value: unknown,
     segments?: readonly Segment[],
   ) => void
+  /**
+   * A transform has answered: the action that was rendered with this change on it, as the first, second … of what
+   * the transform made of it.
+   */
+  readonly onTransformed: (position: number, change: Change) => void
+  /** Of the action that was rendered a transform made nothing. */
+  readonly onSkipped: () => void
   readonly onAdmitted: (action: Action) => void
 }

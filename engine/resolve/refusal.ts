@@ -1,5 +1,6 @@
 /** Owns the codes of the engine's refusals, and how one is thrown and answered. */
 
+import { TransformError } from '../transform/port.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
 /** Stable: codes are API. The sentence says what the code means; a refusal's own message says more. */
@@ -18,6 +19,9 @@ export const refusalCodes = {
   TOO_MANY_ACTIONS: 'The request gives more actions than `hooks.maxActions`.',
   TOO_LARGE_RENDERED: 'The request renders to more than `hooks.maxRenderedBytes`.',
   EXPRESSION_FAILED: 'An expression could not be evaluated for this payload.',
+  TRANSFORM_FAILED: "The mapping's transform failed; the cause is in the log.",
+  TRANSFORM_TIMEOUT: "The mapping's transform did not answer in time.",
+  TRANSFORM_BUSY: "Too many requests wait for the mapping's transform; try again later.",
   ENGINE_FAILED: 'The engine failed unexpectedly; the cause is in the log.',
 } as const
 
@@ -43,6 +47,7 @@ export class RefusalError extends Error {
 
 /** Any error as an answer: ours as the refusal that it is, every other as a failure of the engine. */
 export function refuse(error: unknown, mapping?: string): Refusal {
+  if (error instanceof TransformError) return failed(error, mapping)
   if (!(error instanceof RefusalError)) {
     return {
       outcome: 'failed',
@@ -61,5 +66,21 @@ export function refuse(error: unknown, mapping?: string): Refusal {
     details: error.details,
     mapping,
     cause: error.cause,
+  }
+}
+
+/** A sender learns that the transform failed; why is for those who can mend it. */
+function failed(error: TransformError, mapping?: string): Refusal {
+  const { code, message, place } = error
+  const named = mapping === undefined ? '' : `mapping "${mapping}": `
+  const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`
+  return {
+    outcome: 'failed',
+    code,
+    message: `${named}${refusalCodes[code]}`,
+    told: `${named}${message}${at}`,
+    details: [],
+    mapping,
+    cause: error,
   }
 }

@@ -14,6 +14,7 @@ import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
+import { transformDraft } from './transformed.ts'
 import { nextTurn, takeTurn } from './turn.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
@@ -53,7 +54,8 @@ export function createResolve(parts: ResolveParts): Resolve {
     return whenReady(search.next(), (found) => {
       if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
       const { program } = found.candidate
-      if (program.forEach !== undefined || program.continues) return gather(search, found, recorder)
+      if (program.forEach !== undefined || program.continues || program.transform !== undefined)
+        return gather(search, found, recorder)
       return settle(() => {
         const action = whenReady(refuseBadPayload(program, request), () =>
           act(program, found.scope, createMeter(maxRenderedBytes), recorder),
@@ -69,36 +71,69 @@ export function createResolve(parts: ResolveParts): Resolve {
     const draft = whenReady(withVars(program, scope, recorder), (inner) =>
       atPace(scope.request, () => renderDraft(program, inner, meter, recorder)),
     )
-    const admitted = (rendered: Draft): Action => {
-      const action = admit(rendered, rules, randomness, meter)
+    return whenReady(draft, (rendered) => admitInTurn(rendered, scope, meter, recorder))
+  }
+
+  /** What the mapping's transform makes of the one action that is rendered: none, one or several. */
+  async function actTransformed(
+    program: Program,
+    transform: NonNullable<Program['transform']>,
+    scope: Scope,
+    meter: Meter,
+    recorder?: Recorder,
+  ): Promise<{ readonly actions: readonly Action[]; readonly skipped?: string }> {
+    recorder?.onAction(program.id, scope.index)
+    const inner = await withVars(program, scope, recorder)
+    const draft = await atPace(scope.request, () => renderDraft(program, inner, meter, recorder))
+    const { drafts, skipped } = await transformDraft(transform, draft, inner, meter)
+    if (drafts.length > maxActions) throw tooMany(maxActions)
+    const actions: Action[] = []
+    for (const [position, { draft, change }] of drafts.entries()) {
+      recorder?.onTransformed(position, change)
+      actions.push(await admitInTurn(draft, scope, meter, recorder))
+    }
+    if (actions.length === 0) recorder?.onSkipped()
+    return { actions, skipped }
+  }
+
+  function admitInTurn(
+    draft: Draft,
+    { request }: Scope,
+    meter: Meter,
+    recorder?: Recorder,
+  ): Action | Promise<Action> {
+    const admitted = (): Action => {
+      const action = admit(draft, rules, randomness, meter)
       recorder?.onAdmitted(action)
       return action
     }
-    return whenReady(draft, (rendered) => {
-      const isLong = (rendered.segments?.length ?? 0) > manySegments
-      if (isLong) return nextTurn().then(() => admitted(rendered))
-      return atPace(scope.request, () => admitted(rendered))
-    })
+    const isLong = (draft.segments?.length ?? 0) > manySegments
+    return isLong ? nextTurn().then(admitted) : atPace(request, admitted)
   }
 
   /** Several actions, of one mapping or of more: all of them or, where one is refused, none. */
   async function gather(search: Search, first: Found, recorder?: Recorder): Promise<Decision> {
     const meter = createMeter(maxRenderedBytes)
     const actions: Action[] = []
-    const skipped: string[] = []
+    const skipped = new Set<string>()
     for (let found = first; found.candidate !== undefined; found = await search.next()) {
       const { scope } = found
       const { program } = found.candidate
       try {
         await refuseBadPayload(program, scope.request)
         const elements = await elementsOf(program, scope)
-        if (elements?.length === 0) skipped.push(`forEach of "${program.id}" gave no elements`)
+        if (elements?.length === 0) skipped.add(`forEach of "${program.id}" gave no elements`)
         if (actions.length + (elements?.length ?? 1) > maxActions) throw tooMany(maxActions)
         for (const [index, item] of elements?.entries() ?? [[undefined, undefined]]) {
           await takeTurn()
-          actions.push(
-            await act(program, index === undefined ? scope : { ...scope, item, index }, meter, recorder),
-          )
+          const own = index === undefined ? scope : { ...scope, item, index }
+          if (program.transform === undefined) actions.push(await act(program, own, meter, recorder))
+          else {
+            const made = await actTransformed(program, program.transform, own, meter, recorder)
+            actions.push(...made.actions)
+            if (made.skipped !== undefined) skipped.add(made.skipped)
+          }
+          if (actions.length > maxActions) throw tooMany(maxActions)
         }
       } catch (error) {
         return refuse(error, program.id)
@@ -106,7 +141,7 @@ export function createResolve(parts: ResolveParts): Resolve {
       if (!program.continues) break
     }
     if (actions.length > 0) return accepted(actions)
-    return { outcome: 'skipped', reason: skipped.join('; '), mapping: first.candidate?.program.id ?? '' }
+    return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first.candidate?.program.id ?? '' }
   }
 
   return (request, recorder) => settle(() => run(request, recorder))

@@ -60,7 +60,7 @@ export interface FieldTrace {
   readonly field: string
   /** As the action has it, redacted and shortened. */
   readonly value: string
-  readonly from: 'literal' | 'template' | 'expression' | 'default'
+  readonly from: 'literal' | 'template' | 'expression' | 'transform' | 'default'
   /** The values that a template took from the request, in the order of their first use. */
   readonly sources: readonly SourceTrace[]
 }

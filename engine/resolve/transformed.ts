@@ -1,0 +1,175 @@
+/** Owns a mapping's transform: calling it with the rendered action, and making drafts of what it answers. */
+
+import { plainText, type Segment } from '../boundary/segment.ts'
+import { type FieldName, fieldNames } from '../config/fields.ts'
+import { nearestName } from '../config/nearest.ts'
+import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../transform/port.ts'
+import { badAnswer } from './bad-answer.ts'
+import type { Draft } from './draft.ts'
+import { type Meter, spend } from './output.ts'
+import type { Program } from './program.ts'
+import type { Scope } from './scope.ts'
+
+/** Actions to admit; where there are none, why. */
+export interface Transformed {
+  readonly drafts: readonly { readonly draft: Draft; readonly change: Change }[]
+  readonly skipped?: string
+}
+
+type Transform = NonNullable<Program['transform']>
+
+/** What an answer may be longer than what its texts may render to: names, quotes, escapes. */
+const answerAllowance = 65_536
+
+/** Rejects with a TransformError, or with a RefusalError where the answer renders to too much. */
+export async function transformDraft(
+  { module, call }: Transform,
+  draft: Draft,
+  scope: Scope,
+  meter: Meter,
+): Promise<Transformed> {
+  const answer = await call(callOf(draft, scope, meter))
+  const answered = answer.kind === 'one' ? [answer.action] : answer.actions
+  const kept = answered.flatMap((action, index) => (action === null ? [] : [{ action, index }]))
+  if (kept.length === 0) return { drafts: [], skipped: reasonOf(answer.kind, answered.length) }
+  return {
+    drafts: kept.map(({ action, index }) => {
+      const name = answer.kind === 'one' ? module : `${module}: element ${index}`
+      const change = changeOf(action, name)
+      for (const [, value, segments] of change) spend(meter, bytesOf(value, segments))
+      return { draft: applyChange(draft, change, { module, name }), change }
+    }),
+  }
+}
+
+function reasonOf(kind: 'one' | 'list', length: number): string {
+  if (kind === 'one') return 'transform returned null'
+  return length === 0 ? 'transform returned an empty list' : 'transform returned nothing but nulls'
+}
+
+function callOf(draft: Draft, { request, params, vars, item, index }: Scope, meter: Meter): TransformCall {
+  const { headers, query, endpoint, now, rawBody, unwrapped, isForm, id, payload } = request
+  return {
+    requestId: id,
+    rawBody,
+    unwrapped,
+    form: isForm === true ? payload : undefined,
+    headers,
+    query,
+    path: endpoint,
+    params,
+    vars: vars ?? {},
+    item,
+    index,
+    now,
+    base: { action: draft.kind, ...draft.fields, ...(draft.deliverTo && { deliverTo: draft.deliverTo }) },
+    maxAnswerBytes: meter.left + answerAllowance,
+  }
+}
+
+/** The fields that an answer names, each with its value and, for a prompt, its pieces. */
+export type Change = readonly (readonly [
+  name: ChangedName,
+  value: unknown,
+  segments: readonly Segment[] | undefined,
+])[]
+type ChangedName = FieldName | 'deliverTo' | 'action'
+
+/** What a field may hold besides null, and how that is told. */
+const kinds: Readonly<Record<ChangedName, readonly ['string' | 'boolean' | 'number' | 'list', string]>> = {
+  action: ['string', '"wake" or "agent"'],
+  text: ['string', 'a string or a prompt'],
+  message: ['string', 'a string or a prompt'],
+  mode: ['string', '"now" or "next-heartbeat"'],
+  wakeMode: ['string', '"now" or "next-heartbeat"'],
+  name: ['string', 'a string'],
+  sessionKey: ['string', 'a string'],
+  channel: ['string', 'a string'],
+  to: ['string', 'a string'],
+  model: ['string', 'a string'],
+  thinking: ['string', 'a string'],
+  deliver: ['boolean', 'true or false'],
+  timeoutSeconds: ['number', 'a number'],
+  deliverTo: ['list', 'a list of {channel, to}'],
+}
+
+function changeOf(action: Exclude<AnsweredAction, null>, name: string): Change {
+  return Object.entries(action ?? {}).map(([field, answered]) => {
+    if (!Object.hasOwn(kinds, field)) throw unknownField(field, name)
+    return checked(field as ChangedName, answered, name)
+  })
+}
+
+function checked(field: ChangedName, answered: AnsweredField, name: string): Change[number] {
+  const [kind, expected] = kinds[field]
+  if ('prompt' in answered) {
+    if (kind === 'string' && field !== 'action') return [field, plainText(answered.prompt), answered.prompt]
+    throw badAnswer(name, `\`${field}\` must be ${expected}, not a prompt`)
+  }
+  const { value } = answered
+  if (value === null) return [field, undefined, undefined]
+  const fits = kind === 'list' ? isTargets(value) : typeof value === kind
+  if (!fits) throw badAnswer(name, `\`${field}\` must be ${expected}, not ${typeName(value)}`)
+  if (field === 'action' && value !== 'wake' && value !== 'agent') {
+    throw badAnswer(name, `\`action\` must be ${expected}`)
+  }
+  return [field, value, undefined]
+}
+
+function isTargets(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every((target) => {
+      if (typeof target !== 'object' || target === null) return false
+      const { channel, to } = target as Readonly<Record<string, unknown>>
+      return typeof channel === 'string' && (to === undefined || to === null || typeof to === 'string')
+    })
+  )
+}
+
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+function unknownField(field: string, name: string): TransformError {
+  const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action'])
+  const shown = field.length > 40 ? `${field.slice(0, 40)}…` : field
+  const hint =
+    field === 'runner' ? '; a runner is set in the mapping' : nearest ? `; did you mean ${nearest}?` : ''
+  return badAnswer(name, `\`${shown}\` is no field of an action${hint}`)
+}
+
+function bytesOf(value: unknown, segments: readonly Segment[] | undefined): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + (segments?.length ?? 0)
+  return value === undefined || typeof value !== 'object' ? 0 : Buffer.byteLength(JSON.stringify(value))
+}
+
+/** The draft with the change on it; undefined keeps it as it is. */
+function applyChange(draft: Draft, change: Change, by: { module: string; name: string }): Draft {
+  if (change.length === 0) return draft
+  const given = new Map<ChangedName, unknown>(change.map(([field, value]) => [field, value]))
+  const kind = (given.get('action') as Draft['kind'] | undefined) ?? draft.kind
+  const fields: Partial<Record<FieldName, unknown>> = { ...draft.fields }
+  const [own, other] = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const)
+  // Another kind of action says the same, unless it is given other words.
+  if (kind !== draft.kind) fields[own] = draft.fields[other]
+  for (const [field, value] of change) if (field !== 'action' && field !== 'deliverTo') fields[field] = value
+  // An address belongs to its channel.
+  if (given.has('channel') && !given.has('to')) fields.to = undefined
+  const rewritten = change.find(([field]) => field === own)
+  return {
+    ...draft,
+    kind,
+    fields,
+    deliverTo: targetsOf(draft, given),
+    segments: rewritten === undefined ? draft.segments : rewritten[2],
+    label: rewritten === undefined ? draft.label : `A text made by the transform "${by.module}"`,
+    changed: { by: by.name, fields: new Set([...given.keys(), ...(given.has('action') ? [own] : [])]) },
+  }
+}
+
+function targetsOf(draft: Draft, given: ReadonlyMap<ChangedName, unknown>): Draft['deliverTo'] {
+  if (given.has('deliverTo')) return given.get('deliverTo') as Draft['deliverTo']
+  return given.has('channel') || given.has('to') ? undefined : draft.deliverTo
+}
