@@ -3,8 +3,8 @@
 import type { AgentAction, WakeAction } from '@reveille/engine'
 import type { Entry, NewAction, RequestRecord } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
-import { errorRow, statusOf } from './errors.ts'
-import type { Ending, Exchange, Placed } from './exchange.ts'
+import { statusOf } from './errors.ts'
+import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
 
 /** A request that made actions: committed whole before its reply. */
 export function composeEntry(
@@ -33,9 +33,7 @@ export function composeRecord(exchange: Exchange, ending: Ending): RequestRecord
     actions: ending.outcome === 'accepted' ? ending.placed.map(summarise) : [],
     body: keepsBody(live.snapshot.settings.history.bodies, ending.outcome) ? copyOf(body) : undefined,
   }
-  if ('code' in ending) {
-    return { ...record, code: ending.code, reason: ending.sentence ?? errorRow(ending.code).sentence }
-  }
+  if ('code' in ending) return { ...record, code: ending.code, reason: reasonOf(ending) }
   return ending.outcome === 'accepted' ? record : { ...record, reason: ending.reason }
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action, FieldError, Live } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, errorRow } from './errors.ts'
 
 export interface Exchange {
   readonly incoming: IncomingMessage
@@ -46,10 +46,17 @@ export interface Refused {
   readonly sentence?: string
   readonly details?: readonly FieldError[]
   readonly mapping?: string
+  /** The sentence with its cause, for whoever reads the log or the record; never for the sender. */
+  readonly told?: string
   /** What went wrong on our side; for the log alone. */
   readonly fault?: unknown
 }
 
 export function refused(code: ErrorCode): Refused {
   return { outcome: 'refused', code }
+}
+
+/** The reason as the log and the record tell it. */
+export function reasonOf({ told, sentence, code }: Refused): string {
+  return told ?? sentence ?? errorRow(code).sentence
 }

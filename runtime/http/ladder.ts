@@ -104,11 +104,11 @@ export function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-function refusedBy({ outcome, code, message, details, mapping, cause }: Refusal): Ending {
+function refusedBy({ outcome, code, message, details, mapping, told, cause }: Refusal): Ending {
   if (!isErrorCode(code)) {
     const fault = new Error('The engine refused with a code that the table of errors lacks.', { cause })
-    return { outcome: 'failed', code: 'INTERNAL', mapping, fault }
+    return { outcome: 'failed', code: 'INTERNAL', mapping, told, fault }
   }
-  const refusal = { outcome, code, sentence: message, details, mapping }
+  const refusal = { outcome, code, sentence: message, details, mapping, told }
   return outcome === 'failed' ? { ...refusal, fault: cause } : refusal
 }

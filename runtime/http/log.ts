@@ -1,8 +1,7 @@
 /** Owns the one log line of a request: never a body, a token or a query string. */
 
 import { statusOfEnding } from './entry.ts'
-import { errorRow } from './errors.ts'
-import type { Ending, Exchange } from './exchange.ts'
+import { type Ending, type Exchange, reasonOf } from './exchange.ts'
 import { describeFault } from './fault.ts'
 
 /** What the surface needs of a log; pino's has it. */
@@ -35,9 +34,10 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
       log.info({ ...facts, reason: ending.reason })
       break
     default: {
-      const told = { ...facts, code: ending.code, reason: ending.sentence ?? errorRow(ending.code).sentence }
-      if (ending.fault === undefined) log.info(told)
-      else log.error({ ...told, err: describeFault(ending.fault) })
+      const told = { ...facts, code: ending.code, reason: reasonOf(ending) }
+      if (ending.fault !== undefined) log.error({ ...told, err: describeFault(ending.fault) })
+      else if (ending.outcome === 'failed') log.error(told)
+      else log.info(told)
     }
   }
 }

@@ -118,6 +118,30 @@ test('a failure of the engine answers 500, is noted with its body, and its cause
   assert.equal((line['err'] as { type: string }).type, 'TypeError')
 })
 
+test('why a transform failed goes to the log and the record, and not to the sender', async (t) => {
+  const told = 'mapping "m": review.ts: title is undefined (transforms/review.ts:3:7)'
+  const message = 'mapping "m": The transform failed; the cause is in the log.'
+  const failure = { outcome: 'failed', message, told, details: [], mapping: 'm' } as const
+  const { post, notes, lines, state } = await openSurface(t)
+  const { snapshot } = state.live
+  for (const [code, status, retryAfter] of [
+    ['TRANSFORM_FAILED', 500, undefined],
+    ['TRANSFORM_TIMEOUT', 500, undefined],
+    ['TRANSFORM_BUSY', 503, '5'],
+    ['NOBODY_KNOWS', 500, undefined],
+  ] as const) {
+    state.live = { generation: 1, snapshot: { ...snapshot, resolve: () => ({ ...failure, code }) } }
+    const answer = await post('github', { a: code })
+    assert.deepEqual([answer.status, answer.headers['retry-after']], [status, retryAfter])
+    assert.doesNotMatch(answer.text, /title|review/)
+    const note = notes.at(-1)
+    assert.deepEqual([note?.outcome, note?.status, note?.reason], ['failed', status, told])
+    assert.equal(Buffer.from(note?.body ?? []).toString(), JSON.stringify({ a: code }))
+    const { level, event, reason } = lines.all.at(-1) ?? assert.fail()
+    assert.deepEqual([level, event, reason], ['error', 'request-failed', told])
+  }
+})
+
 test('an engine that throws, or answers a code that nobody knows, is a bare 500', async (t) => {
   const fixture = await openSurface(t, {
     resolve: () => {
