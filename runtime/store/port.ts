@@ -32,6 +32,11 @@ export interface Store {
   /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
   work(options: WorkOptions): Workforce
   command(command: Command): Promise<{ readonly ok: boolean; readonly reason?: string }>
+  /**
+   * Other limits than those that it was opened with, for whatever is asked from now on. Over a lower `backlog` nothing
+   * is accepted and nothing is thrown away; a shorter `keepMs` is acted upon at once, in slices. The last call counts.
+   */
+  configure(limits: StoreLimits): void
   /** Own connection: a long list never delays a commit. */
   readonly read: Reader
   /**
@@ -100,6 +105,11 @@ export interface WorkOptions {
 }
 
 export interface Workforce {
+  /**
+   * Another `concurrency`. What is being performed goes on, and nothing new is claimed while it is that many or more.
+   * Resolves when it holds; never rejects, as nothing has to be written for it.
+   */
+  resize(concurrency: number): Promise<void>
   /** Stops claiming, waits for what is being performed; after `graceMs` aborts the leases and settles them as `again`. */
   drain(graceMs: number): Promise<void>
 }
@@ -226,7 +236,15 @@ export interface Health {
   readonly commits: number
 }
 
-export interface StoreOptions {
+/** What may change while the store is open. */
+export interface StoreLimits {
+  /** History older than this, and in a terminal state, may go. Milliseconds. */
+  readonly keepMs: number
+  /** Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. */
+  readonly backlog: number
+}
+
+export interface StoreOptions extends StoreLimits {
   /** The folder of the embedded store, or the connection string of a server. */
   readonly location: string
   /** Milliseconds since the Unix epoch. */
@@ -238,10 +256,6 @@ export interface StoreOptions {
   readonly onStopped?: (error: StoreError) => void
   /** Due times are waited for with it. Default: `setTimeout`, which does not keep the process alive. */
   readonly setTimer?: SetTimer
-  /** History older than this, and in a terminal state, may go. Milliseconds. */
-  readonly keepMs: number
-  /** Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. */
-  readonly backlog: number
   /** Most messages of a session that `load` gives; older ones stay readable until they expire. */
   readonly historyMessages: number
 }

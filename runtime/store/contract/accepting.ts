@@ -160,6 +160,33 @@ export function acceptingContract(subject: ContractSubject): void {
       await bench.store.accept(sample.entry(sample.runAction()))
     })
 
+    test('a lower backlog refuses at once, and takes nothing back', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
+      bench.store.configure({ keepMs: 1, backlog: 1 })
+      assert.equal(bench.store.health().full, true)
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
+      assert.equal(bench.store.health().backlog, 2)
+      const hands = hireHands(bench.store, ['run'])
+      for (const claim of [await hands.next(), await hands.next()]) claim.done()
+      await bench.settled()
+      await bench.store.accept(sample.entry(sample.runAction()))
+    })
+
+    test('a higher backlog takes more at once, and the last of several counts', async (t) => {
+      const bench = await openBench(t, subject, { backlog: 1 })
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
+      for (const backlog of [9, 1, 3]) bench.store.configure({ keepMs: 1, backlog })
+      assert.equal(bench.store.health().full, false)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      await bench.store.accept(sample.entry(sample.runAction()))
+      assert.equal(bench.store.health().full, true)
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
+    })
+
     test('closing commits what was handed in, and refuses what comes later', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -77,6 +77,23 @@ export function failingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
+    test('limits and sizes that change while the disk is full hold once there is room', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 1)
+      await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
+      await hands.next()
+      await bench.fault('disk-full')
+      const large = sample.runAction({ message: 'x'.repeat(100_000) })
+      await assert.rejects(bench.store.accept(sample.entry(large)), { code: 'STORE_FULL' })
+      await hands.resize(2)
+      bench.store.configure({ keepMs: 1_000_000, backlog: 2 })
+      await bench.fault('disk-freed')
+      bench.clock.advance(1_000)
+      await hands.next()
+      await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
+    })
+
     test('a drain that begins while the disk is full still ends the claims', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

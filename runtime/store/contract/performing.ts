@@ -101,6 +101,65 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(hands.waiting.length, 2)
     })
 
+    test('a workforce that grows is given more at once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 1)
+      const actions = Array.from({ length: 4 }, () => sample.runAction())
+      await bench.store.accept(sample.entry(...actions))
+      const claims = [await hands.next()]
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      await hands.resize(3)
+      claims.push(await hands.next(), await hands.next())
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      for (const claim of claims) claim.done()
+      const last = await hands.next()
+      last.done()
+    })
+
+    test('a workforce that shrinks keeps what it performs, and claims again only below its new size', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 3)
+      await bench.store.accept(sample.entry(...Array.from({ length: 6 }, () => sample.runAction())))
+      const claims = [await hands.next(), await hands.next(), await hands.next()]
+      await hands.resize(1)
+      for (const [index, claim] of claims.entries()) {
+        await bench.settled()
+        assert.deepEqual([hands.waiting.length, claim.lease.aborted], [0, false], `${index} were settled`)
+        claim.done()
+      }
+      const only = await hands.next()
+      await bench.store.accept(sample.entry(sample.runAction()))
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      only.done()
+      await hands.next()
+    })
+
+    test('of several sizes that are asked for together the last one counts', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 2)
+      await bench.store.accept(sample.entry(...Array.from({ length: 9 }, () => sample.runAction())))
+      await Promise.all([8, 1, 4].map((concurrency) => hands.resize(concurrency)))
+      await bench.settled()
+      assert.equal(hands.waiting.length, 4)
+    })
+
+    test('a workforce that drained is given nothing, whatever its size', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 1)
+      await hands.drain(0)
+      await hands.resize(8)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+    })
+
     test('a workforce is given its own kinds only', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ContractSubject, openBench } from './bench.ts'
+import { type Bench, type ContractSubject, openBench } from './bench.ts'
 import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
@@ -73,6 +73,38 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await read.delivery(delivery.id))
     })
 
+    test('what a shorter time leaves no room for goes at once', async (t) => {
+      const bench = await openBench(t, subject, { keepMs })
+      const sample = createSampler(bench)
+      const old = sample.request({ outcome: 'ignored', status: 200 })
+      bench.store.note(old)
+      await bench.settled()
+      bench.clock.advance(3_600_000)
+      const late = sample.request({ outcome: 'ignored', status: 200 })
+      bench.store.note(late)
+      await bench.settled()
+      assert.ok(await bench.store.read.request(old.id))
+      bench.store.configure({ keepMs: 1_800_000, backlog: 1_000 })
+      await forgotten(bench, old.id)
+      assert.ok(await bench.store.read.request(late.id))
+    })
+
+    test('a longer time saves what has not gone yet', async (t) => {
+      const bench = await openBench(t, subject, { keepMs: 3_600_000 })
+      const sample = createSampler(bench)
+      const request = sample.request({ outcome: 'ignored', status: 200 })
+      bench.store.note(request)
+      await bench.settled()
+      bench.store.configure({ keepMs, backlog: 1_000 })
+      for (const ms of [2 * 3_600_000, 60_000]) {
+        bench.clock.advance(ms)
+        await bench.settled()
+      }
+      assert.ok(await bench.store.read.request(request.id))
+      bench.clock.advance(keepMs)
+      await forgotten(bench, request.id)
+    })
+
     test('a large heap of old history goes in slices, and nobody waits for all of it', async (t) => {
       const bench = await openBench(t, subject, { keepMs, backlog: 10_000 })
       const sample = createSampler(bench)
@@ -91,4 +123,14 @@ export function retentionContract(subject: ContractSubject): void {
       assert.equal(left, 0)
     })
   })
+}
+
+/** A pass takes as many slices as this machine needs; each comes soon after the one before. */
+async function forgotten(bench: Bench, id: string): Promise<void> {
+  for (let slice = 0; slice < 50; slice++) {
+    await bench.settled()
+    if ((await bench.store.read.request(id)) === undefined) return
+    bench.clock.advance(20)
+  }
+  assert.fail('it is still there')
 }

@@ -1,7 +1,7 @@
 /** Owns the accept path on disk: one entry's request, its records, its dedupe keys and its tasks. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Acceptance, Dedupe, RequestRecord } from '../port.ts'
+import type { Acceptance, Dedupe, RequestRecord, StoreLimits } from '../port.ts'
 import { StoreError } from '../port.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { NoteChange } from './change-list.ts'
@@ -28,11 +28,11 @@ export interface AcceptingParts {
   readonly tally: Tally
   readonly schedule: Schedule
   readonly changed: NoteChange
-  /** Most open runs and deliveries. */
-  readonly limit: number
+  /** Asked for each entry: it may change. */
+  readonly limits: Pick<StoreLimits, 'backlog'>
 }
 
-export function createAccepting({ db, tally, schedule, changed, limit }: AcceptingParts): Accepting {
+export function createAccepting({ db, tally, schedule, changed, limits }: AcceptingParts): Accepting {
   const insertRequest = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
   const updateRequest = db.prepare('UPDATE requests SET outcome = ?, record = ? WHERE id = ?')
   const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
@@ -101,10 +101,10 @@ export function createAccepting({ db, tally, schedule, changed, limit }: Accepti
 
   return {
     accept(entry, now) {
-      if (entry.actions.length > 0 && tally.backlog >= limit) {
+      if (entry.actions.length > 0 && tally.backlog >= limits.backlog) {
         throw new StoreError(
           'BACKLOG',
-          `${tally.backlog} runs and deliveries are waiting, the limit is ${limit}`,
+          `${tally.backlog} runs and deliveries are waiting, the limit is ${limits.backlog}`,
         )
       }
       const id = blobOfId(entry.id)

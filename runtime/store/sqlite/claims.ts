@@ -10,6 +10,8 @@ import type { Schedule } from './schedule.ts'
 
 export interface Claims {
   hire(workforce: Pick<Workforce, 'id' | 'kinds' | 'concurrency'>): void
+  /** What it holds it keeps, be that more than it may hold from now on. */
+  resize(id: number, concurrency: number): void
   /** Gives it nothing more. */
   rest(id: number): void
   /** Claims what is due, as far as hands are free. */
@@ -32,7 +34,7 @@ export interface Claims {
 interface Workforce {
   readonly id: number
   readonly kinds: readonly TaskKind[]
-  readonly concurrency: number
+  concurrency: number
   resting: boolean
   /** Claims that are open, the draft included. */
   open: number
@@ -62,6 +64,10 @@ export function createClaims(): Claims {
     hire({ id, kinds, concurrency }) {
       if (workforces.some((workforce) => workforce.id === id)) return
       workforces.push({ id, kinds, concurrency, resting: false, open: 0 })
+    },
+
+    resize(id, concurrency) {
+      for (const workforce of workforces) if (workforce.id === id) workforce.concurrency = concurrency
     },
 
     rest(id) {

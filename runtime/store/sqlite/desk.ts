@@ -37,6 +37,7 @@ export interface Desk {
   close(): void
 }
 
+/** `data` is looked at anew whenever its limits matter. */
 export function openDesk(data: WriterData, changed: NoteChange): Desk {
   const file = databaseFile(data.folder)
   // SQLite would make a new one, and a store that forgot everything would seem to work.
@@ -71,7 +72,7 @@ function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): D
     db,
     tally,
     schedule,
-    accepting: createAccepting({ db, tally, schedule, changed, limit: data.backlog }),
+    accepting: createAccepting({ db, tally, schedule, changed, limits: data }),
     applyEffects: createEffects({ db, tally, schedule, changed }),
     loadWork: createLoading(db, tally, data.historyMessages),
     retention: createRetention(db, data),

@@ -7,16 +7,15 @@ import type {
   Effects,
   Settlement,
   StoreErrorCode,
+  StoreLimits,
   TaskKind,
 } from '../port.ts'
 import type { Flat } from './entry.ts'
 import type { Fault } from './fault.ts'
 
 /** Given to the writer at its start. */
-export interface WriterData {
+export interface WriterData extends StoreLimits {
   readonly folder: string
-  readonly keepMs: number
-  readonly backlog: number
   readonly historyMessages: number
   readonly now: number
 }
@@ -41,7 +40,9 @@ export type Order = { readonly call?: number } & (
       readonly kinds: readonly TaskKind[]
       readonly concurrency: number
     }
+  | { readonly type: 'resize'; readonly workforce: number; readonly concurrency: number }
   | { readonly type: 'rest'; readonly workforce: number }
+  | { readonly type: 'configure'; readonly limits: StoreLimits }
   | { readonly type: 'load'; readonly claim: number }
   | { readonly type: 'checkpoint'; readonly claim: number; readonly effects: Effects }
   | { readonly type: 'settle'; readonly claim: number; readonly settlement: Settlement }

@@ -14,6 +14,8 @@ export interface Retention {
   /** When the next slice may run. */
   readonly nextAt: number
   sweep(now: number): void
+  /** A pass begins at once: less is kept than before. */
+  begin(now: number): void
   /** The clock was set back. Milliseconds. */
   shift(ms: number): void
   /** Begins the pass again: what the last slice did was undone. */
@@ -35,6 +37,7 @@ type Key = readonly (string | number | Uint8Array)[]
 type Step = (after: Key | undefined, cutoff: number, now: number) => Key | undefined
 
 export interface RetentionOptions {
+  /** Asked for each stride: it may change. */
   readonly keepMs: number
   /** The time at open; the first pass begins a minute later. */
   readonly now: number
@@ -42,10 +45,8 @@ export interface RetentionOptions {
   readonly elapsed?: () => number
 }
 
-export function createRetention(
-  db: DatabaseSync,
-  { keepMs, now: openedAt, elapsed = () => performance.now() }: RetentionOptions,
-): Retention {
+export function createRetention(db: DatabaseSync, options: RetentionOptions): Retention {
+  const { elapsed = () => performance.now() } = options
   // What is about something goes before it: deliveries before their run, runs and events before their request.
   const steps: readonly Step[] = [
     deliveryStep(db),
@@ -57,7 +58,7 @@ export function createRetention(
   ]
   let index = 0
   let after: Key | undefined
-  let nextAt = openedAt + rest
+  let nextAt = options.now + rest
 
   return {
     get nextAt() {
@@ -73,13 +74,18 @@ export function createRetention(
           nextAt = now + rest
           return
         }
-        after = step(after, now - keepMs, now)
+        after = step(after, now - options.keepMs, now)
         if (after === undefined) index += 1
         if (elapsed() >= until) {
           nextAt = now + pause
           return
         }
       }
+    },
+    begin(now) {
+      index = 0
+      after = undefined
+      nextAt = now
     },
     shift(ms) {
       nextAt -= ms

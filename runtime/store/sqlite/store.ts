@@ -35,7 +35,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
 }
 
 function createStore(options: StoreOptions, worker: Worker, opened: WriterState): FaultyStore {
-  const { now, setTimer = setSystemTimer, backlog, location } = options
+  const { now, setTimer = setSystemTimer, location } = options
   const client = createWriterClient(worker, now)
   const refused = createRefused()
   const reader = createReaderClient(location, refused, setTimer)
@@ -44,6 +44,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   const workforces: ClaimTaker[] = []
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let state = opened
+  let { backlog } = options
   let cancelProbe: (() => void) | undefined
   let closing: Promise<void> | undefined
   let isStopped = false
@@ -115,6 +116,10 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     },
     command: (command) =>
       client.ask({ type: 'command', command }) as Promise<{ ok: boolean; reason?: string }>,
+    configure({ keepMs, backlog: limit }) {
+      backlog = limit
+      client.tell({ type: 'configure', limits: { keepMs, backlog } })
+    },
     read: reader.read,
     changes: changes.listen,
     health: () => ({

@@ -137,6 +137,10 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     take(given) {
       void performOne(given)
     },
+    async resize(concurrency) {
+      // Remembered before anything is written; a refusal is about the batch that it came in.
+      await client.ask({ type: 'resize', workforce: id, concurrency }).catch(() => undefined)
+    },
     async drain(graceMs) {
       // Claims that were given before the answer have arrived before it.
       await client.ask({ type: 'rest', workforce: id }).catch(() => undefined)

@@ -8,7 +8,7 @@
  * either is the one of this batch or is not.
  */
 
-import { StoreError } from '../port.ts'
+import { StoreError, type StoreLimits } from '../port.ts'
 import { createChangeList } from './change-list.ts'
 import { createClaims } from './claims.ts'
 import { type Desk, openDesk } from './desk.ts'
@@ -48,10 +48,12 @@ type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
 class UnknownOutcome extends Error {}
 
 export function createWriter(data: WriterData): Writer {
+  /** The limits in it change. */
+  const settings = { ...data }
   const changes = createChangeList()
   const disk = createFaultyDisk()
   const claims = createClaims()
-  let desk: Desk | undefined = openDesk(data, changes.note)
+  let desk: Desk | undefined = openDesk(settings, changes.note)
   let failure: string | undefined
   const commitsAtOpen = desk.tally.commits
   let lastState: WriterState
@@ -197,7 +199,7 @@ export function createWriter(data: WriterData): Writer {
     const old = desk
     desk = undefined
     old?.close()
-    desk = openDesk(data, changes.note)
+    desk = openDesk(settings, changes.note)
     return desk
   }
 
@@ -234,10 +236,18 @@ export function createWriter(data: WriterData): Writer {
    * What is only in memory is carried out first of all, whatever becomes of the batch: who began to listen hears of
    * what was asked for in the same turn, and no failing disk keeps a drain from ending the claims.
    */
-  function remember(order: Order): void {
+  function remember(order: Order, now: number): void {
     if (order.type === 'listen') changes.listen(order.on)
     if (order.type === 'hire') claims.hire({ ...order, id: order.workforce })
+    if (order.type === 'resize') claims.resize(order.workforce, order.concurrency)
     if (order.type === 'rest') claims.rest(order.workforce)
+    if (order.type === 'configure') configure(order.limits, now)
+  }
+
+  function configure(limits: StoreLimits, now: number): void {
+    const isShorter = limits.keepMs < settings.keepMs
+    Object.assign(settings, limits)
+    if (isShorter) desk?.retention.begin(now)
   }
 
   /** After the commit: what it claimed and settled holds now, and reads see it. */
@@ -298,7 +308,7 @@ export function createWriter(data: WriterData): Writer {
     state: () => lastState,
 
     run(batch) {
-      for (const order of batch.orders) remember(order)
+      for (const order of batch.orders) remember(order, batch.now)
       try {
         const at = desk ?? reopenAndRecover()
         if (!writes(at, batch)) {
@@ -336,9 +346,11 @@ function isHarmless(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.code === 'BACKLOG' || error.code === 'LEASE_LOST')
 }
 
+const inMemory = ['load', 'listen', 'tick', 'resize', 'rest', 'configure', 'fault', 'close']
+
 /** Hiring counts: claims may follow at once, which the check of what is due does not see yet. */
 function isWriting(order: Order): boolean {
-  return !['load', 'listen', 'tick', 'rest', 'fault', 'close'].includes(order.type)
+  return !inMemory.includes(order.type)
 }
 
 /** Answered after the commit, from what is committed. */
