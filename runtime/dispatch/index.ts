@@ -14,6 +14,7 @@ import { createDeliveryPerformer } from './delivery.ts'
 import { createHeartbeatPerformer } from './heartbeat.ts'
 import type { DispatchOptions } from './options.ts'
 import { createRunPerformer } from './run.ts'
+import { createSettingsApplier } from './settings.ts'
 
 export type { Timers } from '../agent/bounded-call.ts'
 export type { DispatchLog, DispatchOptions, Fence } from './options.ts'
@@ -24,15 +25,12 @@ const deliveryConcurrency = 16
 /** For what was interrupted to stop, and for its record to reach the disk, before the store takes it back. */
 const settleMs = abandonAfterMs + 1000
 
-/** Between two tries at applying settings. Milliseconds. */
-const settingsPauseMs = 5000
-
 export interface Dispatch {
-  /** Arms the periodic heartbeat and begins to claim. `concurrency` is read here, once. */
+  /** Arms the periodic heartbeat and begins to claim. */
   start(): Promise<void>
   /**
-   * Call it after each snapshot swap: takes up a changed `agents.route` and a shorter `heartbeat.every`, now or, where
-   * the store cannot write, later. Never rejects; what could not be applied is logged.
+   * Call it after each snapshot swap: takes up a changed `concurrency` now, a changed `agents.route` and a shorter
+   * `heartbeat.every` now or, where the store cannot write, later. Never rejects; what could not be applied is logged.
    */
   applySettings(): Promise<void>
   /**
@@ -49,7 +47,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const stopping = new AbortController()
   const performers = { ...options, stopping: stopping.signal }
   let workforces: Workforce[] = []
-  let retry: unknown
+  let runs: Workforce | undefined
 
   async function apply() {
     const { agents } = current().snapshot.settings
@@ -58,16 +56,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (everyMs > 0) await store.command({ type: 'arm', task: heartbeatTask(now() + everyMs) })
   }
 
-  /** Until the store takes them: a timer that was never armed would only be missed much later. */
+  const settings = createSettingsApplier({
+    applyOnce: apply,
+    onFailure: (error) =>
+      log.warn({ event: 'settings-not-applied', err: error }, 'changed settings will be applied later'),
+    timers,
+  })
+
   async function applySettings(): Promise<void> {
-    timers.clearTimeout(retry)
-    try {
-      await apply()
-    } catch (error) {
-      if (stopping.signal.aborted) return
-      log.warn({ event: 'settings-not-applied', err: error }, 'changed settings will be applied later')
-      retry = timers.setTimeout(() => void applySettings(), settingsPauseMs)
-    }
+    await Promise.all([runs?.resize(concurrency()), settings.apply()])
+  }
+
+  function concurrency(): number {
+    return current().snapshot.settings.agents.defaults.concurrency
   }
 
   function onFault(error: unknown, task: ClaimedTask) {
@@ -83,21 +84,22 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   }
 
   async function drain(graceMs: number) {
-    timers.clearTimeout(retry)
+    settings.stop()
     const reason = new StoreError('DRAINING', 'the gateway drains')
     const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
     if (graceMs === 0) stopping.abort(reason)
     await Promise.all(workforces.map((workforce) => workforce.drain(graceMs + settleMs)))
     timers.clearTimeout(timer)
     workforces = []
+    runs = undefined
   }
 
   return {
     async start() {
       await apply()
-      const { concurrency } = current().snapshot.settings.agents.defaults
+      runs = work('run', concurrency(), createRunPerformer(performers))
       workforces = [
-        work('run', concurrency, createRunPerformer(performers)),
+        runs,
         work('heartbeat', 1, createHeartbeatPerformer(performers)),
         work('delivery', deliveryConcurrency, createDeliveryPerformer(performers)),
       ]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Command, StoreError } from '../store/port.ts'
 import { createDispatch, type DispatchOptions } from './index.ts'
+import { openTestBed } from './test-bed.ts'
 
 test('settings that meet a full disk are applied once there is room', async () => {
   const obeyed: Command['type'][] = []
@@ -31,4 +32,63 @@ test('settings that meet a full disk are applied once there is room', async () =
   await armed.promise
   assert.deepEqual(obeyed, ['offer-route', 'arm'])
   assert.equal(due.length, 1)
+})
+
+test('settings that change while older ones are under way follow them, and of several the newest alone', async () => {
+  const obeyed: unknown[] = []
+  const waiting: (() => void)[] = []
+  let channel = 'first'
+  const store = {
+    async command(command: Command) {
+      obeyed.push(command.type === 'offer-route' ? command.route?.channel : command.type)
+      await new Promise<void>((resolve) => waiting.push(resolve))
+      return { ok: true }
+    },
+  }
+  const defaults = { heartbeat: { everyMs: 60_000 } }
+  const dispatch = createDispatch({
+    store,
+    current: () => ({ generation: 1, snapshot: { settings: { agents: { defaults, route: { channel } } } } }),
+    log: { warn: assert.fail },
+    now: () => 0,
+    timers: { setTimeout: assert.fail, clearTimeout() {} },
+  } as unknown as DispatchOptions)
+  const applied = ['first', 'second', 'third'].map((name) => {
+    channel = name
+    return dispatch.applySettings()
+  })
+  let isOver = false
+  const over = Promise.all(applied).then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    waiting.shift()?.()
+    await new Promise(setImmediate)
+  }
+  await over
+  assert.deepEqual(obeyed, ['first', 'arm', 'third', 'arm'])
+})
+
+test('a changed concurrency starts more turns at once, or lets those under way end first', async (t) => {
+  const ends: (() => void)[] = []
+  const bed = await openTestBed(t, {
+    defaults: { concurrency: 1 },
+    run: ({ prompt }) => new Promise((resolve) => ends.push(() => resolve({ reply: prompt }))),
+  })
+  const dispatch = await bed.start()
+  const ids = [await bed.acceptRun(), await bed.acceptRun(), await bed.acceptRun(), await bed.acceptRun()]
+  await bed.until(async () => bed.turns.length === 1)
+  bed.configure({ concurrency: 3 })
+  await dispatch.applySettings()
+  await bed.until(async () => bed.turns.length === 3)
+  bed.configure({ concurrency: 1 })
+  await dispatch.applySettings()
+  for (const [index, end] of ends.splice(0, 2).entries()) {
+    end()
+    await bed.untilRun(String(ids[index]), ({ state }) => state === 'succeeded')
+    assert.equal(bed.turns.length, 3)
+  }
+  ends.shift()?.()
+  await bed.until(async () => bed.turns.length === 4)
+  ends.shift()?.()
 })

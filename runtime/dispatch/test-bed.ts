@@ -110,7 +110,11 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     ...setting.defaults,
     heartbeat: { everyMs: 0, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Beat.', ...setting.heartbeat },
   }
-  const settings = { agents: { defaults, runners: {}, route: setting.route } } as unknown as Settings
+  let settings = settingsOf(defaults)
+
+  function settingsOf(changed: Defaults): Settings {
+    return { agents: { defaults: changed, runners: {}, route: setting.route } } as unknown as Settings
+  }
 
   function options(): DispatchOptions {
     return {
@@ -238,6 +242,10 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     startOnly,
     /** Parts that the channel was given so far. */
     sending: () => given,
+    /** What the next snapshot says. */
+    configure(changed: Partial<Defaults>) {
+      settings = settingsOf({ ...defaults, ...changed })
+    },
     removeChannel() {
       configured = false
     },
