@@ -1,10 +1,26 @@
-/** Owns the way from files to a candidate: load, keep what only a restart can change, compile, prepare. */
+/**
+ * Owns the way from files to a candidate: load, keep what only a restart can change, bundle, compile, start, test.
+ * Whatever was started for a candidate that is not finished is let go of before it is refused.
+ */
 
+import { createHash } from 'node:crypto'
 import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Settings } from '../config/settings.ts'
+import type {
+  Bundle,
+  Bundled,
+  OpenedModule,
+  OpenTransforms,
+  Transforms,
+  WantedModule,
+} from '../transform/port.ts'
+import { describeFailure, wantedModules } from '../transform/wanted-modules.ts'
 import { type BootKey, holdBootSettings } from './boot-settings.ts'
+import { type Changes, findChanges } from './changes.ts'
+import type { GenerationContent } from './generation.ts'
 
 /** What the host started for a candidate. Exactly one of the two is called, once. */
 export interface Prepared {
@@ -15,11 +31,17 @@ export interface Prepared {
 }
 
 export interface CandidateParts {
-  load(): Promise<Loaded>
+  /** `kept`: the files of an earlier generation, instead of those that are there now. */
+  load(kept?: GenerationContent['sources']): Promise<Loaded>
+  /** Absent: mappings with transforms do not compile. */
+  bundle?(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled>
+  openTransforms?(modules: readonly OpenedModule[]): OpenTransforms
   /** Its warnings include those of loading. */
-  compile(configuration: Configuration): Compiled | Promise<Compiled>
+  compile(configuration: Configuration, transforms: Transforms | undefined): Compiled | Promise<Compiled>
   /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} says where and why. */
   prepare?(snapshot: Snapshot): Promise<Prepared> | Prepared
+  /** Runs the tests that the configuration carries; what it answers are their failures. */
+  test?(configuration: Configuration, snapshot: Snapshot): Promise<readonly Diagnostic[]>
 }
 
 /** Thrown by a host that refuses a candidate for reasons that have places. */
@@ -34,23 +56,44 @@ export class CandidateError extends Error {
   }
 }
 
+/** What a candidate was made from. */
+export interface CandidateSource {
+  readonly configuration: Configuration
+  readonly bundles: ReadonlyMap<string, Bundle>
+}
+
 export interface Candidate {
+  readonly source: CandidateSource
   readonly snapshot: Snapshot
-  readonly prepared?: Prepared
+  readonly changes: Changes
   readonly warnings: readonly Diagnostic[]
   /** Keys whose new value waits for a restart. */
   readonly heldKeys: readonly BootKey[]
+  /** After the swap. */
+  commit(): Promise<void>
+  /** Instead of the swap. */
+  discard(): Promise<void>
+  /** Once another serves: transforms end with their last call. */
+  retire(): void
 }
 
 export type Built =
   | { readonly outcome: 'ready'; readonly candidate: Candidate }
-  | { readonly outcome: 'unchanged'; readonly warnings: readonly Diagnostic[] }
+  | { readonly outcome: 'unchanged'; readonly digest: string; readonly warnings: readonly Diagnostic[] }
   | { readonly outcome: 'rejected'; readonly diagnostics: readonly Diagnostic[]; readonly digest?: string }
   | { readonly outcome: 'superseded' }
 
 export interface BuildContext {
   /** What serves now. Absent: this is the first load. */
-  readonly live?: Snapshot
+  readonly live?: CandidateSource & { readonly snapshot: Snapshot }
+  /** The settings that the process was started with, where nothing serves yet. */
+  readonly boot?: Settings
+  /** Content to be made again, instead of the files. */
+  readonly kept?: GenerationContent
+  /** Only to see what would come of it: nothing of the host's is started but transforms. */
+  readonly isTrial?: boolean
+  /** Whether the content of this digest is not to be made, because something else serves in its place. */
+  isPassed?(digest: string): boolean
   /** Whether a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
   /** Told as soon as they are known, also for a load that failed. */
@@ -60,26 +103,117 @@ export interface BuildContext {
 /** Never rejects: whatever goes wrong is a rejected candidate. */
 export async function buildCandidate(parts: CandidateParts, context: BuildContext): Promise<Built> {
   let digest: string | undefined
+  /** Let go of in reverse. */
+  const begun: (() => Promise<void> | void)[] = []
   try {
-    const loaded = await parts.load()
-    context.onWatched(loaded.ok ? loaded.configuration.watched : loaded.watched)
-    digest = loaded.ok ? loaded.configuration.digest : loaded.digest
-    if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (!loaded.ok) return { outcome: 'rejected', diagnostics: loaded.diagnostics, digest }
-    const { configuration, heldKeys } = holdBootSettings(loaded.configuration, context.live?.settings)
-    if (digest === context.live?.digest) return { outcome: 'unchanged', warnings: configuration.warnings }
-
-    const compiled = await parts.compile(configuration)
-    if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (!compiled.ok) return { outcome: 'rejected', diagnostics: compiled.diagnostics, digest }
-
-    const { snapshot } = compiled
-    const prepared = await parts.prepare?.(snapshot)
-    const { warnings } = compiled
-    return { outcome: 'ready', candidate: { snapshot, heldKeys, warnings, ...(prepared && { prepared }) } }
+    const built = await build()
+    if (built.outcome !== 'ready') await letGo()
+    return built
   } catch (error) {
+    await letGo()
     return { outcome: 'rejected', diagnostics: diagnosticsOf(error), ...(digest && { digest }) }
   }
+
+  async function build(): Promise<Built> {
+    const { live, kept } = context
+    const loaded = await parts.load(kept?.sources)
+    const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
+    digest = loaded.ok ? loaded.configuration.digest : loaded.digest
+    tellWatched(watched)
+    if (context.isSuperseded()) return { outcome: 'superseded' }
+    if (!loaded.ok) return rejected(loaded.diagnostics)
+    const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? context.boot)
+    const { heldKeys } = held
+
+    const modules = wantedModules(held.configuration)
+    const bundled = await bundle(modules, held.configuration)
+    tellWatched([...watched, ...bundled.watched])
+    if (context.isSuperseded()) return { outcome: 'superseded' }
+    if (!bundled.ok) return rejected(bundled.diagnostics)
+    const { bundles } = bundled
+    digest = digestOf(held.configuration.digest, bundles)
+    const configuration = Object.freeze({ ...held.configuration, digest })
+    if (digest === live?.snapshot.digest || context.isPassed?.(digest)) {
+      return { outcome: 'unchanged', digest, warnings: configuration.warnings }
+    }
+
+    const transforms = open(modules, bundles)
+    const compiled = await parts.compile(configuration, transforms)
+    if (context.isSuperseded()) return { outcome: 'superseded' }
+    if (!compiled.ok) return rejected(compiled.diagnostics)
+    const { snapshot } = compiled
+    const failures = (await transforms?.start()) ?? []
+    if (failures.length > 0) return rejected(failures.map(describeFailure))
+    const failed = (await parts.test?.(configuration, snapshot)) ?? []
+    if (context.isSuperseded()) return { outcome: 'superseded' }
+    if (failed.length > 0 && mustPass(configuration)) return rejected([...failed, ...compiled.warnings])
+    const prepared = context.isTrial ? undefined : await parts.prepare?.(snapshot)
+    if (prepared) begun.push(() => prepared.discard())
+
+    const source = { configuration, bundles }
+    const candidate: Candidate = {
+      source,
+      snapshot,
+      changes: findChanges(live, source, heldKeys),
+      warnings: [...failed.map(asWarning), ...compiled.warnings],
+      heldKeys,
+      commit: async () => prepared?.commit(),
+      discard: letGo,
+      retire: () => transforms?.release(),
+    }
+    return { outcome: 'ready', candidate }
+  }
+
+  /** A generation that is kept brings its own: packages may have changed since. */
+  async function bundle(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled> {
+    if (context.kept) return { ok: true, bundles: context.kept.bundles, watched: [] }
+    const bundled = modules.length === 0 ? undefined : await parts.bundle?.(modules, configuration)
+    return bundled ?? { ok: true, bundles: new Map(), watched: [] }
+  }
+
+  function open(
+    modules: readonly WantedModule[],
+    bundles: ReadonlyMap<string, Bundle>,
+  ): OpenTransforms | undefined {
+    const opened = modules.flatMap((wanted): OpenedModule[] => {
+      const bundle = bundles.get(wanted.module)
+      return bundle === undefined ? [] : [{ ...wanted, bundle }]
+    })
+    const transforms = opened.length === 0 ? undefined : parts.openTransforms?.(opened)
+    if (transforms) begun.push(() => transforms.release())
+    return transforms
+  }
+
+  /** At the first load nothing older could serve on, so its failing tests are told and no more. */
+  function mustPass({ settings }: Configuration): boolean {
+    return context.live !== undefined && context.kept === undefined && settings.hooks.reload.requireTests
+  }
+
+  /** What is kept is not on the disk, and nobody changes it. */
+  function tellWatched(paths: readonly string[]): void {
+    if (!context.kept) context.onWatched(paths)
+  }
+
+  function rejected(diagnostics: readonly Diagnostic[]): Built {
+    return { outcome: 'rejected', diagnostics, ...(digest && { digest }) }
+  }
+
+  async function letGo(): Promise<void> {
+    for (const release of begun.splice(0).reverse()) await release()
+  }
+}
+
+/** The digest of a configuration without transforms is its own. */
+function digestOf(configuration: string, bundles: ReadonlyMap<string, Bundle>): string {
+  if (bundles.size === 0) return configuration
+  const entries = [...bundles].map(([module, { digest }]) => [module, digest])
+  return createHash('sha256')
+    .update(JSON.stringify([configuration, entries.sort()]))
+    .digest('hex')
+}
+
+function asWarning(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, severity: 'warning' }
 }
 
 function diagnosticsOf(error: unknown): readonly Diagnostic[] {

@@ -1,7 +1,29 @@
-/** Owns what the reloader tells. */
+/** Owns what the reloader answers and tells. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { BootKey } from './boot-settings.ts'
+import type { Changes } from './changes.ts'
+
+/** How a reload, or the way back to an old generation, ended. The same wherever it was asked for. */
+export interface ReloadResult {
+  /**
+   * `live`: the content serves now, under `generation`. `unchanged`: it did before. `rejected`: it was refused, and
+   * `generation` serves on.
+   */
+  readonly outcome: 'live' | 'unchanged' | 'rejected'
+  /** Not rejected. */
+  readonly ok: boolean
+  /** What serves now; absent where nothing ever did. */
+  readonly generation?: number
+  /** SHA-256 in hex of the content that was looked at; absent where loading itself broke down. */
+  readonly digest?: string
+  /** From the start of loading, in milliseconds. */
+  readonly tookMs: number
+  /** To what served before. */
+  readonly changes: Changes
+  /** Why it was refused, or what it warns of. */
+  readonly diagnostics: readonly Diagnostic[]
+}
 
 export type ReloadEvent =
   /** Another generation serves. `tookMs` counts from the start of loading. */
@@ -12,7 +34,10 @@ export type ReloadEvent =
       readonly tookMs: number
       /** How many mappings can match. */
       readonly mappings: number
+      readonly changes: Changes
       readonly warnings: readonly Diagnostic[]
+      /** It serves in the place of the files, until they change. */
+      readonly rolledBack?: true
     }
   /** What was live goes on serving. */
   | {

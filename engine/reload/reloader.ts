@@ -9,6 +9,7 @@
  */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Settings } from '../config/settings.ts'
 import {
   type BuildContext,
   type Built,
@@ -16,8 +17,13 @@ import {
   type Candidate,
   type CandidateParts,
 } from './candidate.ts'
+import { noChanges } from './changes.ts'
+import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
 import type { CurrentLive, Live } from './live.ts'
-import type { ReloadEvent, ReloadListener } from './reload-event.ts'
+import { createMemoryArchive } from './memory-archive.ts'
+import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
+import { createRounds } from './rounds.ts'
+import type { Trial } from './trial.ts'
 import type { Watch, Watcher } from './watcher.ts'
 
 /** Rounds given up in a row before one is finished. */
@@ -26,21 +32,15 @@ const mostSuperseded = 5
 export interface ReloaderOptions extends CandidateParts {
   /** Makes the watcher when the first load went well. Absent: only {@link Reloader.reload} reloads. */
   readonly watch?: Watch
-  /** Milliseconds, for durations only. */
+  /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   /** Milliseconds that files must rest before they are read again. Default: 50. */
   readonly debounceMs?: number
+  /** Default: one that ends with the process. */
+  readonly archive?: GenerationArchive
+  /** The settings that the process was started with; what only a restart can change keeps their values. */
+  readonly boot?: Settings
 }
-
-export type ReloadResult =
-  | {
-      readonly ok: true
-      /** False: the content was that of the generation that serves already. */
-      readonly swapped: boolean
-      readonly live: Live
-      readonly warnings: readonly Diagnostic[]
-    }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 export interface Reloader {
   /** What serves now. @throws Error before the first load went well */
@@ -49,59 +49,115 @@ export interface Reloader {
   start(): Promise<ReloadResult>
   /** Loads again. The answer is of a load that began after the call. @throws Error once closed */
   reload(): Promise<ReloadResult>
+  /**
+   * Serves an old generation again, until the files change; also after a restart. One that is not kept any more is
+   * rejected. @throws Error once closed
+   */
+  rollback(generation: number): Promise<ReloadResult>
+  /**
+   * Builds a candidate of the files as they are now, shows it to `look`, and lets go of it. Nothing goes live.
+   * @throws Error once closed, or before the first load went well
+   */
+  tryReload<Seen>(look: Trial<Seen>): Promise<{ readonly result: ReloadResult; readonly seen?: Seen }>
+  /** Newest first. */
+  generations(): readonly GenerationRecord[]
   /** Listeners are called in order of the events, after the fact; the answer ends the subscription. */
   subscribe(listener: ReloadListener): () => void
   /** Stops watching and waits for a round that is under way; its candidate is not swapped in. */
   close(): Promise<void>
 }
 
+/** What serves, with what it was made from. */
+interface Serving {
+  readonly live: Live
+  readonly candidate: Candidate
+}
+
 export function createReloader(options: ReloaderOptions): Reloader {
-  const { now, debounceMs = 50 } = options
+  const { now, debounceMs = 50, archive = createMemoryArchive() } = options
   const listeners = new Set<ReloadListener>()
-  let live: Live | undefined
+  let serving: Serving | undefined
   let watcher: Watcher | undefined
   let watched: readonly string[] = []
-  let waiting: PromiseWithResolvers<ReloadResult>[] = []
-  let working: Promise<void> | undefined
+  /** Of the files as they were last looked at, whatever came of it. */
+  let filesDigest: string | undefined
   let closed = false
+  const rounds = createRounds()
 
   function current(): Live {
-    if (!live) throw new Error('Nothing is live before the first load went well')
-    return live
+    if (!serving) throw new Error('Nothing is live before the first load went well')
+    return serving.live
   }
 
   function emit(event: ReloadEvent): void {
     for (const listener of listeners) listener(event)
   }
 
-  function swap(snapshot: Live['snapshot']): Live {
-    live = Object.freeze({ generation: (live?.generation ?? 0) + 1, snapshot })
-    return live
+  function swap(candidate: Candidate): { readonly live: Live; readonly before: Serving | undefined } {
+    const before = serving
+    const { snapshot } = candidate
+    const live = Object.freeze({ generation: archive.numberOf(snapshot.digest), snapshot })
+    serving = { live, candidate }
+    return { live, before }
   }
 
-  async function work(): Promise<void> {
-    let superseded = 0
-    while (waiting.length > 0) {
-      const callers = waiting
-      waiting = []
+  async function roundOfFiles(): Promise<ReloadResult> {
+    const rollback = archive.rollback()
+    for (let superseded = 0; ; superseded++) {
       const begun = now()
-      const built = await buildCandidate(options, contextOf(superseded))
+      const built = await buildCandidate(options, {
+        ...contextOf(),
+        isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
+        isSuperseded: () => rounds.isReloadWaiting() && superseded < mostSuperseded,
+      })
       if (built.outcome === 'superseded') {
-        superseded++
-        waiting = [...callers, ...waiting]
+        rounds.joinWaiting()
         continue
       }
-      superseded = 0
-      const result = await conclude(built, begun)
-      for (const caller of callers) caller.resolve(result)
+      filesDigest = digestOf(built)
+      if (rollback && filesDigest === rollback.filesDigest) {
+        const held = await holdRollback(rollback.generation, built, begun)
+        if (held) return held
+      }
+      return conclude(built, begun)
     }
-    working = undefined
   }
 
-  function contextOf(superseded: number): BuildContext {
+  /** The files are those that were rolled back from: they wait for a change. Undefined: nothing holds them back. */
+  async function holdRollback(
+    generation: number,
+    built: Exclude<Built, { outcome: 'superseded' }>,
+    begun: number,
+  ): Promise<ReloadResult | undefined> {
+    if (serving) {
+      if (built.outcome === 'ready') await built.candidate.discard()
+      return unchanged([rolledBack(current().generation)], begun, filesDigest)
+    }
+    const kept = await archive.read(generation)
+    if (kept === undefined) return undefined
+    const again = await buildCandidate(options, contextOf(kept))
+    if (again.outcome !== 'ready') return undefined
+    if (built.outcome === 'ready') await built.candidate.discard()
+    return goLive(again.candidate, begun, { kept, warnings: [rolledBack(generation)] })
+  }
+
+  async function roundBack(generation: number): Promise<ReloadResult> {
+    const begun = now()
+    const kept = await archive.read(generation)
+    if (kept === undefined) return rejected([notKept(generation, archive.list())], begun)
+    const built = await buildCandidate(options, contextOf(kept))
+    if (built.outcome === 'superseded') return rejected([closing], begun)
+    if (built.outcome === 'unchanged') return unchanged(built.warnings, begun, built.digest)
+    if (built.outcome === 'rejected') return conclude(built, begun)
+    return goLive(built.candidate, begun, { kept, warnings: built.candidate.warnings })
+  }
+
+  function contextOf(kept?: GenerationContent): BuildContext {
     return {
-      ...(live && { live: live.snapshot }),
-      isSuperseded: () => waiting.length > 0 && superseded < mostSuperseded,
+      ...(serving && { live: { ...serving.candidate.source, snapshot: serving.live.snapshot } }),
+      ...(options.boot && { boot: options.boot }),
+      ...(kept && { kept }),
+      isSuperseded: () => false,
       onWatched(paths) {
         watched = paths
         watcher?.watch(paths)
@@ -114,60 +170,133 @@ export function createReloader(options: ReloaderOptions): Reloader {
     begun: number,
   ): Promise<ReloadResult> {
     if (built.outcome === 'ready') return goLive(built.candidate, begun)
-    if (built.outcome === 'unchanged') {
-      const serving = current()
-      emit({ type: 'content-unchanged', generation: serving.generation, tookMs: now() - begun })
-      return { ok: true, swapped: false, live: serving, warnings: built.warnings }
-    }
-    const { diagnostics, digest } = built
-    emit({ type: 'candidate-rejected', diagnostics, ...(digest && { digest }), tookMs: now() - begun })
-    return { ok: false, diagnostics }
+    if (built.outcome === 'unchanged') return unchanged(built.warnings, begun, built.digest)
+    return rejected(built.diagnostics, begun, built.digest)
+  }
+
+  function unchanged(
+    diagnostics: readonly Diagnostic[],
+    begun: number,
+    digest: string | undefined,
+  ): ReloadResult {
+    const { generation } = current()
+    const tookMs = now() - begun
+    emit({ type: 'content-unchanged', generation, tookMs })
+    return { outcome: 'unchanged', ok: true, generation, digest, tookMs, changes: noChanges, diagnostics }
+  }
+
+  function rejected(diagnostics: readonly Diagnostic[], begun: number, digest?: string): ReloadResult {
+    const tookMs = now() - begun
+    const known = digest === undefined ? {} : { digest }
+    archive.note({ state: 'rejected', ...known, at: now(), tookMs, changes: noChanges, diagnostics })
+    emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs })
+    const generation = serving?.live.generation
+    return { outcome: 'rejected', ok: false, generation, ...known, tookMs, changes: noChanges, diagnostics }
   }
 
   async function goLive(
-    { snapshot, prepared, warnings, heldKeys }: Candidate,
+    candidate: Candidate,
     begun: number,
+    back?: { readonly kept: GenerationContent; readonly warnings: readonly Diagnostic[] },
   ): Promise<ReloadResult> {
     if (closed) {
-      await settle(prepared?.discard)
-      return { ok: false, diagnostics: [closing] }
+      await settle(() => candidate.discard())
+      return rejected([closing], begun)
     }
-    const swapped = swap(snapshot)
-    const { generation } = swapped
+    const { snapshot, changes, heldKeys } = candidate
+    const { digest } = snapshot
     const mappings = snapshot.mappings.length
+    const diagnostics = back?.warnings ?? candidate.warnings
+    const { live, before } = swap(candidate)
+    const { generation } = live
+    const tookMs = now() - begun
+    const { sources } = candidate.source.configuration
+    archive.setRollback(
+      back && filesDigest !== undefined && filesDigest !== digest ? { generation, filesDigest } : undefined,
+    )
+    archive.keep(
+      { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
+      { digest, sources, bundles: candidate.source.bundles },
+    )
     emit({
       type: 'snapshot-swapped',
       generation,
-      digest: snapshot.digest,
-      tookMs: now() - begun,
+      digest,
+      tookMs,
       mappings,
-      warnings,
+      changes,
+      warnings: diagnostics,
+      ...(back && { rolledBack: true }),
     })
     if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
-    await settle(prepared?.commit)
-    return { ok: true, swapped: true, live: swapped, warnings }
+    await settle(() => candidate.commit())
+    await settle(() => before?.candidate.retire())
+    return { outcome: 'live', ok: true, generation, digest, tookMs, changes, diagnostics }
   }
 
   /** The snapshot is decided by now; what fails here is told and changes nothing. */
-  async function settle(step: (() => Promise<void> | void) | undefined): Promise<void> {
+  async function settle(step: () => Promise<void> | void | undefined): Promise<void> {
     try {
-      await step?.()
+      await step()
     } catch (error) {
       emit({ type: 'release-failed', error })
     }
   }
 
-  function reload(): Promise<ReloadResult> {
-    if (closed) return Promise.reject(new Error('The reloader is closed'))
-    const caller = Promise.withResolvers<ReloadResult>()
-    waiting.push(caller)
-    working ??= work()
-    return caller.promise
+  async function roundOfTrial<Seen>(
+    look: Trial<Seen>,
+  ): Promise<{ readonly result: ReloadResult; readonly seen?: Seen }> {
+    const begun = now()
+    const { live } = serving ?? { live: current() }
+    const built = await buildCandidate(options, { ...contextOf(), isTrial: true })
+    const answer = (
+      outcome: ReloadResult['outcome'],
+      more: Pick<ReloadResult, 'changes' | 'diagnostics' | 'digest'>,
+    ): ReloadResult => ({
+      outcome,
+      ok: outcome !== 'rejected',
+      generation: live.generation,
+      tookMs: now() - begun,
+      ...more,
+    })
+    if (built.outcome === 'superseded')
+      return { result: answer('rejected', { changes: noChanges, diagnostics: [] }) }
+    if (built.outcome !== 'ready') {
+      const diagnostics = built.outcome === 'unchanged' ? built.warnings : built.diagnostics
+      return { result: answer(built.outcome, { changes: noChanges, diagnostics, digest: built.digest }) }
+    }
+    const { candidate } = built
+    const { snapshot, changes, warnings } = candidate
+    try {
+      const seen = await look({ live: live.snapshot, candidate: snapshot })
+      return { result: answer('live', { changes, diagnostics: warnings, digest: snapshot.digest }), seen }
+    } finally {
+      await settle(() => candidate.discard())
+    }
+  }
+
+  function refuseClosed(): void {
+    if (closed) throw new Error('The reloader is closed')
+  }
+
+  async function reload(): Promise<ReloadResult> {
+    refuseClosed()
+    return rounds.reload(roundOfFiles)
   }
 
   return {
     current,
     reload,
+    async rollback(generation) {
+      refuseClosed()
+      return rounds.next(() => roundBack(generation))
+    },
+    async tryReload(look) {
+      refuseClosed()
+      current()
+      return rounds.next(() => roundOfTrial(look))
+    },
+    generations: () => archive.list(),
     async start() {
       const result = await reload()
       if (result.ok && !closed) {
@@ -187,13 +316,38 @@ export function createReloader(options: ReloaderOptions): Reloader {
     async close() {
       closed = true
       await watcher?.close()
-      await working
+      await rounds.rest()
+      serving?.candidate.retire()
     },
   }
+}
+
+function digestOf(built: Built): string | undefined {
+  if (built.outcome === 'ready') return built.candidate.snapshot.digest
+  return built.outcome === 'superseded' ? undefined : built.digest
 }
 
 const closing: Diagnostic = {
   severity: 'error',
   code: 'RELOADER_CLOSED',
   message: 'The gateway is closing; the candidate was not swapped in',
+}
+
+function rolledBack(generation: number): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'ROLLED_BACK',
+    message: `Generation ${generation} serves in the place of the files, which did not change since the rollback`,
+    hint: 'Change a file, or roll back to a later generation.',
+  }
+}
+
+function notKept(generation: number, records: readonly GenerationRecord[]): Diagnostic {
+  const kept = records.flatMap((record) => record.generation ?? [])
+  return {
+    severity: 'error',
+    code: 'GENERATION_NOT_KEPT',
+    message: `Generation ${generation} is not kept`,
+    hint: kept.length === 0 ? 'None is.' : `Kept are ${kept.join(', ')}.`,
+  }
 }

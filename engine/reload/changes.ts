@@ -1,0 +1,143 @@
+/** Owns what is different between two generations, named by what the operator wrote. */
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Bundle } from '../transform/port.ts'
+
+/** Names only: values may be secret. */
+export interface Changes {
+  /** By id. */
+  readonly mappings: Difference & {
+    /** Mappings that are in both stand in another order, which decides which of them wins. */
+    readonly reordered: boolean
+  }
+  /** Policies by endpoint. */
+  readonly endpoints: Difference
+  /** By module; one whose imports changed has changed. */
+  readonly transforms: Difference
+  /** Keys of the configuration file: `hooks.token`. */
+  readonly settings: readonly string[]
+  /** Those of them that wait for a restart. */
+  readonly restart: readonly string[]
+}
+
+export interface Difference {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/** What a generation consists of. */
+export interface Compared {
+  readonly configuration: Pick<Configuration, 'mappings' | 'endpoints' | 'settings'>
+  readonly bundles: ReadonlyMap<string, Bundle>
+}
+
+/** Without `before`, everything of `after` was added. `heldKeys`: settings that keep the value they had. */
+export function findChanges(
+  before: Compared | undefined,
+  after: Compared,
+  heldKeys: readonly string[] = [],
+): Changes {
+  const old = before?.configuration
+  const { mappings, endpoints, settings } = after.configuration
+  const known = byId(old?.mappings ?? [])
+  const given = byId(mappings)
+  const changed = old === undefined ? [] : changedKeys(old.settings, settings)
+  return {
+    mappings: {
+      ...differ(known, given, (one, other) => isSame(one.value, other.value)),
+      reordered: isReordered(known, given),
+    },
+    endpoints: differ(byName(old?.endpoints ?? {}), byName(endpoints), isSame),
+    transforms: differ(
+      before?.bundles ?? new Map(),
+      after.bundles,
+      (one, other) => one.digest === other.digest,
+    ),
+    settings: [...new Set([...changed, ...heldKeys])].sort(),
+    restart: heldKeys,
+  }
+}
+
+export const noChanges: Changes = {
+  mappings: { added: [], changed: [], removed: [], reordered: false },
+  endpoints: { added: [], changed: [], removed: [] },
+  transforms: { added: [], changed: [], removed: [] },
+  settings: [],
+  restart: [],
+}
+
+function byId(mappings: readonly MappingEntry[]): ReadonlyMap<string, MappingEntry> {
+  return new Map(mappings.map((entry) => [entry.id, entry]))
+}
+
+function byName(policies: Configuration['endpoints']): ReadonlyMap<string, EndpointPolicy> {
+  return new Map(Object.entries(policies))
+}
+
+/** An entry that did not change is the same object in the common case. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || isDeepStrictEqual(one, other)
+}
+
+function differ<Value>(
+  before: ReadonlyMap<string, Value>,
+  after: ReadonlyMap<string, Value>,
+  same: (one: Value, other: Value) => boolean,
+): Difference {
+  const added: string[] = []
+  const changed: string[] = []
+  for (const [name, value] of after) {
+    const old = before.get(name)
+    if (old === undefined) added.push(name)
+    else if (!same(old, value)) changed.push(name)
+  }
+  return { added, changed, removed: [...before.keys()].filter((name) => !after.has(name)) }
+}
+
+function isReordered(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): boolean {
+  const shared = [...after.keys()].filter((id) => before.has(id))
+  let next = 0
+  for (const id of before.keys()) if (after.has(id) && shared[next++] !== id) return true
+  return false
+}
+
+/** Settings whose name is another one than the key's. */
+const keyNames: Readonly<Record<string, string>> = {
+  'gateway.token': 'gateway.auth.token',
+  'hooks.tokens': 'hooks.token',
+  'hooks.bodyTimeoutMs': 'hooks.bodyTimeout',
+  'hooks.reload.debounceMs': 'hooks.reload.debounce',
+  'history.keepMs': 'history.keep',
+  'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
+}
+
+/** What is below these is the operator's or a plugin's: told as a whole. */
+const wholes = new Set(['hooks.transforms', 'agents.runners', 'channels'])
+
+function changedKeys(before: Settings, after: Settings): string[] {
+  const keys: string[] = []
+  const walk = (one: unknown, other: unknown, path: string): void => {
+    if (one === other) return
+    const isDeeper = isMap(one) && isMap(other) && !wholes.has(parentOf(path)) && path !== 'hooks.transforms'
+    if (!isDeeper) {
+      if (!isDeepStrictEqual(one, other)) keys.push(keyNames[path] ?? path)
+      return
+    }
+    for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+      walk(one[name], other[name], path === '' ? name : `${path}.${name}`)
+    }
+  }
+  walk(before, after, '')
+  return keys
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('.')))
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

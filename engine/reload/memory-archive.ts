@@ -1,0 +1,48 @@
+/** Owns an archive of generations that ends with the process. */
+
+import {
+  type GenerationArchive,
+  type GenerationContent,
+  type GenerationRecord,
+  keptGenerations,
+  type Rollback,
+} from './generation.ts'
+
+interface Kept {
+  readonly record: GenerationRecord & { readonly generation: number }
+  readonly content: GenerationContent
+}
+
+export function createMemoryArchive(): GenerationArchive {
+  let kept: readonly Kept[] = []
+  let rejected: readonly GenerationRecord[] = []
+  let next = 1
+  let held: Rollback | undefined
+
+  return {
+    list: () => newestFirst([...kept.map(({ record }) => record), ...rejected]),
+    numberOf: (digest) => kept.find(({ content }) => content.digest === digest)?.record.generation ?? next,
+    keep(record, content) {
+      next = Math.max(next, record.generation + 1)
+      const others = kept.filter((each) => each.record.generation !== record.generation).map(retired)
+      kept = [{ record, content }, ...others].slice(0, keptGenerations)
+    },
+    note(record) {
+      rejected = [record, ...rejected].slice(0, keptGenerations)
+    },
+    read: async (generation) => kept.find(({ record }) => record.generation === generation)?.content,
+    rollback: () => held,
+    setRollback(rollback) {
+      held = rollback
+    },
+  }
+}
+
+function retired({ record, content }: Kept): Kept {
+  return { record: { ...record, state: 'retired' }, content }
+}
+
+/** Of two at the same time, the one that went live is told first: a refusal comes after it. */
+export function newestFirst(records: readonly GenerationRecord[]): GenerationRecord[] {
+  return records.toSorted((one, other) => other.at - one.at)
+}

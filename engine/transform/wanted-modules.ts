@@ -1,0 +1,34 @@
+/** Owns which modules a configuration's mappings name, and how a module that cannot be loaded is told. */
+
+import type { Configuration } from '../config/configuration.ts'
+import type { Diagnostic, Place } from '../config/diagnostic/diagnostic.ts'
+import type { LoadFailure, WantedModule } from './port.ts'
+
+/** Each once, in the order of the first mapping that names it. */
+export function wantedModules({ mappings, settings }: Configuration): readonly WantedModule[] {
+  const { defaults, modules } = settings.hooks.transforms
+  const wanted = new Map<string, { exports: Set<string>; place: Place }>()
+  for (const { value, locate } of mappings) {
+    if (value.transform === undefined) continue
+    const { module, export: exportName = 'default' } = value.transform
+    const known = wanted.get(module)
+    if (known) known.exports.add(exportName)
+    else wanted.set(module, { exports: new Set([exportName]), place: locate(['transform', 'module']) })
+  }
+  return [...wanted].map(([module, { exports, place }]) => ({
+    module,
+    exports: [...exports],
+    place,
+    limits: { ...defaults, ...modules[module] },
+  }))
+}
+
+export function describeFailure({ exportName, message, place, hint }: LoadFailure): Diagnostic {
+  return {
+    severity: 'error',
+    code: exportName === undefined ? 'TRANSFORM_NOT_LOADED' : 'TRANSFORM_EXPORT_MISSING',
+    message,
+    place,
+    ...(hint !== undefined && { hint }),
+  }
+}
