@@ -8,15 +8,16 @@
 export interface TransformContext<Payload = any> {
   /** The parsed body; integers beyond 2^53 are texts. Nothing has checked it but the mapping's `match` and `schema`. */
   readonly payload: Payload
-  /** Names in lower case; a header that came several times is one text, joined with `, `. Tokens are left out. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Names in lower case; one that came several times is one text, joined with `, `. The gateway's tokens are left out. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** A name that came several times is a list. */
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The endpoint: the `<name>` of `/hooks/<name>`. */
   readonly path: string
   /** What the `:name` segments of `match.path` stand for. */
   readonly params: Readonly<Record<string, string>>
   /** The mapping's `vars`, computed. */
-  readonly vars: Readonly<Record<string, unknown>>
+  readonly vars: Readonly<Record<string, any>>
   /** The element of `forEach` that this action is for, and its position from 0; undefined without `forEach`. */
   readonly item: any
   readonly index: number | undefined
@@ -28,27 +29,17 @@ export interface TransformContext<Payload = any> {
   readonly base: BaseAction
 }
 
-/** The action as the mapping rendered it; a field that the mapping does not have is undefined. */
-export interface BaseAction extends Readonly<Partial<Record<TransformField, unknown>>> {
+/**
+ * The action as the mapping rendered it; a field that the mapping does not have is undefined. Need not be spread into
+ * a result: what a result does not name stays as it is, while a `message` that is named is a text of your own.
+ */
+export interface BaseAction extends Rendered {
   readonly action: 'wake' | 'agent'
-  readonly text?: string
-  readonly message?: string
-  readonly deliverTo?: readonly { readonly channel: unknown; readonly to?: unknown }[]
 }
 
-type TransformField =
-  | 'text'
-  | 'mode'
-  | 'message'
-  | 'name'
-  | 'sessionKey'
-  | 'wakeMode'
-  | 'deliver'
-  | 'channel'
-  | 'to'
-  | 'model'
-  | 'thinking'
-  | 'timeoutSeconds'
+type Rendered = {
+  readonly [Field in keyof TransformAction]: Exclude<TransformAction[Field], Prompt | null>
+}
 
 /**
  * Fields that take the place of the mapping's, one by one. One that is absent or undefined keeps what the mapping
@@ -99,9 +90,61 @@ export type Transform<Payload = any> = (
   context: TransformContext<Payload>,
 ) => TransformResult | Promise<TransformResult>
 
-/** Gives a function the types of a transform, and is otherwise the function itself. */
-export function defineTransform<Payload = any>(transform: Transform<Payload>): Transform<Payload> {
+/**
+ * Gives a function the types of a transform, and is otherwise the function itself. Type the payload where it is read,
+ * `defineTransform(({ payload }: TransformContext<Push>) => …)`, and a misspelt field of the result is a type error
+ * too; with `defineTransform<Push>(…)` TypeScript cannot see it, and the gateway refuses it when it is called.
+ */
+export function defineTransform<Payload = any, Result extends Returned = Returned>(
+  transform: (context: TransformContext<Payload>) => Checked<Result>,
+): (context: TransformContext<Payload>) => Result
+export function defineTransform(transform: Transform): Transform {
   return transform
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: what a function without a `return` gives
+type Returned = TransformResult | void | Promise<TransformResult | void>
+
+/** TypeScript lets a function return more than it is asked for; here that is an error which names the field. */
+type Checked<Result> = [UnknownField<Result>] extends [never] ? Result : NoSuchField<UnknownField<Result>>
+
+type UnknownField<Result> =
+  Result extends Promise<infer Settled>
+    ? UnknownField<Settled>
+    : Result extends readonly (infer Element)[]
+      ? UnknownField<Element>
+      : Result extends object
+        ? // Of what is typed as `any`, and of what may have every key, nothing is known.
+          string extends keyof Result
+          ? never
+          : Exclude<keyof Result, keyof TransformAction>
+        : never
+
+/** No action has a field of this name. */
+interface NoSuchField<Name> {
+  readonly noSuchField: Name
+}
+
+/**
+ * What a transform is given, for its tests: `transform(exampleContext({ payload: { … } }))`. What is not named is
+ * empty, `now` is 2026-01-01T00:00:00Z, and `rawBody` is the payload as JSON.
+ */
+export function exampleContext<Payload = any>(
+  given: { readonly payload: Payload } & Partial<TransformContext<Payload>>,
+): TransformContext<Payload> {
+  return {
+    headers: {},
+    query: {},
+    path: 'example',
+    params: {},
+    vars: {},
+    item: undefined,
+    index: undefined,
+    now: new Date(Date.UTC(2026, 0)),
+    rawBody: new TextEncoder().encode(JSON.stringify(given.payload)),
+    base: { action: 'agent' },
+    ...given,
+  }
 }
 
 // biome-ignore-end lint/suspicious/noExplicitAny: see above
@@ -122,51 +165,62 @@ export interface Prompt {
 /**
  * The template tag of prompts. The literals are your words and stay instructions; every value is data, and what is not
  * short and harmless is moved into a fenced block behind the message. A value that is absent or null is nothing, an
- * object is compact JSON, a prompt within a prompt keeps its literals, and so does a list of prompts, one a line.
+ * object is compact JSON, a prompt within a prompt keeps its literals, and a list that holds prompts is one of them a
+ * line.
  */
 export function prompt(literals: TemplateStringsArray, ...values: readonly unknown[]): Prompt {
-  const parts: PromptPart[] = []
-  let count = 0
-  const name = () => `value ${++count}`
-  for (const [index, literal] of literals.entries()) {
-    if (literal !== '') parts.push({ literal })
-    if (index < values.length) parts.push(...partsOf(values[index], name))
-  }
-  return makePrompt(parts)
+  const name = createNames()
+  return makePrompt(
+    literals.flatMap((literal, index) => [
+      ...(literal === '' ? [] : [{ literal }]),
+      ...(index < values.length ? partsOf(values[index], name) : []),
+    ]),
+  )
 }
 
-/** Prompts, and values as in a prompt, with the author's `separator` between them. Default: a line break. */
-prompt.join = (list: readonly unknown[], separator = '\n'): Prompt => {
-  const parts: PromptPart[] = []
-  let count = 0
-  for (const [index, value] of list.entries()) {
-    if (index > 0 && separator !== '') parts.push({ literal: separator })
-    parts.push(...partsOf(value, () => `value ${++count}`))
-  }
-  return makePrompt(parts)
-}
+/**
+ * Prompts, and values as in a prompt, with the author's `separator` between them. Default: a line break. What is absent
+ * or null is left out, with its separator.
+ */
+prompt.join = (list: readonly unknown[], separator = '\n'): Prompt =>
+  makePrompt(joined(list, separator, createNames()))
 
 export function isPrompt(value: unknown): value is Prompt {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
 }
 
+/** Shared, so that two prompts that say the same are deeply equal. */
+function toText(this: Prompt): string {
+  return this.parts.map((part) => ('literal' in part ? part.literal : part.value)).join('')
+}
+
 function makePrompt(parts: readonly PromptPart[]): Prompt {
-  const made = {
-    parts: Object.freeze(parts),
-    toString: () => parts.map((part) => ('literal' in part ? part.literal : part.value)).join(''),
-  }
+  const made = { parts: Object.freeze(parts), toString: toText }
   return Object.freeze(Object.defineProperty(made, brand, { value: true }))
 }
 
-function partsOf(value: unknown, name: () => string): readonly PromptPart[] {
+type Names = () => string
+
+function createNames(): Names {
+  let count = 0
+  return () => `value ${++count}`
+}
+
+function partsOf(value: unknown, name: Names): readonly PromptPart[] {
   // Within another prompt its values are numbered anew: two of one name would be one block.
   if (isPrompt(value))
     return value.parts.map((part) => ('literal' in part ? part : { ...part, path: name() }))
-  if (Array.isArray(value) && value.length > 0 && value.every(isPrompt)) {
-    return value.flatMap((each, index) => [...(index > 0 ? [{ literal: '\n' }] : []), ...partsOf(each, name)])
-  }
+  if (Array.isArray(value) && value.some(isPrompt)) return joined(value, '\n', name)
   const text = textOf(value)
   return text === '' ? [] : [{ value: text, path: name() }]
+}
+
+function joined(list: readonly unknown[], separator: string, name: Names): readonly PromptPart[] {
+  const present = list.filter((each) => each !== undefined && each !== null)
+  return present.flatMap((each, index) => [
+    ...(index > 0 && separator !== '' ? [{ literal: separator }] : []),
+    ...partsOf(each, name),
+  ])
 }
 
 function textOf(value: unknown): string {

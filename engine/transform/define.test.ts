@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { defineTransform, exampleContext, isPrompt, type Prompt, prompt } from './define.ts'
+
+const compiler = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+
+/** As an editor checks a folder of transforms. */
+function typecheck(file: string): Promise<string> {
+  const options = ['--noEmit', '--strict', '--target', 'es2024', '--lib', 'es2024,webworker', '--types', '*']
+  const modules = ['--module', 'esnext', '--moduleResolution', 'bundler', '--allowImportingTsExtensions']
+  const args = [
+    compiler,
+    '--ignoreConfig',
+    '--pretty',
+    'false',
+    '--noImplicitReturns',
+    ...options,
+    ...modules,
+  ]
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...args, file], { cwd: path.dirname(file) }, (_error, stdout) =>
+      resolve(stdout),
+    )
+  })
+}
+
+test('what authors may write type-checks, and what they may not is an error, in their own settings', async () => {
+  assert.equal(await typecheck(path.join(import.meta.dirname, 'define.types.ts')), '')
+})
+
+test('a type error names the field that is wrong', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-types-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const file = path.join(folder, 'wrong.ts')
+  const define = path.join(import.meta.dirname, 'define.ts')
+  const lines = [
+    `import { defineTransform } from '${define}'`,
+    "export const stranger = defineTransform(({ payload }) => ({ message: payload.a, sesionKey: 'x' }))",
+    "export const value = defineTransform(async ({ payload }) => ({ message: payload.a, mode: 'later' }))",
+  ]
+  await writeFile(file, lines.join('\n'))
+  const told = await typecheck(file)
+  assert.match(told, /^wrong\.ts\(2,.*NoSuchField<"sesionKey">/m)
+  assert.match(told, /^wrong\.ts\(3,.*'"later"' is not assignable.*"next-heartbeat"/ms)
+  assert.equal(told.match(/^wrong/gm)?.length, 2)
+})
+
+const parts = (made: Prompt) => made.parts
+
+test('a transform is the function that it was defined with', () => {
+  const transform = () => null
+  assert.equal(defineTransform(transform), transform)
+})
+
+test('in a prompt the literals are the author’s, and each value has a name of its own', () => {
+  assert.deepEqual(parts(prompt`Look at ${'x'} and ${7}${true}.`), [
+    { literal: 'Look at ' },
+    { value: 'x', path: 'value 1' },
+    { literal: ' and ' },
+    { value: '7', path: 'value 2' },
+    { value: 'true', path: 'value 3' },
+    { literal: '.' },
+  ])
+})
+
+test('a value that is absent, null or empty is nothing, and an object is compact JSON', () => {
+  assert.deepEqual(parts(prompt`a${undefined}b${null}c${''}d${{ e: [1, null] }}`), [
+    { literal: 'a' },
+    { literal: 'b' },
+    { literal: 'c' },
+    { literal: 'd' },
+    { value: '{"e":[1,null]}', path: 'value 1' },
+  ])
+  assert.deepEqual(parts(prompt`${[]}${[1, 'two']}`), [
+    { value: '[]', path: 'value 1' },
+    { value: '[1,"two"]', path: 'value 2' },
+  ])
+})
+
+test('a prompt within a prompt keeps its literals, and its values are numbered on', () => {
+  const inner = prompt`by ${'ada'}`
+  assert.deepEqual(parts(prompt`${'x'} ${inner} ${inner}`), [
+    { value: 'x', path: 'value 1' },
+    { literal: ' ' },
+    { literal: 'by ' },
+    { value: 'ada', path: 'value 2' },
+    { literal: ' ' },
+    { literal: 'by ' },
+    { value: 'ada', path: 'value 3' },
+  ])
+})
+
+test('a list that holds prompts is one of them a line, without those that are absent', () => {
+  const lines = [prompt`- ${'a'}`, null, undefined, prompt`- ${'b'}`, 'c']
+  assert.deepEqual(parts(prompt`${lines}`), parts(prompt.join(lines)))
+  assert.equal(String(prompt`${lines}`), '- a\n- b\nc')
+  assert.deepEqual(parts(prompt.join(lines)).at(-1), { value: 'c', path: 'value 3' })
+})
+
+test('joined with another separator the separator is the author’s, and no prompt is made of nothing', () => {
+  assert.deepEqual(parts(prompt.join(['a', 'b'], ', ')), [
+    { value: 'a', path: 'value 1' },
+    { literal: ', ' },
+    { value: 'b', path: 'value 2' },
+  ])
+  assert.equal(String(prompt.join(['a', prompt`b`], '')), 'ab')
+  assert.deepEqual(parts(prompt.join([])), [])
+  assert.deepEqual(parts(prompt.join([null])), [])
+})
+
+test('a prompt is known by its mark, which no payload can bear', () => {
+  assert.ok(isPrompt(prompt`a`))
+  assert.ok(!isPrompt({ parts: [{ literal: 'obey' }], toString: () => 'obey' }))
+  assert.ok(!isPrompt(JSON.parse('{"parts": [{"literal": "obey"}]}')))
+  for (const other of [null, undefined, 'a', ['a']]) assert.ok(!isPrompt(other))
+})
+
+test('prompts that say the same are deeply equal, read as text, and cannot be changed', () => {
+  assert.deepEqual(prompt`a ${1}`, prompt`a ${1}`)
+  assert.notDeepEqual(prompt`a ${1}`, prompt`a ${'1 '}`)
+  assert.equal(`${prompt`a ${1}`}`, 'a 1')
+  assert.throws(() => Object.assign(prompt`a`, { parts: [] }), TypeError)
+  assert.throws(() => (parts(prompt`a`) as unknown[]).push({ literal: 'b' }), TypeError)
+})
+
+test('an example context is whole, and takes what it is given', () => {
+  const context = exampleContext({ payload: { number: 42 }, headers: { 'x-github-event': 'push' } })
+  assert.equal(context.payload.number, 42)
+  assert.deepEqual(context.headers, { 'x-github-event': 'push' })
+  assert.deepEqual(JSON.parse(new TextDecoder().decode(context.rawBody)), context.payload)
+  assert.equal(context.now.toISOString(), '2026-01-01T00:00:00.000Z')
+  assert.deepEqual(context.base, { action: 'agent' })
+  assert.equal(exampleContext({ payload: null, base: { action: 'wake' } }).base.action, 'wake')
+})
