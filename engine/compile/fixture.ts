@@ -4,6 +4,7 @@ import type { Configuration, MappingEntry, MappingSource } from '../config/confi
 import type { Place } from '../config/diagnostic/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Action, AgentAction, Decision, HookRequest, WakeAction } from '../resolve/decision.ts'
+import type { TransformFunction } from '../transform/port.ts'
 import { type Compiled, compileSnapshot } from './compile-snapshot.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
 
@@ -61,6 +62,8 @@ export interface Fixture {
   readonly defaults?: Partial<Settings['agents']['defaults']>
   readonly channels?: Settings['channels']
   readonly endpoints?: Configuration['endpoints']
+  /** By module; each answers for every export. */
+  readonly transforms?: Readonly<Record<string, TransformFunction>>
   /** Mappings that say `enabled: false`, with the lines on which they stand among the others, from 1. */
   readonly disabled?: readonly (Mapping & { readonly line: number })[]
 }
@@ -119,7 +122,8 @@ export function countingRandomness(): { mint: () => string; randomId: () => stri
 }
 
 export function compileFixture(mappings: readonly Mapping[], fixture?: Fixture): Compiled {
-  return compileSnapshot(configurationOf(mappings, fixture), catalog, countingRandomness())
+  const transforms = { bind: (module: string) => fixture?.transforms?.[module] }
+  return compileSnapshot(configurationOf(mappings, fixture), catalog, countingRandomness(), transforms)
 }
 
 /** @throws Error where the mappings do not compile */
