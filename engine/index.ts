@@ -5,10 +5,12 @@ export { type FenceOptions, fence } from './boundary/fence.ts'
 export type { Segment } from './boundary/segment.ts'
 export type { Observation } from './cases/observation.ts'
 export { type Mismatch, runTests, type TestResult } from './cases/run-tests.ts'
+export { type PastRequest, runShadow, type Shadow, type ShadowDifference } from './cases/shadow.ts'
 export { describeTestFailures } from './cases/test-failures.ts'
 export { type ReceivedRequest, type Trial, type TrialSurface, tryRequest } from './cases/trial.ts'
 export type { Unmatched } from './cases/unmatched.ts'
 export { compileSnapshot } from './compile/compile-snapshot.ts'
+export { type Compiler, createCompiler } from './compile/compiler.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
 export type {
   Configuration,

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Mapping, snapshotOf } from '../compile/fixture.ts'
+import { plainSurface } from './fixture.ts'
+import { type PastRequest, runShadow } from './shadow.ts'
+
+function past(id: string, body: unknown, endpoint = 'test'): PastRequest {
+  return { id, endpoint, headers: {}, query: {}, body: Buffer.from(JSON.stringify(body)), now: 5 }
+}
+
+const opened: Mapping = { id: 'opened', match: { body: { action: 'opened' } }, message: 'See {{title}}' }
+
+function compare(before: readonly Mapping[], after: readonly Mapping[], ...bodies: readonly unknown[]) {
+  const requests = bodies.map((body, index) => past(`r${index + 1}`, body))
+  const [live, candidate] = [snapshotOf(before), snapshotOf(after)]
+  return runShadow({ requests, live, candidate, surface: plainSurface })
+}
+
+test('a candidate that decides alike changes nothing, though every run has ids of its own', async () => {
+  const shadow = await compare(
+    [opened],
+    [{ ...opened, description: 'words' }],
+    { action: 'opened', title: 'a "b" c' },
+    {},
+  )
+  assert.deepEqual(shadow, { compared: 2, same: 2, summary: [], differences: [] })
+})
+
+test('what would change is counted in words, the most frequent first, and told by request', async () => {
+  const wakes: Mapping = {
+    id: 'closed',
+    match: { body: { action: 'closed' } },
+    action: 'wake',
+    text: 'Closed',
+  }
+  const shadow = await compare(
+    [opened],
+    [wakes],
+    { action: 'closed' },
+    { action: 'opened', title: 't' },
+    { action: 'closed' },
+    {},
+  )
+  assert.deepEqual(shadow.summary, ['2 would now wake', '1 would no longer match'])
+  assert.deepEqual([shadow.compared, shadow.same], [4, 1])
+  assert.deepEqual(shadow.differences[1], {
+    id: 'r2',
+    endpoint: 'test',
+    receivedAt: 5,
+    change: 'would no longer match',
+    before: { outcome: 'accepted', mappings: ['opened'], actions: ['agent'] },
+    after: { outcome: 'ignored', mappings: [], actions: [] },
+  })
+})
+
+const changes: readonly (readonly [string, readonly Mapping[], string])[] = [
+  ['another text', [{ ...opened, message: 'Look at {{title}}' }], 'would differ in message'],
+  [
+    'another time and channel',
+    [{ ...opened, timeoutSeconds: 5, channel: 'slack' }],
+    'would differ in channel, timeoutSeconds',
+  ],
+  [
+    'another kind of action',
+    [{ ...opened, message: undefined, action: 'wake', text: 'x' }],
+    'would wake instead of run an agent',
+  ],
+  [
+    'a further action',
+    [
+      { ...opened, continue: true },
+      { ...opened, id: 'two' },
+    ],
+    'would run 2 agents instead of run an agent',
+  ],
+  ['another mapping', [{ ...opened, id: 'new' }], 'would be taken by another mapping'],
+  ['a refusal', [{ ...opened, strict: true, message: '{{absent}}' }], 'would now be refused (ABSENT_FIELD)'],
+]
+
+for (const [what, after, change] of changes) {
+  test(`${what} is told as such`, async () => {
+    const shadow = await compare([opened], after, {
+      action: 'opened',
+      title: 'a title of many words that is secret',
+    })
+    assert.deepEqual(
+      shadow.differences.map((each) => each.change),
+      [change],
+    )
+    assert.ok(!JSON.stringify(shadow).includes('secret'), 'no value of the payload is told')
+  })
+}

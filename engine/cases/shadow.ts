@@ -1,0 +1,149 @@
+/** Owns the shadow run: what a candidate would decide about requests of the past, beside what serves. Nothing is done. */
+
+import type { Snapshot } from '../compile/snapshot.ts'
+import type { Action, Decision } from '../resolve/decision.ts'
+import { takeTurn } from '../resolve/turn.ts'
+import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
+
+/** A request of the past, as it came in. */
+export interface PastRequest extends ReceivedRequest {
+  readonly id: string
+}
+
+export interface Shadow {
+  /** How many requests were looked at. */
+  readonly compared: number
+  readonly same: number
+  /** What would be different, most frequent first: `3 would now wake`. */
+  readonly summary: readonly string[]
+  /** In the order of the requests. */
+  readonly differences: readonly ShadowDifference[]
+}
+
+export interface ShadowDifference {
+  readonly id: string
+  readonly endpoint: string
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number
+  /** `would now wake`. */
+  readonly change: string
+  readonly before: ShadowDecision
+  readonly after: ShadowDecision
+}
+
+/** No value of a payload stands in it. */
+export interface ShadowDecision {
+  readonly outcome: Decision['outcome']
+  /** Of a refused or failed one. */
+  readonly code?: string
+  /** The mappings that made its actions, or that skipped or refused it. */
+  readonly mappings: readonly string[]
+  readonly actions: readonly Action['kind'][]
+}
+
+interface ShadowOptions {
+  readonly requests: readonly PastRequest[]
+  readonly live: Snapshot
+  readonly candidate: Snapshot
+  readonly surface: TrialSurface
+}
+
+/** One request after the other. Transforms are called, those of both sides. */
+export async function runShadow({ requests, live, candidate, surface }: ShadowOptions): Promise<Shadow> {
+  const differences: ShadowDifference[] = []
+  for (const request of requests) {
+    await takeTurn()
+    const [before, after] = [
+      await tryRequest(request, live, surface),
+      await tryRequest(request, candidate, surface),
+    ]
+    const change = describeChange(before.decision, after.decision)
+    if (change === undefined) continue
+    const { id, endpoint, now: receivedAt } = request
+    const sides = { before: shorten(before.decision), after: shorten(after.decision) }
+    differences.push({ id, endpoint, receivedAt, change, ...sides })
+  }
+  const { length: compared } = requests
+  return { compared, same: compared - differences.length, summary: summarise(differences), differences }
+}
+
+function summarise(differences: readonly ShadowDifference[]): string[] {
+  const groups = Object.entries(Object.groupBy(differences, ({ change }) => change))
+  return groups
+    .map(([change, group = []]) => ({ change, count: group.length }))
+    .sort((one, other) => other.count - one.count)
+    .map(({ change, count }) => `${count} ${change}`)
+}
+
+/** Undefined: they come to the same. Ends a sentence that begins with a number of requests. */
+function describeChange(before: Decision, after: Decision): string | undefined {
+  if (after.outcome !== 'accepted') {
+    if (before.outcome === after.outcome && codeOf(before) === codeOf(after)) return undefined
+    return changeTo[after.outcome](codeOf(after))
+  }
+  if (before.outcome !== 'accepted') return `would now ${verbsOf(after.actions)}`
+  const [had, has] = [verbsOf(before.actions), verbsOf(after.actions)]
+  if (had !== has) return `would ${has} instead of ${had}`
+  if (mappingsOf(before).join() !== mappingsOf(after).join()) return 'would be taken by another mapping'
+  const fields = differingFields(before.actions, after.actions)
+  return fields.length === 0 ? undefined : `would differ in ${fields.join(', ')}`
+}
+
+const changeTo: Readonly<Record<Exclude<Decision['outcome'], 'accepted'>, (code?: string) => string>> = {
+  ignored: () => 'would no longer match',
+  skipped: () => 'would now be skipped',
+  refused: (code) => `would now be refused (${code})`,
+  failed: (code) => `would now fail (${code})`,
+}
+
+function codeOf(decision: Decision): string | undefined {
+  return 'code' in decision ? decision.code : undefined
+}
+
+/** `wake`, `run an agent`, `run 2 agents and wake 3 times`. */
+function verbsOf(actions: readonly Action[]): string {
+  const wakes = actions.filter(({ kind }) => kind === 'wake').length
+  const runs = actions.length - wakes
+  const parts = [
+    ...(runs === 0 ? [] : [runs === 1 ? 'run an agent' : `run ${runs} agents`]),
+    ...(wakes === 0 ? [] : [wakes === 1 ? 'wake' : `wake ${wakes} times`]),
+  ]
+  return parts.join(' and ')
+}
+
+/** The prompt has ids of its own each time; it follows from the others. */
+function differingFields(before: readonly Action[], after: readonly Action[]): string[] {
+  const fields = new Set<string>()
+  for (const [index, action] of after.entries()) {
+    const one = comparable(before[index])
+    const other = comparable(action)
+    for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+      if (JSON.stringify(one[name]) !== JSON.stringify(other[name])) fields.add(name)
+    }
+  }
+  return [...fields].sort()
+}
+
+function comparable(action: Action | undefined): Readonly<Record<string, unknown>> {
+  if (action === undefined) return {}
+  const { prompt: _prompt, mapping: _mapping, ...fields } = action
+  if (fields.kind === 'agent' && !fields.sessionKeyGiven) return { ...fields, sessionKey: undefined }
+  return fields
+}
+
+function mappingsOf(decision: Decision): string[] {
+  if (decision.outcome === 'accepted') {
+    return [...new Set(decision.actions.flatMap(({ mapping }) => mapping ?? []))]
+  }
+  return 'mapping' in decision && decision.mapping !== undefined ? [decision.mapping] : []
+}
+
+function shorten(decision: Decision): ShadowDecision {
+  const code = codeOf(decision)
+  return {
+    outcome: decision.outcome,
+    ...(code !== undefined && { code }),
+    mappings: mappingsOf(decision),
+    actions: decision.outcome === 'accepted' ? decision.actions.map(({ kind }) => kind) : [],
+  }
+}
