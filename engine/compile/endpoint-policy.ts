@@ -1,17 +1,28 @@
 /** Owns which policy holds for an endpoint: what all policies that cover its name say together. */
 
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
+import { freezeDeep } from '../config/freeze-deep.ts'
 import { builtInEndpoints } from './match/decision-index.ts'
-import { createEndpointPaths } from './match/endpoint-paths.ts'
+import { indexPaths } from './match/endpoint-paths.ts'
+import { smallPieces, type Work } from './slices.ts'
 
-/** Key by key, an exact name before one with parameters; those do not speak about `wake` and `agent`. */
-export function createPolicyLookup(
+/**
+ * Key by key, an exact name before one with parameters; those do not speak about `wake` and `agent`. Freezes the
+ * policies.
+ */
+export function* indexPolicies(
   endpoints: Configuration['endpoints'],
-): (endpoint: string) => EndpointPolicy | undefined {
-  const pathsOf = createEndpointPaths(new Map(Object.entries(endpoints)))
+): Work<(endpoint: string) => EndpointPolicy | undefined> {
+  const policies = new Map(Object.entries(endpoints))
+  let pieces = 0
+  for (const policy of policies.values()) {
+    freezeDeep(policy)
+    if (++pieces % smallPieces === 0) yield
+  }
+  Object.freeze(endpoints)
+  const pathsOf = yield* indexPaths(policies)
   return (endpoint) => {
-    if (builtInEndpoints.has(endpoint))
-      return Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined
+    if (builtInEndpoints.has(endpoint)) return policies.get(endpoint)
     const [first, ...others] = pathsOf(endpoint)
     if (first === undefined || others.length === 0) return first?.value
     return Object.assign({}, ...others.toReversed().map(({ value }) => value), first.value)

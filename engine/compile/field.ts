@@ -2,9 +2,9 @@
 
 import type { Path } from '../config/path.ts'
 import type { Expression, Field } from '../resolve/program.ts'
-import { bareExpression, compileExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
+import { bareExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
 import type { Report } from './report.ts'
-import { compileTemplate } from './template/compile-template.ts'
+import { createSharedParts, type SharedParts } from './shared-parts.ts'
 import { TemplateError } from './template/grammar.ts'
 
 export interface CompiledField {
@@ -16,7 +16,12 @@ export interface CompiledField {
 }
 
 /** Reports what is wrong and gives nothing then. */
-export function compileField(value: unknown, path: Path, report: Report): CompiledField | undefined {
+export function compileField(
+  value: unknown,
+  path: Path,
+  report: Report,
+  shared: SharedParts,
+): CompiledField | undefined {
   if (typeof value !== 'string') return { field: { kind: 'literal', value }, prefix: '' }
   if (value.includes('{%') && unwrapExpression(value) === undefined) {
     report.warn({
@@ -28,30 +33,35 @@ export function compileField(value: unknown, path: Path, report: Report): Compil
     })
   }
   try {
-    return compileText(value)
+    return compileText(value, shared)
   } catch (error) {
     if (!reportSyntax(error, path, report)) throw error
     return undefined
   }
 }
 
-function compileText(text: string): CompiledField {
+function compileText(text: string, shared: SharedParts): CompiledField {
   const expression = unwrapExpression(text)
   if (expression !== undefined) {
     const { source, offset } = expression
-    const evaluate = compileExpression(source, offset)
+    const evaluate = shared.expression(source, offset)
     return { field: { kind: 'expression', evaluate }, placeholder: text.indexOf('{%'), prefix: '' }
   }
   if (!text.includes('{{')) return { field: { kind: 'literal', value: text }, prefix: text }
-  const { render, placeholder, prefix } = compileTemplate(text)
+  const { render, placeholder, prefix } = shared.template(text)
   return { field: { kind: 'template', render }, placeholder, prefix }
 }
 
 /** A text that is an expression with or without `{% … %}`. Reports what is wrong and gives nothing then. */
-export function compileWhole(text: string, path: Path, report: Report): Expression | undefined {
+export function compileWhole(
+  text: string,
+  path: Path,
+  report: Report,
+  shared: SharedParts = createSharedParts(),
+): Expression | undefined {
   const { source, offset } = bareExpression(text)
   try {
-    return compileExpression(source, offset)
+    return shared.expression(source, offset)
   } catch (error) {
     if (!reportSyntax(error, path, report)) throw error
     return undefined

@@ -1,50 +1,55 @@
-/** Owns compiling a mapping: every field checked and made a closure, everything wrong with it reported. */
+/**
+ * Owns compiling a mapping: every field made a closure, everything wrong with it reported. What comes of it depends on
+ * the mapping's words alone; what else has a say, `mapping-check.ts` asks and {@link bindTransform} finds.
+ */
 
-import type { MappingEntry } from '../config/configuration.ts'
+import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
-import { nearestName } from '../config/nearest.ts'
 import type { Path } from '../config/path.ts'
 import type { Field, Program } from '../resolve/program.ts'
-import type { Rules } from '../resolve/rules.ts'
 import type { Transforms } from '../transform/port.ts'
 import { compileField, compileWhole } from './field.ts'
-import { checkLiteral } from './literal.ts'
 import { compileMatch } from './match/compile-match.ts'
 import { compilePayloadSchema } from './payload-schema.ts'
-import { checkPlaceholder } from './placeholder.ts'
-import type { Report } from './report.ts'
+import { isPlacedByPayload } from './placeholder.ts'
+import { createReport, type Found, type Report } from './report.ts'
+import type { SharedParts } from './shared-parts.ts'
 
-/** What a mapping is compiled against. */
-export interface MappingSurroundings {
-  readonly rules: Rules
-  readonly runners: ReadonlySet<string>
-  readonly transforms: Transforms
+/** What a mapping's words come to, wherever it stands and whatever it is called. */
+export interface CompiledMapping {
+  readonly parts: Omit<Program, 'id' | 'place' | 'transform'>
+  /** Fields about which the settings have a say. */
+  readonly questions: readonly Question[]
+  readonly found: readonly Found[]
 }
 
-/** The program serves only if nothing was reported as an error. */
-export function compileMapping(
-  entry: MappingEntry,
-  { rules, runners, transforms }: MappingSurroundings,
-  report: Report,
-): Program {
-  const { id, value: source } = entry
+/** A field that is known at load, or what is known of it. */
+export interface Question {
+  readonly name: FieldName
+  /** To the field, which may stand in `deliverTo`. */
+  readonly path: Path
+  readonly value: unknown
+  /** Where its first placeholder stands; absent for a literal. */
+  readonly placeholder?: number
+  /** The operator's words before that. */
+  readonly prefix: string
+}
+
+/** The parts serve only if nothing was found that is an error. */
+export function compileMapping(source: MappingSource, shared: SharedParts): CompiledMapping {
   const { action } = source
-  checkRunner(source.runner, runners, report)
-  if (source.allowUnsafeExternalContent === true) {
-    report.warn({
-      code: 'UNSAFE_CONTENT',
-      path: ['allowUnsafeExternalContent'],
-      message: 'puts payload values into the prompt without the boundary',
-      hint: 'Keep it only where every sender is trusted.',
-    })
-  }
+  const found: Found[] = []
+  const questions: Question[] = []
+  const report = createReport(found)
+  if (source.allowUnsafeExternalContent === true) warnOfUnsafe(report)
 
   function compile(name: FieldName, path: Path, value: unknown): Field | undefined {
-    const compiled = compileField(value, path, report)
+    const compiled = compileField(value, path, report, shared)
     if (compiled === undefined) return undefined
-    checkPlaceholder(name, path, compiled, source, rules, report)
-    if (compiled.field.kind === 'literal') checkLiteral(name, path, value, source, rules, report)
-    return compiled.field
+    const { field, placeholder, prefix } = compiled
+    if (field.kind === 'literal') questions.push({ name, path, value, prefix })
+    else if (isPlacedByPayload(name)) questions.push({ name, path, value, placeholder, prefix })
+    return field
   }
 
   const fields: { name: FieldName; field: Field }[] = []
@@ -55,28 +60,37 @@ export function compileMapping(
     if (field !== undefined) fields.push({ name, field })
   }
 
-  return Object.freeze({
-    id,
+  const parts: CompiledMapping['parts'] = {
     action,
-    place: entry.label,
-    matcher: compileMatch(source.match, report),
-    checkPayload: compilePayloadSchema(source.schema, report),
-    forEach: source.forEach === undefined ? undefined : compileWhole(source.forEach, ['forEach'], report),
+    matcher: compileMatch(source.match, report, shared),
+    checkPayload: compilePayloadSchema(source.schema, report, shared.schemas),
+    forEach:
+      source.forEach === undefined ? undefined : compileWhole(source.forEach, ['forEach'], report, shared),
     vars: Object.entries(source.vars ?? {}).flatMap(([name, text]) => {
-      const evaluate = compileWhole(text, ['vars', name], report)
+      const evaluate = compileWhole(text, ['vars', name], report, shared)
       return evaluate === undefined ? [] : [{ name, evaluate }]
     }),
     fields,
     deliverTo: action === 'agent' ? compileTargets(source.deliverTo, compile) : undefined,
-    transform: bindTransform(source.transform, transforms, report),
     strict: source.strict === true,
     continues: source.continue === true,
     runner: source.runner,
     trusted: source.allowUnsafeExternalContent === true,
+  }
+  return { parts, questions, found }
+}
+
+function warnOfUnsafe(report: Report): void {
+  report.warn({
+    code: 'UNSAFE_CONTENT',
+    path: ['allowUnsafeExternalContent'],
+    message: 'puts payload values into the prompt without the boundary',
+    hint: 'Keep it only where every sender is trusted.',
   })
 }
 
-function bindTransform(
+/** Of the candidate that is compiled now: functions of others belong to those. */
+export function bindTransform(
   wanted: MappingEntry['value']['transform'],
   transforms: Transforms,
   report: Report,
@@ -103,25 +117,4 @@ function compileTargets(targets: MappingEntry['value']['deliverTo'], compile: Co
     const address = to === undefined ? undefined : compile('to', [...path, 'to'], to)
     return compiled === undefined ? [] : [{ channel: compiled, to: address }]
   })
-}
-
-function checkRunner(runner: string | undefined, runners: ReadonlySet<string>, report: Report): void {
-  const problem = runnerProblem(runner, runners)
-  if (problem !== undefined) report.error({ code: 'UNKNOWN_RUNNER', path: ['runner'], ...problem })
-}
-
-/** The settings' default is held to the same rule. */
-export function runnerProblem(
-  runner: string | undefined,
-  runners: ReadonlySet<string>,
-): { message: string; hint: string } | undefined {
-  if (runner === undefined || runners.has(runner)) return undefined
-  const nearest = nearestName(runner, runners)
-  return {
-    message: `must be one of ${[...runners].sort().join(', ')}`,
-    hint:
-      nearest === undefined
-        ? 'Name one of them, or add it under agents.runners.'
-        : `Did you mean ${nearest}?`,
-  }
 }

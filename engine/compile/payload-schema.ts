@@ -19,9 +19,17 @@ import { describeErrors } from './schema/words.ts'
 /** What searching one character costs the meter: the linear engine may take 100 ns for it. */
 const searchedCharacter = 14
 
+type CheckPayload = NonNullable<Program['checkPayload']>
+
 /** Nothing for a schema that everything satisfies, and for one that was reported. */
-export function compilePayloadSchema(schema: unknown, report: Report): Program['checkPayload'] {
+export function compilePayloadSchema(
+  schema: unknown,
+  report: Report,
+  known: Map<object, CheckPayload> = new Map(),
+): Program['checkPayload'] {
   if (schema === undefined || schema === true) return undefined
+  const shared = isMap(schema) ? known.get(schema) : undefined
+  if (shared !== undefined) return shared
   const problem = (found: SchemaProblem): void =>
     report.error({ ...found, code: 'INVALID_SCHEMA', path: ['schema', ...found.path] })
 
@@ -41,7 +49,9 @@ export function compilePayloadSchema(schema: unknown, report: Report): Program['
   if (prepared.problems.length > 0) return undefined
   const meter = createSchemaMeter()
   try {
-    return checkerOf(createAjv(dialect, meter).compile(prepared.schema), meter)
+    const check = checkerOf(createAjv(dialect, meter).compile(prepared.schema), meter)
+    if (isMap(schema)) known.set(schema, check)
+    return check
   } catch (error) {
     problem(compileProblem(error, prepared))
     return undefined
@@ -49,7 +59,7 @@ export function compilePayloadSchema(schema: unknown, report: Report): Program['
 }
 
 /** Never throws: what goes wrong while checking is a reason to refuse the payload. */
-function checkerOf(validate: ValidateFunction, meter: SchemaMeter): NonNullable<Program['checkPayload']> {
+function checkerOf(validate: ValidateFunction, meter: SchemaMeter): CheckPayload {
   return (payload) => {
     meter.reset()
     try {

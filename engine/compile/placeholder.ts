@@ -2,29 +2,30 @@
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
-import type { Path } from '../config/path.ts'
 import type { Rules } from '../resolve/rules.ts'
-import type { CompiledField } from './field.ts'
+import type { Question } from './mapping.ts'
 import type { Report } from './report.ts'
 
 const routing: readonly FieldName[] = ['to', 'channel', 'model']
 
+/** Whether a placeholder in it is somebody's to refuse. */
+export function isPlacedByPayload(name: FieldName): boolean {
+  return name === 'sessionKey' || routing.includes(name)
+}
+
 /** Where a reply goes and which model answers is the operator's to say, unless the mapping says otherwise. */
 export function checkPlaceholder(
-  name: FieldName,
-  path: Path,
-  compiled: CompiledField,
+  { name, path, placeholder: offset, prefix }: Question,
   source: MappingSource,
   rules: Rules,
   report: Report,
 ): void {
-  const offset = compiled.placeholder
   if (offset === undefined) return
   if (routing.includes(name) && source.allowPayloadRouting !== true) {
     const hint = 'Write it out, or set allowPayloadRouting: true if every sender may choose it.'
     report.error({ code: 'PAYLOAD_ROUTING', path, message: 'may hold no placeholder', hint, offset })
   }
-  if (name === 'sessionKey') checkSessionPrefix(compiled.prefix, offset, rules, report)
+  if (name === 'sessionKey') checkSessionPrefix(prefix, offset, rules, report)
 }
 
 function checkSessionPrefix(prefix: string, offset: number, rules: Rules, report: Report): void {

@@ -21,16 +21,23 @@ export interface Report {
   warn(finding: Finding): void
 }
 
-export function createReport(entry: MappingEntry, into: Diagnostic[]): Report {
-  const add = (severity: Diagnostic['severity'], { code, path, message, hint, offset }: Finding): void => {
-    const place = entry.locate(path, offset)
-    into.push({
-      severity,
-      code,
-      message: `\`${writePath(path)}\` of mapping "${entry.id}": ${message}`,
-      place,
-      hint,
-    })
+/** What was found, without its place in a file: the entry may move, and what is wrong with it stays. */
+export interface Found {
+  readonly severity: Diagnostic['severity']
+  readonly finding: Finding
+}
+
+export function createReport(into: Found[]): Report {
+  return {
+    error: (finding) => void into.push({ severity: 'error', finding }),
+    warn: (finding) => void into.push({ severity: 'warning', finding }),
   }
-  return { error: (finding) => add('error', finding), warn: (finding) => add('warning', finding) }
+}
+
+/** Where the entry stands now. */
+export function placeFinding(entry: MappingEntry, { severity, finding }: Found): Diagnostic {
+  const { code, path, message, hint, offset } = finding
+  const place = entry.locate(path, offset)
+  const named = `\`${writePath(path)}\` of mapping "${entry.id}": ${message}`
+  return { severity, code, message: named, place, hint }
 }

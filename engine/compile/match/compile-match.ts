@@ -7,6 +7,7 @@ import type { Scope } from '../../resolve/scope.ts'
 import { createStepCounter } from '../../resolve/steps.ts'
 import { takeTurn } from '../../resolve/turn.ts'
 import type { Report } from '../report.ts'
+import type { SharedParts } from '../shared-parts.ts'
 import { missOfBody } from './body-miss.ts'
 import { readBodyPattern } from './body-pattern.ts'
 import { compileBodyTest } from './body-test.ts'
@@ -20,13 +21,13 @@ import { withNearMiss, wordsOfValues } from './words.ts'
 type Match = NonNullable<MappingSource['match']>
 
 /** Cheap conditions first; the expression is asked only when all of them hold. */
-export function compileMatch(match: Match | undefined, report: Report): Matcher {
+export function compileMatch(match: Match | undefined, report: Report, shared?: SharedParts): Matcher {
   const clauses: Clause[] = []
   const add = (clause: Clause | undefined) => clause && clauses.push(clause)
   if (match?.source !== undefined) add(compileSource(match.source))
   for (const [name, wanted] of Object.entries(match?.headers ?? {})) add(compileHeader(name, wanted, report))
   if (match?.body !== undefined) add(compileBody(match.body, report))
-  const when = match?.when === undefined ? undefined : compileWhen(match.when, report)
+  const when = match?.when === undefined ? undefined : compileWhen(match.when, report, shared)
   return {
     equalities: clauses.flatMap(({ equalities }) => equalities),
     matches: createMatches(clauses, when),

@@ -2,15 +2,12 @@
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
-import { type CoveringPath, createEndpointPaths, noParams } from './endpoint-paths.ts'
-import { createGroupIndex, type Filed, type GroupIndex } from './group-index.ts'
+import { finish, type Work } from '../slices.ts'
+import { noParams } from './endpoint-paths.ts'
+import { createGroupMemory, type Group, type GroupMemory, type Indexed, indexGroups } from './groups.ts'
 import { mergeOrdered, type Positions } from './ordered-merge.ts'
 
-export interface Indexed {
-  /** The endpoint's name, which may hold `:name` segments; absent: every endpoint but `wake` and `agent`. */
-  readonly path: string | undefined
-  readonly program: Program
-}
+export type { Indexed } from './groups.ts'
 
 export interface DecisionIndex {
   /** Those that cannot match are left out where an equality clause tells them apart. */
@@ -30,14 +27,20 @@ type Params = Candidate['params']
 
 /** `mappings` in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  const { byPath, everywhere } = groupByPath(mappings)
-  const pathsOf = createEndpointPaths(byPath)
+  return finish(indexMappings(mappings, createGroupMemory()))
+}
+
+/** The same in pieces. What `memory` still knows of the mappings is not made again. */
+export function* indexMappings(mappings: readonly Indexed[], memory: GroupMemory): Work<DecisionIndex> {
+  const { ofPaths, find, everywhere } = yield* indexGroups(mappings, memory)
   const programs = mappings.map(({ program }) => program)
 
-  const groupsOf = (endpoint: string): readonly CoveringPath<GroupIndex>[] => {
+  const groupsOf = (endpoint: string): readonly Covering[] => {
     if (builtInEndpoints.has(endpoint)) return []
-    const found = pathsOf(endpoint)
-    return everywhere === undefined ? found : [...found, { value: everywhere, params: noParams }]
+    const found: Covering[] = []
+    for (const { value, params } of find(endpoint)) found.push({ group: ofPaths[value] as Group, params })
+    if (everywhere !== undefined) found.push({ group: everywhere, params: noParams })
+    return found
   }
   const inOrder = (lists: readonly Positions<Params>[]): Candidates['next'] => {
     const next = mergeOrdered(lists)
@@ -52,14 +55,21 @@ export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex
       const steps = { spent: 0, limit: stepsOfIndex }
       const lists: Positions<Params>[] = []
       let covering = 0
-      for (const { value, params } of groupsOf(request.endpoint)) {
-        covering += value.all.length
-        for (const list of value.find(request, steps)) lists.push({ list, tag: params })
+      for (const { group, params } of groupsOf(request.endpoint)) {
+        const { index, positions } = group
+        covering += positions.length
+        for (const list of index.find(request, steps)) lists.push({ list, positions, tag: params })
       }
       return { covering, spent: steps.spent, next: inOrder(lists) }
     },
     covering: (endpoint) => {
-      const next = inOrder(groupsOf(endpoint).map(({ value, params }) => ({ list: value.all, tag: params })))
+      const next = inOrder(
+        groupsOf(endpoint).map(({ group, params }) => ({
+          list: group.index.all,
+          positions: group.positions,
+          tag: params,
+        })),
+      )
       const candidates: Candidate[] = []
       for (let each = next(); each !== undefined; each = next()) candidates.push(each)
       return candidates
@@ -68,19 +78,7 @@ export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex
   }
 }
 
-/** By the text of the path, so that a catch-all is not filed with every endpoint. */
-function groupByPath(mappings: readonly Indexed[]): {
-  readonly byPath: ReadonlyMap<string, GroupIndex>
-  readonly everywhere: GroupIndex | undefined
-} {
-  const filed = new Map<string | undefined, Filed[]>()
-  for (const [position, { path, program }] of mappings.entries()) {
-    const group = filed.get(path) ?? []
-    filed.set(path, group)
-    group.push({ position, equalities: program.matcher.equalities })
-  }
-  const byPath = new Map<string, GroupIndex>()
-  for (const [path, group] of filed) if (path !== undefined) byPath.set(path, createGroupIndex(group))
-  const catchAlls = filed.get(undefined)
-  return { byPath, everywhere: catchAlls && createGroupIndex(catchAlls) }
+interface Covering {
+  readonly group: Group
+  readonly params: Params
 }

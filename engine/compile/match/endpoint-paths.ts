@@ -1,5 +1,7 @@
 /** Owns finding paths by an endpoint's name: exact ones, and those with `:name` segments. */
 
+import { finish, smallPieces, type Work } from '../slices.ts'
+
 export interface CoveringPath<Value> {
   readonly value: Value
   /** The path's `:name` segments by name; empty for a path without any. */
@@ -17,14 +19,21 @@ interface Node<Value> {
 export const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
 /** The values of all paths that cover a name. */
-export function createEndpointPaths<Value>(
-  paths: ReadonlyMap<string, Value>,
-): (endpoint: string) => readonly CoveringPath<Value>[] {
+export type FindPaths<Value> = (endpoint: string) => readonly CoveringPath<Value>[]
+
+export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
+  return finish(indexPaths(paths))
+}
+
+/** The same in pieces. */
+export function* indexPaths<Value>(paths: ReadonlyMap<string, Value>): Work<FindPaths<Value>> {
   const exact = new Map<string, CoveringPath<Value>>()
   const root = createNode<Value>()
+  let pieces = 0
   for (const [path, value] of paths) {
     if (hasParams(path)) insert(root, path.split('/'), value)
     else exact.set(path, { value, params: noParams })
+    if (++pieces % smallPieces === 0) yield
   }
   const isFlat = exact.size === paths.size
 

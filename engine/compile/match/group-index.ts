@@ -1,17 +1,13 @@
 /** Owns the mappings of one path: each filed under the equality that tells it apart best from the others. */
 
 import type { HookRequest } from '../../resolve/decision.ts'
-import type { Equality, Steps } from '../../resolve/program.ts'
+import type { Equality, Matcher, Steps } from '../../resolve/program.ts'
+import { smallPieces, type Work } from '../slices.ts'
+import { createChoice } from './equality-choice.ts'
 import { addTo, type Bucket, createFieldIndex, type FieldIndex } from './field-index.ts'
-import type { Scalar } from './scalar.ts'
 import { StepLimitError } from './walk.ts'
 
-/** A mapping by its position in matching order. */
-export interface Filed {
-  readonly position: number
-  readonly equalities: readonly Equality[]
-}
-
+/** Knows a mapping by its place in the group, from 0, so that it holds wherever the group's mappings stand. */
 export interface GroupIndex {
   /** Every mapping of the group, ascending. */
   readonly all: Bucket
@@ -21,22 +17,25 @@ export interface GroupIndex {
 
 /** So few are tried faster than they are looked up. */
 const handful = 3
+const handfuls = Array.from({ length: handful + 1 }, (_, length) => allOf(length))
 
-/** `mappings` ascending. */
-export function createGroupIndex(mappings: readonly Filed[]): GroupIndex {
-  const all = mappings.map(({ position }) => position)
-  if (all.length <= handful) return { all, find: () => [all] }
+/** `matchers` in matching order. */
+export function* indexGroup(matchers: readonly Matcher[]): Work<GroupIndex> {
+  const few = handfuls[matchers.length]
+  if (few !== undefined) return few
 
-  const best = createChoice(mappings)
+  const best = yield* createChoice(matchers)
   const headers = new Map<string, Map<unknown, number[]>>()
   const fields = createFieldIndex()
   const others: number[] = []
-  for (const { position, equalities } of mappings) {
+  for (const [place, { equalities }] of matchers.entries()) {
     const equality = best(equalities)
-    if (equality === undefined) others.push(position)
-    else file(equality, position, headers, fields)
+    if (equality === undefined) others.push(place)
+    else file(equality, place, headers, fields)
+    if (place % smallPieces === 0) yield
   }
 
+  const { all } = allOf(matchers.length)
   const search = (request: HookRequest, steps: Steps): readonly Bucket[] => {
     const found = new Set<Bucket>([others])
     const keep = (bucket: Bucket) => void found.add(bucket)
@@ -57,20 +56,26 @@ export function createGroupIndex(mappings: readonly Filed[]): GroupIndex {
   }
 }
 
+function allOf(length: number): GroupIndex {
+  const all = Array.from({ length }, (_, place) => place)
+  const buckets = [all]
+  return { all, find: () => buckets }
+}
+
 function file(
   { of, path, values }: Equality,
-  position: number,
+  place: number,
   headers: Map<string, Map<unknown, number[]>>,
   fields: FieldIndex,
 ): void {
   if (of === 'body') {
-    for (const value of values) fields.add(path, value, position)
+    for (const value of values) fields.add(path, value, place)
     return
   }
   const name = path[0] as string
   const buckets = headers.get(name) ?? new Map<unknown, number[]>()
   headers.set(name, buckets)
-  for (const value of values) addTo(buckets, value, position)
+  for (const value of values) addTo(buckets, value, place)
 }
 
 function findByHeader(
@@ -90,40 +95,4 @@ function findByHeader(
     if (typeof given === 'object') for (const value of given) look(buckets, value)
     else look(buckets, given)
   }
-}
-
-/** Chooses the equality whose fullest bucket holds the fewest mappings of the group; a header before a field. */
-function createChoice(mappings: readonly Filed[]): (equalities: readonly Equality[]) => Equality | undefined {
-  const counts = new Map<string, Map<Scalar, number>>()
-  for (const { equalities } of mappings) {
-    for (const equality of equalities) {
-      const place = placeOf(equality)
-      const ofPlace = counts.get(place) ?? new Map<Scalar, number>()
-      counts.set(place, ofPlace)
-      for (const value of equality.values) ofPlace.set(value, (ofPlace.get(value) ?? 0) + 1)
-    }
-  }
-  const fullest = (equality: Equality): number => {
-    const ofPlace = counts.get(placeOf(equality))
-    let most = 0
-    for (const value of equality.values) most = Math.max(most, ofPlace?.get(value) ?? 0)
-    return most
-  }
-  return (equalities) => {
-    let best: { readonly equality: Equality; readonly size: number } | undefined
-    for (const equality of equalities) {
-      const size = fullest(equality)
-      if (
-        best === undefined ||
-        size < best.size ||
-        (size === best.size && equality.of === 'header' && best.equality.of !== 'header')
-      )
-        best = { equality, size }
-    }
-    return best?.equality
-  }
-}
-
-function placeOf({ of, path }: Equality): string {
-  return `${of} ${JSON.stringify(path)}`
 }

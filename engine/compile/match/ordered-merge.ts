@@ -1,8 +1,10 @@
 /** Owns merging sorted lists of positions lazily: who finds what he wants early pays for little of it. */
 
 export interface Positions<Tag> {
-  /** Ascending. */
+  /** Places in `positions`, ascending. */
   readonly list: readonly number[]
+  /** Ascending. */
+  readonly positions: readonly number[]
   readonly tag: Tag
 }
 
@@ -14,7 +16,9 @@ interface Cursor<Tag> extends Positions<Tag> {
 export function mergeOrdered<Tag>(
   lists: readonly Positions<Tag>[],
 ): () => { readonly position: number; readonly tag: Tag } | undefined {
-  const heap: Cursor<Tag>[] = lists.filter(({ list }) => list.length > 0).map((each) => ({ ...each, at: 0 }))
+  const heap: Cursor<Tag>[] = []
+  for (const { list, positions, tag } of lists)
+    if (list.length > 0) heap.push({ list, positions, tag, at: 0 })
   for (let root = (heap.length >> 1) - 1; root >= 0; root--) sink(heap, root)
   let last = -1
 
@@ -62,6 +66,6 @@ function sink(heap: Cursor<unknown>[], start: number): void {
   heap[at] = moved
 }
 
-function headOf({ list, at }: Cursor<unknown>): number {
-  return list[at] as number
+function headOf({ list, positions, at }: Cursor<unknown>): number {
+  return positions[list[at] as number] as number
 }

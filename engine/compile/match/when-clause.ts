@@ -11,6 +11,7 @@ import type { Scope } from '../../resolve/scope.ts'
 import type { FailedClause } from '../../resolve/trace.ts'
 import { compileWhole } from '../field.ts'
 import type { Report } from '../report.ts'
+import type { SharedParts } from '../shared-parts.ts'
 
 export interface When {
   readonly verdict: Matcher['matches']
@@ -22,8 +23,8 @@ const path = ['match', 'when']
 const stepsOfExpression = 5_000
 
 /** Nothing where something was reported. */
-export function compileWhen(text: string, report: Report): When | undefined {
-  const expression = compileWhole(text, path, report)
+export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
+  const expression = compileWhole(text, path, report, shared)
   return expression && { verdict: createVerdict(expression), miss: createMiss(expression) }
 }
 

@@ -24,7 +24,7 @@ import { type Helper, helpers } from './helpers.ts'
 import { compilePath } from './path.ts'
 import { inOrder, withMaking } from './steps.ts'
 
-interface CompiledTemplate {
+export interface CompiledTemplate {
   readonly render: Template
   /** The operator's words before the first placeholder. */
   readonly prefix: string

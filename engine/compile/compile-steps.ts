@@ -1,0 +1,114 @@
+/** Owns the way from a configuration to a snapshot, in pieces, with what is worth keeping for the next one. */
+
+import type { Configuration } from '../config/configuration.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
+import { freezeDeep } from '../config/freeze-deep.ts'
+import type { Randomness } from '../resolve/admit.ts'
+import { createExplain } from '../resolve/explain.ts'
+import { createResolve } from '../resolve/resolve.ts'
+import { compileRules } from '../resolve/rules.ts'
+import type { Transforms } from '../transform/port.ts'
+import { createCoverage } from './coverage.ts'
+import { indexPolicies } from './endpoint-policy.ts'
+import { runnerProblem, type Surroundings } from './mapping-check.ts'
+import { builtInEndpoints, indexMappings } from './match/decision-index.ts'
+import { createGroupMemory, type GroupMemory } from './match/groups.ts'
+import { type Serving, type ServingMemory, serveMappings } from './serving.ts'
+import type { Work } from './slices.ts'
+import type { Catalog, Snapshot } from './snapshot.ts'
+
+export type Compiled =
+  | { readonly ok: true; readonly snapshot: Snapshot; readonly warnings: readonly Diagnostic[] }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+export interface CompileParts {
+  readonly configuration: Configuration
+  readonly catalog: Catalog
+  readonly randomness: Randomness
+  readonly transforms: Transforms
+}
+
+/** What the last compilation came to, as far as the next one can use it. */
+export interface CompileMemory {
+  serving: ServingMemory
+  readonly groups: GroupMemory
+}
+
+export function createCompileMemory(): CompileMemory {
+  return { serving: new Map(), groups: createGroupMemory() }
+}
+
+export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<Compiled> {
+  const { configuration, catalog, transforms } = parts
+  const { settings } = configuration
+  const surroundings: Surroundings = {
+    rules: compileRules(settings, catalog.channels),
+    runners: new Set([...catalog.runners, ...Object.keys(settings.agents.runners)]),
+  }
+  const diagnostics = [...configuration.warnings, ...checkDefaultRunner(configuration, surroundings)]
+  const served = yield* serveMappings(configuration.mappings, {
+    surroundings,
+    transforms,
+    memory: memory.serving,
+    diagnostics,
+  })
+  memory.serving = served.memory
+  if (diagnostics.some(({ severity }) => severity === 'error'))
+    return { ok: false, diagnostics: errorsFirst(diagnostics) }
+  const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, memory.groups)
+  return { ok: true, snapshot, warnings: inFileOrder(diagnostics) }
+}
+
+function* makeSnapshot(
+  { configuration, randomness }: CompileParts,
+  { rules }: Surroundings,
+  serving: readonly Serving[],
+  memory: GroupMemory,
+): Work<Snapshot> {
+  const { settings, endpoints, digest } = configuration
+  const indexed = serving.map(({ program, summary }) => ({ path: summary.path, program }))
+  const index = yield* indexMappings(indexed, memory)
+  const policyOf = yield* indexPolicies(endpoints)
+  const resolve = createResolve({
+    candidates: index.candidates,
+    rules,
+    maxActions: settings.hooks.maxActions,
+    maxRenderedBytes: settings.hooks.maxRenderedBytes,
+    randomness,
+  })
+  const snapshot: Snapshot = {
+    digest,
+    settings: freezeDeep(settings),
+    endpoints,
+    mappings: Object.freeze(serving.map(({ summary }) => summary)),
+    covers: (endpoint) =>
+      builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
+    policyOf,
+    resolve: (request) => resolve(request),
+    explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
+  }
+  for (const value of Object.values(snapshot)) Object.freeze(value)
+  return Object.freeze(snapshot)
+}
+
+/** Of the settings; a mapping's own is the mapping's affair. */
+function* checkDefaultRunner(
+  { locate }: Configuration,
+  { rules, runners }: Surroundings,
+): Iterable<Diagnostic> {
+  const problem = runnerProblem(rules.defaults.runner, runners)
+  if (problem === undefined) return
+  yield {
+    severity: 'error',
+    code: 'UNKNOWN_RUNNER',
+    message: `\`agents.defaults.runner\` ${problem.message}`,
+    place: locate(['agents', 'defaults', 'runner']),
+    hint: problem.hint,
+  }
+}
+
+function errorsFirst(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const { error = [], warning = [] } = Object.groupBy(inFileOrder(diagnostics), ({ severity }) => severity)
+  return [...error, ...warning]
+}

@@ -1,0 +1,47 @@
+/** Owns holding a compiled mapping to what it does not say itself: the settings, and which names the host knows. */
+
+import type { MappingSource } from '../config/configuration.ts'
+import { nearestName } from '../config/nearest.ts'
+import type { Rules } from '../resolve/rules.ts'
+import { checkLiteral } from './literal.ts'
+import type { CompiledMapping } from './mapping.ts'
+import { checkPlaceholder } from './placeholder.ts'
+import type { Report } from './report.ts'
+
+/** What a mapping is held to. */
+export interface Surroundings {
+  readonly rules: Rules
+  readonly runners: ReadonlySet<string>
+}
+
+/** Takes a microsecond: it is asked again for every candidate, so that no answer outlives the settings. */
+export function checkMapping(
+  source: MappingSource,
+  { questions }: CompiledMapping,
+  { rules, runners }: Surroundings,
+  report: Report,
+): void {
+  const problem = runnerProblem(source.runner, runners)
+  if (problem !== undefined) report.error({ code: 'UNKNOWN_RUNNER', path: ['runner'], ...problem })
+  for (const question of questions) {
+    checkPlaceholder(question, source, rules, report)
+    if (question.placeholder === undefined)
+      checkLiteral(question.name, question.path, question.value, source, rules, report)
+  }
+}
+
+/** The settings' default is held to the same rule. */
+export function runnerProblem(
+  runner: string | undefined,
+  runners: ReadonlySet<string>,
+): { message: string; hint: string } | undefined {
+  if (runner === undefined || runners.has(runner)) return undefined
+  const nearest = nearestName(runner, runners)
+  return {
+    message: `must be one of ${[...runners].sort().join(', ')}`,
+    hint:
+      nearest === undefined
+        ? 'Name one of them, or add it under agents.runners.'
+        : `Did you mean ${nearest}?`,
+  }
+}

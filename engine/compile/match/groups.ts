@@ -1,0 +1,94 @@
+/**
+ * Owns the groups of the decision index: the mappings of one path each. By the text of the path, so that a catch-all is
+ * not filed with every endpoint. A group whose mappings match as they did before is indexed as it was.
+ */
+
+import type { Matcher, Program } from '../../resolve/program.ts'
+import { smallPieces, type Work } from '../slices.ts'
+import { type FindPaths, indexPaths } from './endpoint-paths.ts'
+import { type GroupIndex, indexGroup } from './group-index.ts'
+
+export interface Indexed {
+  /** The endpoint's name, which may hold `:name` segments; absent: every endpoint but `wake` and `agent`. */
+  readonly path: string | undefined
+  readonly program: Program
+}
+
+export interface Group {
+  readonly index: GroupIndex
+  /** Of the group's mappings among all, ascending. */
+  readonly positions: readonly number[]
+  readonly matchers: readonly Matcher[]
+}
+
+export interface Groups {
+  /** By path, in the order of their first mappings. */
+  readonly ofPaths: readonly Group[]
+  /** Where in `ofPaths` the groups that cover a name are. */
+  readonly find: FindPaths<number>
+  /** The catch-alls. */
+  readonly everywhere: Group | undefined
+}
+
+/** What indexing keeps for the next time. */
+export interface GroupMemory {
+  groups: ReadonlyMap<string | undefined, Group>
+  paths: readonly string[]
+  find: FindPaths<number>
+}
+
+export function createGroupMemory(): GroupMemory {
+  return { groups: new Map(), paths: [], find: () => [] }
+}
+
+/** `mappings` in matching order. */
+export function* indexGroups(mappings: readonly Indexed[], memory: GroupMemory): Work<Groups> {
+  const filed = yield* fileByPath(mappings)
+  const groups = new Map<string | undefined, Group>()
+  const paths: string[] = []
+  const ofPaths: Group[] = []
+  for (const [path, members] of filed) {
+    const group = yield* indexMembers(members, memory.groups.get(path))
+    groups.set(path, group)
+    if (groups.size % smallPieces === 0) yield
+    if (path === undefined) continue
+    paths.push(path)
+    ofPaths.push(group)
+  }
+  const find = isSame(paths, memory.paths)
+    ? memory.find
+    : yield* indexPaths(new Map(paths.map((path, place) => [path, place])))
+  Object.assign(memory, { groups, paths, find } satisfies GroupMemory)
+  return { ofPaths, find, everywhere: groups.get(undefined) }
+}
+
+interface Members {
+  readonly positions: number[]
+  readonly matchers: Matcher[]
+}
+
+function* fileByPath(mappings: readonly Indexed[]): Work<ReadonlyMap<string | undefined, Members>> {
+  const filed = new Map<string | undefined, Members>()
+  for (const [position, { path, program }] of mappings.entries()) {
+    let members = filed.get(path)
+    if (members === undefined) {
+      members = { positions: [], matchers: [] }
+      filed.set(path, members)
+    }
+    members.positions.push(position)
+    members.matchers.push(program.matcher)
+    if (position % smallPieces === 0) yield
+  }
+  return filed
+}
+
+function* indexMembers(members: Members, before: Group | undefined): Work<Group> {
+  const { positions, matchers } = members
+  if (before === undefined || !isSame(matchers, before.matchers))
+    return { index: yield* indexGroup(matchers), positions, matchers }
+  return isSame(positions, before.positions) ? before : { ...before, positions }
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((each, index) => each === other[index])
+}
