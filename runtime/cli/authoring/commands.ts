@@ -4,7 +4,7 @@ import { Argument, type Command, Option } from 'commander'
 import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
 import { listCodes } from './lint/codes.ts'
 
-/** `init`: the command below which `init mapping` stands. */
+/** `init`: the command below which `init mapping` and `init transform` stand. */
 export function addAuthoringCommands(program: Command, init: Command, { io, finish }: Hands): void {
   init
     .command('mapping')
@@ -21,6 +21,26 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
       finish(
         import('./init-mapping.ts').then(({ initMapping }) =>
           initMapping(name, dir, command.optsWithGlobals(), io),
+        ),
+      ),
+    )
+
+  init
+    .command('transform')
+    .description(
+      'write a first transform, with a test beside it and the types for an editor; never over a file',
+    )
+    .argument('<name>', 'of the module: letters, digits and hyphens')
+    .argument('[dir]', "the configuration's folder (default: this one, or local)")
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      examples('reveille init transform review', 'reveille init transform push-digest /etc/reveille'),
+    )
+    .action((name, dir, _options, command: Command) =>
+      finish(
+        import('./init-transform.ts').then(({ initTransform }) =>
+          initTransform(name, dir, command.optsWithGlobals(), io),
         ),
       ),
     )

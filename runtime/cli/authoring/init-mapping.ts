@@ -1,14 +1,12 @@
 /** `reveille init mapping`: copies a preset beside the configuration, to edit. */
 
-import { constants, existsSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { loadConfiguration } from '@reveille/engine'
-import { presetsFolder } from '../../presets-folder.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { shownPath, usualFile } from '../configuration.ts'
+import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
+import { findConfigurationIn, folderOf } from './init-target.ts'
 import { presetFile } from './presets.ts'
 
 /** @throws CommandFailure (bad usage) when there is no such preset, or no configuration for it */
@@ -20,7 +18,7 @@ export async function initMapping(
 ): Promise<number> {
   const preset = presetFile(name)
   const configuration = findConfigurationIn(folder, io)
-  const target = path.join(await mappingsFolder(configuration, io), `${name}.yaml`)
+  const target = path.join(await folderOf('mappingsDir', configuration, io), `${name}.yaml`)
   const written = await copyNew(preset, target)
   const file = shownPath(target, io)
   if (options.json) io.out(`${JSON.stringify({ file, written })}\n`)
@@ -38,25 +36,6 @@ function explain(name: string, file: string, configuration: string, io: Io): str
     `Its tests come along: ${programName(io)} test --config ${shellWord(configuration)}`,
     '',
   ].join('\n')
-}
-
-/** The folder given, else this one, else the one that `init` writes. */
-function findConfigurationIn(folder: string | undefined, io: Io): string {
-  const folders = folder === undefined ? ['.', 'local'] : [folder]
-  const files = folders.map((each) => path.resolve(io.cwd, each, usualFile))
-  const found = files.find((file) => existsSync(file))
-  if (found !== undefined) return found
-  const place = folder ?? 'this folder, nor in local'
-  const advice = `${programName(io)} init${folder === undefined ? '' : ` ${shellWord(folder)}`}`
-  throw new CommandFailure(2, `There is no ${usualFile} in ${place}. Write a first one: ${advice}`)
-}
-
-/** A configuration that does not load for another reason can still be given a mapping. */
-async function mappingsFolder(file: string, io: Io): Promise<string> {
-  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder() })
-  return loaded.ok
-    ? loaded.configuration.settings.hooks.mappingsDir
-    : path.join(path.dirname(file), 'mappings')
 }
 
 async function copyNew(from: string, to: string): Promise<boolean> {

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { createCommandLine } from '../io-fixture.ts'
+
+const run = promisify(execFile)
+const root = path.join(import.meta.dirname, '../../..')
+const files = { 'reveille.yaml': '{}\n' }
+
+/** Not the variables by which a test runner would take the new process for a part of itself. */
+const env = { PATH: process.env['PATH'], HOME: process.env['HOME'] }
+
+test('in a folder without any installation a transform is written whose test passes as it is', async (t) => {
+  const { cwd, ...line } = await createCommandLine(t, files)
+  const { code, out } = await line.run('init', 'transform', 'push-digest')
+  assert.equal(code, 0)
+  assert.match(out, /^wrote transforms\/push-digest\.ts\nwrote transforms\/push-digest\.test\.ts\n/)
+  assert.match(out, /^ {4}transform: { module: push-digest\.ts }$/m)
+  const [, command = ''] = /^Its test: +node (.*)$/m.exec(out) ?? []
+  assert.equal(command, '--test transforms/push-digest.test.ts')
+  const { stdout } = await run(process.execPath, command.split(' '), { cwd, env })
+  assert.match(stdout, /^. pass 3$/m)
+  assert.match(stdout, /^. fail 0$/m)
+})
+
+test('an editor knows the types: the scaffold is free of errors, and a mistake in it is one', async (t) => {
+  const { cwd, ...line } = await createCommandLine(t, files)
+  await line.run('init', 'transform', 'review')
+  // As `npm install @types/node` would: the tests of authors import what Node has.
+  await mkdir(path.join(cwd, 'node_modules', '@types'), { recursive: true })
+  const types = path.join('node_modules', '@types', 'node')
+  await symlink(path.join(root, types), path.join(cwd, types), 'junction')
+  const check = () =>
+    run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', 'transforms'], { cwd })
+  assert.equal((await check()).stdout, '')
+
+  const module = path.join(cwd, 'transforms', 'review.ts')
+  await writeFile(module, (await readFile(module, 'utf8')).replace(/^ {4}message/m, '    mesage'))
+  await assert.rejects(check(), {
+    stdout: /^transforms\/review\.ts\(\d+,\d+\): error .*NoSuchField<"mesage">/m,
+  })
+})
+
+test('nothing is written over a transform, and a test that is there is kept', async (t) => {
+  const { cwd, run, write } = await createCommandLine(t, {
+    ...files,
+    'transforms/review.test.ts': 'mine',
+    'transforms/tsconfig.json': '{}',
+  })
+  const read = (name: string) => readFile(path.join(cwd, 'transforms', name), 'utf8')
+  const first = JSON.parse((await run('init', 'transform', 'review', '--json')).out)
+  assert.deepEqual(first.written, [path.join('transforms', 'review.ts')])
+  assert.equal(await read('review.test.ts'), 'mine')
+  assert.equal(await read('tsconfig.json'), '{}')
+
+  await write('transforms/review.ts', 'mine too')
+  const { code, out } = await run('init', 'transform', 'review')
+  assert.equal(code, 0)
+  assert.equal(out, 'transforms/review.ts is there; it was left as it is.\n')
+  assert.equal(await read('review.ts'), 'mine too')
+})
+
+test('the link to the types is made anew when it leads nowhere, and is kept out of the repository', async (t) => {
+  const { cwd, run, write } = await createCommandLine(t, { ...files, 'transforms/review.ts': 'mine' })
+  await write('transforms/node_modules/@reveille/.keep', '')
+  const link = path.join('transforms', 'node_modules', '@reveille', 'engine')
+  await symlink(path.join(cwd, 'gone'), path.join(cwd, link), 'junction')
+  const { out } = await run('init', 'transform', 'review', '--json')
+  assert.deepEqual(JSON.parse(out).linked, link)
+  assert.equal(await realpath(path.join(cwd, link)), path.join(root, 'engine'))
+  assert.equal(await readFile(path.join(cwd, 'transforms/node_modules/.gitignore'), 'utf8'), '*\n')
+  assert.equal(JSON.parse((await run('init', 'transform', 'review', '--json')).out).linked, undefined)
+})
+
+test('below an installation nothing is linked: what is installed there counts', async (t) => {
+  const parent = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-installed-')))
+  t.after(() => rm(parent, { recursive: true, force: true }))
+  const { run } = await createCommandLine(t, {}, { cwd: parent })
+  for (const name of ['node_modules/@reveille/engine/package.json', 'local/reveille.yaml']) {
+    await mkdir(path.join(parent, path.dirname(name)), { recursive: true })
+    await writeFile(path.join(parent, name), '{}\n')
+  }
+  await run('init', 'transform', 'review')
+  assert.deepEqual(await readdir(path.join(parent, 'local/transforms')), [
+    'review.test.ts',
+    'review.ts',
+    'tsconfig.json',
+  ])
+})
+
+test('it goes where the configuration looks for transforms', async (t) => {
+  const { run } = await createCommandLine(t, {
+    'local/reveille.yaml': 'hooks: { transformsDir: ../code }\n',
+    'other/reveille.yaml': 'hooks: { acton: 1 }\n',
+  })
+  const here = JSON.parse((await run('init', 'transform', 'a', '--json')).out)
+  assert.equal(here.module, path.join('code', 'a.ts'))
+  const other = JSON.parse((await run('init', 'transform', 'b', 'other', '--json')).out)
+  assert.equal(other.module, path.join('other', 'transforms', 'b.ts'))
+})
+
+test('a name that is none, a missing one and a folder without a configuration are bad usage', async (t) => {
+  const { run, cwd } = await createCommandLine(t, {})
+  for (const name of ['../review', 'a b', 'a_b', '', '-', 'a'.repeat(65)]) {
+    const { code, err } = await run('init', 'transform', '--', name)
+    assert.equal(code, 2, name)
+    assert.match(err, /is no name of a transform: letters, digits and hyphens/)
+  }
+  assert.match((await run('init', 'transform', 'review.ts')).err, /Leave the ending out/)
+  assert.match((await run('init', 'transform')).err, /missing required argument 'name'/)
+  const nowhere = await run('init', 'transform', 'review')
+  assert.equal(nowhere.code, 2)
+  assert.match(
+    nowhere.err,
+    /no reveille\.yaml in this folder, nor in local\. Write a first one: reveille init$/m,
+  )
+  assert.deepEqual(await readdir(cwd), [])
+})
