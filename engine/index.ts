@@ -33,7 +33,7 @@ export { thinkingLevels } from './config/settings.ts'
 export type { LintCode } from './lint/codes.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
-export { CandidateError, type Prepared } from './reload/candidate.ts'
+export { buildCandidate, CandidateError, type CandidateParts, type Prepared } from './reload/candidate.ts'
 export type { Changes, Difference } from './reload/changes.ts'
 export type { GenerationArchive, GenerationContent, GenerationRecord, Rollback } from './reload/generation.ts'
 export { keptGenerations } from './reload/generation.ts'
@@ -64,3 +64,10 @@ export type {
   FieldTrace,
   SourceTrace,
 } from './resolve/trace.ts'
+export type {
+  Bundle,
+  Bundler,
+  TransformEvent,
+  TransformHost,
+  TransformListener,
+} from './transform/port.ts'

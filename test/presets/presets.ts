@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   type Catalog,
+  type Configuration,
   compileSnapshot,
+  type Diagnostic,
   formatDiagnostic,
   loadConfiguration,
   runTests,
@@ -14,12 +16,15 @@ import {
   type Trial,
   tryRequest,
 } from '@reveille/engine'
-import type { Compiled } from '../../runtime/cli/authoring/compile.ts'
 import { trialSurface } from '../../runtime/http/trial.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 import type { Sample } from '../sample-data.ts'
 
 const catalog: Catalog = { channels: ['terminal', 'slack'], runners: ['echo'] }
+
+type Compiled =
+  | (Extract<ReturnType<typeof compileSnapshot>, { ok: true }> & { readonly configuration: Configuration })
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 export type SoundPresets = Extract<Compiled, { ok: true }>
 
