@@ -1,58 +1,177 @@
-/** Owns watching files: whatever happens to them becomes one coalesced hint. The digest decides what it means. */
+/**
+ * Owns watching files: whatever happens to them becomes one coalesced hint. The digest decides what it means.
+ *
+ * Events of folders see a change at once; a slow scan, a survey whose facts differ from those of the last one, sees
+ * what events did not; polling is the scan without its slowness, where there are no events. Surveys are taken one
+ * after the other, in `turns`.
+ *
+ * Nothing is lost between watching and reading: facts are brought up to date before each hint. A change is older than
+ * the facts, and the load that follows the hint reads it; or younger, and then it is an event or the next difference.
+ */
 
-import { basename } from 'node:path'
-import { watch as watchFiles } from 'chokidar'
-import { createCoalesced } from './coalesce.ts'
+import { join, resolve } from 'node:path'
+import { createBaseline } from './watch/baseline.ts'
+import { createCoalesced } from './watch/coalesce.ts'
+import { type CreateFolderEvents, createFolderEvents, type FolderEvent } from './watch/folder-events.ts'
+import { isToldByLoads, watchError } from './watch/watch-error.ts'
 
-export interface WatchOptions {
-  /** Milliseconds that the files must rest before `onChange` is called. Default: 50. */
+export interface WatchSettings {
+  /** Milliseconds that the files must rest before `onChange`, which waits ten times as long at most. Default: 50. */
   readonly debounceMs?: number
-  /** Also called once for each newly watched set, when its files were first seen: a change in between is not lost. */
+  /** For file systems without events. Default: false. */
+  readonly poll?: boolean
+}
+
+export interface WatchOptions extends WatchSettings {
+  /** Something may have changed. Also called for each new set of paths, unless all of them were watched before. */
   readonly onChange: () => void
+  /** Called once for each kind; the watcher goes on as well as it can. */
   readonly onError: (error: unknown) => void
+  /** Pause between two scans, in milliseconds. Default: 10,000. */
+  readonly scanMs?: number
+  /** Pause between two scans that stand in for events, in milliseconds. Default: 500. */
+  readonly pollMs?: number
+  /** Default: events of the file system. */
+  readonly createEvents?: CreateFolderEvents
 }
 
 export interface Watcher {
   /** Watches these files and folders, existing or not, and no others; absolute paths. */
   watch(paths: readonly string[]): void
-  /** No call of `onChange` or `onError` follows. */
+  /** Changes what is given, while watching. */
+  configure(settings: WatchSettings): void
+  /** No call of `onChange` or `onError` follows, and nothing keeps the process alive. */
   close(): Promise<void>
 }
 
 export type Watch = (options: WatchOptions) => Watcher
 
-export function createWatcher({ debounceMs = 50, onChange, onError }: WatchOptions): Watcher {
-  const hint = createCoalesced(onChange, debounceMs)
-  const named = new Set<string>()
-  const files = watchFiles([], {
-    // Half-written files and atomic saves are the debounce's and the digest's affair.
-    atomic: false,
-    ignored: (path, stats) => !named.has(path) && !mayMatter(path, stats?.isFile() === true),
+/** After a scan there is a pause so many times as long: its cost is bounded, however much there is to look at. */
+const leastPause = 10
+
+export function createWatcher(options: WatchOptions): Watcher {
+  const { onChange, onError, scanMs = 10_000, pollMs = 500, createEvents = createFolderEvents } = options
+  const ending = new AbortController()
+  const { signal } = ending
+  const hint = createCoalesced(() => void inTurn(tellChange), options.debounceMs ?? 50)
+  const events = createEvents({ onEvent, onError: onEventsError })
+  const told = new Set<string>()
+  const doubted = new Set<string>()
+  let polls = options.poll ?? false
+  /** The system gave no more events. That does not change while the process runs. */
+  let isLimited = false
+  const usesEvents = () => !polls && !isLimited
+  const baseline = createBaseline({
+    events: () => (usesEvents() ? events : undefined),
+    now: Date.now,
+    signal,
   })
-  files.on('all', () => hint.signal())
-  files.on('error', onError)
+  let named: ReadonlySet<string> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let turns: Promise<void> = Promise.resolve()
+
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    turns = turns.then(async () => {
+      try {
+        if (!signal.aborted) await step()
+      } catch (error) {
+        tellError(error)
+      }
+    })
+    return turns
+  }
+
+  function tellError(error: unknown): void {
+    const failure = watchError(error, pollMs)
+    if (signal.aborted || told.has(failure.message)) return
+    told.add(failure.message)
+    onError(failure)
+  }
+
+  async function tellChange(): Promise<void> {
+    await baseline.update()
+    if (!signal.aborted) onChange()
+  }
+
+  async function scan(): Promise<void> {
+    if (await baseline.survey()) hint.signal()
+  }
+
+  function scheduleScan(pauseMs: number): void {
+    clearTimeout(timer)
+    if (signal.aborted || pauseMs === Number.POSITIVE_INFINITY) return
+    timer = setTimeout(async () => {
+      const begun = performance.now()
+      await inTurn(scan)
+      scheduleScan(Math.max(usesEvents() ? scanMs : pollMs, (performance.now() - begun) * leastPause))
+    }, pauseMs)
+  }
+
+  function onEvent({ folder, name, isDoubtful }: FolderEvent): void {
+    if (signal.aborted || !usesEvents()) return
+    const path = name === undefined ? undefined : join(folder, name)
+    if (path !== undefined && isDoubtful) void resolveDoubt(path)
+    else heed(path)
+  }
+
+  function heed(path: string | undefined): void {
+    baseline.touch(path)
+    hint.signal()
+  }
+
+  async function resolveDoubt(path: string): Promise<void> {
+    if (doubted.has(path)) return
+    doubted.add(path)
+    const matters = await baseline.isOrWasFolder(path)
+    doubted.delete(path)
+    if (matters && !signal.aborted) heed(path)
+  }
+
+  function onEventsError(error: unknown): void {
+    if (isToldByLoads(error) || isLimited) return
+    tellError(error)
+    if (watchError(error, pollMs).code !== 'WATCH_LIMIT') return
+    isLimited = true
+    changeSource()
+  }
+
+  /** Events, or scans in their place, from now on. */
+  function changeSource(): void {
+    void inTurn(async () => {
+      if (!usesEvents()) await events.observe(new Map())
+      await scan()
+    })
+    scheduleScan(usesEvents() ? scanMs : pollMs)
+  }
 
   return {
     watch(paths) {
-      const wanted = new Set(paths)
-      const gone = [...named].filter((path) => !wanted.has(path))
-      const added = paths.filter((path) => !named.has(path))
-      for (const path of gone) named.delete(path)
-      for (const path of added) named.add(path)
-      if (gone.length > 0) files.unwatch(gone)
-      if (added.length > 0) files.add(added)
+      const wanted = new Set(paths.map((path) => resolve(path)))
+      const isFirst = named === undefined
+      const isNew = [...wanted].some((path) => !named?.has(path) && !baseline.isKnownFile(path))
+      const isSame = wanted.size === named?.size && [...wanted].every((path) => named?.has(path))
+      named = wanted
+      if (isSame) return
+      baseline.setPaths(wanted)
+      void inTurn(async () => {
+        // A survey that is under way may have begun with the paths before.
+        const differs = await baseline.survey()
+        if (isNew || differs) hint.signal()
+      })
+      if (isFirst) scheduleScan(usesEvents() ? scanMs : pollMs)
+    },
+    configure({ debounceMs, poll = polls }) {
+      if (debounceMs !== undefined) hint.setRest(debounceMs)
+      if (poll === polls) return
+      polls = poll
+      if (named) changeSource()
     },
     async close() {
+      ending.abort()
+      clearTimeout(timer)
       hint.cancel()
-      await files.close()
+      await Promise.all([events.close(), turns])
       hint.cancel()
     },
   }
-}
-
-/** Within a watched folder: mapping files, and the `..data` link by which Kubernetes swaps a mounted folder. */
-function mayMatter(path: string, isFile: boolean): boolean {
-  const name = basename(path)
-  if (name.startsWith('.') && !name.startsWith('..')) return false
-  return !isFile || /\.(ya?ml|json)$/i.test(name)
 }

@@ -20,12 +20,12 @@ test('signals become one once they rest', (context) => {
 test('signals that never rest are acted on all the same, once per longest wait', (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const act = context.mock.fn()
-  const { signal } = createCoalesced(act, 50, 200)
-  for (let time = 0; time < 1000; time += 25) {
+  const { signal } = createCoalesced(act, 30)
+  for (let time = 0; time < 1200; time += 25) {
     signal()
     context.mock.timers.tick(25)
   }
-  assert.ok(act.mock.callCount() >= 4 && act.mock.callCount() <= 5)
+  assert.ok(act.mock.callCount() >= 3 && act.mock.callCount() <= 4)
 })
 
 test('nothing follows a cancel', (context) => {
@@ -36,4 +36,19 @@ test('nothing follows a cancel', (context) => {
   cancel()
   context.mock.timers.tick(10_000)
   assert.equal(act.mock.callCount(), 0)
+})
+
+test('the rest can change, for signals from then on', (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const act = context.mock.fn()
+  const { signal, setRest } = createCoalesced(act, 50)
+  signal()
+  setRest(200)
+  context.mock.timers.tick(50)
+  assert.equal(act.mock.callCount(), 1)
+  signal()
+  context.mock.timers.tick(199)
+  assert.equal(act.mock.callCount(), 1)
+  context.mock.timers.tick(1)
+  assert.equal(act.mock.callCount(), 2)
 })

@@ -1,0 +1,41 @@
+/** Owns coalescing: many signals in a short time become one. */
+
+/** A file that is written without pause must not hide all other changes: so many rests after the first signal is the latest. */
+const mostRests = 10
+
+export interface Coalesced {
+  signal(): void
+  /** For signals from now on, in milliseconds. */
+  setRest(restMs: number): void
+  cancel(): void
+}
+
+/** Calls `act` once `restMs` have passed without a signal, and at the latest ten times that after the first one. */
+export function createCoalesced(act: () => void, restMs: number): Coalesced {
+  let rest: NodeJS.Timeout | undefined
+  let longest: NodeJS.Timeout | undefined
+
+  function cancel(): void {
+    clearTimeout(rest)
+    clearTimeout(longest)
+    rest = undefined
+    longest = undefined
+  }
+
+  function run(): void {
+    cancel()
+    act()
+  }
+
+  return {
+    cancel,
+    setRest(ms) {
+      restMs = ms
+    },
+    signal() {
+      clearTimeout(rest)
+      rest = setTimeout(run, restMs)
+      longest ??= setTimeout(run, restMs * mostRests)
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Owns the events of folders, each watched by a chokidar of its own and for itself alone. Which folders these are, a
+ * survey decides: chokidar would not leave one folder without those below it, nor watch links that lead to one.
+ */
+
+import { basename, dirname } from 'node:path'
+import { watch } from 'chokidar'
+import { isRelevantFile, isRelevantFolder } from './relevance.ts'
+import type { ObservedFolder } from './survey.ts'
+
+export interface FolderEvent {
+  readonly folder: string
+  /** Undefined: the folder itself was touched, or the system does not say what. */
+  readonly name: string | undefined
+  /** It matters only if it is, or was, a folder. */
+  readonly isDoubtful: boolean
+}
+
+export interface FolderEventListener {
+  onEvent(event: FolderEvent): void
+  onError(error: unknown): void
+}
+
+export interface FolderEvents {
+  /**
+   * Watches these folders and no others.
+   *
+   * @returns whether there are new ones; what happens in them from then on is told
+   */
+  observe(folders: ReadonlyMap<string, ObservedFolder>): Promise<boolean>
+  /** No call of the listener follows. */
+  close(): Promise<void>
+}
+
+export type CreateFolderEvents = (listener: FolderEventListener) => FolderEvents
+
+interface Open {
+  observed: ObservedFolder
+  close(): void
+}
+
+/** Folders that are opened at a time: each costs about a millisecond. */
+const atOnce = 4
+/** A folder in which something happens without pause is never told to be ready, though it has long been. Milliseconds. */
+const longestOpening = 1000
+
+export const createFolderEvents: CreateFolderEvents = ({ onEvent, onError }) => {
+  const open = new Map<string, Open>()
+  const closing = new Set<Promise<void>>()
+  let closed = false
+
+  function drop(folder: string): void {
+    open.get(folder)?.close()
+    open.delete(folder)
+  }
+
+  function tell(folder: string, name: string | undefined, isContent: boolean): void {
+    const observed = open.get(folder)?.observed
+    if (!observed) return
+    const relevance = name === undefined ? 'certain' : relevanceOf(observed, name, isContent)
+    if (relevance) onEvent({ folder, name, isDoubtful: relevance === 'doubtful' })
+  }
+
+  /** It may have been replaced: what is watched is then the old one, wherever it is. The next survey opens it again. */
+  function retire(folder: string): void {
+    tell(folder, undefined, false)
+    drop(folder)
+  }
+
+  /** Resolves with whether it is watched. */
+  function add(folder: string, observed: ObservedFolder): Promise<boolean> {
+    const files = watch(folder, {
+      depth: 0,
+      followSymlinks: false,
+      ignoreInitial: true,
+      // Half-written files and atomic saves are the debounce's and the digest's affair.
+      atomic: false,
+      ignored: (path) => path !== folder && !matters(folder, basename(path)),
+    })
+    const { promise: isOpen, resolve } = Promise.withResolvers<boolean>()
+    const patience = setTimeout(end, longestOpening, true)
+    function end(isOpen: boolean): void {
+      clearTimeout(patience)
+      resolve(isOpen)
+    }
+    open.set(folder, {
+      observed,
+      close() {
+        end(false)
+        remember(files.close())
+      },
+    })
+    files.once('ready', () => end(true))
+    files.on('error', (error) => {
+      drop(folder)
+      if (!closed) onError(error)
+    })
+    // Unfiltered: chokidar tells no change of rights, and none that its own look at the file does not confirm.
+    files.on('raw', (kind, name, details) => {
+      if ((details as { watchedPath?: unknown }).watchedPath !== folder) return
+      if (name === basename(folder) && kind === 'rename') retire(folder)
+      else tell(folder, name ?? undefined, kind === 'change')
+    })
+    files.on('all', (_, path) => {
+      if (path === folder) retire(folder)
+      else if (dirname(path) === folder) tell(folder, basename(path), false)
+    })
+    return isOpen
+  }
+
+  function matters(folder: string, name: string): boolean {
+    const observed = open.get(folder)?.observed
+    return observed === undefined || relevanceOf(observed, name, true) !== undefined
+  }
+
+  function remember(end: Promise<void>): void {
+    const ended = end.catch(() => {}).finally(() => closing.delete(ended))
+    closing.add(ended)
+  }
+
+  return {
+    async observe(folders) {
+      for (const [folder, { observed }] of open) {
+        if (folders.get(folder)?.identity !== observed.identity) drop(folder)
+      }
+      const added: [string, ObservedFolder][] = []
+      for (const [folder, observed] of folders) {
+        const known = open.get(folder)
+        if (known) known.observed = observed
+        else added.push([folder, observed])
+      }
+      let isAny = false
+      for (let next = 0; next < added.length && !closed; next += atOnce) {
+        const some = added.slice(next, next + atOnce)
+        const areOpen = await Promise.all(some.map(([folder, observed]) => add(folder, observed)))
+        isAny ||= areOpen.includes(true)
+      }
+      return isAny
+    },
+    async close() {
+      closed = true
+      for (const folder of [...open.keys()]) drop(folder)
+      await Promise.all(closing)
+    },
+  }
+}
+
+/** `isContent`: it was there before and still is, so that it is no folder that comes or goes. */
+function relevanceOf(
+  { names, whole }: ObservedFolder,
+  name: string,
+  isContent: boolean,
+): 'certain' | 'doubtful' | undefined {
+  if (names.has(name)) return 'certain'
+  if (!whole) return undefined
+  if (isRelevantFile(name)) return 'certain'
+  return !isContent && isRelevantFolder(name) ? 'doubtful' : undefined
+}

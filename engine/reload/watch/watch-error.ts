@@ -1,0 +1,46 @@
+/** Owns what a watcher tells when it cannot watch as it should. */
+
+export type WatchErrorCode =
+  /** The system gives no more events; files are polled from then on. */
+  | 'WATCH_LIMIT'
+  /** A folder gives no events; the slow scan sees what happens in it. */
+  | 'WATCH_FAILED'
+
+export class WatchError extends Error {
+  readonly code: WatchErrorCode
+
+  constructor(code: WatchErrorCode, message: string, cause: unknown) {
+    super(message, { cause })
+    this.name = 'WatchError'
+    this.code = code
+  }
+}
+
+/** What the limit on watched files is called, by the system's error. */
+const limits: Readonly<Record<string, string>> = {
+  ENOSPC: 'Raise fs.inotify.max_user_watches',
+  EMFILE: 'Raise fs.inotify.max_user_instances, or the limit of open files',
+  ENFILE: 'Raise fs.file-max',
+}
+
+export function watchError(error: unknown, pollMs: number): WatchError {
+  const code = codeOf(error)
+  const hint = Object.hasOwn(limits, code) ? limits[code] : undefined
+  if (hint === undefined) {
+    return new WatchError('WATCH_FAILED', `Some changes are seen only after a while: ${code}`, error)
+  }
+  const seconds = pollMs / 1000
+  const message = `The system watches no more files (${code}); they are looked at every ${seconds} s instead. ${hint} and start again, or start with --poll.`
+  return new WatchError('WATCH_LIMIT', message, error)
+}
+
+/** What is missing or may not be read is told by the load that wants it; events come back when it does. */
+export function isToldByLoads(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return String(
+    (error as { code?: unknown } | null)?.code ?? (error instanceof Error ? error.message : error),
+  )
+}
