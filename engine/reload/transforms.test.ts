@@ -1,0 +1,171 @@
+/** Candidates with transforms and tests: what is started for one that is refused is let go of, whatever refuses it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { configurationOf, type Mapping } from '../compile/fixture.ts'
+import type { Snapshot } from '../compile/snapshot.ts'
+import type { Configuration, Loaded } from '../config/configuration.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Bundle, Bundled, LoadFailure, OpenedModule } from '../transform/port.ts'
+import { createReloader, type ReloaderOptions } from './reloader.ts'
+
+const place = { file: '/etc/reveille/transforms/review.ts', line: 1, column: 1, text: '' }
+const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
+const mapping: Mapping = { id: 'review', transform: { module: 'review.ts' } }
+
+function bundleOf(digest: string): Bundle {
+  return { module: 'review.ts', digest, file: `/data/${digest}.mjs`, inputs: [place.file] }
+}
+
+/** One mapping with a transform; what each round meets is the test's to say. */
+function createBench(parts: Partial<ReloaderOptions> = {}) {
+  const story: string[] = []
+  const world = {
+    configuration: 'c1',
+    bundle: 'b1',
+    requireTests: true,
+    failures: [] as LoadFailure[],
+    failedTests: [] as Diagnostic[],
+    bundled: undefined as Bundled | undefined,
+  }
+  const reloader = createReloader({
+    now: () => 0,
+    async load(): Promise<Loaded> {
+      const reload = { requireTests: world.requireTests, debounceMs: 50, poll: false }
+      const configuration = {
+        ...configurationOf([mapping], { hooks: { reload } }),
+        digest: world.configuration,
+      }
+      return { ok: true, configuration }
+    },
+    bundle: async () =>
+      world.bundled ?? {
+        ok: true,
+        bundles: new Map([['review.ts', bundleOf(world.bundle)]]),
+        watched: [place.file],
+      },
+    openTransforms([opened]: readonly OpenedModule[]) {
+      const { digest } = opened?.bundle ?? { digest: 'none' }
+      story.push(`open ${digest}`)
+      return {
+        bind: () => async () => ({ kind: 'one', action: undefined }) as const,
+        start: async () => world.failures,
+        release: () => void story.push(`release ${digest}`),
+      }
+    },
+    compile: ({ digest, settings }: Configuration) => ({
+      ok: true,
+      warnings: [],
+      snapshot: { digest, settings, mappings: [] } as unknown as Snapshot,
+    }),
+    test: async () => world.failedTests,
+    ...parts,
+  })
+  return { reloader, story, world }
+}
+
+test('a changed bundle is another generation, and the old one is let go of after the swap', async () => {
+  const { reloader, story, world } = createBench()
+  const first = await reloader.start()
+  world.bundle = 'b2'
+  const second = await reloader.reload()
+  assert.notEqual(first.digest, second.digest)
+  assert.deepEqual([second.outcome, second.generation], ['live', 2])
+  assert.deepEqual(second.changes.transforms, { added: [], changed: ['review.ts'], removed: [] })
+  assert.deepEqual(story, ['open b1', 'open b2', 'release b1'])
+})
+
+test('the same bundle is the same generation, and nothing is opened for it', async () => {
+  const { reloader, story } = createBench()
+  await reloader.start()
+  assert.equal((await reloader.reload()).outcome, 'unchanged')
+  assert.deepEqual(story, ['open b1'])
+})
+
+const refusals: Readonly<Record<string, (bench: ReturnType<typeof createBench>['world']) => void>> = {
+  'that cannot be loaded': (world) => {
+    world.failures = [{ module: 'review.ts', message: 'review.ts: Error: no', place }]
+  },
+  'whose tests fail': (world) => {
+    world.failedTests = [{ ...bad, code: 'TEST_FAILED' }]
+  },
+}
+
+for (const [what, spoil] of Object.entries(refusals)) {
+  test(`a candidate ${what} is refused, and its transforms are let go of`, async () => {
+    const { reloader, story, world } = createBench()
+    await reloader.start()
+    world.bundle = 'b2'
+    spoil(world)
+    const result = await reloader.reload()
+    assert.deepEqual([result.outcome, result.generation], ['rejected', 1])
+    assert.match(String(result.diagnostics[0]?.code), /^(TEST_FAILED|TRANSFORM_NOT_LOADED)$/)
+    assert.deepEqual(story, ['open b1', 'open b2', 'release b2'])
+    assert.deepEqual(
+      reloader
+        .generations()
+        .map(({ state }) => state)
+        .sort(),
+      ['live', 'rejected'],
+    )
+  })
+}
+
+test('a candidate that cannot be bundled is refused with its place, and what would mend it is watched', async () => {
+  const sets: (readonly string[])[] = []
+  const { reloader, world } = createBench({
+    watch: () => ({
+      watch: (paths: readonly string[]) => void sets.push(paths),
+      configure: () => {},
+      close: async () => {},
+    }),
+  })
+  await reloader.start()
+  world.bundled = {
+    ok: false,
+    diagnostics: [{ ...bad, code: 'IMPORT_NOT_FOUND', place }],
+    watched: ['/missing.ts'],
+  }
+  const result = await reloader.reload()
+  assert.deepEqual([result.outcome, result.diagnostics[0]?.place], ['rejected', place])
+  assert.ok(sets.at(-1)?.includes('/missing.ts'))
+})
+
+test('failing tests are a warning where the operator does not require them, or nothing older could serve', async () => {
+  const { reloader, world } = createBench()
+  world.failedTests = [bad]
+  const first = await reloader.start()
+  assert.deepEqual([first.outcome, first.diagnostics[0]?.severity], ['live', 'warning'])
+  world.bundle = 'b2'
+  assert.equal((await reloader.reload()).outcome, 'rejected')
+  world.requireTests = false
+  const allowed = await reloader.reload()
+  assert.deepEqual([allowed.outcome, allowed.diagnostics[0]?.severity], ['live', 'warning'])
+})
+
+test('a look at the files changes nothing that serves, and lets go of what it opened', async () => {
+  const { reloader, story, world } = createBench({
+    prepare: () => ({ commit: () => void story.push('commit'), discard: () => void story.push('discard') }),
+  })
+  await reloader.start()
+  world.bundle = 'b2'
+  const { result, seen } = await reloader.tryReload(async ({ live, candidate }) => [
+    live.digest,
+    candidate.digest,
+  ])
+  assert.equal(result.outcome, 'live')
+  assert.deepEqual(seen, [reloader.current().snapshot.digest, result.digest])
+  assert.equal(reloader.current().generation, 1)
+  assert.deepEqual(story, ['open b1', 'commit', 'open b2', 'release b2'])
+  world.failedTests = [bad]
+  const refused = await reloader.tryReload(async () => assert.fail('there is nothing to look at'))
+  assert.deepEqual([refused.result.outcome, refused.seen], ['rejected', undefined])
+  assert.equal(reloader.generations().length, 1, 'a look is no reload, and leaves no record')
+})
+
+test('closing lets go of what serves', async () => {
+  const { reloader, story } = createBench()
+  await reloader.start()
+  await reloader.close()
+  assert.deepEqual(story, ['open b1', 'release b1'])
+})
