@@ -91,11 +91,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
   async function assemble(configuration: Configuration): Promise<Gateway> {
     const { settings } = configuration
-    const { log, setLevel, flush } = createLog({ ...settings.gateway.log, stream: options.logStream })
+    const ownedLog = createLog({ ...settings.gateway.log, stream: options.logStream })
+    const { log } = ownedLog
     let listened = false
     closers.push(() => {
       if (listened) log.info({ event: 'gateway-stopped' })
-      flush()
+      ownedLog.flush()
     })
     const mintId = createIdMinter(now)
     const randomId = createRandomIds()
@@ -150,15 +151,22 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       timers: { setTimeout, clearTimeout },
     })
     closers.push(() => dispatch.close())
+    const configure = () => {
+      const { gateway, history } = reloader.current().snapshot.settings
+      ownedLog.configure(gateway.log)
+      store.configure({ keepMs: history.keepMs, backlog: gateway.limits.backlog })
+    }
+    // What went live while the store was opened was told to nobody.
+    configure()
     reloader.subscribe((event) => {
       if (event.type !== 'snapshot-swapped') return
-      setLevel(reloader.current().snapshot.settings.gateway.log.level)
+      configure()
       dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
     })
 
     let draining = false
     const isDraining = () => draining
-    const app = createApp(settings.gateway.trustedProxies)
+    const app = createApp(() => reloader.current().snapshot.settings.gateway.trustedProxies)
     registerProbes(app, { store, isDraining })
     const traces = createIgnoredTraces()
     registerAdminSurface(app, { current: reloader.current, store, mintId, log, traceOf: traces.of })

@@ -320,6 +320,16 @@ test('tokens that are empty, or that no header can carry, are refused', async (c
   ])
 })
 
+test('proxies are addresses or ranges of them, and each that is not is named', async (context) => {
+  const text = 'gateway: { trustedProxies: [10.0.0.0/8, proxy.example, loopback] }\n'
+  assert.deepEqual(summary(await loadBad(context, text)), ['INVALID_VALUE 1:41'])
+  const { settings } = await loadGood(context, 'gateway: { trustedProxies: [10.0.0.0/8, "::1"] }\n')
+  assert.deepEqual(
+    settings.gateway.trustedProxies.map(({ address }) => address),
+    ['10.0.0.0', '::1'],
+  )
+})
+
 for (const [path, code] of Object.entries({
   '//': 'HOOK_PATH_ROOT',
   '/a/../b': 'INVALID_VALUE',

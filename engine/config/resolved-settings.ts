@@ -1,6 +1,7 @@
 /** Owns the last step to settings: absolute paths, milliseconds, and the few names that differ from the file's. */
 
 import { resolve } from 'node:path'
+import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { modelRules } from './models.ts'
@@ -21,6 +22,7 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
     gateway: {
       ...gatewayRest,
       ...(auth.token === undefined ? {} : { token: auth.token }),
+      trustedProxies: gateway.trustedProxies.flatMap((text) => parseAddressRange(text)),
       dataDir: resolve(folder, gateway.dataDir),
       log: { ...gateway.log },
       limits: { ...gateway.limits },

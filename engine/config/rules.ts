@@ -1,5 +1,6 @@
 /** Owns the rules of a configuration that go beyond the shape of single keys. */
 
+import { isAddressRange } from './address-range.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
 import type { Path } from './path.ts'
@@ -60,6 +61,20 @@ export const rules: readonly Rule[] = [
     reads: [['hooks', 'path']],
     *check({ hooks }) {
       yield* checkHookPath(normalHookPath(hooks.path))
+    },
+  },
+  {
+    reads: [['gateway', 'trustedProxies']],
+    *check({ gateway }) {
+      for (const [index, text] of gateway.trustedProxies.entries()) {
+        if (isAddressRange(text)) continue
+        yield {
+          path: ['gateway', 'trustedProxies', index],
+          code: 'INVALID_VALUE',
+          message: '`gateway.trustedProxies` holds what is neither an address nor a range of them',
+          hint: 'Write it as 10.0.0.7, 10.0.0.0/8 or fd00::/8, or take `loopback`, `linklocal` or `uniquelocal`.',
+        }
+      }
     },
   },
   {

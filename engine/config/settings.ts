@@ -1,5 +1,7 @@
 /** Owns the shape of a valid configuration: defaults filled in, references resolved, paths absolute, times in milliseconds. */
 
+import type { AddressRange } from './address-range.ts'
+
 export interface Settings {
   /** Absolute path of the configuration file. */
   readonly file: string
@@ -8,7 +10,8 @@ export interface Settings {
     readonly port: number
     /** Absent: there is no admin surface. */
     readonly token?: string
-    readonly trustedProxies: readonly string[]
+    /** Of what they say about their clients, the addresses are believed. */
+    readonly trustedProxies: readonly AddressRange[]
     /** Absolute. */
     readonly dataDir: string
     readonly store: string

@@ -8,13 +8,8 @@ import type { Settings } from '../config/settings.ts'
 const bootPaths = {
   'gateway.host': ['gateway', 'host'],
   'gateway.port': ['gateway', 'port'],
-  'gateway.trustedProxies': ['gateway', 'trustedProxies'],
   'gateway.dataDir': ['gateway', 'dataDir'],
   'gateway.store': ['gateway', 'store'],
-  'gateway.log.format': ['gateway', 'log', 'format'],
-  'gateway.limits.backlog': ['gateway', 'limits', 'backlog'],
-  'history.keep': ['history', 'keepMs'],
-  'agents.defaults.concurrency': ['agents', 'defaults', 'concurrency'],
 } as const
 
 export type BootKey = keyof typeof bootPaths

@@ -73,6 +73,7 @@ export interface SnapshotOptions {
   readonly hooks?: Partial<Snapshot['settings']['hooks']>
   readonly bodies?: 'none' | 'failed' | 'all'
   readonly endpoints?: Snapshot['endpoints']
+  readonly trustedProxies?: Snapshot['settings']['gateway']['trustedProxies']
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
 
@@ -88,7 +89,8 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     bodyTimeoutMs: 10_000,
     ...options.hooks,
   }
-  const settings = { hooks, history: { bodies: options.bodies ?? 'failed', keepMs: 1 } }
+  const gateway = { trustedProxies: options.trustedProxies ?? [] }
+  const settings = { gateway, hooks, history: { bodies: options.bodies ?? 'failed', keepMs: 1 } }
   return {
     digest: 'digest',
     settings: settings as unknown as Snapshot['settings'],
@@ -105,7 +107,7 @@ export async function openSurface(
   t: { after(end: () => Promise<void>): void },
   options: SnapshotOptions = {},
 ): Promise<SurfaceFixture> {
-  const app = createApp([])
+  const app = createApp(() => state.live.snapshot.settings.gateway.trustedProxies)
   const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
   const ignored: string[] = []
   const lines = createLogLines()

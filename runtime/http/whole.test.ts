@@ -48,7 +48,7 @@ async function openWhole(t: TestContext) {
     backlog: 100,
     historyMessages: 10,
   })
-  const app = createApp([])
+  const app = createApp(() => [])
   const quiet = { debug() {}, info() {}, warn() {}, error() {} }
   createHookSurface(app, {
     current: () => ({ generation: 3, snapshot: compiled.snapshot }),

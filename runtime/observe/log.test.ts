@@ -77,22 +77,59 @@ test('NO_COLOR takes the colour and nothing else', (t) => {
 for (const format of ['json', 'pretty'] as const) {
   test(`the level of ${format} lines can change at run time`, () => {
     const stream = createStream()
-    const { log, setLevel } = createLog({ level: 'warn', format, stream })
+    const { log, configure } = createLog({ level: 'warn', format, stream })
     log.info({ event: 'not-yet' })
-    setLevel('debug')
+    configure({ level: 'debug', format })
     log.debug({ event: 'now' })
-    setLevel('silent')
+    configure({ level: 'silent', format })
     log.error({ event: 'no-more' })
     assert.match(stream.text, /now/)
     assert.doesNotMatch(stream.text, /not-yet|no-more/)
   })
 }
 
+test('the format can change at run time, and back to what the target asks for', () => {
+  for (const [isTTY, shapes] of [
+    [false, ['json', 'pretty', 'json', 'json']],
+    [true, ['pretty', 'pretty', 'json', 'pretty']],
+  ] as const) {
+    const stream = createStream({ isTTY })
+    const { log, configure } = createLog({ level: 'info', stream })
+    const child = log.child({ part: 'child' })
+    for (const format of [undefined, 'pretty', 'json', undefined] as const) {
+      configure({ level: 'info', ...(format && { format }) })
+      child.info({ event: 'told' })
+    }
+    const seen = stream.text.trimEnd().split('\n')
+    assert.deepEqual(
+      seen.map((line) => (line.startsWith('{') ? 'json' : 'pretty')),
+      shapes,
+    )
+  }
+})
+
+test('a format that changes all the time loses, tears and overtakes no line of standard error', async () => {
+  const { err } = await outputOf(`
+    for (let number = 500; number < 3000; number++) {
+      if (number % 7 === 0) configure({ level: 'info', format: number % 2 ? 'pretty' : 'json' })
+      log.info({ event: 'counted', number })
+    }`)
+  const numbers = err
+    .trimEnd()
+    .split('\n')
+    .map((line) => /^(?:\{.*"number":(\d+)\}|\d\d:\d\d:\d\d {2}info {8}counted {2}number=(\d+))$/.exec(line))
+    .map((found) => Number(found?.[1] ?? found?.[2]))
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 3000 }, (_, number) => number),
+  )
+})
+
 /** What a process wrote to standard error until it ended. */
 async function outputOf(program: string): Promise<{ code: unknown; out: string; err: string }> {
   const source = `
     import { createLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)}
-    const { log, flush } = createLog({ level: 'info' })
+    const { log, configure, flush } = createLog({ level: 'info' })
     for (let number = 0; number < 500; number++) log.info({ event: 'counted', number })
     ${program}`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {

@@ -1,15 +1,19 @@
 /** Owns the log: pino records, as JSON lines or set for people. */
 
-import { type DestinationStream, destination, type Logger, pino } from 'pino'
-import { createLineBlocks } from './line-blocks.ts'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import { createPrettyStream } from './pretty.ts'
+import { createStandardError, type LogOutput } from './standard-error.ts'
 
 export type Log = Logger
 
-export interface LogOptions {
+/** What may change while lines are written. */
+export interface LogSettings {
   readonly level: string
   /** Absent: pretty on a terminal, else JSON. */
   readonly format?: 'pretty' | 'json'
+}
+
+export interface LogOptions extends LogSettings {
   /**
    * Where lines go. Default: standard error, so that standard output is the terminal channel's alone and
    * `reveille start 2>log` separates the two.
@@ -19,50 +23,48 @@ export interface LogOptions {
 
 export interface OwnedLog {
   readonly log: Log
-  /** Changes the level of lines from now on. */
-  setLevel(level: string): void
+  /** Other settings for the lines from now on; every line is whole, in one format, behind those before it. */
+  configure(settings: LogSettings): void
   /** Writes what is buffered; no line may be lost at exit. */
   flush(): void
 }
 
-/** How long a line waits for others to leave with, at most. */
-const passEveryMs = 100
+export function createLog({ stream, ...first }: LogOptions): OwnedLog {
+  const isTerminal = (stream ?? process.stderr).isTTY === true
+  const output = stream ? outputTo(stream) : createStandardError()
+  const json = { write: output.gather }
+  const pretty = createPrettyStream(output, { colour: isTerminal && useColour() })
+  let target = targetOf(first)
+  const log = pino(
+    { level: first.level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` },
+    { write: (line) => target.write(line) },
+  )
 
-export function createLog(options: LogOptions): OwnedLog {
-  const isTerminal = options.stream ? options.stream.isTTY === true : process.stderr.isTTY === true
-  if ((options.format ?? (isTerminal ? 'pretty' : 'json')) === 'pretty') {
-    const target = options.stream ?? process.stderr
-    const log = pino(
-      settings(options.level),
-      createPrettyStream(target, { colour: isTerminal && useColour() }),
-    )
-    return { log, setLevel: (level) => setLevel(log, level), flush() {} }
+  function targetOf({ format = isTerminal ? 'pretty' : 'json' }: LogSettings): DestinationStream {
+    return format === 'pretty' ? pretty : json
   }
-  if (options.stream) {
-    const log = pino(settings(options.level), options.stream)
-    return { log, setLevel: (level) => setLevel(log, level), flush() {} }
+
+  return {
+    log,
+    configure(settings) {
+      target = targetOf(settings)
+      log.level = settings.level
+    },
+    flush: output.flush,
   }
-  // Blocks make writes few enough to wait for; one that is not waited for can be overtaken by the last one.
-  const file = destination({ fd: 2, sync: true })
-  const blocks = createLineBlocks(file)
-  const timer = setInterval(blocks.pass, passEveryMs)
-  timer.unref()
-  const flush = () => {
-    blocks.pass()
-    file.flushSync()
-  }
-  // Before the destination's own: that one knows nothing of what has not been passed on.
-  process.prependOnceListener('exit', flush)
-  const log = pino(settings(options.level), blocks)
-  return { log, setLevel: (level) => setLevel(log, level), flush }
 }
 
-function settings(level: string) {
-  return { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` }
-}
-
-function setLevel(log: Log, level: string): void {
-  log.level = level
+/** Nothing gathers on the way to a stream of somebody else's. */
+function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
+  const write = (text: string) => stream.write(text)
+  return {
+    get columns() {
+      return stream.columns
+    },
+    write,
+    gather: write,
+    flush() {},
+  }
 }
 
 /** https://no-color.org: set to anything but the empty text, colour is off. */

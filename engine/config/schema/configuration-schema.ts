@@ -45,7 +45,8 @@ const gateway = section(
     ),
     trustedProxies: Type.Array(text(), {
       default: [],
-      description: 'Addresses or ranges of proxies whose X-Forwarded-For is believed.',
+      description:
+        'Addresses, ranges such as 10.0.0.0/8, or `loopback`, `linklocal` and `uniquelocal`: proxies whose X-Forwarded-For is believed.',
     }),
     dataDir: text({
       default: './data',

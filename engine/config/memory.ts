@@ -1,0 +1,110 @@
+/** Owns what is remembered of things that did not change: within one, and from load to load. */
+
+import { createHash } from 'node:crypto'
+import { freezeDeep } from './freeze-deep.ts'
+import { isSameTree } from './same-tree.ts'
+import { backgroundMs, takeTurn } from './turn.ts'
+
+/** What was made of one thing, by stage. It is forgotten together with the thing. */
+export type Stages = Map<unknown, { readonly inputs: readonly unknown[]; readonly made: unknown }>
+
+/** What `make` gave before, unless something else than these `inputs` went into it. It must depend on nothing else. */
+export function remember<Made>(
+  stages: Stages,
+  stage: unknown,
+  inputs: readonly unknown[],
+  make: () => Made,
+): Made {
+  const known = stages.get(stage)
+  if (known?.inputs.every((input, index) => input === inputs[index])) return known.made as Made
+  const made = make()
+  stages.set(stage, { inputs, made })
+  return made
+}
+
+/** A text, and the SHA-256 in hex of its UTF-16 units. */
+export interface KnownText {
+  readonly text: string
+  readonly digest: string
+}
+
+/** What one load leaves to the next: texts by their file, and whatever was made of a file, by kind and name. */
+interface Notes {
+  readonly texts: Map<string, KnownText>
+  readonly made: Map<string, unknown>
+}
+
+/**
+ * What loads remember for later ones. Two earlier loads are asked, the last one and the last that gave a configuration,
+ * so that an edit which is taken back costs nothing; what neither of them made is forgotten.
+ */
+export interface Memory {
+  /** The text of a file that holds `text` now, the same string as before where it is equal. */
+  text(file: string, text: string): Promise<KnownText>
+  /** What earlier loads noted, the last one's first. */
+  recall<Made>(kind: string, name: string): readonly Made[]
+  note(kind: string, name: string, made: unknown): void
+  /** Frozen; the very tree that an earlier load kept under this name, if it was the same. */
+  keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree
+}
+
+export interface Loads {
+  /** For one load. */
+  begin(): Memory
+  /** Of the load with this memory, once it is over. */
+  end(memory: Memory, isGood: boolean): void
+}
+
+export function createLoads(): Loads {
+  const notesOf = new WeakMap<Memory, Notes>()
+  let last: Notes | undefined
+  let good: Notes | undefined
+  return {
+    begin() {
+      const earlier = [...new Set([last, good])].filter((notes) => notes !== undefined)
+      const notes: Notes = { texts: new Map(), made: new Map() }
+      const memory = createMemory(notes, earlier)
+      notesOf.set(memory, notes)
+      return memory
+    },
+    end(memory, isGood) {
+      last = notesOf.get(memory)
+      if (isGood) good = last
+    },
+  }
+}
+
+function createMemory(notes: Notes, earlier: readonly Notes[]): Memory {
+  const recall = <Made>(kind: string, name: string): Made[] =>
+    earlier.map(({ made }) => made.get(`${kind} ${name}`) as Made).filter((made) => made !== undefined)
+  const note = (kind: string, name: string, made: unknown) => void notes.made.set(`${kind} ${name}`, made)
+  return {
+    async text(file, text) {
+      const known =
+        earlier.map(({ texts }) => texts.get(file)).find((one) => one?.text === text) ??
+        Object.freeze({ text, digest: await digestOf(text) })
+      notes.texts.set(file, known)
+      return known
+    },
+    recall,
+    note,
+    keep(kind, name, tree) {
+      const same = recall<typeof tree>(kind, name).find((one) => isSameTree(one, tree))
+      const kept = same ?? freezeDeep(tree)
+      note(kind, name, kept)
+      return kept
+    },
+  }
+}
+
+/** Characters between two questions for a turn. */
+const digestedAtOnce = 262_144
+
+async function digestOf(text: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (let start = 0; start < text.length; start += digestedAtOnce) {
+    await takeTurn(backgroundMs)
+    hash.update(text.slice(start, start + digestedAtOnce), 'utf16le')
+  }
+  return hash.digest('hex')
+}
