@@ -18,7 +18,7 @@ export interface WantedModule {
 /** A module with everything that it imports, in one file that is named after its content. */
 export interface Bundle {
   readonly module: string
-  /** SHA-256 in hex over the code, and over the content of whatever stays outside of it. */
+  /** SHA-256 in hex over the code, its source map, and the content of whatever stays outside of it. */
   readonly digest: string
   /** The `.mjs` file, with its source map beside it; absolute. */
   readonly file: string
@@ -32,6 +32,8 @@ export type Bundled =
       /** By module. */
       readonly bundles: ReadonlyMap<string, Bundle>
       readonly watched: readonly string[]
+      /** Absent: none. */
+      readonly warnings?: readonly Diagnostic[]
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
@@ -46,6 +48,8 @@ export interface BundleRequest {
 export interface Bundler {
   /** Never rejects for what an author can write. Modules whose inputs did not change are not bundled again. */
   bundle(request: BundleRequest): Promise<Bundled>
+  /** Deletes all bundles but those of these digests, and of the modules that were asked for last. */
+  sweep(keep: Iterable<string>): Promise<void>
   /** Lets go of the bundler's process. */
   close(): Promise<void>
 }

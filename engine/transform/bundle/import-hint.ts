@@ -1,0 +1,68 @@
+/** Owns the advice on an import that leads nowhere: a file of nearly that name, or what to install where. */
+
+import { readdir } from 'node:fs/promises'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+import { nearestName } from '../../config/nearest.ts'
+import { authorsTypesName } from './authors-types.ts'
+import { isScript } from './own-place.ts'
+import { foldersFrom, isRelative, leadsTo, packageOf } from './places.ts'
+
+/**
+ * @param folder of the file that imports
+ * @param shownFrom the folder that others are named from
+ */
+export async function hintForImport(specifier: string, folder: string, shownFrom: string): Promise<string> {
+  if (isRelative(specifier)) return hintForFile(specifier, folder, shownFrom)
+  if (specifier.startsWith('#')) return 'Names with `#` stand under `imports` in the nearest package.json.'
+  if (specifier.startsWith('@reveille/')) return `Transforms import \`${authorsTypesName}\`.`
+  const builtin = nearestName(specifier, builtinModules)
+  if (builtin !== undefined) return `Did you mean \`${builtin}\`?`
+  const home = await homeOf(folder, shownFrom)
+  return `Run \`npm install ${packageOf(specifier)}\` in ${shown(home, shownFrom)}.`
+}
+
+async function hintForFile(specifier: string, folder: string, shownFrom: string): Promise<string> {
+  const wanted = path.resolve(folder, specifier)
+  const below = path.dirname(wanted)
+  const names = await namesIn(below)
+  if (names === undefined) return `There is no folder ${shown(below, shownFrom)}.`
+  const near = nearestFile(path.basename(wanted), names)
+  if (near !== undefined) return `Did you mean \`${path.posix.join(path.posix.dirname(specifier), near)}\`?`
+  return `There is no such file in ${shown(below, shownFrom)}.`
+}
+
+/** Of names that may go with or without an extension. */
+export function nearestFile(name: string, candidates: readonly string[]): string | undefined {
+  const whole = nearestName(name, candidates)
+  if (whole !== undefined) return whole
+  const bare = new Map(candidates.map((each) => [bareName(each), each]))
+  return bare.get(nearestName(bareName(name), bare.keys()) ?? '')
+}
+
+function bareName(name: string): string {
+  return isScript(name) ? name.slice(0, -path.extname(name).length) : name
+}
+
+async function namesIn(folder: string): Promise<readonly string[] | undefined> {
+  try {
+    return await readdir(folder)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where npm would put a package for this folder: beside the nearest package.json of the operator's, else here. */
+async function homeOf(folder: string, shownFrom: string): Promise<string> {
+  for (const above of foldersFrom(folder)) {
+    if ((await leadsTo(path.join(above, 'package.json'))) !== null) return above
+    if (above === shownFrom) break
+  }
+  return folder
+}
+
+function shown(folder: string, shownFrom: string): string {
+  const relative = path.relative(shownFrom, folder)
+  if (relative === '') return 'the folder of the configuration'
+  return relative.startsWith('..') ? folder : `\`${relative.split(path.sep).join('/')}\``
+}

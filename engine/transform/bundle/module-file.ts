@@ -1,0 +1,95 @@
+/** Owns which file a module's name stands for, and that it lies within the transforms folder, links resolved. */
+
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { nearestFile } from './import-hint.ts'
+import { isScript } from './own-place.ts'
+import { leadsTo } from './places.ts'
+
+export type ModuleFile =
+  | {
+      readonly ok: true
+      /** Links resolved. */
+      readonly entry: string
+      /** Paths whose change may lead elsewhere. */
+      readonly watched: readonly string[]
+    }
+  | {
+      readonly ok: false
+      readonly code: 'TRANSFORM_NOT_FOUND' | 'TRANSFORM_OUTSIDE'
+      readonly message: string
+      readonly hint: string
+      readonly watched: readonly string[]
+    }
+
+const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
+/** Names that are looked through for one that may have been meant. */
+const mostNames = 1_000
+
+/** @param transformsDir as configured, for watching; `root` is the same, links resolved */
+export async function findModuleFile(
+  module: string,
+  transformsDir: string,
+  root: string,
+): Promise<ModuleFile> {
+  if (path.isAbsolute(module) || /^[a-z]+:/i.test(module) || module.split('/').includes('..')) {
+    return {
+      ok: false,
+      code: 'TRANSFORM_OUTSIDE',
+      message: `the transform \`${module}\` is outside of the transforms folder`,
+      hint: `Name a file below ${transformsDir}, relative to it.`,
+      watched: [],
+    }
+  }
+  const asked: string[] = []
+  for (const candidate of candidatesOf(module)) {
+    asked.push(path.join(transformsDir, candidate))
+    const entry = await leadsTo(path.join(root, candidate))
+    if (entry === null || !(await stat(entry)).isFile()) continue
+    if (!entry.startsWith(root + path.sep)) return linkedOutside(module, entry, asked)
+    return { ok: true, entry, watched: [...asked, entry] }
+  }
+  return {
+    ok: false,
+    code: 'TRANSFORM_NOT_FOUND',
+    message: `there is no transform \`${module}\` in ${transformsDir}`,
+    hint: await hintFor(module, root),
+    watched: asked,
+  }
+}
+
+function* candidatesOf(module: string): Iterable<string> {
+  yield module
+  if (isScript(module)) return
+  for (const extension of extensions) yield module + extension
+  for (const extension of extensions) yield path.join(module, `index${extension}`)
+}
+
+function linkedOutside(module: string, entry: string, watched: readonly string[]): ModuleFile {
+  return {
+    ok: false,
+    code: 'TRANSFORM_OUTSIDE',
+    message: `the transform \`${module}\` is a link to ${entry}, outside of the transforms folder`,
+    hint: 'Put the file itself there; what it imports may lie anywhere.',
+    watched,
+  }
+}
+
+async function hintFor(module: string, root: string): Promise<string> {
+  const names: string[] = []
+  await collect(root, '', names)
+  const near = nearestFile(module, names)
+  if (near !== undefined) return `Did you mean \`${near}\`?`
+  const first = `Write it with \`reveille init transform ${path.basename(module, path.extname(module))}\`.`
+  return names.length === 0 ? first : `There are ${names.slice(0, 10).join(', ')}. ${first}`
+}
+
+async function collect(folder: string, prefix: string, names: string[]): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (names.length >= mostNames || entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    if (entry.isDirectory()) await collect(path.join(folder, entry.name), `${prefix}${entry.name}/`, names)
+    else if (isScript(entry.name) && !/\.(?:test|d)\.[cm]?[jt]sx?$/.test(entry.name))
+      names.push(prefix + entry.name)
+  }
+}
