@@ -22,7 +22,7 @@ export type Files = Readonly<Record<string, string>>
 export interface Installation {
   readonly folder: string
   readonly gateway: Gateway
-  /** Everything that was logged, as JSON lines. */
+  /** Everything that was logged. */
   log(): string
   /** The lines of an event so far. */
   lines(event: string): readonly LogLine[]
@@ -102,7 +102,7 @@ export async function install(
     log: lines.text,
     lines: lines.of,
     line: lines.line,
-    write: (name, content) => write(folder, name, content),
+    write: (name, content) => writeInto(folder, name, content),
     post: (path, body, headers = {}) =>
       send({
         method: 'POST',
@@ -136,11 +136,12 @@ export async function install(
 export async function createFolder(t: TestContext, files: Files): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'reveille-test-')))
   atEnd(t, () => rm(folder, { recursive: true, force: true }))
-  for (const [name, content] of Object.entries(files)) await write(folder, name, content)
+  for (const [name, content] of Object.entries(files)) await writeInto(folder, name, content)
   return folder
 }
 
-async function write(folder: string, name: string, content: string): Promise<void> {
+/** Puts a file into the folder, in one step, as editors do; `{folder}` in it is the folder's path. */
+export async function writeInto(folder: string, name: string, content: string): Promise<void> {
   const file = join(folder, name)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(`${file}~`, content.replaceAll('{folder}', folder))
@@ -157,7 +158,8 @@ function createLines() {
     of: (event: string) => lines.filter((line) => line.event === event),
     write(line: string) {
       text += line
-      lines.push(JSON.parse(line) as LogLine)
+      // Lines that are set for people are there to be read as a text.
+      if (line.startsWith('{')) lines.push(JSON.parse(line) as LogLine)
       next.resolve()
       next = Promise.withResolvers()
     },

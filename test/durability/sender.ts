@@ -18,14 +18,17 @@ export function createSender(options: { url: string; token: string; connections:
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections })
   const acknowledged: Acknowledged[] = []
   const unexpected: string[] = []
+  let broken = 0
   let stopped = false
   let onFirst: (() => void) | undefined
 
   const lines = Array.from({ length: options.connections }, async () => {
     while (!stopped) {
       const answer = await post(options.next()).catch(() => undefined)
-      if (answer === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
-      else if (answer.status < 300) {
+      if (answer === undefined) {
+        broken++
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      } else if (answer.status < 300) {
         acknowledged.push(JSON.parse(answer.text) as Acknowledged)
         onFirst?.()
       } else if (answer.status !== 503) unexpected.push(`${answer.status} ${answer.text}`)
@@ -59,6 +62,8 @@ export function createSender(options: { url: string; token: string; connections:
   return {
     acknowledged,
     unexpected,
+    /** How many posts got no answer. */
+    broken: () => broken,
     /** Resolves with the next 2xx. */
     answered: () =>
       new Promise<void>((resolve) => {

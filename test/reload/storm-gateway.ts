@@ -1,0 +1,34 @@
+/** A gateway in a process of its own that can be asked what it holds in memory; its configuration is its argument. */
+
+import { createGateway } from '../../runtime/index.ts'
+
+const [configFile = ''] = process.argv.slice(2)
+const gateway = await createGateway({ configFile, env: {}, watch: true, logStream: { write: tell } })
+const url = await gateway.listen()
+process.send?.({ url })
+
+process.on('message', async (asked) => {
+  if (asked === 'memory') process.send?.({ memory: await measure() })
+  if (asked === 'stop') {
+    await gateway.close({ graceMs: 0 })
+    process.disconnect()
+  }
+})
+
+/** What is left after collections that were asked for. */
+async function measure() {
+  for (let round = 0; round < 3; round++) {
+    globalThis.gc?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return { held: heapUsed + external, rss }
+}
+
+/** Only what a test waits for. */
+function tell(line: string): void {
+  const { event, level, ...facts } = JSON.parse(line)
+  if (/^(snapshot-swapped|candidate-rejected|content-unchanged)$/.test(event) || level >= 50) {
+    process.send?.({ line: { event, ...facts } })
+  }
+}

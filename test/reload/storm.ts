@@ -1,0 +1,216 @@
+/** Owns the storm: a gateway under load whose files change without rest, every other time for the worse. */
+
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setInterval } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Page, RunRecord } from '../../runtime/store/port.ts'
+import { atEnd } from '../at-end.ts'
+import { createSender } from '../durability/sender.ts'
+import { createFolder, gatewayToken, hookToken, until, writeInto } from '../installation.ts'
+
+const gatewayProcess = fileURLToPath(new URL('./storm-gateway.ts', import.meta.url))
+const connections = 32
+const everyMs = 100
+
+/** The configuration bears a mark, and so does the transform: in one generation there is one pair of them. */
+function configuration(mark: number): string {
+  return `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+hooks:
+  enabled: true
+  token: ${hookToken}
+  mappings:
+    - id: mapping-${mark}
+      match: { path: build }
+      name: name-${mark}
+      message: "Build {{number}} of mark ${mark}"
+      deliver: false
+      wakeMode: next-heartbeat
+      transform: { module: mark.ts }
+agents: { defaults: { timeoutSeconds: ${1000 + mark} } }
+`
+}
+
+function transform(mark: number): string {
+  return `import { defineTransform } from '@reveille/engine/transform'
+export default defineTransform(({ base, payload }) => ({
+  message: \`\${base.message} by ${mark}\`,
+  sessionKey: \`hook:${mark}:\${payload.number}\`,
+}))
+`
+}
+
+const failingTest = `tests:
+  - name: what nobody says
+    request: { endpoint: build, body: { number: 1 } }
+    expect: { message: never }
+`
+
+/** In turn; one that is refused is followed by one that mends it. */
+const edits: readonly (readonly [file: string, content: (mark: number) => string])[] = [
+  ['reveille.yaml', (mark) => configuration(mark).replace('{{number}}', '{{number')],
+  ['reveille.yaml', configuration],
+  ['transforms/mark.ts', (mark) => transform(mark).replace('export default', 'export default default')],
+  ['transforms/mark.ts', transform],
+  ['transforms/mark.ts', (mark) => `throw new Error('mark ${mark}')\n`],
+  ['transforms/mark.ts', transform],
+  ['mappings/tested.yaml', () => failingTest],
+  ['mappings/tested.yaml', () => ''],
+]
+
+interface Line {
+  readonly event: string
+  readonly [fact: string]: unknown
+}
+
+interface Memory {
+  /** On the heap and beside it, after a collection. Bytes. */
+  readonly held: number
+  readonly rss: number
+}
+
+interface StormGateway {
+  readonly url: string
+  /** The log lines of an event so far. */
+  lines(event: string): readonly Line[]
+  /** Writes the edit with this number, from 0. */
+  edit(number: number): Promise<void>
+  memory(): Promise<Memory>
+}
+
+/** In a process of its own, beginning with everything good. */
+async function startGateway(t: TestContext): Promise<StormGateway> {
+  const folder = await createFolder(t, {
+    'reveille.yaml': configuration(0),
+    'transforms/mark.ts': transform(0),
+    'mappings/tested.yaml': '',
+  })
+  const child = fork(gatewayProcess, [join(folder, 'reveille.yaml')], { execArgv: ['--expose-gc'] })
+  const lines: Line[] = []
+  const told = Promise.withResolvers<string>()
+  let measured = Promise.withResolvers<Memory>()
+  child.on('message', (message: { url?: string; line?: Line; memory?: Memory }) => {
+    if (message.url) told.resolve(message.url)
+    if (message.line) lines.push(message.line)
+    if (message.memory) measured.resolve(message.memory)
+  })
+  const exit = once(child, 'exit').then(() => {
+    for (const waiting of [told, measured]) waiting.reject(new Error('the gateway ended'))
+  })
+  measured.promise.catch(() => {})
+  atEnd(t, async () => {
+    if (child.connected) child.send('stop')
+    await exit
+  })
+  return {
+    url: await told.promise,
+    lines: (event) => lines.filter((line) => line.event === event),
+    edit(number) {
+      const [file, content] = edits[number % edits.length] as (typeof edits)[number]
+      return writeInto(folder, file, content(number))
+    },
+    memory() {
+      measured = Promise.withResolvers()
+      child.send('memory')
+      return measured.promise
+    },
+  }
+}
+
+/** The marks that a run bears; one of the configuration, one of the transform. */
+function marksOf({ mapping, name, message, sessionKey, timeoutSeconds }: RunRecord): string {
+  const text = /^Build \d+ of mark (\d+) by (\d+)$/.exec(message)
+  const configured = [/^mapping-(\d+)$/.exec(String(mapping)), /^name-(\d+)$/.exec(String(name)), text]
+  const marks = new Set([...configured.map((found) => Number(found?.[1])), timeoutSeconds - 1000])
+  assert.equal(marks.size, 1, `one mark of the configuration in ${message}, ${mapping}, ${name}`)
+  assert.equal(/^hook:(\d+):\d+$/.exec(sessionKey)?.[1], text?.[2], 'one mark of the transform')
+  return `${text?.[1]} ${text?.[2]}`
+}
+
+async function* allRuns(url: string): AsyncIterable<RunRecord> {
+  for (let cursor = ''; ; ) {
+    const headers = { authorization: `Bearer ${gatewayToken}` }
+    const answer = await fetch(`${url}/api/runs?kind=run&limit=500${cursor}`, { headers })
+    const page = (await answer.json()) as Page<RunRecord>
+    yield* page.items
+    if (page.next === undefined) return
+    cursor = `&cursor=${page.next}`
+  }
+}
+
+/** `edits`: one every 100 ms. */
+export function testStorm(count: number): void {
+  test(`${count} good and bad edits, one every 100 ms, under load from ${connections} connections: no request fails, none mixes generations`, async (t) => {
+    const gateway = await startGateway(t)
+    let number = 0
+    const next = () => ({ path: '/hooks/build', body: { number: ++number } })
+    const sender = createSender({ url: gateway.url, token: hookToken, connections, next })
+    atEnd(t, () => sender.stop())
+    await sender.answered()
+    let edit = 0
+    for await (const _tick of setInterval(everyMs)) {
+      await gateway.edit(edit++)
+      if (edit === count) break
+    }
+    const last = edit - 1
+    // Whatever was overtaken, the last edit is looked at; the last of each eight brings no mark of its own.
+    await sender.answered()
+    await until(
+      () =>
+        gateway.lines('content-unchanged').length + gateway.lines('snapshot-swapped').length > 1
+          ? true
+          : undefined,
+      'reloads',
+    )
+    await sender.stop()
+    assert.deepEqual(sender.unexpected, [])
+    assert.equal(sender.broken(), 0, 'posts without an answer')
+
+    const marks = new Map<number, string>()
+    let runs = 0
+    for await (const run of allRuns(gateway.url)) {
+      runs++
+      const known = marks.get(run.generation) ?? marksOf(run)
+      marks.set(run.generation, known)
+      assert.equal(marksOf(run), known, `generation ${run.generation}`)
+    }
+    assert.equal(runs, sender.acknowledged.length)
+    const [swapped, rejected] = [gateway.lines('snapshot-swapped'), gateway.lines('candidate-rejected')]
+    assert.ok(swapped.length > last / 8, `${swapped.length} generations`)
+    assert.ok(rejected.length > last / 8, `${rejected.length} refusals`)
+    t.diagnostic(`${runs} runs; ${swapped.length} generations went live, ${rejected.length} were refused`)
+  })
+}
+
+/** `reloads`: how many go live between the two measurements. */
+export function testMemory(reloads: number, mostGrownBytes: number): void {
+  test(`${reloads} reloads under way hold no more memory than the first ones`, async (t) => {
+    const gateway = await startGateway(t)
+    const reloadTo = async (count: number) => {
+      for (let edit = 0; gateway.lines('snapshot-swapped').length < count; edit++) {
+        const before = gateway.lines('snapshot-swapped').length + gateway.lines('candidate-rejected').length
+        await gateway.edit(edit)
+        if (edit % edits.length >= edits.length - 2) continue
+        await until(
+          () =>
+            gateway.lines('snapshot-swapped').length + gateway.lines('candidate-rejected').length > before ||
+            undefined,
+          `what becomes of edit ${edit}`,
+        )
+      }
+    }
+    // Twenty generations are kept; with fewer, memory grows because they are.
+    await reloadTo(25)
+    const before = await gateway.memory()
+    await reloadTo(25 + reloads)
+    const after = await gateway.memory()
+    const grown = after.held - before.held
+    t.diagnostic(
+      `held ${(before.held / 1e6).toFixed(1)} MB after 25 reloads, ${(grown / 1e6).toFixed(2)} MB more after ${reloads} others; RSS ${(before.rss / 1e6).toFixed(0)} -> ${(after.rss / 1e6).toFixed(0)} MB`,
+    )
+    assert.ok(grown < mostGrownBytes, `${grown} bytes`)
+  })
+}
