@@ -42,7 +42,13 @@ export { createMemoryArchive, newestFirst } from './reload/memory-archive.ts'
 export type { ReloadEvent, ReloadListener, ReloadResult } from './reload/reload-event.ts'
 export { createReloader, type Reloader, type ReloaderOptions } from './reload/reloader.ts'
 export type { Trial as ReloadTrial } from './reload/trial.ts'
-export { createWatcher, type Watch, type Watcher, type WatchOptions } from './reload/watcher.ts'
+export {
+  createWatcher,
+  type Watch,
+  type Watcher,
+  type WatchOptions,
+  type WatchSettings,
+} from './reload/watcher.ts'
 export type { Randomness } from './resolve/admit.ts'
 export type {
   Action,

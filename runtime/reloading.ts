@@ -3,13 +3,19 @@
 import {
   CandidateError,
   type Configuration,
-  compileSnapshot,
+  createCompiler,
   createReloader,
   createWatcher,
+  type Diagnostic,
+  describeTestFailures,
   type Loaded,
   type Randomness,
   type Reloader,
+  type ReloaderOptions,
+  runTests,
+  type Snapshot,
 } from '@reveille/engine'
+import { trialSurface } from './http/index.ts'
 import { diagnosticsOf, type PluginHost, PluginSetupError } from './plugin/index.ts'
 
 export interface ReloadingOptions {
@@ -18,6 +24,8 @@ export interface ReloadingOptions {
   load(): Promise<Loaded>
   readonly plugins: PluginHost
   readonly randomness: Randomness
+  /** Bundles modules, and calls them. */
+  readonly transforms?: Required<Pick<ReloaderOptions, 'bundle' | 'openTransforms'>>
   readonly watch: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -27,23 +35,33 @@ export function createReloading(options: ReloadingOptions): Reloader {
   const { plugins, randomness, now } = options
   let unread: Configuration | undefined = options.first
   let candidate = options.first
+  const compiler = createCompiler({ randomness })
 
   return createReloader({
+    ...options.transforms,
+    boot: options.first.settings,
     async load() {
       const loaded = unread ? ({ ok: true, configuration: unread } as const) : await options.load()
       unread = undefined
       return loaded
     },
-    compile(configuration) {
+    compile(configuration, transforms) {
       candidate = configuration
       return located(candidate, () =>
-        compileSnapshot(configuration, plugins.catalog(configuration.settings), randomness),
+        compiler.compile(configuration, plugins.catalog(configuration.settings), transforms),
       )
     },
     prepare: (snapshot) => located(candidate, () => plugins.prepare(snapshot)),
+    test: runOwnTests,
     watch: options.watch ? createWatcher : undefined,
     now,
   })
+}
+
+/** Those of the operator's files: a preset's were run before it was published. */
+async function runOwnTests(configuration: Configuration, snapshot: Snapshot): Promise<Diagnostic[]> {
+  const tests = configuration.tests.filter(({ origin }) => origin.kind !== 'preset')
+  return describeTestFailures(await runTests({ tests, snapshot, surface: trialSurface }))
 }
 
 /** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */

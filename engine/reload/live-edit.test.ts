@@ -24,7 +24,7 @@ async function createBench(context: TestContext, folder: SampleFolder) {
     compile,
     watch: createWatcher,
     now: Date.now,
-    debounceMs: 20,
+    watchSettings: { debounceMs: 20 },
   })
   context.after(() => reloader.close())
   const told: ReloadEvent[] = []

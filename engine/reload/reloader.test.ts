@@ -62,7 +62,8 @@ function createBench(options: Partial<ReloaderOptions> = {}) {
     watch(watchOptions) {
       watching = watchOptions
       return {
-        watch: (paths) => sets.push([...paths]),
+        watch: (paths: readonly string[]) => sets.push([...paths]),
+        configure: () => {},
         close: async () => {
           closedWatcher = true
         },

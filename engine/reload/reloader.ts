@@ -24,7 +24,7 @@ import { createMemoryArchive } from './memory-archive.ts'
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
 import { createRounds } from './rounds.ts'
 import type { Trial } from './trial.ts'
-import type { Watch, Watcher } from './watcher.ts'
+import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
 /** Rounds given up in a row before one is finished. */
 const mostSuperseded = 5
@@ -34,8 +34,8 @@ export interface ReloaderOptions extends CandidateParts {
   readonly watch?: Watch
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
-  /** Milliseconds that files must rest before they are read again. Default: 50. */
-  readonly debounceMs?: number
+  /** Of `hooks.reload`; what is given here wins. */
+  readonly watchSettings?: WatchSettings
   /** Default: one that ends with the process. */
   readonly archive?: GenerationArchive
   /** The settings that the process was started with; what only a restart can change keeps their values. */
@@ -74,7 +74,7 @@ interface Serving {
 }
 
 export function createReloader(options: ReloaderOptions): Reloader {
-  const { now, debounceMs = 50, archive = createMemoryArchive() } = options
+  const { now, archive = createMemoryArchive() } = options
   const listeners = new Set<ReloadListener>()
   let serving: Serving | undefined
   let watcher: Watcher | undefined
@@ -229,6 +229,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       ...(back && { rolledBack: true }),
     })
     if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
+    watcher?.configure(watchSettings())
     await settle(() => candidate.commit())
     await settle(() => before?.candidate.retire())
     return { outcome: 'live', ok: true, generation, digest, tookMs, changes, diagnostics }
@@ -275,6 +276,11 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
   }
 
+  function watchSettings(): WatchSettings {
+    const { debounceMs, poll } = current().snapshot.settings.hooks.reload
+    return { debounceMs, poll, ...options.watchSettings }
+  }
+
   function refuseClosed(): void {
     if (closed) throw new Error('The reloader is closed')
   }
@@ -301,7 +307,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       const result = await reload()
       if (result.ok && !closed) {
         watcher ??= options.watch?.({
-          debounceMs,
+          ...watchSettings(),
           onChange: () => void (closed || reload()),
           onError: (error) => emit({ type: 'watch-failed', error }),
         })
