@@ -5,6 +5,7 @@
  */
 
 import { fileFact, isFileFact, isFolderFact, lookAt } from './fact.ts'
+import { createFacts } from './facts.ts'
 import type { FolderEvents } from './folder-events.ts'
 import { type SurveyOptions, takeSurvey } from './survey.ts'
 
@@ -22,7 +23,7 @@ export interface Baseline {
   isOrWasFolder(path: string): Promise<boolean>
 }
 
-export interface BaselineOptions extends SurveyOptions {
+export interface BaselineOptions extends Pick<SurveyOptions, 'now' | 'signal'> {
   /** Undefined where there are none. */
   events(): FolderEvents | undefined
 }
@@ -33,8 +34,8 @@ const mostRounds = 5
 const mostTouched = 1000
 
 export function createBaseline({ events, now, signal }: BaselineOptions): Baseline {
+  const facts = createFacts()
   let paths: ReadonlySet<string> = new Set()
-  let facts: Map<string, string> = new Map()
   let touched = new Set<string>()
   let isOutdated = true
 
@@ -43,25 +44,19 @@ export function createBaseline({ events, now, signal }: BaselineOptions): Baseli
     isOutdated = false
     touched = new Set()
     for (let round = 0; round < mostRounds; round++) {
-      const found = await takeSurvey(paths, { now, signal })
-      differs ||= isNews(found.facts)
-      facts = found.facts
+      const folders = await takeSurvey(paths, { facts, now, signal })
+      if (facts.conclude()) differs = true
       // What happened in a new folder before it was watched is not told: it is looked at once more.
-      if (!(await events()?.observe(found.folders))) break
+      if (!(await events()?.observe(folders))) break
     }
     return differs
-  }
-
-  function isNews(found: ReadonlyMap<string, string>): boolean {
-    for (const [path, fact] of found) if (facts.get(path) !== fact) return true
-    return false
   }
 
   /** False: it is no known file any more. */
   async function look(path: string): Promise<boolean> {
     const stats = isFileFact(facts.get(path)) ? await lookAt(path) : undefined
     if (typeof stats !== 'object' || !stats.isFile()) return false
-    facts.set(path, fileFact(stats, now()))
+    facts.replace(path, fileFact(stats, now()))
     return true
   }
 

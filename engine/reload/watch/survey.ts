@@ -1,6 +1,6 @@
 /**
- * Owns a survey: a look at everything that is watched, through links. It gives facts to compare with those of the
- * last one, and the folders in which the next change will happen.
+ * Owns a survey: a look at everything that is watched, through links. It brings the facts up to date, and tells the
+ * folders in which the next change will happen.
  *
  * A path is followed the way the system follows it. Every folder in which a link, the path's end, or the first name
  * that is missing stands, is a folder to observe; and so is the one above it, where its own replacement shows.
@@ -10,6 +10,7 @@ import type { Dirent, Stats } from 'node:fs'
 import { opendir, readlink } from 'node:fs/promises'
 import { basename, dirname, join, parse, resolve } from 'node:path'
 import { fileFact, folderFact, lookAt } from './fact.ts'
+import type { Facts } from './facts.ts'
 import { isRelevantFile, isRelevantFolder } from './relevance.ts'
 
 export interface ObservedFolder {
@@ -21,14 +22,9 @@ export interface ObservedFolder {
   whole: boolean
 }
 
-export interface Survey {
-  /** By real path. A path with another fact has changed; one that has none any more is watched no more. */
-  readonly facts: Map<string, string>
-  /** By real path. */
-  readonly folders: ReadonlyMap<string, ObservedFolder>
-}
-
 export interface SurveyOptions {
+  /** By real path: a path with another fact has changed. */
+  readonly facts: Pick<Facts, 'set'>
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   /** Ends the survey between two looks. */
@@ -48,9 +44,14 @@ const atOnce = 8
 const mostLinks = 40
 const deepestFolder = 16
 
-/** @throws the signal's reason */
-export async function takeSurvey(paths: Iterable<string>, { now, signal }: SurveyOptions): Promise<Survey> {
-  const facts = new Map<string, string>()
+/**
+ * @returns the folders to observe, by real path
+ * @throws the signal's reason
+ */
+export async function takeSurvey(
+  paths: Iterable<string>,
+  { facts, now, signal }: SurveyOptions,
+): Promise<ReadonlyMap<string, ObservedFolder>> {
   const folders = new Map<string, ObservedFolder>()
   const identities = new Map<string, string>()
   /** Folders by the path that names them -> their real paths. */
@@ -117,20 +118,19 @@ export async function takeSurvey(paths: Iterable<string>, { now, signal }: Surve
     if (observed.whole) return
     observed.whole = true
     facts.set(folder.path, folderFact(folder.stats))
-    let count = 0
     const within: Found[] = []
     try {
-      for await (const entries of batches(await opendir(folder.path, { bufferSize: 256 }))) {
+      const names = await list(folder.path)
+      for (const some of slices(names)) {
         signal.throwIfAborted()
-        count += entries.length
-        const ends = await Promise.all(entries.map(({ name }) => look(folder.path, name)))
+        const ends = await Promise.all(some.map((name) => look(folder.path, name)))
         for (const [index, found] of ends.entries()) {
           if (found?.stats.isDirectory()) within.push(found)
-          else if (found && isRelevantFile(entries[index]?.name ?? '')) noteWithin(folder.path, found)
+          else if (found && isRelevantFile(some[index] ?? '')) noteWithin(folder.path, found)
         }
       }
       // A new name is a new fact; that one is gone shows in their number.
-      facts.set(join(folder.path, '*'), String(count))
+      facts.set(join(folder.path, '*'), String(names.length))
     } catch (error) {
       signal.throwIfAborted()
       facts.set(join(folder.path, '*'), `${(error as NodeJS.ErrnoException).code}`)
@@ -144,11 +144,9 @@ export async function takeSurvey(paths: Iterable<string>, { now, signal }: Surve
     else note(found)
   }
 
-  const named = [...paths]
-  for (let next = 0; next < named.length; next += atOnce) {
+  for (const some of slices([...paths])) {
     signal.throwIfAborted()
-    const ends = await Promise.all(named.slice(next, next + atOnce).map((path) => reach(path)))
-    for (const found of ends) {
+    for (const found of await Promise.all(some.map((path) => reach(path)))) {
       if (!found) continue
       note(found)
       if (found.stats.isDirectory()) await walk(found, 0)
@@ -157,21 +155,24 @@ export async function takeSurvey(paths: Iterable<string>, { now, signal }: Surve
   for (const folder of [...folders.keys()]) {
     if (dirname(folder) !== folder) observe(dirname(folder), basename(folder))
   }
-  return { facts, folders }
+  return folders
 }
 
-/** The relevant entries of a folder, some at a time. What its kind is, is not always known. */
-async function* batches(entries: AsyncIterable<Dirent>): AsyncGenerator<readonly Dirent[]> {
-  let batch: Dirent[] = []
-  for await (const entry of entries) {
-    const { name } = entry
-    const isRelevant =
-      (!entry.isDirectory() && isRelevantFile(name)) || (!entry.isFile() && isRelevantFolder(name))
-    if (!isRelevant) continue
-    batch.push(entry)
-    if (batch.length < atOnce) continue
-    yield batch
-    batch = []
+/** The relevant names in a folder, read some at a time: ten thousand at once would hold up the event loop. */
+async function list(folder: string): Promise<string[]> {
+  const names: string[] = []
+  for await (const entry of await opendir(folder, { bufferSize: 256 })) {
+    if (isRelevant(entry)) names.push(entry.name)
   }
-  yield batch
+  return names
+}
+
+/** What kind an entry is of, is not always known; a link may lead to either. */
+function isRelevant(entry: Dirent): boolean {
+  const { name } = entry
+  return (!entry.isDirectory() && isRelevantFile(name)) || (!entry.isFile() && isRelevantFolder(name))
+}
+
+function* slices<Item>(list: readonly Item[]): Generator<readonly Item[]> {
+  for (let next = 0; next < list.length; next += atOnce) yield list.slice(next, next + atOnce)
 }
