@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import {
@@ -12,14 +13,16 @@ import {
   rehearsalPlugin,
   until,
 } from '../installation.ts'
+import { goFile, startsFile } from '../rehearsal-plugin/runners.ts'
 
 const limit = { timeout: 15_000 }
 
 /** What stands between the braces of each section. */
 interface Sections {
   readonly gateway?: string
-  readonly level?: string
+  readonly log?: string
   readonly adminToken?: string
+  readonly history?: string
   readonly hooks?: string
   readonly channels?: string
   readonly agents?: string
@@ -29,13 +32,15 @@ const board = 'board: { folder: "{folder}" }'
 
 function configured({
   gateway = 'port: 0',
-  level = 'debug',
+  log = 'level: debug, format: json',
   adminToken = gatewayToken,
+  history = '',
   hooks = `enabled: true, token: ${hookToken}`,
   channels = board,
   agents = 'route: { channel: board, to: team }',
 }: Sections): string {
-  return `gateway: { ${gateway}, auth: { token: ${adminToken} }, log: { level: ${level} } }
+  return `gateway: { ${gateway}, auth: { token: ${adminToken} }, log: { ${log} } }
+history: { ${history} }
 hooks: { ${hooks} }
 plugins: ["${rehearsalPlugin}"]
 channels: { ${channels} }
@@ -51,7 +56,10 @@ async function open(t: TestContext, sections: Sections = {}) {
     async edit(changed: Sections) {
       const before = installed.gateway.current().generation
       await installed.write('reveille.yaml', configured(changed))
-      await until(() => installed.gateway.current().generation > before || undefined, 'the next generation')
+      await until(
+        () => installed.gateway.current().generation !== before || undefined,
+        'the other generation',
+      )
     },
   }
 }
@@ -113,26 +121,26 @@ test('the log level applies to the lines after the change', limit, async (t) => 
     return lines('request-accepted').length
   }
   assert.equal(await accepted(), 1)
-  await edit({ level: 'error' })
+  await edit({ log: 'level: error, format: json' })
   assert.equal(await accepted(), 1)
-  await edit({ level: 'info' })
+  await edit({ log: 'level: info, format: json' })
   assert.equal(await accepted(), 2)
 })
 
 test('agents.route sends the replies after the change elsewhere', limit, async (t) => {
   const installed = await open(t)
   const { post, ended, edit, read } = installed
-  const run = async () => {
+  const runOne = async () => {
     const { body } = await post('/hooks/agent', { message: 'hi', wakeMode: 'next-heartbeat' })
     await ended(body['runId'])
   }
-  await run()
+  await runOne()
   await edit({ agents: 'route: { channel: board, to: others }' })
   await until(
     async () => (await read<{ route: { to: string } }>('/api/route')).route.to === 'others' || undefined,
     'the new route',
   )
-  await run()
+  await runOne()
   assert.deepEqual(
     (await installed.board()).map(({ to }) => to),
     ['team', 'others'],
@@ -141,14 +149,107 @@ test('agents.route sends the replies after the change elsewhere', limit, async (
 
 test('a channel that is configured while the gateway runs takes replies at once', limit, async (t) => {
   const installed = await open(t, { channels: '', agents: '' })
-  const run = { message: 'hi', channel: 'board', to: 'team', wakeMode: 'next-heartbeat' }
-  const refused = await installed.post('/hooks/agent', run)
+  const toBoard = { message: 'hi', channel: 'board', to: 'team', wakeMode: 'next-heartbeat' }
+  const refused = await installed.post('/hooks/agent', toBoard)
   assert.deepEqual([refused.status, refused.body['code']], [400, 'CHANNEL_NOT_CONFIGURED'])
   await installed.edit({ agents: '' })
-  const { status, body } = await installed.post('/hooks/agent', run)
+  const { status, body } = await installed.post('/hooks/agent', toBoard)
   assert.equal(status, 202)
   const { reply } = await installed.ended(body['runId'])
   assert.deepEqual(await installed.board(), [{ to: 'team', text: reply }])
+})
+
+test('the format of the log applies to the lines after the change', limit, async (t) => {
+  const installed = await open(t)
+  const { edit, lines, log } = installed
+  await installed.post('/hooks/wake', wake)
+  await edit({ log: 'level: debug, format: pretty' })
+  await installed.post('/hooks/wake', wake)
+  assert.equal(lines('request-accepted').length, 1)
+  assert.match(log(), /\n\d\d:\d\d:\d\d {2}accepted {4}\/wake/)
+  await edit({ log: 'level: debug' })
+  await installed.post('/hooks/wake', wake)
+  assert.equal(lines('request-accepted').length, 2, 'no terminal')
+  assert.doesNotMatch(log(), /restart/)
+})
+
+/** A runner that does nothing until the test lets it. */
+const patient = (concurrency: number) =>
+  `defaults: { runner: patient, concurrency: ${concurrency} }, runners: { patient: { kind: patient, folder: "{folder}" } }`
+const run = { message: 'hi', wakeMode: 'next-heartbeat', deliver: false }
+
+async function openPatient(t: TestContext) {
+  const installed = await open(t, { agents: patient(1) })
+  const started = async () =>
+    (await readFile(join(installed.folder, startsFile), 'utf8').catch(() => '')).split('\n').length - 1
+  return {
+    ...installed,
+    started,
+    untilStarted: (count: number) =>
+      until(async () => ((await started()) >= count ? true : undefined), `${count} turns under way`),
+  }
+}
+
+test('agents.defaults.concurrency starts more turns, or lets those under way end first', limit, async (t) => {
+  const { post, ended, edit, write, started, untilStarted, lines } = await openPatient(t)
+  const ids = []
+  for (let count = 0; count < 4; count++) ids.push((await post('/hooks/agent', run)).body['runId'])
+  await untilStarted(1)
+  await edit({ agents: patient(3) })
+  await untilStarted(3)
+  await edit({ agents: patient(1) })
+  assert.equal(await started(), 3)
+  await write(goFile, '*\n')
+  for (const id of ids) await ended(id)
+  assert.deepEqual(lines('restart-required'), [])
+})
+
+test('gateway.limits.backlog opens and closes the door at once', limit, async (t) => {
+  const { post, edit, lines } = await openPatient(t)
+  const backlog = (limit: number) =>
+    edit({ gateway: `port: 0, limits: { backlog: ${limit} }`, agents: patient(1) })
+  const statusAndCode = async () => {
+    const { status, body } = await post('/hooks/agent', run)
+    return [status, body['code']]
+  }
+  assert.deepEqual(await statusAndCode(), [202, undefined])
+  await backlog(1)
+  assert.deepEqual(await statusAndCode(), [503, 'BACKLOG'])
+  await backlog(2)
+  assert.deepEqual(await statusAndCode(), [202, undefined])
+  assert.deepEqual(await statusAndCode(), [503, 'BACKLOG'])
+  assert.deepEqual(lines('restart-required'), [])
+})
+
+test('a shorter history.keep is acted upon at once', limit, async (t) => {
+  const mappings = 'mappings: [{ match: { path: quiet, when: "false" }, action: wake, text: x }]'
+  const hooks = `enabled: true, token: ${hookToken}, ${mappings}`
+  const { post, ask, edit, lines } = await open(t, { hooks })
+  const { body, headers } = await post('/hooks/quiet', {})
+  assert.equal(body['outcome'], 'ignored')
+  const becomes = (wanted: number) =>
+    until(async () => {
+      const { status } = await ask(`/api/requests/${headers['x-request-id']}`)
+      return status === wanted ? true : undefined
+    }, `its request to be answered with ${wanted}`)
+  await becomes(200)
+  await edit({ hooks, history: 'keep: 1ms' })
+  await becomes(404)
+  assert.deepEqual(lines('restart-required'), [])
+})
+
+test('gateway.trustedProxies decides who the client is from the next request on', limit, async (t) => {
+  const { post, line, edit, lines } = await open(t)
+  const client = async () => {
+    const { body } = await post('/hooks/wake', wake, { 'x-forwarded-for': '203.0.113.7' })
+    return (await line('request-accepted', ({ requestId }) => requestId === body['requestId']))['client']
+  }
+  assert.equal(await client(), '127.0.0.1')
+  await edit({ gateway: 'port: 0, trustedProxies: [loopback]' })
+  assert.equal(await client(), '203.0.113.7')
+  await edit({ gateway: 'port: 0, trustedProxies: [10.0.0.0/8]' })
+  assert.equal(await client(), '127.0.0.1')
+  assert.deepEqual(lines('restart-required'), [])
 })
 
 test('boot-only keys keep their values and are named as waiting for a restart', limit, async (t) => {
