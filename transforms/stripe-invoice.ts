@@ -36,7 +36,7 @@ export default defineTransform(({ payload }: TransformContext<InvoiceEvent>) => 
     case 'invoice.finalization_failed':
       return ask(
         payload,
-        prompt`could not be sent: ${invoice.last_finalization_error?.message ?? 'no reason given'}`,
+        prompt`could not be sent: ${invoice.last_finalization_error?.message ?? prompt`no reason was given`}`,
       )
     case 'invoice.marked_uncollectible':
       return ask(payload, prompt`was given up as uncollectible.`)
