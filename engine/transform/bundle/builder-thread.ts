@@ -1,7 +1,8 @@
 /** Owns the thread that bundles: it loads the bundler and holds its process, so that the gateway's own thread never waits. */
 
 import { parentPort } from 'node:worker_threads'
-import { buildModule, endBundling } from './module-build.ts'
+import { endProcesses, noteProcesses } from './bundler-process.ts'
+import { buildModule } from './module-build.ts'
 import type { BundleOrder, BundleOutcome } from './outcome.ts'
 
 export type ToThread =
@@ -13,9 +14,13 @@ export type FromThread =
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
   | { readonly type: 'ended' }
 
+noteProcesses()
+let isEnding = false
+
 parentPort?.on('message', async (message: ToThread) => {
   if (message.type === 'end') {
-    await endBundling()
+    isEnding = true
+    await endProcesses()
     answer({ type: 'ended' })
     parentPort?.close()
     return
@@ -32,8 +37,9 @@ parentPort?.on('message', async (message: ToThread) => {
 async function buildPatiently(order: BundleOrder): Promise<BundleOutcome> {
   try {
     return await buildModule(order)
-  } catch {
-    await endBundling()
+  } catch (error) {
+    if (isEnding) throw error
+    await endProcesses()
     return buildModule(order)
   }
 }

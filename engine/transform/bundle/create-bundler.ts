@@ -31,6 +31,14 @@ interface ModuleResult {
   readonly watched: readonly string[]
 }
 
+/** What modules that are bundled together share. */
+interface Round {
+  /** `transformsDir` and the configuration's folder, links resolved. */
+  readonly root: string
+  readonly shownFrom: string
+  readonly inspection: Inspection
+}
+
 export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOptions): Bundler {
   const building = builder ?? createBuilder({ idleMs })
   const inspector = createInspector()
@@ -45,7 +53,7 @@ export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOpti
   async function bundleModule(
     wanted: WantedModule,
     request: BundleRequest,
-    round: { readonly root: string; readonly inspection: Inspection },
+    round: Round,
   ): Promise<ModuleResult> {
     const { module, place } = wanted
     const { root, inspection } = round
@@ -62,8 +70,8 @@ export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOpti
     if (known && (await stillHolds(known, { ...wantedRecord, exports: wanted.exports }, inspection)))
       return resultOf(module, known, found.watched, request)
 
-    const order = { module, entry, exports: wanted.exports, root, shownFrom: request.folder, folder }
-    const outcome = await building.build(order)
+    const { shownFrom } = round
+    const outcome = await building.build({ module, entry, exports: wanted.exports, root, shownFrom, folder })
     if (!outcome.ok) {
       const diagnostics = outcome.diagnostics.map((each) => ({ ...each, place: each.place ?? place }))
       return { diagnostics, watched: [...found.watched, ...outcome.watched] }
@@ -113,7 +121,8 @@ export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOpti
       const root = await resolveFolder(transformsDir)
       if (root === undefined) return folderMissing(request)
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const round = { root, inspection: inspector.begin() }
+      const shownFrom = (await resolveFolder(request.folder)) ?? request.folder
+      const round = { root, shownFrom, inspection: inspector.begin() }
       const results = await Promise.all(
         modules.map((wanted) =>
           limit(() =>
@@ -124,7 +133,7 @@ export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOpti
         ),
       )
       shelf.keepRecords(modules.map(({ module }) => `${root}\0${module}`))
-      return gather(results)
+      return gather(results, { root, transformsDir })
     },
     sweep: (keep) => shelf.sweep(keep),
     close: () => building.close(),
@@ -185,10 +194,21 @@ function notBundled({ module, place }: WantedModule, transformsDir: string, erro
   }
 }
 
-function gather(results: readonly ModuleResult[]): Bundled {
+function gather(
+  results: readonly ModuleResult[],
+  { root, transformsDir }: { readonly root: string; readonly transformsDir: string },
+): Bundled {
+  /** As the operator calls it, whatever links lead there. */
+  const called = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
   // A file that several modules import is told once.
   const told = new Map(
-    results.flatMap(({ diagnostics }) => diagnostics).map((each) => [JSON.stringify(each), each]),
+    results
+      .flatMap(({ diagnostics }) => diagnostics)
+      .map(({ place, ...rest }) => ({
+        ...rest,
+        ...(place && { place: { ...place, file: called(place.file) } }),
+      }))
+      .map((each) => [JSON.stringify(each), each]),
   )
   const diagnostics = [...told.values()]
   const watched = [...new Set(results.flatMap((result) => result.watched))]

@@ -28,7 +28,8 @@ async function hintForFile(specifier: string, folder: string, shownFrom: string)
   const names = await namesIn(below)
   if (names === undefined) return `There is no folder ${shown(below, shownFrom)}.`
   const near = nearestFile(path.basename(wanted), names)
-  if (near !== undefined) return `Did you mean \`${path.posix.join(path.posix.dirname(specifier), near)}\`?`
+  if (near !== undefined)
+    return `Did you mean \`${specifier.slice(0, specifier.lastIndexOf('/') + 1)}${near}\`?`
   return `There is no such file in ${shown(below, shownFrom)}.`
 }
 

@@ -20,17 +20,23 @@ export async function describeMessage(
   const place = placeOf(message.location)
   const notes = message.notes.filter(({ text }) => !addressedToOthers.test(text))
   const [, specifier] = /^Could not resolve "(.*)"$/s.exec(message.text) ?? []
-  const isImport = specifier !== undefined || message.text.startsWith('No matching export ')
+  const [, exporter, name] = /^No matching export in "(.*)" for import "(.*)"$/s.exec(message.text) ?? []
   const advice =
     specifier !== undefined && place && notes.length === 0
       ? await hintForImport(specifier, path.dirname(place.file), shownFrom)
       : notes.map((note) => sentenceOf(note, shownFrom)).join(' ')
   return {
     severity,
-    code: isImport ? 'TRANSFORM_IMPORT' : 'TRANSFORM_SOURCE',
-    message: specifier === undefined ? message.text : `the import \`${specifier}\` leads nowhere`,
+    code: specifier === undefined && name === undefined ? 'TRANSFORM_SOURCE' : 'TRANSFORM_IMPORT',
+    message: messageOf(),
     ...(place && { place }),
     ...(advice !== '' && { hint: advice }),
+  }
+
+  function messageOf(): string {
+    if (specifier !== undefined) return `the import \`${specifier}\` leads nowhere`
+    if (exporter !== undefined) return `\`${path.relative(shownFrom, exporter)}\` has no export \`${name}\``
+    return message.text
   }
 }
 

@@ -131,8 +131,3 @@ async function sign(
 async function discard(code: string): Promise<void> {
   await Promise.all([code, `${code}.map`].map((file) => rm(file, { force: true })))
 }
-
-/** For those who call the bundler once and go: its process ends. */
-export async function endBundling(): Promise<void> {
-  await esbuild.stop()
-}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createBuilder } from './builder.ts'
+import type { BundleOrder } from './outcome.ts'
+
+async function createOrder(t: TestContext): Promise<BundleOrder> {
+  const root = await mkdtemp(path.join(tmpdir(), 'reveille-builder-'))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  const folder = path.join(root, 'data')
+  await mkdir(folder)
+  const entry = path.join(root, 'a.ts')
+  await writeFile(entry, 'export default () => 1')
+  return { module: 'a.ts', entry, exports: ['default'], root, shownFrom: root, folder }
+}
+
+/** Of this process; where the system tells. */
+async function children(): Promise<readonly number[]> {
+  const tasks = await readdir('/proc/self/task')
+  const lists = tasks.map((task) => readFile(`/proc/self/task/${task}/children`, 'utf8').catch(() => ''))
+  return (await Promise.all(lists)).flatMap((list) => list.trim().split(/\s+/).filter(Boolean).map(Number))
+}
+
+const seesChildren = { skip: process.platform !== 'linux' }
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const patience = AbortSignal.timeout(30_000)
+  while (!(await holds())) {
+    patience.throwIfAborted()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+test("orders are met side by side, and closing ends the bundler's process", seesChildren, async (t) => {
+  const order = await createOrder(t)
+  const builder = createBuilder({ idleMs: 60_000 })
+  const outcomes = await Promise.all([1, 2, 3].map(() => builder.build(order)))
+  assert.deepEqual(
+    outcomes.map(({ ok }) => ok),
+    [true, true, true],
+  )
+  assert.equal((await children()).length, 1)
+  await builder.close()
+  await until(async () => (await children()).length === 0)
+  await assert.rejects(builder.build(order), /closed/)
+})
+
+test(
+  'a builder that rests lets its process go, and starts another for the next order',
+  seesChildren,
+  async (t) => {
+    const order = await createOrder(t)
+    const builder = createBuilder({ idleMs: 1 })
+    t.after(() => builder.close())
+    assert.ok((await builder.build(order)).ok)
+    await until(async () => (await children()).length === 0)
+    assert.ok((await builder.build(order)).ok)
+  },
+)
+
+test("a bundler's process that is killed costs no order", seesChildren, async (t) => {
+  const order = await createOrder(t)
+  const builder = createBuilder({ idleMs: 60_000 })
+  t.after(() => builder.close())
+  await builder.build(order)
+  for (const child of await children()) process.kill(child, 'SIGKILL')
+  assert.ok((await builder.build(order)).ok)
+})
+
+test('closing fails the orders under way', async (t) => {
+  const order = await createOrder(t)
+  const builder = createBuilder({ idleMs: 60_000 })
+  const answer = builder.build(order).then(
+    () => 'built',
+    (error) => error.message,
+  )
+  await builder.close()
+  assert.match(await answer, /^(?:built|the bundling thread ended)$/)
+})
+
+test('what cannot be written is no fault of the author', async (t) => {
+  const order = await createOrder(t)
+  const builder = createBuilder({ idleMs: 60_000 })
+  t.after(() => builder.close())
+  await assert.rejects(builder.build({ ...order, folder: path.join(order.entry, 'below a file') }))
+})

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { test } from 'node:test'
+import { formatDiagnostic } from '../../config/diagnostic/diagnostic-text.ts'
+import { createTransforms } from './fixture.ts'
+
+test("a syntax error is told at the author's line and column, beyond letters of several bytes", async (t) => {
+  const { diagnose, folder } = await createTransforms(t, {
+    'transforms/a.ts': 'export default () => 1\nconst text: string = "日本é" + )\n',
+  })
+  const [diagnostic, ...others] = await diagnose('a.ts')
+  assert.deepEqual(others, [])
+  assert.deepEqual(diagnostic && formatDiagnostic(diagnostic, folder).split('\n'), [
+    'transforms/a.ts:2:30: error: Unexpected ")" [TRANSFORM_SOURCE]',
+    '  2 | const text: string = "日本é" + )',
+    '    |                                ^',
+  ])
+})
+
+test('an error keeps its place in a file that asks where it is', async (t) => {
+  const { diagnose } = await createTransforms(t, {
+    'transforms/import.ts': `interface Gone { a: string }
+
+
+import { one } from './none.ts'
+export default (gone: Gone) => [one, import.meta.dirname]`,
+    'transforms/syntax.ts': '\n\nconst here = import.meta.dirname + )',
+  })
+  const [missing, syntax, ...others] = await diagnose('import.ts', 'syntax.ts')
+  assert.deepEqual(others, [])
+  assert.deepEqual([missing?.place?.line, missing?.place?.column], [4, 21])
+  assert.equal(missing?.place?.text, "import { one } from './none.ts'")
+  assert.deepEqual([syntax?.place?.line, syntax?.place?.column], [3, 36])
+})
+
+test('an import that leads nowhere is told with its name and what to do', async (t) => {
+  const { diagnose } = await createTransforms(t, {
+    'transforms/a.ts': `
+      import a from 'lodahs/get'
+      import b from './lib/titel'
+      import c from './lip/title.ts'
+      import d from '../nearby'
+      import e from 'fs/promise'
+      import f from '@reveille/engine'
+      import g from '#own'
+      import h from 'known/hidden'
+      export default () => [a, b, c, d, e, f, g, h]`,
+    'transforms/lib/title.ts': '',
+    'transforms/node_modules/known/package.json': '{"exports":{".":"./index.js"}}',
+  })
+  const told = (await diagnose('a.ts')).map(({ code, message, hint }) => {
+    assert.equal(code, 'TRANSFORM_IMPORT')
+    return [message, hint]
+  })
+  assert.deepEqual(told, [
+    ['the import `lodahs/get` leads nowhere', 'Run `npm install lodahs` in `transforms`.'],
+    ['the import `./lib/titel` leads nowhere', 'Did you mean `./lib/title.ts`?'],
+    ['the import `./lip/title.ts` leads nowhere', 'There is no folder `transforms/lip`.'],
+    ['the import `../nearby` leads nowhere', 'There is no such file in the folder of the configuration.'],
+    ['the import `fs/promise` leads nowhere', 'Did you mean `fs/promises`?'],
+    ['the import `@reveille/engine` leads nowhere', 'Transforms import `@reveille/engine/transform`.'],
+    ['the import `#own` leads nowhere', 'Names with `#` stand under `imports` in the nearest package.json.'],
+    [
+      'the import `known/hidden` leads nowhere',
+      `The path "./hidden" is not exported by package "known" (${path.join('transforms/node_modules/known/package.json')}:1:12).`,
+    ],
+  ])
+})
+
+test('a package is installed beside the nearest package.json', async (t) => {
+  const { diagnose } = await createTransforms(t, {
+    'package.json': '{}',
+    'transforms/deep/a.ts': 'export { default } from "@scope/absent/part"',
+  })
+  const [told] = await diagnose('deep/a.ts')
+  assert.equal(told?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
+})
+
+test('a name that a file does not export is told with the one that was meant', async (t) => {
+  const { diagnose } = await createTransforms(t, {
+    'transforms/a.ts': 'import { titel } from "./lib.ts"\nexport default () => titel',
+    'transforms/lib.ts': 'export const title = 1',
+  })
+  const [told] = await diagnose('a.ts')
+  assert.equal(told?.code, 'TRANSFORM_IMPORT')
+  assert.equal(told?.message, '`transforms/lib.ts` has no export `titel`')
+  assert.match(told?.hint ?? '', /Did you mean to import "title" instead/)
+  assert.deepEqual([told?.place?.line, told?.place?.column], [1, 10])
+})
+
+test('a file that several modules import is told once, and a type error is none', async (t) => {
+  const { diagnose } = await createTransforms(t, {
+    'transforms/a.ts': 'import "./lib.ts"\nconst text: string = 1; export default () => text',
+    'transforms/b.ts': 'import "./lib.ts"',
+    'transforms/lib.ts': 'export const = 1',
+  })
+  assert.equal((await diagnose('a.ts', 'b.ts')).length, 1)
+})
+
+test('a long line is told by its part', async (t) => {
+  const { diagnose } = await createTransforms(t, { 'transforms/a.js': `${'f();'.repeat(5_000)})` })
+  const { place } = (await diagnose('a.js'))[0] ?? {}
+  assert.equal(place?.column, 20_001)
+  assert.ok(place.text.length <= 1_000)
+  assert.equal(place.text[(place.caret ?? 0) - 1], ')')
+})
+
+test('what the bundler only wonders at is a warning, told again for a bundle that is used again', async (t) => {
+  const { bundle, restart, built } = await createTransforms(t, {
+    'transforms/a.ts': 'export default (a: unknown) => typeof a === "strin" || -0 === a',
+    'transforms/node_modules/odd/index.js': 'export default typeof x === "strin"',
+    'transforms/b.ts': 'export { default } from "odd"',
+  })
+  const first = await bundle('a.ts', 'b.ts')
+  assert.ok(first.ok)
+  assert.deepEqual(
+    first.warnings?.map(({ severity, place }) => [severity, path.basename(place?.file ?? ''), place?.column]),
+    [
+      ['warning', 'a.ts', 45],
+      ['warning', 'a.ts', 56],
+    ],
+  )
+  const again = restart()
+  const second = await again.bundle('a.ts', 'b.ts')
+  assert.deepEqual(second.ok && second.warnings, first.warnings)
+  assert.deepEqual([built.length, again.built.length], [2, 0])
+})
+
+test("what is not the author's fault is told as such", async (t) => {
+  const builder = { build: () => Promise.reject(new Error('no room')), close: async () => {} }
+  const { diagnose, write } = await createTransforms(t, {}, builder)
+  await write({ 'transforms/a.ts': '' })
+  const [told] = await diagnose('a.ts')
+  assert.equal(told?.code, 'TRANSFORM_NOT_BUNDLED')
+  assert.equal(told?.message, 'the transform `a.ts` could not be bundled: no room')
+})

@@ -1,0 +1,114 @@
+/** Owns a folder of transforms that is bundled for real, and counts how often; used by tests only. */
+
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
+import type { Bundle, Bundled, Bundler, WantedModule } from '../port.ts'
+import type { Builder } from './builder.ts'
+import { createBundler } from './create-bundler.ts'
+import { buildModule } from './module-build.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a bundle exports is the test's knowledge
+type Namespace = Record<string, any>
+
+export interface Transforms {
+  /** The configuration's folder; `transforms` and `data` are in it. */
+  readonly folder: string
+  readonly bundler: Bundler
+  /** Names of the modules that were bundled so far, in that order. */
+  readonly built: string[]
+  write(files: Readonly<Record<string, string>>): Promise<void>
+  bundle(...modules: readonly (string | Partial<WantedModule>)[]): Promise<Bundled>
+  /** Bundles one module that must be good. */
+  bundleOne(module: string, exports?: readonly string[]): Promise<Bundle>
+  /** What a host would import. */
+  load(module: string, exports?: readonly string[]): Promise<Namespace>
+  /** What is told of modules that must not be good; errors first. */
+  diagnose(...modules: readonly string[]): Promise<readonly Diagnostic[]>
+  /** As after a restart. */
+  restart(builder?: Builder): Transforms
+}
+
+const limits = { timeoutMs: 5_000, memoryMb: 128, concurrency: 4 }
+
+/** @param files by their paths from the configuration's folder */
+export async function createTransforms(
+  t: Pick<TestContext, 'after'>,
+  files: Readonly<Record<string, string>>,
+  builder?: Builder,
+): Promise<Transforms> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille transforms-')))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const transforms = open(folder, builder)
+  await transforms.write(files)
+  return transforms
+}
+
+/** The same work as in the thread, without starting one. */
+function buildHere(built: string[]): Builder {
+  return {
+    build(order) {
+      built.push(order.module)
+      return buildModule(order)
+    },
+    close: async () => {},
+  }
+}
+
+function open(folder: string, builder?: Builder): Transforms {
+  const built: string[] = []
+  const bundler = createBundler({
+    folder: path.join(folder, 'data', 'transforms'),
+    builder: builder ?? buildHere(built),
+  })
+  const place = { file: path.join(folder, 'reveille.yaml'), line: 7, column: 20, text: '' }
+
+  const transforms: Transforms = {
+    folder,
+    bundler,
+    built,
+    async write(files) {
+      for (const [name, content] of Object.entries(files)) {
+        await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
+        await writeFile(path.join(folder, name), content)
+      }
+    },
+    bundle: (...modules) =>
+      bundler.bundle({
+        modules: modules.map((module) => ({
+          module: '',
+          exports: ['default'],
+          place,
+          limits,
+          ...(typeof module === 'string' ? { module } : module),
+        })),
+        transformsDir: path.join(folder, 'transforms'),
+        folder,
+      }),
+    async bundleOne(module, exports = ['default']) {
+      const bundled = await transforms.bundle({ module, exports })
+      assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
+      return bundled.bundles.get(module) ?? assert.fail(`no bundle of ${module}`)
+    },
+    async load(module, exports) {
+      const { file } = await transforms.bundleOne(module, exports)
+      return import(pathToFileURL(file).href)
+    },
+    async diagnose(...modules) {
+      const bundled = await transforms.bundle(...modules)
+      return bundled.ok ? assert.fail('nothing is wrong') : bundled.diagnostics
+    },
+    restart: (another) => open(folder, another),
+  }
+  return transforms
+}
+
+/** A builder for those who must not need one. */
+export const noBuilder: Builder = {
+  build: ({ module }) => Promise.reject(new Error(`${module} was bundled`)),
+  close: async () => {},
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { rename, rm, symlink } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { createTransforms } from './fixture.ts'
+
+test('a module outside of the transforms folder is refused, however it is named', async (t) => {
+  const { diagnose, folder } = await createTransforms(t, {
+    'outside.ts': 'export default () => 1',
+    'transforms/a.ts': '',
+    'transforms-too/a.ts': '',
+  })
+  const names = [
+    '../outside.ts',
+    '../transforms-too/a.ts',
+    path.join(folder, 'outside.ts'),
+    'file:outside.ts',
+  ]
+  for (const { code, place } of await diagnose(...names)) {
+    assert.equal(code, 'TRANSFORM_OUTSIDE')
+    assert.equal(place?.line, 7)
+  }
+  assert.equal((await diagnose(...names)).length, names.length)
+})
+
+test('a link may not lead out of the transforms folder, nor one in the way to it; one within may lead anywhere', async (t) => {
+  const { diagnose, load, folder } = await createTransforms(t, {
+    'outside/a.ts': 'export default () => 1',
+    'transforms/real.ts': 'export { default } from "./shared/a.ts"',
+    'transforms/deep/.keep': '',
+  })
+  const at = (name: string) => path.join(folder, name)
+  await symlink(at('outside/a.ts'), at('transforms/out.ts'))
+  await symlink(at('outside'), at('transforms/shared'))
+  await symlink('../real.ts', at('transforms/deep/in.ts'))
+  const told = await diagnose('out.ts', 'shared/a.ts')
+  assert.deepEqual(
+    told.map(({ code }) => code),
+    ['TRANSFORM_OUTSIDE', 'TRANSFORM_OUTSIDE'],
+  )
+  assert.match(told[0]?.message ?? '', /`out\.ts` is a link to .*\/outside\/a\.ts/)
+  assert.equal((await load('deep/in.ts')).default(), 1)
+})
+
+test('the transforms folder itself may be a link, and diagnostics call it by its own name', async (t) => {
+  const { diagnose, load, folder } = await createTransforms(t, {
+    'elsewhere/good.ts': 'export default () => 1',
+    'elsewhere/bad.ts': 'export default (',
+  })
+  await symlink(path.join(folder, 'elsewhere'), path.join(folder, 'transforms'))
+  assert.equal((await load('good.ts')).default(), 1)
+  assert.equal((await diagnose('bad.ts'))[0]?.place?.file, path.join(folder, 'transforms', 'bad.ts'))
+})
+
+test('a folder that is swapped as Kubernetes swaps a mounted one is followed', async (t) => {
+  const { load, folder } = await createTransforms(t, {
+    'transforms/..one/a.ts': 'export { value as default } from "./lib.ts"',
+    'transforms/..one/lib.ts': 'export const value = 1',
+    'transforms/..two/a.ts': 'export { value as default } from "./lib.ts"',
+    'transforms/..two/lib.ts': 'export const value = 2',
+  })
+  const at = (name: string) => path.join(folder, 'transforms', name)
+  await symlink('..one', at('..data'))
+  await symlink('..data/a.ts', at('a.ts'))
+  assert.equal((await load('a.ts')).default, 1)
+  await symlink('..two', at('..next'))
+  await rename(at('..next'), at('..data'))
+  await rm(at('..one'), { recursive: true })
+  assert.equal((await load('a.ts')).default, 2)
+})
+
+test('a missing module is told where it is named, with the nearest or all of the names', async (t) => {
+  const { bundle, diagnose, folder } = await createTransforms(t, {
+    'transforms/review.ts': '',
+    'transforms/review.test.ts': '',
+    'transforms/deep/notes.md': '',
+    'transforms/node_modules/revue/revue.ts': '',
+  })
+  const [near, far] = await diagnose('revue.ts', 'invoice')
+  assert.equal(near?.message, `there is no transform \`revue.ts\` in ${path.join(folder, 'transforms')}`)
+  assert.deepEqual([near?.place?.line, near?.place?.column, near?.hint], [7, 20, 'Did you mean `review.ts`?'])
+  assert.equal(far?.hint, 'There are review.ts. Write it with `reveille init transform invoice`.')
+  const bundled = await bundle('invoice')
+  assert.ok(bundled.watched.includes(path.join(folder, 'transforms', 'invoice.ts')))
+})
+
+test('a missing folder is told once, with what makes one', async (t) => {
+  const { bundle, folder, write } = await createTransforms(t, {})
+  const bundled = await bundle('a.ts', 'b.ts')
+  assert.ok(!bundled.ok)
+  assert.equal(bundled.diagnostics.length, 1)
+  assert.match(
+    bundled.diagnostics[0]?.message ?? '',
+    /^there is no folder .*\/transforms to take the transform `a\.ts` from/,
+  )
+  assert.match(bundled.diagnostics[0]?.hint ?? '', /`reveille init transform NAME`/)
+  assert.ok(bundled.watched.includes(path.join(folder, 'transforms')))
+  assert.deepEqual((await bundle()).ok, true, 'a configuration without transforms needs no folder')
+  await write({ 'transforms/a.ts': '', 'transforms/b.ts': '' })
+  assert.ok((await bundle('a.ts', 'b.ts')).ok)
+})
