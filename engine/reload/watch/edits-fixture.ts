@@ -1,0 +1,263 @@
+/**
+ * Owns the ways in which editors, version control, installers and platforms change files. Each is a layout of files
+ * and steps, and after each step the watched paths say something else than before.
+ */
+
+import { cp, mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import type { SampleFolder } from '../../config/sample-folder.ts'
+
+export interface EditKind {
+  readonly name: string
+  readonly files: Readonly<Record<string, string>>
+  /** What files cannot say: links. */
+  prepare?(folder: SampleFolder): Promise<unknown>
+  /** Relative to the folder. */
+  readonly watched: readonly string[]
+  readonly steps: readonly ((folder: SampleFolder) => Promise<unknown>)[]
+}
+
+const file = 'etc/reveille.yaml'
+const files = { [file]: 'first', 'etc/mappings/a.yaml': 'first', 'etc/mappings/deep/b.json': 'first' }
+const watched = [file, 'etc/.env', 'etc/mappings', 'etc/transforms']
+
+async function saveInOneStep(path: string, content: string): Promise<void> {
+  await writeFile(`${path}.tmp~`, content)
+  await rename(`${path}.tmp~`, path)
+}
+
+/** As vim does with `backup` and `writebackup`: a probe, a backup by renaming, the file anew, the backup gone. */
+async function saveLikeVim({ at }: SampleFolder, content: string): Promise<void> {
+  await writeFile(at('etc/mappings/.a.yaml.swp'), 'b0VIM')
+  await writeFile(at('etc/mappings/4913'), '')
+  await rm(at('etc/mappings/4913'))
+  await rename(at('etc/mappings/a.yaml'), at('etc/mappings/a.yaml~'))
+  await writeFile(at('etc/mappings/a.yaml'), content)
+  await rm(at('etc/mappings/a.yaml~'))
+  await rm(at('etc/mappings/.a.yaml.swp'))
+}
+
+/** As Kubernetes does for a mounted ConfigMap: a new folder, and the link `..data` that changes in one step. */
+async function mountConfigMap({ at, write }: SampleFolder, from: number | undefined, to: number) {
+  await write(`etc/mappings/..2026_${to}/a.yaml`, `version ${to}`)
+  await symlink(`..2026_${to}`, at('etc/mappings/..data_tmp'))
+  await rename(at('etc/mappings/..data_tmp'), at('etc/mappings/..data'))
+  if (from !== undefined) await rm(at(`etc/mappings/..2026_${from}`), { recursive: true })
+}
+
+async function pointTo({ at }: SampleFolder, link: string, target: string): Promise<void> {
+  await symlink(target, at(`${link}.new`))
+  await rename(at(`${link}.new`), at(link))
+}
+
+async function replaceFolder({ at }: SampleFolder, name: string, content: string): Promise<void> {
+  await cp(at(name), at('next'), { recursive: true })
+  for (const path of ['a.yaml', 'mappings/a.yaml', 'etc/mappings/a.yaml']) {
+    if (await isFile(at(`next/${path}`))) await writeFile(at(`next/${path}`), content)
+  }
+  await rm(at('previous'), { recursive: true, force: true })
+  await rename(at(name), at('previous'))
+  await rename(at('next'), at(name))
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isFile(),
+    () => false,
+  )
+}
+
+/** As `cp -p` and `touch -r` do: the same length and the same time, another content. */
+async function editWithoutTrace(path: string, content: string): Promise<void> {
+  const { atime, mtime } = await stat(path)
+  await writeFile(path, content)
+  await utimes(path, atime, mtime)
+}
+
+const manyNames = Array.from({ length: 100 }, (_, index) => `etc/mappings/team-${index % 3}/${index}.yaml`)
+
+/** As version control does: each file removed and written anew. */
+async function checkOut({ at, write }: SampleFolder, branch: string): Promise<void> {
+  for (const [index, name] of manyNames.entries()) {
+    await rm(at(name), { force: true })
+    if (branch !== 'small' || index % 2 === 0) await write(name, `${branch} ${index}`)
+  }
+}
+
+export const editKinds: readonly EditKind[] = [
+  {
+    name: 'a file that is emptied and written again',
+    files,
+    watched,
+    steps: ['second', 'third'].map(
+      (content) =>
+        ({ at }) =>
+          writeFile(at('etc/mappings/a.yaml'), content),
+    ),
+  },
+  {
+    name: 'a file that is saved in one step',
+    files,
+    watched,
+    steps: [
+      ({ at }) => saveInOneStep(at(file), 'second'),
+      ({ at }) => saveInOneStep(at(file), 'third'),
+      ({ at }) => saveInOneStep(at('etc/mappings/deep/b.json'), 'second'),
+    ],
+  },
+  {
+    name: 'an editor that backs up by renaming',
+    files,
+    watched,
+    steps: ['second', 'third'].map((content) => (folder) => saveLikeVim(folder, content)),
+  },
+  {
+    name: 'an edit that keeps length and time',
+    files,
+    watched,
+    steps: ['other', 'third'].map(
+      (content) =>
+        ({ at }) =>
+          editWithoutTrace(at(file), content),
+    ),
+  },
+  {
+    name: 'a file that grows in pieces',
+    files,
+    watched,
+    steps: [
+      async ({ at }) => {
+        await writeFile(at(file), '')
+        for (let piece = 0; piece < 20; piece++) await writeFile(at(file), `piece ${piece}\n`, { flag: 'a' })
+      },
+    ],
+  },
+  {
+    name: 'a file that comes, goes and comes back',
+    files,
+    watched,
+    steps: [
+      ({ write }) => write('etc/.env', 'A=1'),
+      ({ at }) => rm(at('etc/.env')),
+      ({ write }) => write('etc/.env', 'A=2'),
+      ({ at }) => rm(at('etc/mappings/a.yaml')),
+    ],
+  },
+  {
+    name: 'a checkout of a hundred files',
+    files: { ...files, ...Object.fromEntries(manyNames.map((name) => [name, 'first'])) },
+    watched,
+    steps: [(folder) => checkOut(folder, 'small'), (folder) => checkOut(folder, 'large')],
+  },
+  {
+    name: 'folders that come with their files',
+    files,
+    watched,
+    steps: [
+      ({ write }) => write('etc/transforms/lib/deep/x.ts', 'first'),
+      ({ write }) => write('etc/transforms/lib/deep/x.ts', 'second'),
+      async ({ at }) => {
+        await mkdir(at('aside/folder'), { recursive: true })
+        await writeFile(at('aside/folder/c.yaml'), 'moved in')
+        await rename(at('aside'), at('etc/mappings/moved'))
+      },
+      ({ at }) => writeFile(at('etc/mappings/moved/folder/c.yaml'), 'edited'),
+    ],
+  },
+  {
+    name: 'a folder that is deleted and created again',
+    files,
+    watched,
+    steps: [
+      async ({ at, write }) => {
+        await rm(at('etc/mappings'), { recursive: true })
+        await write('etc/mappings/a.yaml', 'second')
+      },
+      ({ write }) => write('etc/mappings/a.yaml', 'third'),
+      ({ at }) => rm(at('etc/mappings'), { recursive: true }),
+      ({ write }) => write('etc/mappings/a.yaml', 'fourth'),
+    ],
+  },
+  {
+    name: 'a folder that another one is moved over',
+    files,
+    watched,
+    steps: ['second', 'third'].map((content) => (folder) => replaceFolder(folder, 'etc/mappings', content)),
+  },
+  {
+    name: 'the folder of the configuration deleted and created again, and replaced',
+    files,
+    watched,
+    steps: [
+      async ({ at, write }) => {
+        await rm(at('etc'), { recursive: true })
+        await write(file, 'second')
+      },
+      ({ write }) => write('etc/mappings/a.yaml', 'second'),
+      (folder) => replaceFolder(folder, 'etc', 'third'),
+      ({ at }) => writeFile(at(file), 'third'),
+    ],
+  },
+  {
+    name: 'a swapped ConfigMap',
+    files: { [file]: 'first' },
+    watched,
+    async prepare(folder) {
+      await mountConfigMap(folder, undefined, 1)
+      await symlink('..data/a.yaml', folder.at('etc/mappings/a.yaml'))
+    },
+    steps: [2, 3, 4].map((version) => (folder) => mountConfigMap(folder, version - 1, version)),
+  },
+  {
+    name: 'a link above the configuration that is pointed elsewhere',
+    files: { 'releases/1/etc/reveille.yaml': 'one', 'releases/2/etc/reveille.yaml': 'two' },
+    prepare: (folder) => pointTo(folder, 'current', 'releases/1'),
+    watched: ['current/etc/reveille.yaml', 'current/etc/mappings'],
+    steps: [
+      (folder) => pointTo(folder, 'current', 'releases/2'),
+      ({ write }) => write('releases/2/etc/mappings/a.yaml', 'first'),
+      (folder) => pointTo(folder, 'current', 'releases/1'),
+      ({ write }) => write('releases/1/etc/reveille.yaml', 'edited'),
+    ],
+  },
+  {
+    name: 'a folder that is linked into a watched one',
+    files: { ...files, 'shared/s.yaml': 'first', 'other/s.yaml': 'other' },
+    prepare: ({ at }) => symlink('../../shared', at('etc/mappings/shared')),
+    watched,
+    steps: [
+      ({ write }) => write('shared/s.yaml', 'second'),
+      ({ write }) => write('shared/new.yaml', 'first'),
+      (folder) => pointTo(folder, 'etc/mappings/shared', '../../other'),
+      ({ write }) => write('other/s.yaml', 'second'),
+    ],
+  },
+  {
+    name: 'a file that becomes a folder and a file again',
+    files,
+    watched,
+    steps: [
+      async ({ at, write }) => {
+        await rm(at(file))
+        await write(`${file}/within.yaml`, 'first')
+      },
+      async ({ at, write }) => {
+        await rm(at(file), { recursive: true })
+        await write(file, 'second')
+      },
+    ],
+  },
+  {
+    name: 'a package that is installed anew',
+    files: { 'node_modules/left/index.js': 'first', 'node_modules/left/lib/pad.js': 'first' },
+    watched: ['node_modules/left/index.js', 'node_modules/left/lib/pad.js'],
+    steps: [
+      async ({ at, write }) => {
+        await rename(at('node_modules/left'), at('node_modules/.left-1'))
+        await write('node_modules/left/index.js', 'second')
+        await write('node_modules/left/lib/pad.js', 'first')
+        await rm(at('node_modules/.left-1'), { recursive: true })
+      },
+      ({ write }) => write('node_modules/left/lib/pad.js', 'second'),
+    ],
+  },
+]

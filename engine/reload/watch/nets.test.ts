@@ -1,0 +1,136 @@
+/**
+ * Each net by itself sees every kind of edit. What is held is that a hint comes after which a read gives the final
+ * state, as a load would read it; a watcher without nets sees none, so the check can fail.
+ */
+
+import assert from 'node:assert/strict'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import test, { type TestContext } from 'node:test'
+import { createSampleFolder, type SampleFolder } from '../../config/sample-folder.ts'
+import { createWatcher, type WatchOptions } from '../watcher.ts'
+import { type EditKind, editKinds } from './edits-fixture.ts'
+import { type CreateFolderEvents, createFolderEvents } from './folder-events.ts'
+
+const never = Number.POSITIVE_INFINITY
+const noEvents: CreateFolderEvents = () => ({ observe: async () => false, close: async () => {} })
+/** Fails where a folder is to be watched: who polls needs no events. */
+const forbiddenEvents: CreateFolderEvents = () => ({
+  async observe(folders) {
+    assert.equal(folders.size, 0)
+    return false
+  },
+  close: async () => {},
+})
+
+const nets: Record<string, Partial<WatchOptions>> = {
+  events: { scanMs: never, createEvents: createFolderEvents },
+  scans: { scanMs: 20, createEvents: noEvents },
+  polling: { scanMs: never, poll: true, pollMs: 20, createEvents: forbiddenEvents },
+}
+
+/** Everything that the watched paths say, as somebody reads it who follows links. */
+async function read(folder: SampleFolder, paths: readonly string[]): Promise<string> {
+  const said: string[] = []
+  async function add(name: string): Promise<void> {
+    const path = folder.at(name)
+    try {
+      if ((await stat(path)).isDirectory()) {
+        for (const entry of (await readdir(path)).sort()) {
+          if (/^[^.].*(?<!~)$/.test(entry)) await add(join(name, entry))
+        }
+      } else said.push(`${name}: ${await readFile(path, 'utf8')}`)
+    } catch (error) {
+      said.push(`${name}: ${(error as NodeJS.ErrnoException).code}`)
+    }
+  }
+  for (const name of paths) await add(name)
+  return said.join('\n')
+}
+
+/** A watcher, and what whoever follows its hints has read last. */
+function createReader(
+  context: TestContext,
+  folder: SampleFolder,
+  kind: EditKind,
+  net: Partial<WatchOptions>,
+) {
+  let seen: string | undefined
+  let next = Promise.withResolvers<void>()
+  let isReading = false
+  let isAgain = false
+  /** One at a time, and once more for hints that come meanwhile: as the reloader loads. */
+  async function load(): Promise<void> {
+    isAgain = isReading
+    if (isReading) return
+    isReading = true
+    seen = await read(folder, kind.watched)
+    isReading = false
+    next.resolve()
+    next = Promise.withResolvers()
+    if (isAgain) await load()
+  }
+  const watcher = createWatcher({
+    debounceMs: 10,
+    onChange: () => void load(),
+    onError: (error) => assert.fail(String(error)),
+    ...net,
+  })
+  context.after(() => watcher.close())
+  watcher.watch(kind.watched.map(folder.at))
+  return {
+    seen: () => seen,
+    async sees(expected: string): Promise<void> {
+      while (seen !== expected) await next.promise
+    },
+  }
+}
+
+async function createPlace(context: TestContext, kind: EditKind): Promise<SampleFolder> {
+  const folder = await createSampleFolder(context, kind.files)
+  await kind.prepare?.(folder)
+  return folder
+}
+
+const limit = { timeout: 60_000, concurrency: true }
+
+for (const [name, net] of Object.entries(nets)) {
+  test(`${name} alone see`, limit, async (suite) => {
+    await Promise.all(
+      editKinds.map((kind) =>
+        suite.test(kind.name, async (context) => {
+          const folder = await createPlace(context, kind)
+          const reader = createReader(context, folder, kind, net)
+          let before = await read(folder, kind.watched)
+          await reader.sees(before)
+          for (const step of kind.steps) {
+            await step(folder)
+            const after = await read(folder, kind.watched)
+            assert.notEqual(after, before, 'a step changes what is said')
+            await reader.sees(after)
+            before = after
+          }
+        }),
+      ),
+    )
+  })
+}
+
+test('without any net nothing is seen, so that the checks above can fail', limit, async (suite) => {
+  await Promise.all(
+    editKinds.map((kind) =>
+      suite.test(kind.name, async (context) => {
+        const folder = await createPlace(context, kind)
+        const witness = createReader(context, folder, kind, {})
+        const crippled = createReader(context, folder, kind, { scanMs: never, createEvents: noEvents })
+        const first = await read(folder, kind.watched)
+        await Promise.all([witness.sees(first), crippled.sees(first)])
+        for (const step of kind.steps) {
+          await step(folder)
+          await witness.sees(await read(folder, kind.watched))
+          assert.equal(crippled.seen(), first)
+        }
+      }),
+    ),
+  )
+})
