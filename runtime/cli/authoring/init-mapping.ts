@@ -6,7 +6,7 @@ import path from 'node:path'
 import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
-import { findConfigurationIn, folderOf } from './init-target.ts'
+import { findConfigurationIn, targetFolders } from './init-target.ts'
 import { presetFile } from './presets.ts'
 
 /** @throws CommandFailure (bad usage) when there is no such preset, or no configuration for it */
@@ -18,7 +18,8 @@ export async function initMapping(
 ): Promise<number> {
   const preset = presetFile(name)
   const configuration = findConfigurationIn(folder, io)
-  const target = path.join(await folderOf('mappingsDir', configuration, io), `${name}.yaml`)
+  const { mappingsDir } = await targetFolders(configuration, io)
+  const target = path.join(mappingsDir, `${name}.yaml`)
   const written = await copyNew(preset, target)
   const file = shownPath(target, io)
   if (options.json) io.out(`${JSON.stringify({ file, written })}\n`)

@@ -23,9 +23,15 @@ export function findConfigurationIn(folder: string | undefined, io: Io): string 
   throw new CommandFailure(2, `There is no ${usualFile} in ${place}. Write a first one: ${advice}`)
 }
 
-/** Absolute. Where the configuration does not load, for another reason, the folder of the key's default. */
-export async function folderOf(key: 'mappingsDir' | 'transformsDir', file: string, io: Io): Promise<string> {
+/** Absolute. Where the configuration does not load, for another reason, those of the keys' defaults. */
+export async function targetFolders(file: string, io: Io): Promise<TargetFolders> {
   const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder() })
-  if (loaded.ok) return loaded.configuration.settings.hooks[key]
-  return path.join(path.dirname(file), key.slice(0, -'Dir'.length))
+  if (loaded.ok) return loaded.configuration.settings.hooks
+  const folder = path.dirname(file)
+  return { mappingsDir: path.join(folder, 'mappings'), transformsDir: path.join(folder, 'transforms') }
+}
+
+interface TargetFolders {
+  readonly mappingsDir: string
+  readonly transformsDir: string
 }

@@ -8,7 +8,7 @@ import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
 import { programName, shellWord } from '../pasted.ts'
-import { findConfigurationIn, folderOf } from './init-target.ts'
+import { findConfigurationIn, targetFolders } from './init-target.ts'
 import { linkTypes } from './link-types.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function initTransform(
 ): Promise<number> {
   checkName(name)
   const configuration = findConfigurationIn(folder, io)
-  const target = await folderOf('transformsDir', configuration, io)
+  const { mappingsDir, transformsDir: target } = await targetFolders(configuration, io)
   await mkdir(target, { recursive: true })
   const module = path.join(target, `${name}.ts`)
   const isNew = !existsSync(module)
@@ -39,7 +39,14 @@ export async function initTransform(
   const linked = await linkTypes(target)
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
   if (options.json) io.out(`${JSON.stringify(shown)}\n`)
-  else io.out([...tell(shown), '', ...(isNew ? nextSteps(name, module, configuration, io) : [])].join('\n'))
+  else
+    io.out(
+      [
+        ...tell(shown),
+        '',
+        ...(isNew ? nextSteps(name, { module, mappingsDir, configuration }, io) : []),
+      ].join('\n'),
+    )
   return 0
 }
 
@@ -66,18 +73,25 @@ function tell({ module, written, linked }: Shown): readonly string[] {
   ]
 }
 
-function nextSteps(name: string, module: string, configuration: string, io: Io): readonly string[] {
+interface Places {
+  readonly module: string
+  readonly mappingsDir: string
+  readonly configuration: string
+}
+
+function nextSteps(name: string, { module, mappingsDir, configuration }: Places, io: Io): readonly string[] {
   const config = `--config ${shellWord(shownPath(configuration, io))}`
-  const test = shownPath(module.replace(/\.ts$/, '.test.ts'), io)
+  const mappings = path.join(mappingsDir, `${name}.yaml`)
+  const test = module.replace(/\.ts$/, '.test.ts')
   return [
-    `A mapping calls it. In a file of your mappings, for what is posted to /hooks/${name}:`,
+    `A mapping calls it. Give \`transform\` to one that you have, or write into ${shownPath(mappings, io)}:`,
     '',
     'mappings:',
     `  - id: ${name}`,
     `    match: { path: ${name} }`,
     `    transform: { module: ${name}.ts }`,
     '',
-    `Its test:   node --test ${shellWord(test)}`,
+    `Its test:   node --test ${shellWord(shownPath(test, io))}`,
     `Try it:     ${programName(io)} try ${name} --payload body.json ${config}`,
     '',
   ]
