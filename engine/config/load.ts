@@ -14,10 +14,11 @@ import { loadMappingFiles } from './mapping/mapping-files.ts'
 import { createPayloadSchemas } from './mapping/payload-schema.ts'
 import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
+import { createLoads, type Memory } from './memory.ts'
 import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules } from './rules.ts'
-import { type ConfigurationValue, configurationSchema } from './schema/configuration-schema.ts'
+import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
 
 export interface LoadOptions {
   /** The configuration file; a relative path starts at the working directory. */
@@ -30,10 +31,38 @@ export interface LoadOptions {
   readonly files?: Files
 }
 
-/** Never rejects for what an operator can write: everything wrong is a diagnostic, and all of it is told at once. */
-export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
+/**
+ * Loads one configuration again and again: what did not change since the last load, or since the last that went well, is
+ * neither parsed nor checked again, and what was made of it is the same object as before.
+ */
+export interface Loader {
+  /** As {@link loadConfiguration}; the answer is the same. */
+  load(): Promise<Loaded>
+}
+
+export function createLoader(options: LoadOptions): Loader {
+  const loads = createLoads()
+  return {
+    async load() {
+      const memory = loads.begin()
+      const loaded = await loadWith(options, memory)
+      loads.end(memory, loaded.ok)
+      return loaded
+    },
+  }
+}
+
+/**
+ * Never rejects for what an operator can write: everything wrong is a diagnostic, and all of it is told at once. Gives
+ * everything else a turn every few milliseconds.
+ */
+export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
+  return createLoader(options).load()
+}
+
+async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const file = resolve(options.file)
-  const reading = createReading(file, options.env, options.files ?? realFiles)
+  const reading = createReading(file, options.env, options.files ?? realFiles, memory)
   const findings = createFindings()
   try {
     await reading.readEnvironment()
@@ -44,21 +73,20 @@ export async function loadConfiguration(options: LoadOptions): Promise<Loaded> {
   if (main) applyRules(main, findings)
   const files = await loadMappingFiles(main, file, reading, findings)
   const presets = await loadPresets(main, options.presets, reading, findings)
-  const endpoints = mergeEndpoints(policySets(main, files, presets), findings)
+  const endpoints = mergeEndpoints(policySets(main, files, presets), memory, findings)
   const schemas = createPayloadSchemas(reading, findings)
   const hooksPath = String(main?.value.hooks?.path)
-  const entries = await createEntries(mappingItems(main, files, presets), schemas, findings, hooksPath)
+  const items = mappingItems(main, files, presets)
+  const entries = await createEntries(items, schemas, reading, findings, hooksPath)
   const { mappings, disabled } = entries
   const tests = await createTests(testItems(files, presets, entries.replaced), reading, findings)
 
-  const errors = findings.errors()
   const digest = reading.digest()
   const watched = reading.watched()
-  if (errors.length > 0 || !main) {
-    return { ok: false, diagnostics: [...errors, ...findings.warnings()], watched, digest }
-  }
-  const settings = freezeDeep(resolveSettings(main.value, file, reading.folder))
+  const errors = findings.errors()
   const warnings = findings.warnings()
+  if (errors.length > 0 || !main) return { ok: false, diagnostics: [...errors, ...warnings], watched, digest }
+  const settings = freezeDeep(resolveSettings(main.value, file, reading.folder))
   const locate = (path: Path): Place => main.source.place(path)
   const configuration: Configuration = {
     settings,
@@ -87,7 +115,8 @@ async function loadMain(
     return undefined
   }
   const holdsSecrets = (path: Path) => !(path[0] === 'hooks' && path[1] === 'mappings')
-  return checkFile<ConfigurationValue>(configurationSchema, { file, text, holdsSecrets }, reading, findings)
+  const written = { kind: 'configuration', file, text, holdsSecrets } as const
+  return checkFile<ConfigurationValue>(configurationShape, written, reading, findings)
 }
 
 const emptyConfiguration = {

@@ -44,8 +44,8 @@ export interface Memory {
   /** What earlier loads noted, the last one's first. */
   recall<Made>(kind: string, name: string): readonly Made[]
   note(kind: string, name: string, made: unknown): void
-  /** Frozen; the very tree that an earlier load kept under this name, if it was the same. */
-  keep<Tree extends object>(kind: string, name: string, tree: Tree): Tree
+  /** Frozen; the very tree that an earlier load kept under this name, if it was the same. Without a name: `tree`. */
+  keep<Tree extends object>(kind: string, name: string | undefined, tree: Tree): Tree
 }
 
 export interface Loads {
@@ -89,6 +89,7 @@ function createMemory(notes: Notes, earlier: readonly Notes[]): Memory {
     recall,
     note,
     keep(kind, name, tree) {
+      if (name === undefined) return freezeDeep(tree)
       const same = recall<typeof tree>(kind, name).find((one) => isSameTree(one, tree))
       const kept = same ?? freezeDeep(tree)
       note(kind, name, kept)

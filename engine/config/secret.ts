@@ -52,8 +52,13 @@ export function continuesSecret(before: string, line: string): boolean {
   const [, lone] = /^\s*(?:-\s+)?["']?([\w-]+)["']?\s+\S/.exec(line) ?? []
   if (lone !== undefined && isSecretKey(lone)) return true
   if (line.trim() === '' || keyOf(line) !== undefined) return false
-  const last = before.split('\n').findLast((one) => keyOf(one) !== undefined)
-  return last !== undefined && isSecretKey(keyOf(last) ?? '')
+  for (let end = before.length; end > 0; ) {
+    const start = before.lastIndexOf('\n', end - 1) + 1
+    const key = keyOf(before.slice(start, end))
+    if (key !== undefined) return isSecretKey(key)
+    end = start - 1
+  }
+  return false
 }
 
 function keyOf(line: string): string | undefined {

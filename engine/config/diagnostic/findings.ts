@@ -19,20 +19,24 @@ export interface Findings {
 
 export function createFindings(): Findings {
   const all: Diagnostic[] = []
-  const unsound: { source: Source; path: Path }[] = []
+  const unsound = new Map<Source, Path[]>()
   const of = (severity: Diagnostic['severity']) =>
     inFileOrder(all).filter((diagnostic) => diagnostic.severity === severity)
   return {
     report(source, { path, at, ...facts }, severity = 'error') {
-      if (severity === 'error') unsound.push({ source, path })
+      if (severity === 'error') {
+        const others = unsound.get(source)
+        if (others) others.push(path)
+        else unsound.set(source, [path])
+      }
       const { code, message, hint } = facts
       all.push({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
     },
     add(...diagnostics) {
-      all.push(...diagnostics)
+      for (const diagnostic of diagnostics) all.push(diagnostic)
     },
     isSound: (source, ...paths) =>
-      !unsound.some((one) => one.source === source && paths.some((path) => touches(path, one.path))),
+      !unsound.get(source)?.some((one) => paths.some((path) => touches(path, one))),
     errors: () => of('error'),
     warnings: () => of('warning'),
   }

@@ -1,16 +1,21 @@
 /** Owns the way of one file to a checked value: read, parsed, references resolved, defaults filled in. */
 
 import { basename } from 'node:path'
+import type { ErrorObject } from 'ajv'
 import type { TSchema } from 'typebox'
 import type { Diagnostic, Place } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
-import { writePath } from '../path.ts'
-import { checkValue } from '../schema/check.ts'
+import { isMap } from '../map.ts'
+import { remember } from '../memory.ts'
+import { type Path, writePath } from '../path.ts'
+import { describeErrors, validateValue } from '../schema/check.ts'
+import type { FileShape } from '../schema/file-shape.ts'
 import type { Finding } from '../schema/violation.ts'
+import { backgroundMs, takeTurn } from '../turn.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { resolveReferences } from './resolution.ts'
-import { type SchemaNode, shapeValue } from './shape.ts'
-import { parseSource, type Source, type SourceOptions } from './source.ts'
+import { type Budget, createBudget, type SchemaNode, shapeValue } from './shape.ts'
+import { type Parsed, parseSource, type Source, type SourceOptions } from './source.ts'
 
 /** A file whose value has its schema's shape wherever `findings` has nothing against it. */
 export interface CheckedFile<Value> {
@@ -46,28 +51,38 @@ export function startOf(file: string): Place {
 
 /** Parses, resolves references, fills defaults and checks; undefined when there is no value to go on with. */
 export async function checkFile<Value>(
-  schema: TSchema,
-  file: Omit<SourceOptions, 'name'>,
+  shape: FileShape,
+  file: Omit<SourceOptions, 'name' | 'lists'>,
   reading: Reading,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
-  const parsed = parseSource({ ...file, name: file.calledFile ?? reading.nameOf(file.file) })
+  const parsed = await parseFile(shape, file, reading)
   if ('problems' in parsed) {
     findings.add(...parsed.problems)
     return undefined
   }
-  return checkSource(schema, parsed.source, reading, findings)
+  return checkSource(shape, parsed.source, reading, findings)
+}
+
+/** What {@link checkFile} does first. */
+export function parseFile(
+  { lists }: FileShape,
+  file: Omit<SourceOptions, 'name' | 'lists'>,
+  reading: Reading,
+): Promise<Parsed> {
+  const name = file.calledFile ?? reading.nameOf(file.file)
+  return parseSource({ ...file, name, lists: lists.map(({ path }) => path) }, reading.memory)
 }
 
 /** What {@link checkFile} does once the file is parsed. */
 export async function checkSource<Value>(
-  schema: TSchema,
+  shape: FileShape,
   source: Source,
   reading: Reading,
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
   const root = source.value ?? {}
-  if (typeof root !== 'object' || Array.isArray(root)) {
+  if (!isMap(root)) {
     const hint = Array.isArray(root) ? 'Put the list under `mappings:`.' : 'Write `key: value` lines.'
     findings.report(source, {
       path: [],
@@ -78,21 +93,68 @@ export async function checkSource<Value>(
     return undefined
   }
   try {
-    const { value, pending } = shapeValue(root, schema as SchemaNode)
+    if (endless.has(source)) throw new RangeError('known to have no end')
+    const lists = shape.lists.flatMap(({ path, item }) => {
+      const items = source.items(path)
+      return items ? { path, item, items } : []
+    })
+    const frame = lists.reduce((value, { path }) => replaceAt(value, path, []), root)
+    const budget = createBudget()
+    const { value, pending } = shapeValue(frame, shape.frame as SchemaNode, budget)
     await resolveReferences(pending, reading, (finding) => findings.report(source, finding))
-    const violations = checkValue(schema, value).filter(({ path }) => findings.isSound(source, path))
+    const violations = describeErrors(validateValue(shape.frame, value), value)
     const referring = new Set(pending.map(({ path }) => writePath(path)))
-    for (const violation of violations) {
+    for (const violation of violations.filter(({ path }) => findings.isSound(source, path))) {
       const hint = referring.has(writePath(violation.path)) ? referredHint : violation.hint
       findings.report(source, { ...violation, hint })
+    }
+    for (const { path, item, items } of lists) {
+      const checked: unknown[] = []
+      for (const [index, one] of items.entries()) {
+        await takeTurn(backgroundMs)
+        // What was remembered uses up nothing, so only files whose items are all new or all known may share.
+        const own = source.isCut ? createBudget() : budget
+        const { made, errors } = remember(one.stages, item, [], () => checkItem(one.value, item, own))
+        checked.push(made)
+        if (errors.length === 0) continue
+        for (const each of describeErrors(errors, made, [...path, index])) findings.report(source, each)
+      }
+      putAt(value as Record<string, unknown>, path, checked)
     }
     return { source, value: value as Value }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
+    endless.add(source)
     findings.report(source, endlessAliases)
     return undefined
   }
 }
+
+function checkItem(
+  written: unknown,
+  schema: TSchema,
+  budget: Budget,
+): { readonly made: unknown; readonly errors: readonly ErrorObject[] } {
+  const { value: made } = shapeValue(written, schema as SchemaNode, budget)
+  return { made, errors: validateValue(schema, made) }
+}
+
+type Tree = Readonly<Record<string, unknown>>
+
+/** A copy with another value at a path that the tree has. */
+function replaceAt(tree: Tree, [key, ...rest]: Path, value: unknown): Tree {
+  const name = String(key)
+  return { ...tree, [name]: rest.length === 0 ? value : replaceAt(tree[name] as Tree, rest, value) }
+}
+
+function putAt(tree: Record<string, unknown>, [key, ...rest]: Path, value: unknown): void {
+  const name = String(key)
+  if (rest.length === 0) tree[name] = value
+  else putAt(tree[name] as Record<string, unknown>, rest, value)
+}
+
+/** Sources that expand to more than can be walked. A later load remembers what was walked, so no limit would stop it. */
+const endless = new WeakSet<Source>()
 
 /** Of a file whose value is too large to be walked, which only aliases make it; they may even be circles. */
 export const endlessAliases: Finding = {

@@ -57,7 +57,8 @@ function* read(text: string): Generator<void, Read> {
   const later = yield* composeLong(tokens, text.length, options)
   const [document, second] = new Composer(options).compose(tokens, true, text.length)
   if (!document) throw new Error('The YAML library gave no document')
-  if (second) document.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''))
+  if (second)
+    document.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''))
   later(document)
   return { document, hasProperties }
 }

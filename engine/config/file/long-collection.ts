@@ -3,7 +3,17 @@
  * together by itself, and they are put back in their places.
  */
 
-import { Composer, type CST, type Document, isCollection, isPair, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  Composer,
+  type CST,
+  type Document,
+  isCollection,
+  isPair,
+  isSeq,
+  type Node,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 
 type Token = CST.BlockMap | CST.BlockSequence | CST.FlowCollection
 type Collection = YAMLMap | YAMLSeq
@@ -29,15 +39,25 @@ export function* composeLong(
   const removed = yield* takeOut(token, end, options)
   return (document) => {
     if (isCollection(document.contents)) putBack(document.contents as Collection, removed)
-    for (const { faults } of removed.values()) document.errors.push(...faults.errors)
-    for (const { faults } of removed.values()) document.warnings.push(...faults.warnings)
-    document.errors.sort((one, other) => one.pos[0] - other.pos[0])
+    const { errors, warnings } = joined([document, ...faultsOf(removed)])
+    document.errors = errors.toSorted((one, other) => one.pos[0] - other.pos[0])
+    document.warnings = warnings
   }
 }
 
+type Faults = Pick<Document, 'errors' | 'warnings'>
+
 interface Removed {
   readonly node: Collection
-  readonly faults: Pick<Document, 'errors' | 'warnings'>
+  readonly faults: Faults
+}
+
+function faultsOf(removed: ReadonlyMap<number, Removed>): Faults[] {
+  return Array.from(removed.values(), ({ faults }) => faults)
+}
+
+function joined(all: readonly Faults[]): Faults {
+  return { errors: all.flatMap(({ errors }) => errors), warnings: all.flatMap(({ warnings }) => warnings) }
 }
 
 /** The collections in this one by their offsets. They are empty in it from now on. */
@@ -61,14 +81,7 @@ function* compose(token: Token, end: number, options: Options): Generator<void, 
   const node = document?.contents
   if (!document || !isCollection(node)) throw new Error('The YAML library gave no collection')
   putBack(node as Collection, removed)
-  const inside = [...removed.values()].map(({ faults }) => faults)
-  return {
-    node: node as Collection,
-    faults: {
-      errors: [document, ...inside].flatMap(({ errors }) => errors),
-      warnings: [document, ...inside].flatMap(({ warnings }) => warnings),
-    },
-  }
+  return { node: node as Collection, faults: joined([document, ...faultsOf(removed)]) }
 }
 
 function putBack(holder: Collection, removed: ReadonlyMap<number, Removed>): void {
@@ -76,7 +89,9 @@ function putBack(holder: Collection, removed: ReadonlyMap<number, Removed>): voi
   const values: unknown[] = isSeq(holder) ? holder.items : holder.items.map(({ value }) => value)
   for (const value of values) {
     // In a list, `[a: [1]]` is a map of one pair.
-    for (const one of isCollection(value) && !isRemoved(value) ? [value, ...value.items.map(valueOf)] : [value]) {
+    for (const one of isCollection(value) && !isRemoved(value)
+      ? [value, ...value.items.map(valueAt)]
+      : [value]) {
       const offset = isCollection(one) ? one.range?.[0] : undefined
       const { node } = (offset === undefined ? undefined : removed.get(offset)) ?? {}
       if (!node || !isCollection(one) || one.items.length > 0) continue
@@ -91,7 +106,7 @@ function putBack(holder: Collection, removed: ReadonlyMap<number, Removed>): voi
   }
 }
 
-function valueOf(item: unknown): unknown {
+function valueAt(item: unknown): unknown {
   return isPair(item) ? item.value : item
 }
 

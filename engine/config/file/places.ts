@@ -1,6 +1,6 @@
 /** Owns places in one file: where an offset stands, and its line as it may be shown. */
 
-import { type Document, isPair, isScalar, isSeq, type LineCounter, type Node, type Pair, visit } from 'yaml'
+import { type Document, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml'
 import type { Place } from '../diagnostic/diagnostic.ts'
 import type { Path } from '../path.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type Span,
   secretSpansOf,
 } from '../secret.ts'
+import { type Lines, lineAt } from './lines.ts'
 
 export interface PlacesOptions {
   readonly file: string
@@ -27,19 +28,19 @@ export interface Places {
   at(offset: number, unsure?: boolean): Place
 }
 
-export function createPlaces(options: PlacesOptions, document: Document, lines: LineCounter): Places {
-  const { file, calledFile, text } = options
-  let secrets: Span[] | undefined
+/** `secretsAt`: the spans of the file that hold secrets, at least those on the line that begins at this offset. */
+export function createPlaces(
+  { file, calledFile, text }: PlacesOptions,
+  lines: Lines,
+  secretsAt: (lineStart: number) => readonly Span[],
+): Places {
   return {
     at(offset, unsure = false) {
-      const found = lines.linePos(Math.min(offset, text.length))
-      const line = Math.max(1, found.line)
-      const column = Math.max(1, found.col)
-      const start = lines.lineStarts[line - 1] ?? 0
+      const { line, column } = lineAt(lines, Math.min(offset, text.length))
+      const start = lines.starts[line - 1] ?? 0
       const next = text.indexOf('\n', start)
       const content = text.slice(start, next < 0 ? text.length : next).replace(/\r$/, '')
-      secrets ??= secretSpans(document, options)
-      const spans = secrets
+      const spans = secretsAt(start)
         .filter((span) => span.start < start + content.length && span.end > start)
         .map((span) => clip({ start: span.start - start, end: span.end - start }, content))
       spans.push(...addressSecretsOf(content))
@@ -71,11 +72,16 @@ function clip(span: Span, line: string): Span {
   return { start: start + lead, end: Math.max(start + lead, start + inside.trimEnd().length) }
 }
 
-function secretSpans(document: Document, options: PlacesOptions): Span[] {
+/** The spans of a document's secrets; `above` is the path of its root in the file. */
+export function secretSpansIn(
+  document: Document,
+  above: Path,
+  holdsSecrets: PlacesOptions['holdsSecrets'],
+): Span[] {
   const spans: Span[] = []
   visit(document, {
     Pair(_, pair, ancestors) {
-      if (!options.holdsSecrets(pathOf([...ancestors, pair]))) return visit.SKIP
+      if (!holdsSecrets([...above, ...pathOf([...ancestors, pair])])) return visit.SKIP
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
       if (!isSecretKey(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
       // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.

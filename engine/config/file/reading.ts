@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
+import type { Memory } from '../memory.ts'
+import { inParallel } from './in-parallel.ts'
 
 /** The part of `node:fs/promises` that loading needs. */
 export interface Files {
@@ -56,21 +58,26 @@ export interface Reading {
   sources(): ReadonlyMap<string, string>
   /** SHA-256 in hex over all that had a say so far, whatever the order in which it was read. */
   digest(): string
+  /** What is remembered from load to load. */
+  readonly memory: Memory
 }
 
-export function createReading(file: string, env: Environment, files: Files): Reading {
+export function createReading(file: string, env: Environment, files: Files, memory: Memory): Reading {
   const folder = dirname(file)
   const dotEnv = join(folder, '.env')
   const watched = new Set([file, dotEnv])
   const seen = new Map<string, string | null>()
   const sources = new Map<string, string>()
   let fileEnv: Environment = {}
+  /** Of files that were just listed; the others are asked. */
+  const sizes = new Map<string, number>()
 
   const fromFolder = (path: string) => relative(folder, path).split(sep).join('/')
 
   async function read(path: string, limit: number): Promise<string> {
     try {
-      const { size } = await files.stat(path)
+      const size = sizes.get(path) ?? (await files.stat(path)).size
+      sizes.delete(path)
       if (size > limit) throw new ReadError('FILE_TOO_LARGE', `is larger than ${limit} bytes`)
       return decode(await files.readFile(path))
     } catch (cause) {
@@ -80,17 +87,31 @@ export function createReading(file: string, env: Environment, files: Files): Rea
 
   async function list(below: string, prefix: string, depth: number): Promise<string[]> {
     const found: string[] = []
-    for (const name of await files.readdir(below)) {
-      if (name.startsWith('.')) continue
+    const names = (await files.readdir(below)).filter((name) => !name.startsWith('.'))
+    const kinds = await inParallel(names, (name) => kindOf(join(below, name)))
+    for (const [index, name] of names.entries()) {
       const path = join(below, name)
-      const kind = await files.stat(path)
-      if (kind.isDirectory()) {
+      const kind = kinds[index]
+      if (kind?.isDirectory()) {
         if (depth === deepestFolder)
           throw new ReadError('FILE_UNREADABLE', 'is nested too deeply, or in a circle')
         found.push(...(await list(path, `${prefix}${name}/`, depth + 1)))
-      } else if (/\.(ya?ml|json)$/i.test(name)) found.push(`${prefix}${name}`)
+      } else if (/\.(ya?ml|json)$/i.test(name)) {
+        if (kind) sizes.set(path, kind.size)
+        found.push(`${prefix}${name}`)
+      }
     }
     return found
+  }
+
+  /** Nothing for what is gone since it was listed, or a link to nowhere: whoever reads it tells so. */
+  async function kindOf(path: string) {
+    try {
+      return await files.stat(path)
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw cause
+    }
   }
 
   return {
@@ -107,8 +128,8 @@ export function createReading(file: string, env: Environment, files: Files): Rea
       }
     },
     async readText(path) {
-      const text = await read(path, longestFile)
-      seen.set(`text ${fromFolder(path)}`, text)
+      const { text, digest } = await memory.text(path, await read(path, longestFile))
+      seen.set(`text ${fromFolder(path)}`, digest)
       sources.set(path, text)
       return text
     },
@@ -140,6 +161,7 @@ export function createReading(file: string, env: Environment, files: Files): Rea
         throw readError(cause)
       }
     },
+    memory,
     watch: (path) => watched.add(path),
     watched: () => [...watched],
     sources: () => sources,

@@ -34,13 +34,21 @@ interface Shaped {
 /** More values than any configuration has; only expanded aliases get there. */
 const valueLimit = 1_000_000
 
+/** How many values the parts of one file may still have, together. */
+export interface Budget {
+  left: number
+}
+
+export function createBudget(): Budget {
+  return { left: valueLimit }
+}
+
 /** @throws RangeError when the aliases of the value expand to more than a million values, or without end. */
-export function shapeValue(value: unknown, schema: SchemaNode): Shaped {
+export function shapeValue(value: unknown, schema: SchemaNode, budget: Budget = createBudget()): Shaped {
   const pending: Pending[] = []
-  let left = valueLimit
 
   function shape(current: unknown, node: SchemaNode | undefined, path: Path, open: boolean): unknown {
-    if (--left < 0) throw new RangeError(`more than ${valueLimit} values`)
+    if (--budget.left < 0) throw new RangeError(`more than ${valueLimit} values`)
     const references = open && node?.references !== false
     if (Array.isArray(current)) {
       const list: unknown[] = []

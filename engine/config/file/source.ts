@@ -1,12 +1,13 @@
 /** Owns one parsed file: its value, and where in its text each part of the value stands. */
 
-import { type Alias, type Document, isAlias, isScalar, LineCounter, parseDocument, Scalar, visit } from 'yaml'
 import type { Diagnostic, Place } from '../diagnostic/diagnostic.ts'
+import type { Memory, Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
-import { findNode } from './node-finder.ts'
-import { createPlaces, type Places, type PlacesOptions } from './places.ts'
-import { offsetInRaw } from './scalar-offset.ts'
-import { explainSyntax } from './syntax.ts'
+import { cutText } from './cut.ts'
+import { type CutSource, parseCutText } from './cut-source.ts'
+import { scanLines } from './lines.ts'
+import type { PlacesOptions } from './places.ts'
+import { parseWhole } from './whole-source.ts'
 
 export interface Source {
   /** Absolute. */
@@ -15,8 +16,14 @@ export interface Source {
   readonly name: string
   /** As YAML gives it; nothing checked yet. `null` for a file without content. */
   readonly value: unknown
+  /** Whether its lists were cut: then it has no aliases. */
+  readonly isCut: boolean
+  /** The items of the list at `path`; nothing where there is none. */
+  items(path: Path): readonly SourceItem[] | undefined
   /** Where the value at `path` stands, or its key, or the nearest thing above it that exists. */
   place(path: Path, at?: 'key' | 'value'): Place
+  /** The line and column of {@link place}, which are found faster than the text of the line. */
+  position(path: Path): Pick<Place, 'line' | 'column'>
   /** Where one character of the text at `path` stands; `offset` counts from 0 in UTF-16 units. */
   placeInText(path: Path, offset: number): Place
   /** The whole number at `path` as it was written, which may be one that the value cannot hold. */
@@ -25,145 +32,54 @@ export interface Source {
   cutTexts(below: Path): Place[]
 }
 
+/** An item of one of the lists that a source was asked to cut, the same from load to load while its text is. */
+export interface SourceItem {
+  readonly value: unknown
+  /** What was made of it so far. */
+  readonly stages: Stages
+}
+
 /** A file's text, read as YAML; or why it could not be. */
 export type Parsed = { readonly source: Source } | { readonly problems: readonly Diagnostic[] }
 
 export interface SourceOptions extends PlacesOptions {
+  /** What the file is read as; one file can be read as several things. */
+  readonly kind: 'configuration' | 'mappings' | 'schema'
   readonly name: string
   /** Without a byte order mark. */
   readonly text: string
+  /** The lists whose items are parsed by themselves, where the text allows it. Default: none. */
+  readonly lists?: readonly Path[]
 }
 
-/** How often anchors may be expanded, nested ones multiplied; a bomb is stopped before it goes off. */
-const aliasLimit = 10_000
-
-/** JSON is read as the YAML that it is. */
-export function parseSource(options: SourceOptions): Parsed {
-  const lines = new LineCounter()
-  const document = parseDocument(options.text, {
-    lineCounter: lines,
-    merge: true,
-    stringKeys: true,
-    prettyErrors: false,
-    resolveKnownTags: false,
-    logLevel: 'error',
-  })
-  const places = createPlaces(options, document, lines)
-  const faults = [...document.errors, ...document.warnings]
-  if (faults.length > 0) {
-    const problems = faults.map((fault) => {
-      const place = places.at(fault.pos[0], true)
-      return { severity: 'error' as const, place, ...explainSyntax(fault.code, place.text, options.text) }
-    })
-    return { problems: firstPerLine(problems) }
-  }
-  const lost = options.text.includes('*') ? unresolvedAlias(document) : undefined
-  if (lost) return { problems: [{ ...brokenAlias, place: places.at(lost.range?.[0] ?? 0) }] }
-  try {
-    const value: unknown = document.toJS({ maxAliasCount: aliasLimit })
-    return {
-      source: {
-        file: options.file,
-        name: options.name,
-        value,
-        ...createReader(document, places, options.text),
-      },
-    }
-  } catch (cause) {
-    // The one error left to `toJS` is the alias limit.
-    if (!(cause instanceof ReferenceError)) throw cause
-    return { problems: [{ ...aliasBomb, place: places.at(firstAlias(document)?.range?.[0] ?? 0) }] }
-  }
+/** What the next load needs of a parsed file. */
+interface Kept {
+  readonly options: Pick<SourceOptions, 'text' | 'name' | 'calledFile'>
+  readonly parsed: Parsed
+  readonly cut: CutSource | undefined
 }
 
-/** The alias is not named: it may be a secret that lacks its quotes. */
-const brokenAlias = {
-  severity: 'error',
-  code: 'YAML_SYNTAX',
-  message: 'This alias has no anchor before it',
-  hint: 'Text that begins with `*` needs quotes; an anchor is written `&name` before its first alias.',
-} as const
-
-const aliasBomb = {
-  severity: 'error',
-  code: 'TOO_MANY_ALIASES',
-  message: `The file's aliases expand to more than ${aliasLimit} copies`,
-  hint: 'Write fewer aliases of anchors that hold aliases themselves.',
-} as const
-
-/** One mistake often makes several errors on its line; the first is the one to mend. */
-function firstPerLine(problems: readonly Diagnostic[]): Diagnostic[] {
-  const seen = new Set<number | undefined>()
-  return problems.filter(({ place }) => !seen.has(place?.line) && seen.add(place?.line))
+/** JSON is read as the YAML that it is. What an earlier load parsed already is not parsed again. */
+export async function parseSource(options: SourceOptions, memory: Memory): Promise<Parsed> {
+  const { kind, file, name, calledFile, text } = options
+  const earlier = memory.recall<Kept>(kind, file)
+  const same = earlier.find(
+    ({ options: one }) => one.text === text && one.name === name && one.calledFile === calledFile,
+  )
+  const kept = same ?? (await parse(options, earlier))
+  memory.note(kind, file, kept)
+  return kept.parsed
 }
 
-/** Asked of the whole document at once: an alias that resolves itself searches all that stands before it. */
-function unresolvedAlias(document: Document): Alias | undefined {
-  const anchors = new Set<string>()
-  let lost: Alias | undefined
-  visit(document, {
-    Node(_, node) {
-      if (!isAlias(node)) {
-        if (node.anchor !== undefined) anchors.add(node.anchor)
-        return
-      }
-      if (anchors.has(node.source)) return
-      lost = node
-      return visit.BREAK
-    },
-  })
-  return lost
-}
-
-function firstAlias(document: Document): Alias | undefined {
-  let first: Alias | undefined
-  visit(document, {
-    Alias(_, alias) {
-      first = alias
-      return visit.BREAK
-    },
-  })
-  return first
-}
-
-function createReader(
-  document: Document,
-  places: Places,
-  text: string,
-): Pick<Source, 'place' | 'placeInText' | 'digits' | 'cutTexts'> {
-  const nodeAt = (path: Path) => {
-    const { value } = findNode(document, path)
-    return isAlias(value) ? value.resolve(document) : value
-  }
+async function parse(options: SourceOptions, earlier: readonly Kept[]): Promise<Kept> {
+  const { name, calledFile, text, lists = [] } = options
+  const lines = await scanLines(text)
+  const map = lists.length > 0 ? cutText(text, lines, lists) : undefined
+  const known = earlier.flatMap(({ cut }) => cut ?? [])
+  const cut = map && (await parseCutText(options, lines, map, known))
   return {
-    place(path, at = 'value') {
-      const { key, value } = findNode(document, path)
-      const node = at === 'key' ? (key ?? value) : (value ?? key)
-      return places.at(node?.range?.[0] ?? 0)
-    },
-    placeInText(path, offset) {
-      const node = nodeAt(path)
-      if (!isScalar(node) || !node.range) return this.place(path)
-      const raw = text.slice(node.range[0], node.range[1])
-      return places.at(node.range[0] + offsetInRaw(raw, String(node.value), offset))
-    },
-    digits(path) {
-      const node = nodeAt(path)
-      const written = isScalar(node) && typeof node.value === 'number' ? node.source : undefined
-      return written === undefined ? undefined : /^\+?(-?\d+)$/.exec(written)?.[1]
-    },
-    cutTexts(below) {
-      const cut: Place[] = []
-      const { value } = findNode(document, below)
-      if (!value) return cut
-      visit(value, {
-        Scalar(_, scalar) {
-          const { comment, range, type } = scalar
-          if (type === Scalar.PLAIN && comment && range && /^\{\{|^\{%/.test(comment))
-            cut.push(places.at(range[1]))
-        },
-      })
-      return cut
-    },
+    options: { name, text, ...(calledFile !== undefined && { calledFile }) },
+    parsed: cut?.parsed ?? (await parseWhole(options, lines)),
+    cut,
   }
 }

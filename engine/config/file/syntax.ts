@@ -44,23 +44,31 @@ const hints: Partial<Record<ErrorCode, string>> = {
 /** For who brings a file of JSON5, where a comment may even be read as part of a key. */
 export const foreignComment = 'Comments begin with `#` here; `//` and `/*` are those of JSON5.'
 
+/** Something that the parser refuses, and where. */
+export interface Fault {
+  readonly code: ErrorCode
+  readonly offset: number
+}
+
 interface SyntaxFault {
   readonly code: string
   readonly message: string
   readonly hint?: string
 }
 
-/** `line` is the text around the fault, `text` the whole file. */
-export function explainSyntax(code: ErrorCode, line: string, text: string): SyntaxFault {
-  // A newer parser may know codes that this table does not.
-  const message = sentences[code] ?? sentences.IMPOSSIBLE
-  if (/^(<{7}|={7}|>{7})( |$)/.test(line) || /^<{7} /m.test(text)) {
-    return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
+/** Of a text's faults: `line` is the one with the fault. What is asked of the whole text is asked once. */
+export function createExplainer(text: string): (code: ErrorCode, line: string) => SyntaxFault {
+  const isConflict = /^<{7} /m.test(text)
+  const isForeign = /^\s*(\{|\/[/*])/.test(text) && /^\s*\/[/*]|\s\/\/\s/m.test(text)
+  return (code, line) => {
+    // A newer parser may know codes that this table does not.
+    const message = sentences[code] ?? sentences.IMPOSSIBLE
+    if (isConflict || /^(<{7}|={7}|>{7})( |$)/.test(line)) {
+      return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
+    }
+    if (isForeign) return { code: 'YAML_SYNTAX', message, hint: foreignComment }
+    const template = /[:-]\s+\{[{%]/.test(line)
+    const hint = template ? 'A template that begins with `{{` or `{%` needs quotes around it.' : hints[code]
+    return { code: code === 'DUPLICATE_KEY' ? code : 'YAML_SYNTAX', message, hint }
   }
-  if (/^\s*(\{|\/[/*])/.test(text) && /^\s*\/[/*]|\s\/\/\s/m.test(text)) {
-    return { code: 'YAML_SYNTAX', message, hint: foreignComment }
-  }
-  const template = /[:-]\s+\{[{%]/.test(line)
-  const hint = template ? 'A template that begins with `{{` or `{%` needs quotes around it.' : hints[code]
-  return { code: code === 'DUPLICATE_KEY' ? code : 'YAML_SYNTAX', message, hint }
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import type { Source } from '../file/source.ts'
-import { freezeDeep } from '../freeze-deep.ts'
+import type { Memory } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 
@@ -25,7 +25,11 @@ export interface PolicySets {
 }
 
 /** The configuration wins over files, and they over presets, key by key; two files cannot speak about one endpoint. */
-export function mergeEndpoints(sets: PolicySets, findings: Findings): Configuration['endpoints'] {
+export function mergeEndpoints(
+  sets: PolicySets,
+  memory: Memory,
+  findings: Findings,
+): Configuration['endpoints'] {
   const merged: Record<string, EndpointPolicy> = Object.create(null)
   // Presets may agree: what they say is the same whichever of them is asked.
   const layers = [
@@ -35,7 +39,8 @@ export function mergeEndpoints(sets: PolicySets, findings: Findings): Configurat
   ]
   for (const layer of layers)
     for (const [name, { policy }] of layer) merged[name] = { ...merged[name], ...policy }
-  return freezeDeep(merged)
+  for (const [name, policy] of Object.entries(merged)) merged[name] = memory.keep('endpoint', name, policy)
+  return Object.freeze(merged)
 }
 
 interface Policy {

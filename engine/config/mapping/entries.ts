@@ -3,11 +3,13 @@
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { otherNames } from '../fields.ts'
+import type { Reading } from '../file/reading.ts'
 import type { Source } from '../file/source.ts'
-import { freezeDeep } from '../freeze-deep.ts'
+import { type Memory, remember, type Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
+import { backgroundMs, takeTurn } from '../turn.ts'
 import { bareName } from './endpoint-name.ts'
 import { checkMapping, oddPaths, unusedFields } from './mapping-rules.ts'
 import { moduleName } from './module-name.ts'
@@ -21,6 +23,10 @@ export interface Item<Value = MappingValue> {
   /** From 1, for the name of an entry that has none. */
   readonly position: number
   readonly origin: Origin
+  /** What was made of it as it is written. */
+  readonly stages: Stages
+  /** Whether its value is not as it is written: then nothing is remembered of it. */
+  readonly isAdjusted?: boolean
   /** Where a field was written instead, by its name; that of `match.path` is `match.path`. */
   readonly overridden?: ReadonlyMap<string, Written>
 }
@@ -41,6 +47,7 @@ export interface Entries {
 export async function createEntries(
   items: readonly Item[],
   schemas: PayloadSchemas,
+  reading: Reading,
   findings: Findings,
   hooksPath: string,
 ): Promise<Entries> {
@@ -48,7 +55,8 @@ export async function createEntries(
   const replaced = new Map<string, Set<string>>()
   const taken = new Map<string, Item>()
   for (const item of items) {
-    const { value, source, path, origin } = item
+    await takeTurn(backgroundMs)
+    const { value, source, path, origin, stages } = item
     if (!findings.isSound(source, path)) continue
     const id = value.id ?? `${origin.name}#${item.position}`
     const other = taken.get(id)
@@ -58,14 +66,37 @@ export async function createEntries(
     }
     if (other) findings.report(source, duplicateId(id, item, other))
     else taken.set(id, item)
-    for (const finding of checkMapping(item)) findings.report(source, finding)
-    for (const finding of unusedFields(item)) findings.report(source, finding, 'warning')
-    for (const finding of oddPaths(item, hooksPath)) findings.report(source, finding, 'warning')
+    reportFaults(item, hooksPath, findings)
     for (const place of source.cutTexts(path)) findings.add({ ...cutText, place })
-    const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] })
-    entries[value.enabled ? 'mappings' : 'disabled'].push(createEntry(id, item, schema))
+    const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] }, stages)
+    const folded = foldItem(item, id, schema, reading.memory)
+    entries[value.enabled ? 'mappings' : 'disabled'].push(createEntry(id, item, folded, schema))
   }
   return { ...entries, replaced }
+}
+
+/** What names its place is said anew each time, since items move; that there is nothing to say is remembered. */
+function reportFaults(item: Item, hooksPath: string, findings: Findings): void {
+  const { source, stages, isAdjusted } = item
+  const known = stages.get('faultless')
+  if (!isAdjusted && known?.inputs[0] === hooksPath) return
+  const errors = [...checkMapping(item)]
+  const warnings = [...unusedFields(item), ...oddPaths(item, hooksPath)]
+  for (const finding of errors) findings.report(source, finding)
+  for (const finding of warnings) findings.report(source, finding, 'warning')
+  if (!isAdjusted && errors.length + warnings.length === 0)
+    stages.set('faultless', { inputs: [hooksPath], made: true })
+}
+
+/** The very value that an earlier load made of it, if that says the same. */
+function foldItem(item: Item, id: string, schema: PayloadSchema | undefined, memory: Memory): MappingSource {
+  const { value, source, stages, isAdjusted } = item
+  // Only an id of its own: under another's, two entries could share one value.
+  const name = value.id === undefined ? undefined : `${source.file} ${id}`
+  const fold = () => memory.keep('mapping', name, foldNames(value, schema))
+  const folded = isAdjusted ? fold() : remember(stages, 'folded', [schema?.value], fold)
+  if (name !== undefined) memory.note('mapping', name, folded)
+  return folded
 }
 
 const cutText = {
@@ -76,7 +107,7 @@ const cutText = {
 } as const
 
 function duplicateId(id: string, { path, value }: Item, other: Item): Finding {
-  const place = other.source.place(other.path)
+  const place = other.source.position(other.path)
   return {
     path: value.id === undefined ? path : [...path, 'id'],
     code: 'DUPLICATE_ID',
@@ -85,13 +116,18 @@ function duplicateId(id: string, { path, value }: Item, other: Item): Finding {
   }
 }
 
-function createEntry(id: string, item: Item, schema: PayloadSchema | undefined): MappingEntry {
+function createEntry(
+  id: string,
+  item: Item,
+  folded: MappingSource,
+  schema: PayloadSchema | undefined,
+): MappingEntry {
   const { value, source, path, origin } = item
-  const { line, column } = source.place(path)
+  const { line, column } = source.position(path)
   return Object.freeze({
     id,
     origin,
-    value: foldNames(value, schema),
+    value: folded,
     label: `${source.name}:${line}:${column}`,
     locate: (below: Path, offset?: number) => {
       if (below[0] === 'schema' && schema?.source) return schema.source.place(below.slice(1))
@@ -122,7 +158,7 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
     ...rest
   } = value
   const wakeWord = mode ?? wakeMode
-  return freezeDeep({
+  return {
     ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform'>),
     ...(match && { match: foldMatch(match) }),
     ...present('schema', schema?.value),
@@ -130,7 +166,7 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
     ...present('text', value.text ?? textTemplate),
     ...present('message', value.message ?? messageTemplate),
     ...present(value.action === 'wake' ? 'mode' : 'wakeMode', wakeWord),
-  })
+  }
 }
 
 function present<Name extends string, Value>(

@@ -73,6 +73,9 @@ export function* itemsIn<Value>(
   path: Path,
 ): Iterable<Item<Value>> {
   if (!Array.isArray(list)) return
-  for (const [index, value] of list.entries())
-    yield { value, source, path: [...path, index], position: index + 1, origin }
+  const written = source.items(path)
+  for (const [index, value] of list.entries()) {
+    const stages = written?.[index]?.stages ?? new Map()
+    yield { value, source, path: [...path, index], position: index + 1, origin, stages }
+  }
 }

@@ -2,13 +2,14 @@
 
 import { resolve } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
-import { type CheckedFile, checkSource, readText, startOf } from '../file/checked-file.ts'
+import { type CheckedFile, checkSource, parseFile, readText, startOf } from '../file/checked-file.ts'
+import { inParallel } from '../file/in-parallel.ts'
 import { namedFile } from '../file/named-file.ts'
 import { ReadError, type Reading } from '../file/reading.ts'
-import { type Parsed, parseSource, type Source } from '../file/source.ts'
+import type { Parsed, Source } from '../file/source.ts'
 import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import { type MappingFileValue, mappingFileSchema } from '../schema/mapping-schema.ts'
+import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
 
 const key = ['hooks', 'mappingsDir']
 
@@ -20,30 +21,63 @@ export async function loadMappingFiles(
   findings: Findings,
 ): Promise<CheckedFile<MappingFileValue>[]> {
   if (!main || !findings.isSound(main.source, key)) return []
-  const parsed: ParsedFile[] = []
-  for (const file of await listFiles(main, reading, findings)) {
-    const text = file === mainFile ? undefined : await readText(file, reading, findings)
-    if (text === undefined) continue
-    const holdsSecrets = (path: Path) => path[0] === 'endpoints'
-    parsed.push({ file, text, ...parseSource({ file, name: reading.nameOf(file), text, holdsSecrets }) })
-  }
-  const named = new Set(namesIn(main.source, main.source.value, parsed))
+  const names = (await listFiles(main, reading, findings)).filter((file) => file !== mainFile)
+  const texts = await inParallel(names, async (file) => ({
+    file,
+    text: await readText(file, reading, findings),
+  }))
+  const files = await parseFiles(main.source, texts.filter(isRead), reading)
   const checked: CheckedFile<MappingFileValue>[] = []
-  for (const one of parsed) {
-    if (named.has(one.file) && !isMappingFile(one)) continue
-    if (one.text.trim() === '') {
-      findings.add({ severity: 'warning', ...emptyMappingFile, place: startOf(one.file) })
-    }
-    if ('problems' in one) findings.add(...one.problems)
+  for (const { file, text, parsed } of files) {
+    if (text.trim() === '') findings.add({ severity: 'warning', ...emptyMappingFile, place: startOf(file) })
+    if ('problems' in parsed) findings.add(...parsed.problems)
     else {
-      const good = await checkSource<MappingFileValue>(mappingFileSchema, one.source, reading, findings)
+      const good = await checkSource<MappingFileValue>(mappingFileShape, parsed.source, reading, findings)
       if (good) checked.push(good)
     }
   }
   return checked
 }
 
-type ParsedFile = Parsed & { readonly file: string; readonly text: string }
+interface TextFile {
+  readonly file: string
+  readonly text: string
+}
+
+function isRead(file: { readonly file: string; readonly text: string | undefined }): file is TextFile {
+  return file.text !== undefined
+}
+
+type ParsedFile = TextFile & { readonly parsed: Parsed }
+
+/** All but those that another file names as its schema or body. */
+async function parseFiles(main: Source, texts: readonly TextFile[], reading: Reading): Promise<ParsedFile[]> {
+  const parsed = new Map<TextFile, ParsedFile>()
+  const named = new Set<string>(namesIn(main, ['hooks']))
+  // Who names others has a list of mappings or tests, and only who has one of mappings stays a mapping file if named.
+  const first = texts.filter(({ text }) => /mappings|tests/.test(text))
+  for (const one of first) {
+    const file = await parse(one)
+    parsed.set(one, file)
+    if ('source' in file.parsed) for (const name of namesIn(file.parsed.source, [])) named.add(name)
+  }
+  const kept: ParsedFile[] = []
+  for (const one of texts) {
+    const file = parsed.get(one)
+    if (!named.has(one.file)) kept.push(file ?? (await parse(one)))
+    else if (file && isMappingFile(file)) kept.push(file)
+  }
+  return kept
+
+  async function parse({ file, text }: TextFile): Promise<ParsedFile> {
+    const holdsSecrets = (path: Path) => path[0] === 'endpoints'
+    return {
+      file,
+      text,
+      parsed: await parseFile(mappingFileShape, { kind: 'mappings', file, text, holdsSecrets }, reading),
+    }
+  }
+}
 
 const emptyMappingFile = {
   code: 'FILE_EMPTY',
@@ -76,30 +110,18 @@ function isWritten(source: Source): boolean {
   return (at(source.value, ...key) ?? null) !== null
 }
 
-/** The files that mappings and tests name, absolute; asked before anything is checked. */
-function* namesIn(main: Source, value: unknown, files: readonly ParsedFile[]): Iterable<string> {
-  yield* namesInLists(main, at(value, 'hooks', 'mappings'), undefined)
-  for (const one of files) {
-    if ('source' in one)
-      yield* namesInLists(one.source, at(one.source.value, 'mappings'), at(one.source.value, 'tests'))
-  }
-}
-
-function* namesInLists(source: Source, mappings: unknown, tests: unknown): Iterable<string> {
+/** The files that a file's mappings and tests name, absolute; asked before anything is checked. */
+function* namesIn(source: Source, above: Path): Iterable<string> {
   const names = [
-    ...listOf(mappings).map((mapping) => at(mapping, 'schema')),
-    ...listOf(tests).map((one) => at(one, 'request', 'bodyFile')),
+    ...(source.items([...above, 'mappings']) ?? []).map(({ value }) => at(value, 'schema')),
+    ...(source.items([...above, 'tests']) ?? []).map(({ value }) => at(value, 'request', 'bodyFile')),
   ]
   for (const name of names) if (typeof name === 'string') yield namedFile(source, name)
 }
 
 /** Whoever names a file of mappings by mistake is told so, instead of losing them without a word. */
-function isMappingFile(file: ParsedFile): boolean {
-  return 'source' in file && Array.isArray(at(file.source.value, 'mappings'))
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
+function isMappingFile({ parsed }: ParsedFile): boolean {
+  return 'source' in parsed && parsed.source.items(['mappings']) !== undefined
 }
 
 function at(value: unknown, ...path: readonly string[]): unknown {

@@ -8,6 +8,7 @@ import { plainCopy } from '../file/plain-copy.ts'
 import type { Reading } from '../file/reading.ts'
 import { parseSource, type Source } from '../file/source.ts'
 import { isMap } from '../map.ts'
+import { remember, type Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
 
 export interface PayloadSchema {
@@ -22,26 +23,36 @@ export interface PayloadSchemas {
   read(
     written: string | boolean | Readonly<Record<string, unknown>> | undefined,
     at: { readonly source: Source; readonly path: Path },
+    /** Of the mapping, which remembers a schema that is written out in it. */
+    stages: Stages,
   ): Promise<PayloadSchema | undefined>
 }
 
 export function createPayloadSchemas(reading: Reading, findings: Findings): PayloadSchemas {
   const parsed = new Map<string, PayloadSchema | undefined>()
   return {
-    async read(written, at) {
-      if (typeof written === 'object') return { value: plainCopy(written) }
+    async read(written, at, stages) {
+      if (typeof written === 'object')
+        return remember(stages, 'schema', [written], () => ({ value: plainCopy(written) }))
       if (typeof written !== 'string') return written === undefined ? undefined : { value: written }
       const named = await readNamedFile(written, at, reading, findings)
       if (!named) return undefined
       const { file, text } = named
-      if (!parsed.has(file)) parsed.set(file, parse(file, reading.nameOf(file), text, findings))
+      if (!parsed.has(file)) parsed.set(file, await parse(file, text, reading, findings))
       return parsed.get(file)
     },
   }
 }
 
-function parse(file: string, name: string, text: string, findings: Findings): PayloadSchema | undefined {
-  const result = parseSource({ file, name, text, holdsSecrets: () => false })
+async function parse(
+  file: string,
+  text: string,
+  reading: Reading,
+  findings: Findings,
+): Promise<PayloadSchema | undefined> {
+  const { memory } = reading
+  const name = reading.nameOf(file)
+  const result = await parseSource({ kind: 'schema', file, name, text, holdsSecrets: () => false }, memory)
   if ('problems' in result) {
     findings.add(...result.problems)
     return undefined
@@ -51,7 +62,7 @@ function parse(file: string, name: string, text: string, findings: Findings): Pa
   if (typeof value === 'boolean') return { value, source }
   if (isMap(value)) {
     try {
-      return { value: plainCopy(value), source }
+      return { value: memory.keep('schema value', file, copyOf(source, value)), source }
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       findings.report(source, endlessAliases)
@@ -66,4 +77,12 @@ function parse(file: string, name: string, text: string, findings: Findings): Pa
     hint: 'Write at least `type: object`.',
   })
   return undefined
+}
+
+const copies = new WeakMap<Source, Readonly<Record<string, unknown>>>()
+
+function copyOf(source: Source, value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const copy = copies.get(source) ?? plainCopy(value)
+  copies.set(source, copy)
+  return copy
 }

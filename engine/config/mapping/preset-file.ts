@@ -7,7 +7,7 @@ import { ReadError, type Reading } from '../file/reading.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
-import { type MappingFileValue, mappingFileSchema } from '../schema/mapping-schema.ts'
+import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
 import type { PresetUse } from '../schema/preset-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 
@@ -40,8 +40,10 @@ export async function readPresets(
     const use: PresetUse = typeof one === 'string' ? { name: one } : one
     const namedAt = typeof one === 'string' ? at : [...at, 'name']
     const finding = checkName(use.name, namedAt, known, used)
-    if (finding) report(finding)
-    else {
+    if (finding) {
+      report(finding)
+      reading.watch(folder)
+    } else {
       used.add(use.name)
       const file = await readPreset(folder, use.name, reading, findings)
       if (file) presets.push({ use, at, file })
@@ -100,6 +102,6 @@ async function readPreset(
   const text = await readText(file, reading, findings)
   if (text === undefined) return undefined
   const holdsSecrets = (path: Path) => path[0] === 'endpoints'
-  const shipped = { file, calledFile: `preset ${name}`, text, holdsSecrets }
-  return checkFile<MappingFileValue>(mappingFileSchema, shipped, reading, findings)
+  const shipped = { kind: 'mappings', file, calledFile: `preset ${name}`, text, holdsSecrets } as const
+  return checkFile<MappingFileValue>(mappingFileShape, shipped, reading, findings)
 }

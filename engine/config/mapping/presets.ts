@@ -55,7 +55,8 @@ function adjust({ use, at, file }: PresetFile, source: Source, findings: Finding
   for (const finding of checkUse(use, at, sound)) findings.report(source, finding)
   for (const finding of unusedFields(use, at, sound)) findings.report(source, finding, 'warning')
   // What is different and wrong has been told where it is written; in the preset it would be told again.
-  if (!findings.isSound(source, at)) return { name: use.name, mappings, tests, policies }
+  const isAsShipped = Object.keys(use).length === 1
+  if (isAsShipped || !findings.isSound(source, at)) return { name: use.name, mappings, tests, policies }
   const rename = renaming(sound, use.path)
   const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
   return {
@@ -117,7 +118,7 @@ function adjustMapping(item: Item, { use, source, at, rename }: Adjustment): Ite
     changed['match'] = { ...value.match, path: rename(value.match?.path ?? '/') }
     overridden.set('match.path', { source, path: [...at, 'path'] })
   }
-  return { ...item, value: changed as MappingValue, overridden }
+  return { ...item, value: changed as MappingValue, overridden, isAdjusted: true }
 }
 
 /** What would contradict what is different, or no longer fits it: an address belongs to its channel. */
@@ -147,7 +148,7 @@ function adjustTest(item: Item<TestValue>, use: PresetUse, rename: Rename): Item
   const left = { ...without(expect), ...(actions && { actions }) }
   if (Object.keys(left).length === 0) return []
   const value = { ...rest, request: { ...request, endpoint: rename(request.endpoint) }, expect: left }
-  return [{ ...item, value }]
+  return [{ ...item, value, isAdjusted: true }]
 }
 
 function isAdjusted(action: MappingValue['action'], use: PresetUse): boolean {

@@ -5,11 +5,12 @@ import type { Findings } from '../diagnostic/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
 import { plainCopy } from '../file/plain-copy.ts'
 import type { Reading } from '../file/reading.ts'
-import { freezeDeep } from '../freeze-deep.ts'
+import { type Memory, remember } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { isTime } from '../time.ts'
+import { backgroundMs, takeTurn } from '../turn.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 import type { Item } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
@@ -23,19 +24,31 @@ export async function createTests(
   const tests: TestEntry[] = []
   const taken = new Map<string, Item<TestValue>>()
   for (const item of items) {
+    await takeTurn(backgroundMs)
     const { value, source, path } = item
     if (!findings.isSound(source, path)) continue
     const name = nameOf(item)
     const other = taken.get(`${source.file}\n${name}`)
     if (other) findings.report(source, duplicateName(item, other))
     else taken.set(`${source.file}\n${name}`, item)
-    for (const finding of checkTest(value, path)) findings.report(source, finding)
+    reportFaults(item, findings)
     const { bodyFile } = value.request
     const at = { source, path: [...path, 'request', 'bodyFile'] }
     const body = bodyFile === undefined ? undefined : await readNamedFile(bodyFile, at, reading, findings)
-    tests.push(createTest(item, body?.text))
+    tests.push(createTest(item, body?.text, reading.memory))
   }
   return tests
+}
+
+/** As of mappings: only that there is nothing to say is remembered. */
+function reportFaults(
+  { value, source, path, stages, isAdjusted }: Item<TestValue>,
+  findings: Findings,
+): void {
+  if (!isAdjusted && stages.has('faultless test')) return
+  const faults = [...checkTest(value, path)]
+  for (const finding of faults) findings.report(source, finding)
+  if (!isAdjusted && faults.length === 0) stages.set('faultless test', { inputs: [], made: true })
 }
 
 function nameOf({ value, position }: Item<TestValue>): string {
@@ -43,7 +56,7 @@ function nameOf({ value, position }: Item<TestValue>): string {
 }
 
 function duplicateName(item: Item<TestValue>, { source, path }: Item<TestValue>): Finding {
-  const { line, column } = source.place(path)
+  const { line, column } = source.position(path)
   return {
     path: item.value.name === undefined ? item.path : [...item.path, 'name'],
     code: 'DUPLICATE_NAME',
@@ -90,9 +103,33 @@ function* checkExpectation(expect: TestValue['expect'], path: Path): Iterable<Fi
   }
 }
 
-function createTest(item: Item<TestValue>, bodyText: string | undefined): TestEntry {
-  const { value, source, path, origin } = item
-  const { line, column } = source.place(path)
+function createTest(item: Item<TestValue>, bodyText: string | undefined, memory: Memory): TestEntry {
+  const { source, path, origin } = item
+  const { line, column } = source.position(path)
+  return Object.freeze({
+    origin,
+    label: `${source.name}:${line}:${column}`,
+    value: foldTest(item, bodyText, memory),
+    locate: (below: Path, offset?: number) =>
+      offset === undefined
+        ? source.place([...path, ...below])
+        : source.placeInText([...path, ...below], offset),
+  })
+}
+
+/** The very value that an earlier load made of it, if that says the same. */
+function foldTest(item: Item<TestValue>, bodyText: string | undefined, memory: Memory): TestSource {
+  const { value, source, stages, isAdjusted } = item
+  const name = value.name === undefined ? undefined : `${source.file} ${value.name}`
+  const fold = () => memory.keep<TestSource>('test', name, testOf(item, bodyText))
+  // A test without a name is called by its position.
+  const folded = isAdjusted ? fold() : remember(stages, 'folded test', [bodyText, nameOf(item)], fold)
+  if (name !== undefined) memory.note('test', name, folded)
+  return folded
+}
+
+function testOf(item: Item<TestValue>, bodyText: string | undefined): TestSource {
+  const { value } = item
   const { endpoint, headers, query } = value.request
   const request: TestSource['request'] = {
     endpoint,
@@ -100,20 +137,12 @@ function createTest(item: Item<TestValue>, bodyText: string | undefined): TestEn
     ...(query && { query }),
     ...(bodyText === undefined ? bodyOf(item) : { bodyText }),
   }
-  return Object.freeze({
-    origin,
-    label: `${source.name}:${line}:${column}`,
-    value: freezeDeep({
-      name: nameOf(item),
-      request,
-      ...(value.now === undefined ? {} : { now: value.now }),
-      expect: value.expect,
-    }),
-    locate: (below: Path, offset?: number) =>
-      offset === undefined
-        ? source.place([...path, ...below])
-        : source.placeInText([...path, ...below], offset),
-  })
+  return {
+    name: nameOf(item),
+    request,
+    ...(value.now === undefined ? {} : { now: value.now }),
+    expect: value.expect,
+  }
 }
 
 /** As text where YAML lost digits: a body must say what its author wrote. */

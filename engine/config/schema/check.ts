@@ -3,16 +3,20 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { parseDuration } from '../duration.ts'
-import { touches } from '../path.ts'
+import { type Path, touches } from '../path.ts'
 import { keywords } from './keywords.ts'
 import { expectedValue } from './test-schema.ts'
 import { describeViolation, type Finding } from './violation.ts'
 
-/** Fills the value's defaults in place and says everything that is wrong with it. */
-export function checkValue(schema: TSchema, value: unknown): Finding[] {
+/** Fills the value's defaults in place; what is wrong with it is for {@link describeErrors}. */
+export function validateValue(schema: TSchema, value: unknown): readonly ErrorObject[] {
   const validate = validatorOf(schema)
-  if (validate(value)) return []
-  const findings = (validate.errors ?? []).map((error: ErrorObject) => describeViolation(error, value))
+  return validate(value) ? [] : (validate.errors ?? [])
+}
+
+/** Everything that is wrong with a value that stands at `above`. */
+export function describeErrors(errors: readonly ErrorObject[], value: unknown, above: Path = []): Finding[] {
+  const findings = errors.map((error) => describeViolation(error, value, above))
   return worthSaying(findings.filter((finding) => finding !== undefined))
 }
 

@@ -2,6 +2,7 @@
 
 import * as Type from 'typebox'
 import { thinkingLevels } from '../settings.ts'
+import { defineFileShape } from './file-shape.ts'
 import {
   byName,
   duration,
@@ -267,6 +268,8 @@ export const configurationSchema = keys({
   }),
   plugins: Type.Array(text(), { default: [], description: 'More plugins: packages, or paths.' }),
 })
+
+export const configurationShape = defineFileShape(configurationSchema, [['hooks', 'mappings']])
 
 /** The configuration file's value, defaults filled in. */
 export type ConfigurationValue = Type.Static<typeof configurationSchema>

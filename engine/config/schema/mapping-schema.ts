@@ -2,6 +2,7 @@
 
 import * as Type from 'typebox'
 import type { HeaderPattern } from '../configuration.ts'
+import { defineFileShape } from './file-shape.ts'
 import { byName, keys, later, oneOf, schemaKey, text } from './keywords.ts'
 import { testList } from './test-schema.ts'
 
@@ -187,6 +188,8 @@ export const mappingFileSchema = keys({
   mappings: mappingList,
   tests: testList,
 })
+
+export const mappingFileShape = defineFileShape(mappingFileSchema, [['mappings'], ['tests']])
 
 /** A mapping file's value, defaults filled in. */
 export type MappingFileValue = Type.Static<typeof mappingFileSchema>

@@ -28,9 +28,12 @@ interface ParentSchema {
   readonly expects?: string
 }
 
-/** One of the schema's errors as a finding; `root` is the value that was checked. Nothing of the value is quoted. */
-export function describeViolation(error: ErrorObject, root: unknown): Finding | undefined {
-  const path = readPointer(error.instancePath, root)
+/**
+ * One of the schema's errors as a finding; `root` is the value that was checked, which stands at `above`. Nothing of the
+ * value is quoted.
+ */
+export function describeViolation(error: ErrorObject, root: unknown, above: Path): Finding | undefined {
+  const path = [...above, ...readPointer(error.instancePath, root)]
   const schema = (error.parentSchema ?? {}) as ParentSchema
   switch (error.keyword) {
     case 'additionalProperties':

@@ -1,0 +1,130 @@
+/** Owns a file that is parsed as one document, however it is written. */
+
+import { type Alias, type Document, isAlias, isScalar, type Node, visit } from 'yaml'
+import type { Path } from '../path.ts'
+import type { Span } from '../secret.ts'
+import { readDocumentInTurns } from './document.ts'
+import { aliasLimit, valueOfDocument } from './document-value.ts'
+import type { Lines } from './lines.ts'
+import { lineAt } from './lines.ts'
+import { findNode } from './node-finder.ts'
+import { cutTexts, faultsOf } from './piece.ts'
+import { createPlaces, secretSpansIn } from './places.ts'
+import { problemsOf } from './problems.ts'
+import { offsetInRaw } from './scalar-offset.ts'
+import type { Parsed, SourceOptions } from './source.ts'
+import { itemsAt } from './source-items.ts'
+
+export async function parseWhole(options: SourceOptions, lines: Lines): Promise<Parsed> {
+  const { file, name, text } = options
+  const { document, hasProperties } = await readDocumentInTurns(text)
+  let secrets: readonly Span[] | undefined
+  const places = createPlaces(options, lines, () => {
+    secrets ??= secretSpansIn(document, [], options.holdsSecrets)
+    return secrets
+  })
+  const faults = faultsOf(document)
+  if (faults.length > 0) return { problems: problemsOf(faults, places, lines, text) }
+  const lost = hasProperties ? unresolvedAlias(document) : undefined
+  if (lost) return { problems: [{ ...brokenAlias, place: places.at(lost.range?.[0] ?? 0) }] }
+  try {
+    const value = await valueOfDocument(document, hasProperties)
+    const reader = createReader(document, text)
+    return {
+      source: {
+        file,
+        name,
+        value,
+        isCut: false,
+        items: (path) => itemsAt(value, path),
+        place: (path, at) => places.at(reader.offset(path, at)),
+        position: (path) => lineAt(lines, reader.offset(path)),
+        placeInText: (path, offset) => places.at(reader.offsetInText(path, offset)),
+        digits: reader.digits,
+        cutTexts: (below) => reader.cutTexts(below).map((offset) => places.at(offset)),
+      },
+    }
+  } catch (cause) {
+    // The one error left to `toJS` is the alias limit.
+    if (!(cause instanceof ReferenceError)) throw cause
+    return { problems: [{ ...aliasBomb, place: places.at(firstAlias(document)?.range?.[0] ?? 0) }] }
+  }
+}
+
+/** The alias is not named: it may be a secret that lacks its quotes. */
+const brokenAlias = {
+  severity: 'error',
+  code: 'YAML_SYNTAX',
+  message: 'This alias has no anchor before it',
+  hint: 'Text that begins with `*` needs quotes; an anchor is written `&name` before its first alias.',
+} as const
+
+const aliasBomb = {
+  severity: 'error',
+  code: 'TOO_MANY_ALIASES',
+  message: `The file's aliases expand to more than ${aliasLimit} copies`,
+  hint: 'Write fewer aliases of anchors that hold aliases themselves.',
+} as const
+
+/** Asked of the whole document at once: an alias that resolves itself searches all that stands before it. */
+function unresolvedAlias(document: Document): Alias | undefined {
+  const anchors = new Set<string>()
+  let lost: Alias | undefined
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor)
+        return
+      }
+      if (anchors.has(node.source)) return
+      lost = node
+      return visit.BREAK
+    },
+  })
+  return lost
+}
+
+function firstAlias(document: Document): Alias | undefined {
+  let first: Alias | undefined
+  visit(document, {
+    Alias(_, alias) {
+      first = alias
+      return visit.BREAK
+    },
+  })
+  return first
+}
+
+/** What is asked of one document; offsets are those of its text. */
+export interface DocumentReader {
+  offset(path: Path, at?: 'key' | 'value'): number
+  offsetInText(path: Path, offset: number): number
+  digits(path: Path): string | undefined
+  cutTexts(below: Path): number[]
+}
+
+export function createReader(document: Document, text: string): DocumentReader {
+  const nodeAt = (path: Path): Node | undefined => {
+    const { value } = findNode(document, path)
+    return isAlias(value) ? value.resolve(document) : value
+  }
+  return {
+    offset(path, at = 'value') {
+      const { key, value } = findNode(document, path)
+      const node = at === 'key' ? (key ?? value) : (value ?? key)
+      return node?.range?.[0] ?? 0
+    },
+    offsetInText(path, offset) {
+      const node = nodeAt(path)
+      if (!isScalar(node) || !node.range) return this.offset(path)
+      const raw = text.slice(node.range[0], node.range[1])
+      return node.range[0] + offsetInRaw(raw, String(node.value), offset)
+    },
+    digits(path) {
+      const node = nodeAt(path)
+      const written = isScalar(node) && typeof node.value === 'number' ? node.source : undefined
+      return written === undefined ? undefined : /^\+?(-?\d+)$/.exec(written)?.[1]
+    },
+    cutTexts: (below) => cutTexts(findNode(document, below).value, text),
+  }
+}

@@ -1,0 +1,34 @@
+/** Owns what a kind of file looks like: its schema, with the items of long lists apart. */
+
+import type { TObject, TSchema } from 'typebox'
+import type { Path } from '../path.ts'
+
+/** Items are checked one by one, so that those which did not change need not be checked again. */
+export interface FileShape {
+  /** Of everything but the items: as if the lists were empty. */
+  readonly frame: TSchema
+  readonly lists: readonly { readonly path: Path; readonly item: TSchema }[]
+}
+
+/** `lists`: the paths of the lists, which lead through maps alone. */
+export function defineFileShape(schema: TSchema, lists: readonly Path[]): FileShape {
+  let frame = schema
+  const apart = lists.map((path) => {
+    const { items, ...list } = schemaAt(schema, path) as TSchema & { items: TSchema }
+    frame = replaceAt(frame, path, list as TSchema)
+    // Whether references are plain text below the list holds for each of its items.
+    return { path, item: 'references' in list ? { ...items, references: list.references } : items }
+  })
+  return { frame, lists: apart }
+}
+
+function schemaAt(schema: TSchema, path: Path): TSchema {
+  return path.reduce<TSchema>((holder, key) => (holder as TObject).properties[key] as TSchema, schema)
+}
+
+function replaceAt(schema: TSchema, [key, ...rest]: Path, list: TSchema): TSchema {
+  if (key === undefined) return list
+  const { properties } = schema as TObject
+  const child = replaceAt(properties[key] as TSchema, rest, list)
+  return { ...schema, properties: { ...properties, [key]: child } } as TSchema
+}
