@@ -28,7 +28,14 @@ async function openHistory(t: TestContext): Promise<Installation & { runs: strin
     ['push', 'next'],
     ['silent', ''],
   ]) {
-    const { body } = await post('/hooks/github', { ref, canary: 'BODY' }, { 'x-github-event': String(kind) })
+    const { body } = await post(
+      '/hooks/github?canary=QUERY',
+      { ref, canary: 'BODY' },
+      {
+        'x-github-event': String(kind),
+        'x-canary': 'HEADER',
+      },
+    )
     runs.push(String(body['runId']))
   }
   const wakes: string[] = []
@@ -195,14 +202,14 @@ test('a session key may be long and hold slashes', async (t) => {
   assert.equal(session.key, sessionKey)
 })
 
-test('a body that is kept is told of and not shown', async (t) => {
+test('a body that is kept with its headers and query is told of and not shown', async (t) => {
   const { ask, read } = await openHistory(t)
   const list = await ask('/api/requests')
-  assert.doesNotMatch(list.text, /BODY|"body"/)
+  assert.doesNotMatch(list.text, /BODY|HEADER|QUERY|"body"|"head/)
   const { items } = await read<Page<RequestRecord & { bodyKept: boolean }>>('/api/requests')
   for (const { id, outcome } of items) {
     const { text, body } = await ask(`/api/requests/${id}`)
-    assert.doesNotMatch(text, /BODY|"body"/)
+    assert.doesNotMatch(text, /BODY|HEADER|QUERY|"body"|"head/)
     assert.equal(body['bodyKept'], outcome !== 'refused', `${outcome}: history.bodies is all`)
   }
 })

@@ -58,8 +58,8 @@ async function withOutcome(read: Store['read'], run: RunRecord) {
   return { ...run, summary: summary ?? null, deliveries }
 }
 
-/** The raw body stays in the store: it is there to be replayed, not to be read. */
-function withoutBody({ body, ...record }: RequestRecord) {
+/** The raw body stays in the store, and so does what came with it: they are there to be replayed, not to be read. */
+function withoutBody({ body, head: _head, ...record }: RequestRecord) {
   return { ...record, bodyKept: body !== undefined }
 }
 

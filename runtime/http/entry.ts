@@ -5,6 +5,7 @@ import type { Entry, NewAction, RequestRecord } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
 import { statusOf } from './errors.ts'
 import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
+import { keptOf } from './kept.ts'
 
 /** A request that made actions: committed whole before its reply. */
 export function composeEntry(
@@ -31,7 +32,7 @@ export function composeRecord(exchange: Exchange, ending: Ending): RequestRecord
     receivedAt: exchange.receivedAt,
     timings,
     actions: ending.outcome === 'accepted' ? ending.placed.map(summarise) : [],
-    body: keepsBody(live.snapshot.settings.history.bodies, ending.outcome) ? copyOf(body) : undefined,
+    ...(keepsBody(live.snapshot.settings.history.bodies, ending.outcome) && keptOf(exchange)),
   }
   if ('code' in ending) return { ...record, code: ending.code, reason: reasonOf(ending) }
   return ending.outcome === 'accepted' ? record : { ...record, reason: ending.reason }
@@ -110,9 +111,4 @@ function summarise({ id, action }: Placed) {
 /** Refused requests never keep theirs: a stranger could fill the ring with it. */
 function keepsBody(bodies: 'none' | 'failed' | 'all', outcome: Ending['outcome']): boolean {
   return outcome === 'failed' ? bodies !== 'none' : bodies === 'all' && outcome !== 'refused'
-}
-
-/** A chunk is a view of a larger read buffer, which would travel to the store's thread whole. */
-function copyOf(body: Buffer | undefined): Uint8Array | undefined {
-  return body && new Uint8Array(body)
 }

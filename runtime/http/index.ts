@@ -2,6 +2,7 @@
 
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
 export { parseFields } from './fields.ts'
+export { receivedAgain } from './kept.ts'
 export { ListenError, type ListenErrorCode, listen } from './listen.ts'
 export type { HookLog } from './log.ts'
 export { createSecretMatcher } from './secret.ts'

@@ -198,6 +198,11 @@ export interface PageOptions {
 export interface Reader {
   requests(options?: PageOptions & { outcome?: string; endpoint?: string }): Promise<Page<RequestRecord>>
   request(id: Id): Promise<RequestRecord | undefined>
+  /**
+   * The newest requests whose bodies are kept, whole. `limit`: 1 to 1,000, default 100; fewer where they are large (16 MiB
+   * at most, the first one aside).
+   */
+  recentBodies(options?: { readonly limit?: number }): Promise<readonly RequestRecord[]>
   runs(
     options?: PageOptions & { state?: string; sessionKey?: string; kind?: string },
   ): Promise<Page<RunRecord>>

@@ -35,8 +35,17 @@ export interface RequestRecord {
   readonly actions: readonly { readonly kind: 'wake' | 'agent'; readonly id: Id }[]
   /** How many requests this record stands for, where refused ones are summed up. Absent: one. */
   readonly count?: number
-  /** The raw body, where `history.bodies` keeps it: only in the answer of `request(id)`. Not in API answers. */
+  /** The raw body, where `history.bodies` keeps it: never in a list. Not in API answers. */
   readonly body?: Uint8Array
+  /** What came with a body that is kept. As the body: never in a list, and not in API answers. */
+  readonly head?: RequestHead
+}
+
+/** What besides its body it takes to evaluate a request once more. No tokens, no cookies. */
+export interface RequestHead {
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
 export type RunState = 'queued' | 'running' | 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'parked'

@@ -7,6 +7,8 @@ import { type ContractSubject, openBench } from './bench.ts'
 import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
 
+const head = { headers: { 'x-event': 'push', 'set-cookie': ['a', 'b'] }, query: { page: '2' } }
+
 export function readingContract(subject: ContractSubject): void {
   describe(`${subject.name}: reading`, { concurrency: 4, timeout: 30_000 }, () => {
     test('lists are newest first, and their pages join without a gap while new items arrive', async (t) => {
@@ -95,16 +97,56 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(await read.route(), undefined)
     })
 
-    test('a kept body comes with its request and in no list', async (t) => {
+    test('a kept body and its head come with their request and in no list', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const entry = sample.entry(sample.runAction())
-      const body = Buffer.from('{"n":1}')
-      await bench.store.accept({ ...entry, request: { ...entry.request, body } })
-      const request = await bench.store.read.request(entry.request.id)
-      assert.deepEqual(Buffer.from(request?.body ?? []), body)
+      const kept = { body: new Uint8Array(Buffer.from('{"n":1}')), head }
+      await bench.store.accept({ ...entry, request: { ...entry.request, ...kept } })
+      assert.deepEqual(await bench.store.read.request(entry.request.id), { ...entry.request, ...kept })
       const { items } = await bench.store.read.requests()
-      assert.ok(items[0] !== undefined && !('body' in items[0]))
+      assert.deepEqual(items, [entry.request])
+    })
+
+    test('the newest requests whose bodies are kept come whole, and the others do not come', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const body = (text: string) => new Uint8Array(Buffer.from(text))
+      const accepted = sample.entry(sample.runAction())
+      const first = { ...accepted.request, body: body('1'), head }
+      await bench.store.accept({ ...accepted, request: first })
+      bench.store.note({ ...sample.request({ outcome: 'refused', status: 400 }), body: body('2'), head })
+      bench.store.note(sample.request({ outcome: 'ignored', status: 200 }))
+      const failed = { ...sample.request({ outcome: 'failed', status: 500 }), body: body('3'), head }
+      bench.store.note(failed)
+      const empty = { ...sample.request({ outcome: 'skipped', status: 200 }), body: body('') }
+      bench.store.note(empty)
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const { read } = bench.store
+      assert.deepEqual(await read.recentBodies(), [empty, failed, first])
+      assert.deepEqual(await read.recentBodies({ limit: 2 }), [empty, failed])
+      const store = await bench.open()
+      assert.deepEqual(await store.read.recentBodies({ limit: 1 }), [empty])
+    })
+
+    test('large bodies are answered one by one rather than all at once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const requests = [9_000_000, 9_000_000, 7_000_000].map((bytes) => ({
+        ...sample.request({ outcome: 'ignored', status: 200 }),
+        body: new Uint8Array(bytes),
+        head,
+      }))
+      for (const request of requests) bench.store.note(request)
+      await bench.settled()
+      const found = await bench.store.read.recentBodies()
+      assert.deepEqual(
+        found.map(({ id, body: { length = 0 } = {} }) => [id, length]),
+        requests
+          .toReversed()
+          .slice(0, 2)
+          .map(({ id, body }) => [id, body.length]),
+      )
     })
 
     test('refused requests stand between the others, without their bodies', async (t) => {
@@ -113,7 +155,7 @@ export function readingContract(subject: ContractSubject): void {
       const older = sample.entry(sample.runAction())
       await bench.store.accept(older)
       const refused = sample.request({ outcome: 'refused', status: 404, code: 'NOT_FOUND' })
-      bench.store.note({ ...refused, body: Buffer.from('{}') })
+      bench.store.note({ ...refused, body: Buffer.from('{}'), head })
       const newer = sample.entry(sample.runAction())
       await bench.store.accept(newer)
       const expected = [newer.request.id, refused.id, older.request.id]

@@ -33,7 +33,9 @@ export interface AcceptingParts {
 }
 
 export function createAccepting({ db, tally, schedule, changed, limits }: AcceptingParts): Accepting {
-  const insertRequest = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const insertRequest = db.prepare(
+    'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+  )
   const updateRequest = db.prepare('UPDATE requests SET outcome = ?, record = ? WHERE id = ?')
   const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?)')
@@ -45,6 +47,11 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
   const exists = {
     run: db.prepare('SELECT 1 FROM runs WHERE id = ?'),
     event: db.prepare('SELECT 1 FROM events WHERE id = ?'),
+  }
+
+  /** How many rows there are more. */
+  function insertWhole(id: Uint8Array, { outcome, endpoint, record, body, head }: PlainEntry): number {
+    return Number(insertRequest.run(id, outcome, endpoint, record, body, head).changes)
   }
 
   function insertRecord(action: PlainAction): void {
@@ -108,7 +115,7 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
         )
       }
       const id = blobOfId(entry.id)
-      if (insertRequest.run(id, entry.outcome, entry.endpoint, entry.record, entry.body).changes === 0) {
+      if (insertWhole(id, entry) === 0) {
         return { actions: entry.actions.map((action) => answerAgain(action, now)) }
       }
       const actions = entry.actions.map((action) => acceptAction(action, id, now))
@@ -124,14 +131,7 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
     },
 
     note(request) {
-      const { changes } = insertRequest.run(
-        blobOfId(request.id),
-        request.outcome,
-        request.endpoint,
-        request.record,
-        request.body,
-      )
-      if (changes > 0) changed('request', request.id, request.outcome)
+      if (insertWhole(blobOfId(request.id), request) > 0) changed('request', request.id, request.outcome)
     },
   }
 }

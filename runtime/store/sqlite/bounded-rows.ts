@@ -8,18 +8,18 @@ export interface BoundedRows<Row> {
 
 /**
  * Strangers decide how long a record is, and every unit of it is copied to the main thread and parsed there.
- * `most` counts UTF-16 units of `column`.
+ * `most` counts what `sizeOf` does: UTF-16 units, or bytes.
  */
-export function takeRows<Row extends Record<string, unknown>>(
+export function takeRows<Row>(
   rows: Iterable<Row>,
-  column: keyof Row,
+  sizeOf: (row: Row) => number,
   most: number,
 ): BoundedRows<Row> {
   const taken: Row[] = []
-  let units = 0
+  let size = 0
   for (const row of rows) {
-    units += String(row[column]).length
-    if (units > most && taken.length > 0) return { rows: taken, isCut: true }
+    size += sizeOf(row)
+    if (size > most && taken.length > 0) return { rows: taken, isCut: true }
     taken.push(row)
   }
   return { rows: taken, isCut: false }

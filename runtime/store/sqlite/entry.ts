@@ -13,6 +13,7 @@ export interface PlainEntry {
   readonly endpoint: string
   readonly record: string
   readonly body: Uint8Array | null
+  readonly head: string | null
   readonly actions: readonly PlainAction[]
 }
 
@@ -71,17 +72,19 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
     endpoint: next(),
     record: next(),
     body: next(),
+    head: next(),
     actions: times(next(), readAction),
   }))
 }
 
 function flattenRequest(flat: Flat, request: RequestRecord): void {
-  const { id, outcome, endpoint, body } = request
+  const { id, outcome, endpoint, body, head } = request
   if (body === undefined) {
-    flat.push(id, outcome, endpoint, JSON.stringify(request), null)
+    flat.push(id, outcome, endpoint, JSON.stringify(request), null, null)
   } else {
+    const record = JSON.stringify({ ...request, body: undefined, head: undefined })
     // A copy: a Buffer is a view of a pool, and cloning it would clone the whole pool.
-    flat.push(id, outcome, endpoint, JSON.stringify({ ...request, body: undefined }), new Uint8Array(body))
+    flat.push(id, outcome, endpoint, record, new Uint8Array(body), head ? JSON.stringify(head) : null)
   }
 }
 

@@ -43,8 +43,8 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
   return ({ kind, subject }) => {
     const common = { pending: { all: tally.pending, now: tally.pendingNow }, route: readRoute() }
     if (kind === 'heartbeat') {
-      const pending = selectPending.iterate() as Iterable<Record<'record', string>>
-      const events = takeRows(pending, 'record', mostUnits).rows.map((row) => row.record)
+      const pending = selectPending.iterate() as unknown as Iterable<RecordRow>
+      const events = takeRows(pending, ({ record }) => record.length, mostUnits).rows.map((row) => row.record)
       return { ...common, events, history: readTurns('main', historyMessages) }
     }
     const none = { ...common, events: [], history: [] }

@@ -8,7 +8,7 @@ import { StoreError } from '../port.ts'
  *
  * Records are JSON beside the few columns that lists filter by. The accept path writes to `requests` and
  * `events` + `inbox`, or `runs` + `tasks` + `alarms`, all of which grow at their end; no index but the keys
- * is touched there (the partial ones leave out the states that records are born in).
+ * is touched there (the partial ones leave out the states that records are born in, and requests without a body).
  *
  * - `inbox`      pending events; rank 0 asked for `now`
  * - `tasks`      what is still to be done; its row goes when it settles as done
@@ -64,6 +64,11 @@ export const migrations: readonly string[] = [
   CREATE TABLE pulse (one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL, sequence INTEGER NOT NULL) STRICT;
   INSERT INTO pulse VALUES (1, 0, 0);
   CREATE TABLE probe (weight BLOB) STRICT;
+  `,
+  // Headers and query of a request whose body is kept, and the way to those requests past all others.
+  `
+  ALTER TABLE requests ADD COLUMN head TEXT;
+  CREATE INDEX requests_with_body ON requests (id) WHERE body IS NOT NULL;
   `,
 ]
 

@@ -98,7 +98,7 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
     filters: Filters,
     inMemory: (limit: number) => readonly Item[] = () => [],
   ): Promise<Page<Item>> {
-    const limit = Math.max(1, Math.min(500, Math.floor(wanted)))
+    const limit = bounded(wanted, 500)
     checkCursor(cursor)
     // One more than asked for tells whether there is a next page.
     const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
@@ -114,12 +114,10 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
     return (isCut || all.length > limit) && last !== undefined ? { items, next: last.id } : { items }
   }
 
-  async function get<Item>(table: Listed, id: Id): Promise<(Item & { body?: Uint8Array }) | undefined> {
+  async function get<Item>(table: Listed, id: Id): Promise<Item | undefined> {
     if (!isId(id)) return undefined
     const got = await ask<GotRecord | undefined>({ type: 'get', table, id })
-    if (got === undefined) return undefined
-    const record = JSON.parse(got.record)
-    return got.body === undefined ? record : { ...record, body: got.body }
+    return got && wholeOf<Item>(got)
   }
 
   const read: Reader = {
@@ -128,6 +126,10 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
       return list<RequestRecord>('requests', page, { outcome, endpoint }, (limit) =>
         withRefused ? refused.list({ before: page.cursor, endpoint, limit }) : [],
       )
+    },
+    async recentBodies({ limit = 100 } = {}) {
+      const got = await ask<GotRecord[]>({ type: 'bodies', limit: bounded(limit, 1000) })
+      return got.map((each) => wholeOf<RequestRecord>(each))
     },
     request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
     runs: ({ state, sessionKey, kind, ...page } = {}) =>
@@ -153,6 +155,14 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
       await endWorker()
     },
   }
+}
+
+function wholeOf<Item>({ record, body, head }: GotRecord): Item {
+  return { ...JSON.parse(record), ...(body && { body }), ...(head && { head: JSON.parse(head) }) }
+}
+
+function bounded(limit: number, most: number): number {
+  return Math.max(1, Math.min(most, Math.floor(limit)))
 }
 
 function checkCursor(cursor: string | undefined): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { migrate } from './migrations.ts'
+import { migrate, migrations } from './migrations.ts'
 import { createReading, type Query } from './reading.ts'
 
 /** How SQLite would run the one statement that the query prepares. */
@@ -35,6 +35,23 @@ test('rare outcomes and states are found by an index, in order', () => {
     assert.match(plan, new RegExp(`USING INDEX ${indexes[index]}`))
     assert.doesNotMatch(plan, /TEMP B-TREE/)
   }
+})
+
+test('bodies that were kept by an older version are found too', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db, migrations.slice(0, 1))
+  const insert = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?)')
+  insert.run(Buffer.of(1), 'failed', 'github', '{"id":"1"}', Buffer.from('{}'))
+  insert.run(Buffer.of(2), 'accepted', 'github', '{"id":"2"}', null)
+  migrate(db)
+  const found = createReading(db)({ type: 'bodies', limit: 50 })
+  assert.deepEqual(found, [{ record: '{"id":"1"}', body: new Uint8Array(Buffer.from('{}')) }])
+})
+
+test('requests whose bodies are kept are found past all the others', () => {
+  const plan = planOf({ type: 'bodies', limit: 50 })
+  assert.match(plan, /USING INDEX requests_with_body/)
+  assert.doesNotMatch(plan, /TEMP B-TREE/)
 })
 
 test('a list without a filter walks the key and sorts nothing', () => {

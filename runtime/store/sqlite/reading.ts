@@ -21,12 +21,14 @@ export type Query =
       readonly limit: number
     }
   | { readonly type: 'get'; readonly table: Listed; readonly id: string }
+  | { readonly type: 'bodies'; readonly limit: number }
   | { readonly type: 'session'; readonly key: string }
   | { readonly type: 'route' }
 
 export interface GotRecord {
   readonly record: string
   readonly body?: Uint8Array
+  readonly head?: string
 }
 
 /** A page's records, newest first; `isCut` where the page is full before it has as many as were asked for. */
@@ -39,8 +41,12 @@ export interface GotPage {
 const mostMessages = 1_000
 /** Of one answer's records. UTF-16 units of JSON. */
 const mostUnits = 4_194_304
+/** Of one answer's requests with their bodies. */
+const mostBytes = 16_777_216
 
-export type RunQuery = (query: Query) => GotPage | GotRecord | SessionMessage[] | Route | undefined
+export type RunQuery = (
+  query: Query,
+) => GotPage | GotRecord | GotRecord[] | SessionMessage[] | Route | undefined
 
 const columns: Readonly<Record<Listed, readonly string[]>> = {
   requests: ['outcome', 'endpoint'],
@@ -79,17 +85,24 @@ export function createReading(db: DatabaseSync): RunQuery {
     const found = db
       .prepare(`SELECT record FROM ${table} ${where} ORDER BY id DESC LIMIT ?`)
       .iterate(...values, limit) as Iterable<{ record: string }>
-    const { rows, isCut } = takeRows(found, 'record', mostUnits)
+    const { rows, isCut } = takeRows(found, ({ record }) => record.length, mostUnits)
     return { records: rows.map((row) => row.record), isCut }
   }
 
   function get(table: Listed, id: string): GotRecord | undefined {
-    const body = table === 'requests' ? ', body' : ''
-    const row = db.prepare(`SELECT record${body} FROM ${table} WHERE id = ?`).get(blobOfId(id)) as
-      | { record: string; body?: Uint8Array | null }
-      | undefined
-    if (row === undefined) return undefined
-    return row.body == null ? { record: row.record } : { record: row.record, body: row.body }
+    const more = table === 'requests' ? ', body, head' : ''
+    const row = db.prepare(`SELECT record${more} FROM ${table} WHERE id = ?`).get(blobOfId(id))
+    return row === undefined ? undefined : gotOf(row as unknown as WholeRow)
+  }
+
+  function bodies(limit: number): GotRecord[] {
+    const found = db
+      .prepare(
+        `SELECT record, body, head FROM requests INDEXED BY requests_with_body
+         WHERE body IS NOT NULL ORDER BY id DESC LIMIT ?`,
+      )
+      .iterate(limit) as unknown as Iterable<WholeRow>
+    return takeRows(found, sizeOf, mostBytes).rows.map(gotOf)
   }
 
   return (query) => {
@@ -98,10 +111,26 @@ export function createReading(db: DatabaseSync): RunQuery {
         return list(query)
       case 'get':
         return get(query.table, query.id)
+      case 'bodies':
+        return bodies(query.limit)
       case 'session':
         return readTurns(query.key, mostMessages)
       case 'route':
         return readRoute()
     }
   }
+}
+
+interface WholeRow {
+  readonly record: string
+  readonly body?: Uint8Array | null
+  readonly head?: string | null
+}
+
+function gotOf({ record, body, head }: WholeRow): GotRecord {
+  return { record, ...(body != null && { body }), ...(head != null && { head }) }
+}
+
+function sizeOf({ record, body, head }: WholeRow): number {
+  return record.length + (body?.length ?? 0) + (head?.length ?? 0)
 }

@@ -32,7 +32,7 @@ export function createRefused(): Refused {
         ring.set(sum.id, { ...sum, count: (sum.count ?? 1) + 1 })
         return
       }
-      const { body: _body, ...record } = request
+      const { body: _body, head: _head, ...record } = request
       ring.set(request.id, record)
       if (request.status === 401) sums.set(key, request.id)
       if (ring.size > most) forgetOldest()

@@ -14,7 +14,7 @@ function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: nu
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const sample = createSampler({ mintId: createIdMinter(() => day), clock: { now: () => day } })
-  const insert = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, NULL)')
+  const insert = db.prepare('INSERT INTO requests (id, outcome, endpoint, record) VALUES (?, ?, ?, ?)')
   for (let i = 0; i < requests; i++) {
     const request = sample.request({ outcome: 'ignored' })
     insert.run(blobOfId(request.id), request.outcome, request.endpoint, JSON.stringify(request))

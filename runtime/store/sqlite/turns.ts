@@ -12,7 +12,7 @@ export function createTurnReader(db: DatabaseSync, most: number): ReadTurns {
   const select = db.prepare('SELECT messages FROM turns WHERE session = ? ORDER BY number DESC LIMIT ?')
   return (session, limit) => {
     const found = select.iterate(session, limit) as Iterable<{ messages: string }>
-    const { rows } = takeRows(found, 'messages', most)
+    const { rows } = takeRows(found, ({ messages }) => messages.length, most)
     const messages: SessionMessage[] = rows.toReversed().flatMap((row) => JSON.parse(row.messages))
     return messages.slice(Math.max(0, messages.length - limit))
   }
