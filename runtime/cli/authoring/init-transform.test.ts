@@ -20,7 +20,7 @@ test('in a folder without any installation a transform is written whose test pas
   assert.equal(code, 0)
   assert.match(out, /^wrote transforms\/push-digest\.ts\nwrote transforms\/push-digest\.test\.ts\n/)
   assert.match(out, /^ {4}transform: { module: push-digest\.ts }$/m)
-  const [, command = ''] = /^Its test: +node (.*)$/m.exec(out) ?? []
+  const [, command = ''] = /^One alone: +node (.*)$/m.exec(out) ?? []
   assert.equal(command, '--test transforms/push-digest.test.ts')
   const { stdout } = await run(process.execPath, command.split(' '), { cwd, env })
   assert.match(stdout, /^. pass 2$/m)
