@@ -68,6 +68,7 @@ export function createReading(file: string, env: Environment, files: Files, memo
   const watched = new Set([file, dotEnv])
   const seen = new Map<string, string | null>()
   const sources = new Map<string, string>()
+  const secretFiles = new Set([dotEnv])
   let fileEnv: Environment = {}
   /** Of files that were just listed; the others are asked. */
   const sizes = new Map<string, number>()
@@ -136,6 +137,7 @@ export function createReading(file: string, env: Environment, files: Files, memo
     async readReferenced(path) {
       const target = resolve(folder, path)
       watched.add(target)
+      secretFiles.add(target)
       const text = (await read(target, longestSecret)).replace(/\r?\n$/, '')
       seen.set(`file ${path}`, text)
       return text
@@ -164,7 +166,11 @@ export function createReading(file: string, env: Environment, files: Files, memo
     memory,
     watch: (path) => watched.add(path),
     watched: () => [...watched],
-    sources: () => sources,
+    sources() {
+      // Somebody may have named one of them as a body too.
+      for (const path of secretFiles) sources.delete(path)
+      return sources
+    },
     digest() {
       const entries = [...seen].sort(([one], [other]) => (one < other ? -1 : 1))
       return createHash('sha256').update(JSON.stringify(entries)).digest('hex')

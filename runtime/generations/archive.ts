@@ -1,0 +1,144 @@
+/** Owns the archive of generations in the data folder: answered from memory, written behind the back of the reloader. */
+
+import { isDeepStrictEqual } from 'node:util'
+import type { GenerationArchive } from '@reveille/engine'
+import { StoreError } from '../store/port.ts'
+import { createLayout } from './layout.ts'
+import { isAbsent, isOfDisk, readContent, readRecord, readState, reasonOf } from './reading.ts'
+import type { ArchiveState, NumberedRecord } from './state.ts'
+import * as states from './state.ts'
+import { createWriting, type Writing } from './writing.ts'
+
+export interface ArchiveOptions {
+  /** `generations` in the data folder; absolute, need not exist. */
+  readonly folder: string
+  /** Absolute. Generations of another one are not served again. */
+  readonly configFile: string
+  /** Once, when the archive begins: what was found in a state in which it cannot be used. */
+  onDamaged(found: readonly string[]): void
+  /** The disk takes nothing; told once, until it does again. It is tried again with each change. */
+  onFailed(error: unknown): void
+}
+
+export interface DiskArchive extends GenerationArchive {
+  /**
+   * The data folder is this process' alone: what happened so far is written, and from now on everything.
+   * @throws StoreError `LOCKED` when another gateway gave out the same number until a moment ago
+   */
+  begin(): Promise<void>
+  /** Resolves when everything so far is on the disk, or the disk has refused it. */
+  saved(): Promise<void>
+  /** The files of a generation that is kept, absolute. */
+  filesOf(generation: number): Promise<readonly string[] | undefined>
+  /** Digests of the bundles that kept generations are served with; others may be removed. */
+  neededBundles(): ReadonlySet<string>
+  /** Writes what is left. Nothing is written after it. */
+  close(): Promise<void>
+}
+
+/** Reads; writes nothing before {@link DiskArchive.begin}. */
+export async function openGenerationArchive(options: ArchiveOptions): Promise<DiskArchive> {
+  const { folder, configFile } = options
+  const layout = createLayout(folder, configFile)
+  const opened = (await readState(layout)).state
+  let state = opened
+  /** What happened before the folder was ours. */
+  let early: ((state: ArchiveState) => ArchiveState)[] | undefined = []
+  let writing: Writing | undefined
+  let saving: Promise<void> | undefined
+  let isChanged = false
+  let isFailing = false
+  let isLast = false
+
+  function change(next: (state: ArchiveState) => ArchiveState): void {
+    early?.push(next)
+    state = next(state)
+    save()
+  }
+
+  function save(): void {
+    isChanged = true
+    if (writing) saving ??= saveAll(writing)
+  }
+
+  /** One at a time; what happens meanwhile is in the next one. */
+  async function saveAll(to: Writing): Promise<void> {
+    while (isChanged) {
+      isChanged = false
+      try {
+        await to.write(state, (entry) => (state = states.written(state, entry)), isLast)
+        isFailing = false
+      } catch (error) {
+        if (!isFailing) options.onFailed(error)
+        isFailing = true
+      }
+    }
+    saving = undefined
+  }
+
+  async function begin(): Promise<void> {
+    const found = await readState(layout)
+    // Until the data folder was locked, another gateway may have gone on writing here.
+    refuseOverlap(opened, found.state, state, folder)
+    state = (early ?? []).reduce((next, step) => step(next), found.state)
+    early = undefined
+    if (found.damaged.length > 0) options.onDamaged(found.damaged)
+    writing = createWriting(layout, found)
+    save()
+    await saving
+  }
+
+  return {
+    list: () => states.recordsOf(state),
+    numberOf: (digest) => states.numberOf(state, digest),
+    keep(record, content) {
+      const numbered: NumberedRecord = { ...record, digest: content.digest }
+      change((before) => states.keep(before, numbered, content))
+    },
+    note: (record) => change((before) => states.note(before, record)),
+    async read(generation) {
+      const kept = state.kept.find(({ record }) => record.generation === generation)
+      if (kept === undefined || kept.content) return kept?.content
+      try {
+        return await readContent(layout, generation, configFile)
+      } catch (error) {
+        options.onDamaged([`${layout.generationFolder(generation)}: ${reasonOf(error)}`])
+        // What cannot be read today may be there tomorrow; what is not there, or is not what it was, is lost.
+        if (isAbsent(error) || !isOfDisk(error)) change((before) => states.lose(before, generation))
+        return undefined
+      }
+    },
+    rollback: () => state.rollback,
+    setRollback(rollback) {
+      if (!isDeepStrictEqual(rollback, state.rollback)) change((before) => ({ ...before, rollback }))
+    },
+    begin,
+    saved: async () => saving,
+    async filesOf(generation) {
+      const kept = state.kept.find(({ record }) => record.generation === generation)
+      if (kept?.content) return [...kept.content.sources.keys()]
+      if (kept === undefined) return undefined
+      const { files } = await readRecord(layout, generation)
+      return files.map(({ path }) => layout.fromWritten(path, 'configuration'))
+    },
+    neededBundles: () => new Set(state.kept.flatMap(({ bundles }) => bundles)),
+    async close() {
+      isLast = true
+      save()
+      await saving
+      writing = undefined
+    },
+  }
+}
+
+/** @throws StoreError `LOCKED` when what went live here so far is not what would go live now */
+function refuseOverlap(opened: ArchiveState, now: ArchiveState, mine: ArchiveState, folder: string): void {
+  const taken = (number: number, digest: string) =>
+    number <= now.highest &&
+    !now.kept.some(({ record }) => record.generation === number && record.digest === digest)
+  const isTaken = mine.kept.some(
+    ({ record, content }) => content !== undefined && taken(record.generation, record.digest),
+  )
+  if (!isTaken && isDeepStrictEqual(now.rollback, opened.rollback)) return
+  throw new StoreError('LOCKED', `another process used ${folder} until a moment ago: start again`)
+}

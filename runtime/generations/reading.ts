@@ -1,0 +1,121 @@
+/** Owns what the folder says when it is opened, and reading a generation's files again. */
+
+import { createHash } from 'node:crypto'
+import { access, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type GenerationContent, keptGenerations } from '@reveille/engine'
+import type { Layout } from './layout.ts'
+import { parseIndex, parseRecord, parseRefused, type RecordFile } from './records.ts'
+import { type ArchiveState, emptyState, type Kept, type Refused } from './state.ts'
+
+export interface Found {
+  readonly state: ArchiveState
+  /** Every whole one, also those beyond the state's. */
+  readonly kept: readonly Kept[]
+  readonly refused: readonly Refused[]
+  /** What was not as it should be, with the reason; it is left where it is. */
+  readonly damaged: readonly string[]
+}
+
+/** Writes nothing. */
+export async function readState(layout: Layout): Promise<Found> {
+  const damaged: string[] = []
+  const folders = await numbersIn(layout.folder, /^(\d+)$/)
+  const kept: Kept[] = []
+  for (const generation of folders) {
+    const file = await attempt(layout.recordFile(generation), (text) => parseRecord(text, generation))
+    if (file) kept.push({ record: file.record, bundles: file.bundles.map(({ digest }) => digest) })
+  }
+  kept.sort((one, other) => other.record.at - one.record.at)
+  const refused: Refused[] = []
+  for (const number of await numbersIn(layout.refusedFolder, /^(\d+)\.json$/)) {
+    const record = await attempt(layout.refusedFile(number), parseRefused)
+    if (record) refused.unshift({ number, record })
+  }
+  const index = await attempt(layout.indexFile, parseIndex, folders.length > 0)
+  return {
+    state: {
+      ...emptyState,
+      highest: Math.max(index?.highest ?? 0, ...folders),
+      kept: kept.slice(0, keptGenerations),
+      refused: refused.slice(0, keptGenerations),
+      rollback: index?.rollback,
+    },
+    kept,
+    refused,
+    damaged,
+  }
+
+  async function attempt<Parsed>(
+    file: string,
+    parse: (text: string) => Parsed,
+    mustExist = true,
+  ): Promise<Parsed | undefined> {
+    try {
+      return parse(await readFile(file, 'utf8'))
+    } catch (error) {
+      if (mustExist || !isAbsent(error)) damaged.push(`${file}: ${reasonOf(error)}`)
+      return undefined
+    }
+  }
+
+  /** Ascending. */
+  async function numbersIn(folder: string, pattern: RegExp): Promise<number[]> {
+    try {
+      const names = await readdir(folder)
+      const numbers = names.flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number)
+      return numbers.filter(Number.isSafeInteger).sort((one, other) => one - other)
+    } catch (error) {
+      if (!isAbsent(error)) damaged.push(`${folder}: ${reasonOf(error)}`)
+      return []
+    }
+  }
+}
+
+/** @throws Error when not all of it is there as it was written */
+export async function readContent(
+  layout: Layout,
+  generation: number,
+  configFile: string,
+): Promise<GenerationContent> {
+  const { record, files, bundles } = await readRecord(layout, generation)
+  const sources = new Map<string, string>()
+  for (const { path: written, sha256 } of files) {
+    const path = layout.fromWritten(written, 'configuration')
+    const bytes = await readFile(join(layout.generationFolder(generation), layout.copyName(path)))
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256)
+      throw new DamageError(`${written} is not what it was`)
+    sources.set(path, bytes.toString())
+  }
+  // Without it the file that is there now would be read in its place.
+  if (!sources.has(configFile)) throw new DamageError(`it was made from another file than ${configFile}`)
+  const restored = bundles.map((bundle) => ({ ...bundle, file: layout.fromWritten(bundle.file, 'data') }))
+  for (const { file } of restored) await access(file)
+  return {
+    digest: record.digest,
+    sources,
+    bundles: new Map(restored.map((bundle) => [bundle.module, bundle])),
+  }
+}
+
+/** @throws Error */
+export async function readRecord(layout: Layout, generation: number): Promise<RecordFile> {
+  return parseRecord(await readFile(layout.recordFile(generation), 'utf8'), generation)
+}
+
+export function isAbsent(error: unknown): boolean {
+  return isOfDisk(error) && error.code === 'ENOENT'
+}
+
+export function isOfDisk(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error
+}
+
+/** A syntax error of JSON quotes what it met, which may be anything. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof DamageError) return error.message
+  return isOfDisk(error) ? String(error.code) : 'it is not what a gateway writes there'
+}
+
+/** The message is a clause that follows the name of a folder. */
+class DamageError extends Error {}

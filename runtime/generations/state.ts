@@ -1,0 +1,113 @@
+/** Owns what an archive remembers in memory, and how each thing that happens changes it. Contents are on the disk. */
+
+import {
+  type Diagnostic,
+  type GenerationContent,
+  type GenerationRecord,
+  keptGenerations,
+  type Rollback,
+} from '@reveille/engine'
+
+/** Its `state` is what it was when it was made; {@link ArchiveState.live} decides. */
+export type NumberedRecord = GenerationRecord & { readonly generation: number; readonly digest: string }
+
+/** A generation that went live. */
+export interface Kept {
+  readonly record: NumberedRecord
+  /** Digests. */
+  readonly bundles: readonly string[]
+  /** Present until it is on the disk. */
+  readonly content?: GenerationContent
+}
+
+/** A candidate that was refused; `number` counts them. */
+export interface Refused {
+  readonly number: number
+  readonly record: GenerationRecord
+}
+
+export interface ArchiveState {
+  /** No generation above it was ever given out. */
+  readonly highest: number
+  /** What went live last first. */
+  readonly kept: readonly Kept[]
+  /** Newest first. */
+  readonly refused: readonly Refused[]
+  readonly rollback: Rollback | undefined
+  /** Absent: nothing went live in this process yet. */
+  readonly live?: number
+}
+
+export const emptyState: ArchiveState = { highest: 0, kept: [], refused: [], rollback: undefined }
+
+export function numberOf({ kept, highest }: ArchiveState, digest: string): number {
+  return kept.find(({ record }) => record.digest === digest)?.record.generation ?? highest + 1
+}
+
+export function keep(state: ArchiveState, record: NumberedRecord, content: GenerationContent): ArchiveState {
+  const { generation } = record
+  const known = state.kept.find((each) => each.record.generation === generation)
+  // The first of a process is compared with nothing; what made it different when it was new still holds.
+  const isRestart = known !== undefined && state.live === undefined
+  const entry: Kept = {
+    record: bounded(isRestart ? { ...record, changes: known.record.changes } : record),
+    bundles: [...content.bundles.values()].map(({ digest }) => digest),
+    content,
+  }
+  return {
+    ...state,
+    live: generation,
+    highest: Math.max(state.highest, generation),
+    kept: [entry, ...state.kept.filter((each) => each !== known)].slice(0, keptGenerations),
+  }
+}
+
+export function note(state: ArchiveState, record: GenerationRecord): ArchiveState {
+  const number = (state.refused[0]?.number ?? 0) + 1
+  const refused = [{ number, record: bounded(record) }, ...state.refused]
+  return { ...state, refused: refused.slice(0, keptGenerations) }
+}
+
+/** What it was made from is not there any more, or not as it was. What is live is told of all the same. */
+export function lose(state: ArchiveState, generation: number): ArchiveState {
+  if (generation === state.live) return state
+  return { ...state, kept: state.kept.filter(({ record }) => record.generation !== generation) }
+}
+
+/** `entry` is on the disk. */
+export function written(state: ArchiveState, entry: Kept): ArchiveState {
+  const kept = state.kept.map((each) => {
+    if (each.content === undefined || each.content !== entry.content) return each
+    const { content: _, ...rest } = each
+    return rest
+  })
+  return { ...state, kept }
+}
+
+/** Newest first; of two at the same time, the one that went live is told first: a refusal comes after it. */
+export function recordsOf({ kept, refused, live }: ArchiveState): readonly GenerationRecord[] {
+  const numbered = kept.map(
+    ({ record }): GenerationRecord => ({
+      ...record,
+      state: record.generation === live ? 'live' : 'retired',
+    }),
+  )
+  const all = [...numbered, ...refused.map(({ record }) => record)]
+  return all.sort((one, other) => other.at - one.at)
+}
+
+/** Ten thousand mappings can have as many errors, and a record stays in memory as long as it is kept. */
+const mostDiagnostics = 100
+
+function bounded<Kind extends GenerationRecord>(record: Kind): Kind {
+  const { diagnostics } = record
+  const more = diagnostics.length - mostDiagnostics
+  if (more <= 0) return record
+  const rest: Diagnostic = {
+    severity: record.state === 'rejected' ? 'error' : 'warning',
+    code: 'MORE_DIAGNOSTICS',
+    message: `There were ${more} more; the first ${mostDiagnostics} are kept`,
+    hint: '`reveille check` tells all that the files have now.',
+  }
+  return { ...record, diagnostics: [...diagnostics.slice(0, mostDiagnostics), rest] }
+}

@@ -1,0 +1,160 @@
+/**
+ * Owns making the folder say what the state says. What is new is written before the index, and what is no longer kept
+ * is removed after it: a crash in between leaves an archive that is a little behind or holds a little too much.
+ */
+
+import { webcrypto } from 'node:crypto'
+import { link, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { GenerationContent } from '@reveille/engine'
+import { type Layout, recordName, unfinished } from './layout.ts'
+import { type Found, isAbsent, readRecord } from './reading.ts'
+import { bundlesToWrite, type CopiedFile, formatIndex, formatRecord, formatRefused } from './records.ts'
+import type { ArchiveState, Kept, NumberedRecord } from './state.ts'
+
+/**
+ * While a gateway runs, the index on the disk is so far ahead: numbers that went live and were not written down before
+ * it died are not given again. A gateway that closes sets it right.
+ */
+const ahead = 8
+
+export interface Writing {
+  /**
+   * `isLast`: no number is given any more. `onWritten` is told of each generation whose content is on the disk.
+   * @throws Error of the disk; whatever was not done is done by the next call
+   */
+  write(state: ArchiveState, onWritten: (entry: Kept) => void, isLast: boolean): Promise<void>
+}
+
+export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refused'>): Writing {
+  const records = new Map(found.kept.map(({ record }) => [record.generation, record]))
+  const refusedNumbers = new Set(found.refused.map(({ number }) => number))
+  let index = ''
+  let isTidy = false
+  /** What was written last; a file that is the same again becomes a link to it. */
+  let last: { folder: string; sources: ReadonlyMap<string, string>; hashes: Map<string, string> } | undefined
+
+  /** Removes what a crash left. */
+  async function tidy(): Promise<void> {
+    for (const folder of [layout.folder, layout.refusedFolder]) {
+      const names = (await readdir(folder)).filter((name) => name.startsWith(unfinished))
+      for (const name of names) await rm(join(folder, name), { recursive: true, force: true })
+    }
+    isTidy = true
+  }
+
+  async function writeGeneration(record: NumberedRecord, content: GenerationContent): Promise<void> {
+    const folder = layout.generationFolder(record.generation)
+    const draft = join(layout.folder, `${unfinished}${record.generation}.draft`)
+    await rm(draft, { recursive: true, force: true })
+    await makeFolder(draft)
+    const hashes = new Map<string, string>()
+    for (const [path, text] of content.sources) hashes.set(path, await copy(draft, path, text))
+    const files = [...hashes].map(
+      ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
+    )
+    const bundles = bundlesToWrite(content, layout)
+    await writeWhole(join(draft, recordName), formatRecord({ record, files, bundles }))
+    await removeFolder(folder)
+    await rename(draft, folder)
+    last = { folder, sources: content.sources, hashes }
+  }
+
+  /** @returns the hash of its bytes */
+  async function copy(draft: string, path: string, text: string): Promise<string> {
+    const name = layout.copyName(path)
+    const file = join(draft, name)
+    await makeFolder(dirname(file))
+    const hash = last?.sources.get(path) === text ? last.hashes.get(path) : undefined
+    if (last && hash !== undefined) {
+      const linked = await link(join(last.folder, name), file).then(
+        () => true,
+        // Not every file system has links, and whoever lost a file there gets a new one here.
+        () => false,
+      )
+      if (linked) return hash
+    }
+    const bytes = Buffer.from(text)
+    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
+    // Not on this thread: a file may be long.
+    return Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
+  }
+
+  async function writeKept(entry: Kept): Promise<void> {
+    const { record, content } = entry
+    const { generation } = record
+    const there = records.has(generation)
+      ? await readRecord(layout, generation).catch(() => undefined)
+      : undefined
+    if (there) await writeWhole(layout.recordFile(generation), formatRecord({ ...there, record }))
+    else if (content) await writeGeneration(record, content)
+    records.set(generation, record)
+  }
+
+  async function remove(state: ArchiveState): Promise<void> {
+    const kept = new Set(state.kept.map(({ record }) => record.generation))
+    for (const generation of records.keys()) {
+      if (kept.has(generation)) continue
+      await removeFolder(layout.generationFolder(generation))
+      records.delete(generation)
+    }
+    const refused = new Set(state.refused.map(({ number }) => number))
+    for (const number of refusedNumbers) {
+      if (refused.has(number)) continue
+      await rm(layout.refusedFile(number), { force: true })
+      refusedNumbers.delete(number)
+    }
+  }
+
+  return {
+    async write(state, onWritten, isLast) {
+      await makeFolder(layout.refusedFolder)
+      if (!isTidy) await tidy()
+      const isNew = ({ record }: Kept) => records.get(record.generation) !== record
+      for (const entry of state.kept.filter(isNew).reverse()) {
+        await writeKept(entry)
+        onWritten(entry)
+      }
+      for (const { number, record } of state.refused.toReversed()) {
+        if (refusedNumbers.has(number)) continue
+        await writeWhole(layout.refusedFile(number), formatRefused(record))
+        refusedNumbers.add(number)
+      }
+      const { highest, rollback } = state
+      const text = formatIndex({ highest: isLast ? highest : highest + ahead, rollback })
+      if (text !== index) await writeWhole(layout.indexFile, text)
+      index = text
+      await remove(state)
+    },
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+}
+
+/** In one step: a crash leaves the file that was there, or the new one. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = join(dirname(file), `${unfinished}draft`)
+  const handle = await open(draft, 'w', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(draft, file)
+}
+
+/** If it is there; in one step, so that a crash leaves no folder that looks whole and is not. */
+async function removeFolder(folder: string): Promise<void> {
+  const gone = join(dirname(folder), `${unfinished}gone`)
+  await rm(gone, { recursive: true, force: true })
+  try {
+    await rename(folder, gone)
+  } catch (error) {
+    if (isAbsent(error)) return
+    throw error
+  }
+  await rm(gone, { recursive: true, force: true })
+}
