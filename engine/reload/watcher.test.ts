@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createSampleFolder } from '../config/sample-folder.ts'
-import { createWatcher } from './watcher.ts'
+import { type CreateFolderEvents, createFolderEvents } from './watch/folder-events.ts'
+import { WatchError } from './watch/watch-error.ts'
+import { createWatcher, type WatchOptions } from './watcher.ts'
+
+const never = Number.POSITIVE_INFINITY
 
 /** A watcher, and its hints to wait for. */
-function createWatching(context: TestContext) {
+function createWatching(context: TestContext, options: Partial<WatchOptions> = {}) {
   let told: (() => void) | undefined
   let count = 0
   const watcher = createWatcher({
@@ -15,6 +20,7 @@ function createWatching(context: TestContext) {
       told?.()
     },
     onError: (error) => assert.fail(String(error)),
+    ...options,
   })
   context.after(() => watcher.close())
   return {
@@ -94,8 +100,8 @@ test('the watched set can change, and what left it is silent', limit, async (con
   await after(() => writeFile(one, 'heard again'))
 })
 
-test('what is no mapping file does not wake anybody', limit, async (context) => {
-  const others = ['.a.yaml.swp', 'a.yaml~', '4913', '.git/x.yaml', 'readme.md'].map(
+test('what editors and others leave beside mapping files does not wake anybody', limit, async (context) => {
+  const others = ['.a.yaml.swp', 'a.yaml~', '4913', '.git/x.yaml', 'notes.pdf'].map(
     (name) => `mappings/${name}`,
   )
   const folder = await createSampleFolder(context, { 'mappings/a.yaml': '', 'mappings/.git/y': '' })
@@ -105,8 +111,8 @@ test('what is no mapping file does not wake anybody', limit, async (context) => 
   witness.watcher.watch(others.map(folder.at))
   const before = count()
   for (const name of others) await witness.after(() => folder.write(name, 'x'))
-  assert.equal(count(), before)
   await after(() => folder.write('mappings/a.yaml', 'x'))
+  assert.equal(count(), before + 1)
 })
 
 test('nothing follows closing', limit, async (context) => {
@@ -121,4 +127,165 @@ test('nothing follows closing', limit, async (context) => {
     await watcher.close()
   })
   assert.equal(count(), before)
+})
+
+test('rights that are lost and come back are seen', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'reveille.yaml': '', 'mappings/a.yaml': '' })
+  for (const options of [{ scanMs: never }, { poll: true, pollMs: 20 }]) {
+    const { watcher, after } = createWatching(context, options)
+    await after(async () => watcher.watch([folder.at('reveille.yaml'), folder.at('mappings')]))
+    for (const name of ['reveille.yaml', 'mappings', 'mappings/a.yaml']) {
+      await after(() => chmod(folder.at(name), 0))
+      await after(() => chmod(folder.at(name), 0o755))
+    }
+    await watcher.close()
+  }
+})
+
+test('a log that grows in a watched folder wakes nobody', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'mappings/a.yaml': '', 'mappings/server.log': '' })
+  const { watcher, after, count } = createWatching(context, { scanMs: 20 })
+  await after(async () => watcher.watch([folder.at('mappings')]))
+  const before = count()
+  for (let line = 0; line < 500; line++) await appendFile(folder.at('mappings/server.log'), 'x\n')
+  await after(() => writeFile(folder.at('mappings/a.yaml'), 'x'))
+  assert.equal(count(), before + 1)
+})
+
+test('a path that a watched folder holds already is watched without a hint', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'transforms/a.ts': '', 'transforms/lib/b.ts': '' })
+  const { watcher, after, count } = createWatching(context, { scanMs: never })
+  const transforms = folder.at('transforms')
+  await after(async () => watcher.watch([transforms]))
+  watcher.watch([transforms, folder.at('transforms/lib/b.ts')])
+  await after(() => writeFile(folder.at('transforms/lib/b.ts'), 'x'))
+  assert.equal(count(), 2)
+  await after(async () => watcher.watch([transforms, folder.at('elsewhere.ts')]))
+  assert.equal(count(), 3)
+})
+
+/** Events that never come, and what was asked of them. */
+function createSilence(onObserve: (folders: number) => unknown = () => {}) {
+  let listener: Parameters<CreateFolderEvents>[0] | undefined
+  const createEvents: CreateFolderEvents = (given) => {
+    listener = given
+    return {
+      async observe(folders) {
+        await onObserve(folders.size)
+        return false
+      },
+      close: async () => {},
+    }
+  }
+  return { createEvents, fail: (error: unknown) => listener?.onError(error) }
+}
+
+test(
+  'where the system gives no more events, files are polled, and that is told once',
+  limit,
+  async (context) => {
+    const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
+    const file = folder.at('mappings/a.yaml')
+    for (const code of ['ENOSPC', 'EMFILE', 'ENFILE']) {
+      const asked: number[] = []
+      const silence = createSilence((folders) => asked.push(folders))
+      const told: unknown[] = []
+      const onError = (error: unknown) => told.push(error)
+      const { watcher, after } = createWatching(context, { ...silence, onError, scanMs: never, pollMs: 20 })
+      await after(async () => watcher.watch([folder.at('mappings')]))
+      for (let time = 0; time < 3; time++) silence.fail(Object.assign(new Error('watch'), { code }))
+      await after(() => atomicSave(file, `first after ${code}`))
+      await after(() => atomicSave(file, `second after ${code}`))
+      watcher.configure({ poll: false })
+      await after(() => atomicSave(file, `third after ${code}`))
+      assert.equal(asked.at(-1), 0, 'what is still open is closed')
+      assert.equal(told.length, 1)
+      const [error] = told
+      assert.ok(error instanceof WatchError && error.code === 'WATCH_LIMIT')
+      assert.match(error.message, new RegExp(`${code}.*every 0.02 s.*[Rr]aise .* --poll`))
+      await watcher.close()
+    }
+  },
+)
+
+test('a folder that cannot be watched is told once; scans see what happens in it', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'mappings/a.yaml': '' })
+  const silence = createSilence()
+  const told: unknown[] = []
+  const options = { ...silence, onError: (error: unknown) => told.push(error), scanMs: 20 }
+  const { watcher, after } = createWatching(context, options)
+  await after(async () => watcher.watch([folder.at('mappings')]))
+  for (const code of ['EIO', 'EACCES', 'ENOENT', 'EIO']) silence.fail(Object.assign(new Error(), { code }))
+  await after(() => atomicSave(folder.at('mappings/a.yaml'), 'x'))
+  assert.deepEqual(
+    told.map((error) => [(error as WatchError).code, (error as WatchError).message]),
+    [['WATCH_FAILED', 'Some changes are seen only after a while: EIO']],
+  )
+})
+
+test('scans of files at rest tell nothing, and no two of them overlap', limit, async (context) => {
+  const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`mappings/${index}.yaml`, 'x']))
+  const folder = await createSampleFolder(context, files)
+  const enough = Promise.withResolvers<void>()
+  let scans = 0
+  let underWay = 0
+  const { createEvents } = createSilence(async () => {
+    assert.equal(++underWay, 1)
+    await nextTurn()
+    underWay--
+    if (++scans === 30) enough.resolve()
+  })
+  const { watcher, after, count } = createWatching(context, { createEvents, scanMs: 1 })
+  await after(async () => watcher.watch([folder.at('mappings')]))
+  // Files that are younger than the clock's tick may be told once more.
+  await after(() => atomicSave(folder.at('mappings/0.yaml'), 'y'))
+  const before = count()
+  for (let time = 0; time < 10; time++) {
+    watcher.configure({ poll: time % 2 === 0 })
+    watcher.watch([folder.at('mappings')])
+  }
+  await enough.promise
+  assert.ok(count() <= before + 1, `${count() - before} hints`)
+})
+
+test('how files are watched can change while they are', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'reveille.yaml': '' })
+  const file = folder.at('reveille.yaml')
+  let open = 0
+  const createEvents: CreateFolderEvents = (listener) => {
+    const events = createFolderEvents(listener)
+    return {
+      ...events,
+      async observe(folders) {
+        open = folders.size
+        return events.observe(folders)
+      },
+    }
+  }
+  const { watcher, after } = createWatching(context, { createEvents, scanMs: never, pollMs: 20 })
+  await after(async () => watcher.watch([file]))
+  assert.equal(open, 2)
+  watcher.configure({ poll: true, debounceMs: 5 })
+  await after(() => atomicSave(file, 'polled'))
+  assert.equal(open, 0)
+  // What is written while events are not there yet is seen all the same.
+  await after(async () => {
+    watcher.configure({ poll: false })
+    await atomicSave(file, 'in between')
+  })
+  await after(() => atomicSave(file, 'by events'))
+  assert.equal(open, 2)
+})
+
+test('closing leaves no timer and no watched folder behind', limit, async (context) => {
+  const folder = await createSampleFolder(context, { 'mappings/deep/a.yaml': '', 'reveille.yaml': '' })
+  const held = () => process.getActiveResourcesInfo().filter((kind) => /FSEvent|Timeout|FSReq/.test(kind))
+  const before = held()
+  const { watcher, after } = createWatching(context)
+  await after(async () => watcher.watch([folder.at('mappings'), folder.at('reveille.yaml')]))
+  assert.ok(held().includes('FSEventWrap') && held().includes('Timeout'))
+  await writeFile(folder.at('reveille.yaml'), 'just before the end')
+  await watcher.close()
+  while (held().length > before.length) await nextTurn()
+  assert.deepEqual(held(), before)
 })
