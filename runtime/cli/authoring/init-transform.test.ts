@@ -45,6 +45,15 @@ test('an editor knows the types: the scaffold is free of errors, and a mistake i
   })
 })
 
+test('among files that are CommonJS for Node, as `npm init` makes them, it has the ending of ES modules', async (t) => {
+  const { cwd, ...line } = await createCommandLine(t, { ...files, 'package.json': '{ "type": "commonjs" }' })
+  const { out } = await line.run('init', 'transform', 'review')
+  assert.match(out, /^ {4}transform: { module: review\.mts }$/m)
+  const command = ['--test', 'transforms/review.test.mts']
+  assert.match((await run(process.execPath, command, { cwd, env })).stdout, /^. pass 2$/m)
+  assert.match((await line.run('init', 'transform', 'review')).out, /^transforms\/review\.mts is there/)
+})
+
 test('nothing is written over a transform, and a test that is there is kept', async (t) => {
   const { cwd, run, write } = await createCommandLine(t, {
     ...files,

@@ -10,6 +10,7 @@ import { packageFile } from '../package-folder.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { findConfigurationIn, targetFolders } from './init-target.ts'
 import { linkTypes } from './link-types.ts'
+import { moduleEnding } from './module-ending.ts'
 
 /**
  * Never over a file. Beside a transform that is there it only writes what it lacks of its surroundings.
@@ -23,31 +24,44 @@ export async function initTransform(
 ): Promise<number> {
   checkName(name)
   const configuration = findConfigurationIn(folder, io)
-  const { mappingsDir, transformsDir: target } = await targetFolders(configuration, io)
-  await mkdir(target, { recursive: true })
-  const module = path.join(target, `${name}.ts`)
-  const isNew = !existsSync(module)
+  const { mappingsDir, transformsDir } = await targetFolders(configuration, io)
+  await mkdir(transformsDir, { recursive: true })
+  const earlier = existingModule(name, transformsDir)
+  const module = earlier ?? path.join(transformsDir, `${name}.${await moduleEnding(transformsDir)}`)
+  const written = await writeFiles(name, module, earlier === undefined, io)
+  const linked = await linkTypes(transformsDir)
+  const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
+  if (options.json) io.out(`${JSON.stringify(shown)}\n`)
+  else {
+    io.out(tell(shown))
+    if (earlier === undefined) io.out(nextSteps(name, { module, mappingsDir, configuration }, io))
+  }
+  return 0
+}
+
+function existingModule(name: string, folder: string): string | undefined {
+  const files = ['ts', 'mts'].map((ending) => path.join(folder, `${name}.${ending}`))
+  return files.find((file) => existsSync(file))
+}
+
+/** @returns those that were not there, as shown, the module first */
+async function writeFiles(name: string, module: string, isNew: boolean, io: Io): Promise<readonly string[]> {
   const files = {
-    [path.join(target, 'tsconfig.json')]: 'tsconfig.json',
-    ...(isNew && { [path.join(target, `${name}.test.ts`)]: 'module-test.ts.txt', [module]: 'module.ts.txt' }),
+    [path.join(path.dirname(module), 'tsconfig.json')]: 'tsconfig.json',
+    ...(isNew && { [testOf(module)]: 'module-test.ts.txt', [module]: 'module.ts.txt' }),
   }
   const written: string[] = []
   for (const [file, template] of Object.entries(files)) {
     const text = await readFile(packageFile('scaffold', 'transform', template), 'utf8')
-    if (await writeNew(file, text.replaceAll('NAME', name))) written.unshift(shownPath(file, io))
+    const filled = text.replaceAll('NAME.ts', path.basename(module)).replaceAll('NAME', name)
+    if (await writeNew(file, filled)) written.unshift(shownPath(file, io))
   }
-  const linked = await linkTypes(target)
-  const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
-  if (options.json) io.out(`${JSON.stringify(shown)}\n`)
-  else
-    io.out(
-      [
-        ...tell(shown),
-        '',
-        ...(isNew ? nextSteps(name, { module, mappingsDir, configuration }, io) : []),
-      ].join('\n'),
-    )
-  return 0
+  return written
+}
+
+function testOf(module: string): string {
+  const ending = path.extname(module)
+  return `${module.slice(0, -ending.length)}.test${ending}`
 }
 
 function checkName(name: string): void {
@@ -65,12 +79,13 @@ interface Shown {
   readonly linked?: string
 }
 
-function tell({ module, written, linked }: Shown): readonly string[] {
+function tell({ module, written, linked }: Shown): string {
   return [
     ...(written.includes(module) ? [] : [`${module} is there; it was left as it is.`]),
     ...written.map((file) => `wrote ${file}`),
     ...(linked ? [`linked ${linked}, for your editor and the test`] : []),
-  ]
+    '',
+  ].join('\n')
 }
 
 interface Places {
@@ -79,27 +94,27 @@ interface Places {
   readonly configuration: string
 }
 
-function nextSteps(name: string, { module, mappingsDir, configuration }: Places, io: Io): readonly string[] {
+function nextSteps(name: string, { module, mappingsDir, configuration }: Places, io: Io): string {
   const config = `--config ${shellWord(shownPath(configuration, io))}`
   const mappings = path.join(mappingsDir, `${name}.yaml`)
-  const test = module.replace(/\.ts$/, '.test.ts')
   return [
+    '',
     `A mapping calls it. Give \`transform\` to one that you have, or write into ${shownPath(mappings, io)}:`,
     '',
     'mappings:',
     `  - id: ${name}`,
     `    match: { path: ${name} }`,
-    `    transform: { module: ${name}.ts }`,
+    `    transform: { module: ${path.basename(module)} }`,
     'tests:',
     '  - name: what is opened is read by an agent',
     `    request: { endpoint: ${name}, body: { action: opened, title: The lamp is dark, id: 42 } }`,
     `    expect: { mapping: ${name}, sessionKey: "hook:${name}:42" }`,
     '',
     `Test both:  ${programName(io)} test ${config}`,
-    `One alone:  node --test ${shellWord(shownPath(test, io))}`,
+    `One alone:  node --test ${shellWord(shownPath(testOf(module), io))}`,
     `Try it:     ${programName(io)} try ${name} --payload body.json ${config}`,
     '',
-  ]
+  ].join('\n')
 }
 
 async function writeNew(file: string, text: string): Promise<boolean> {
