@@ -24,7 +24,7 @@ export type { Diagnostic, Place } from './config/diagnostic/diagnostic.ts'
 export { inFileOrder } from './config/diagnostic/diagnostic-order.ts'
 export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/diagnostic/diagnostic-text.ts'
 export { type Files, realFiles } from './config/file/reading.ts'
-export { type LoadOptions, loadConfiguration } from './config/load.ts'
+export { createLoader, type Loader, type LoadOptions, loadConfiguration } from './config/load.ts'
 export { nearestName } from './config/nearest.ts'
 export { writePath } from './config/path.ts'
 export { type EditorSchema, editorSchemas } from './config/schema/editor-schema.ts'
@@ -70,6 +70,8 @@ export type {
   FieldTrace,
   SourceTrace,
 } from './resolve/trace.ts'
+export { createBundler } from './transform/bundle/create-bundler.ts'
+export { createTransformHost } from './transform/host/host.ts'
 export type {
   Bundle,
   Bundler,

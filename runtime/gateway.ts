@@ -1,17 +1,21 @@
 /** Owns the assembly: a gateway's parts, started in order and closed in reverse. */
 
+import { join } from 'node:path'
 import {
   type Configuration,
+  createLoader,
   type Diagnostic,
   fence,
   type Live,
   loadConfiguration,
   type ReloadEvent,
+  type ReloadResult,
 } from '@reveille/engine'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDispatch } from './dispatch/index.ts'
+import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createApp, createHookSurface, listen } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
@@ -23,6 +27,7 @@ import { createReloading } from './reloading.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
+import { createTransformReporter, hostTransforms } from './transforms.ts'
 
 export interface GatewayOptions {
   /** The configuration file; relative to the working directory. */
@@ -35,6 +40,8 @@ export interface GatewayOptions {
   readonly logStream?: LogOptions['stream']
   /** Whether files are watched for changes. Default: true. */
   readonly watch?: boolean
+  /** Whether files are looked at regularly, for file systems without events. Default: `hooks.reload.poll`. */
+  readonly poll?: boolean
 }
 
 export interface Gateway {
@@ -45,6 +52,8 @@ export interface Gateway {
    */
   readonly failed: Promise<StoreError>
   current(): Live
+  /** Reads the files again, as after a change. @throws Error once closing */
+  reload(): Promise<ReloadResult>
   /** Begins to accept. Resolves with the address: `http://127.0.0.1:8787`. @throws ListenError */
   listen(): Promise<string>
   /** A request without a socket. */
@@ -74,8 +83,9 @@ const drainGraceMs = 30_000
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { env = process.env, now = Date.now } = options
-  const load = () => loadConfiguration({ file: options.configFile, env, presets: presetsFolder() })
-  const first = await load()
+  const files = { file: options.configFile, env, presets: presetsFolder() }
+  const loader = createLoader(files)
+  const first = await loader.load()
   if (!first.ok) throw new ConfigurationError(first.diagnostics)
 
   const closers: (() => Promise<unknown> | unknown)[] = []
@@ -104,12 +114,27 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const plugins = createPluginHost({ log })
     closers.push(() => plugins.close())
 
+    const transforms = hostTransforms({
+      folder: join(settings.gateway.dataDir, 'transforms'),
+      onEvent: createTransformReporter(log),
+    })
+    closers.push(() => transforms.close())
+
+    const archive = await openGenerationArchive({
+      folder: join(settings.gateway.dataDir, 'generations'),
+      configFile: settings.file,
+      onDamaged: (found) => log.warn({ event: 'generations-damaged', found }),
+      onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
+    })
     const reloader = createReloading({
       first: configuration,
-      load,
+      load: (kept) => (kept ? loadConfiguration({ ...files, files: createKeptFiles(kept) }) : loader.load()),
+      archive,
+      transforms: transforms.parts,
       plugins,
       randomness: { mint: mintId, randomId },
       watch: options.watch ?? true,
+      poll: options.poll,
       now,
     })
     closers.push(() => reloader.close())
@@ -132,6 +157,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
     })
     closers.push(() => store.close())
+    // The store has locked the data folder: from here on it is ours to write.
+    closers.push(() => archive.close())
+    await archive.begin()
     const report = createReloadReporter(log, process.cwd())
     unsubscribe()
     untold.forEach(report)
@@ -188,6 +216,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       failed: failed.promise,
       current: reloader.current,
+      reload: reloader.reload,
       async listen() {
         const address = await listen(app, settings.gateway)
         listened = true

@@ -8,6 +8,8 @@ import {
   createWatcher,
   type Diagnostic,
   describeTestFailures,
+  type GenerationArchive,
+  type GenerationContent,
   type Loaded,
   type Randomness,
   type Reloader,
@@ -21,18 +23,22 @@ import { diagnosticsOf, type PluginHost, PluginSetupError } from './plugin/index
 export interface ReloadingOptions {
   /** What the first load gave: it was needed to know how to log. */
   readonly first: Configuration
-  load(): Promise<Loaded>
+  /** `kept`: the files of an earlier generation, instead of those that are there now. */
+  load(kept?: GenerationContent['sources']): Promise<Loaded>
+  readonly archive: GenerationArchive
   readonly plugins: PluginHost
   readonly randomness: Randomness
   /** Bundles modules, and calls them. */
-  readonly transforms?: Required<Pick<ReloaderOptions, 'bundle' | 'openTransforms'>>
+  readonly transforms: Required<Pick<ReloaderOptions, 'bundle' | 'openTransforms'>>
   readonly watch: boolean
+  /** Wins over `hooks.reload.poll`. */
+  readonly poll?: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
 }
 
 export function createReloading(options: ReloadingOptions): Reloader {
-  const { plugins, randomness, now } = options
+  const { plugins, randomness, archive, now } = options
   let unread: Configuration | undefined = options.first
   let candidate = options.first
   const compiler = createCompiler({ randomness })
@@ -40,7 +46,8 @@ export function createReloading(options: ReloadingOptions): Reloader {
   return createReloader({
     ...options.transforms,
     boot: options.first.settings,
-    async load() {
+    async load(kept) {
+      if (kept) return options.load(kept)
       const loaded = unread ? ({ ok: true, configuration: unread } as const) : await options.load()
       unread = undefined
       return loaded
@@ -54,6 +61,8 @@ export function createReloading(options: ReloadingOptions): Reloader {
     prepare: (snapshot) => located(candidate, () => plugins.prepare(snapshot)),
     test: runOwnTests,
     watch: options.watch ? createWatcher : undefined,
+    ...(options.poll !== undefined && { watchSettings: { poll: options.poll } }),
+    archive,
     now,
   })
 }

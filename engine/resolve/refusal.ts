@@ -81,6 +81,7 @@ function failed(error: TransformError, mapping?: string): Refusal {
     told: `${named}${message}${at}`,
     details: [],
     mapping,
-    cause: error,
+    // The author's own error, with the author's lines; ours has said what it knows.
+    cause: error.cause ?? error,
   }
 }

@@ -1,20 +1,36 @@
-/** `reveille check`: loads and compiles the configuration as the gateway does, and starts nothing. */
+/** `reveille check`: loads and compiles the configuration as the gateway does, and starts nothing; types if asked to. */
 
-import type { Diagnostic } from '@reveille/engine'
+import type { Configuration, Diagnostic } from '@reveille/engine'
 import { findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
-import { compile } from './compile.ts'
+import { type Compiled, withCompiled } from './compile.ts'
 
 export async function check(
-  options: { readonly config?: string; readonly json?: boolean },
+  options: { readonly config?: string; readonly json?: boolean; readonly types?: boolean },
   io: Io,
 ): Promise<number> {
   const file = findConfiguration(options, io)
-  const compiled = compile(await load(options, io), io)
-  const { ok } = compiled
-  const diagnostics = ok ? compiled.warnings : compiled.diagnostics
-  const mappings = ok ? compiled.snapshot.mappings.length : undefined
+  const loaded = await load(options, io)
+  const types = options.types && loaded.ok ? await typeDiagnostics(loaded.configuration) : []
+  return withCompiled(loaded, io, (compiled) => report(compiled, types, file, options, io))
+}
+
+async function typeDiagnostics(configuration: Configuration): Promise<readonly Diagnostic[]> {
+  const { checkTypes } = await import('./types/check-types.ts')
+  return checkTypes(configuration)
+}
+
+function report(
+  compiled: Compiled,
+  types: readonly Diagnostic[],
+  file: string,
+  options: { readonly json?: boolean },
+  io: Io,
+): number {
+  const ok = compiled.ok && !types.some(isError)
+  const diagnostics = [...(compiled.ok ? compiled.warnings : compiled.diagnostics), ...types]
+  const mappings = ok && compiled.ok ? compiled.snapshot.mappings.length : undefined
   if (options.json) io.out(`${JSON.stringify({ ok, file, mappings, diagnostics }, null, 2)}\n`)
   else {
     if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)

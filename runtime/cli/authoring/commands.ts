@@ -49,8 +49,16 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     .command('check')
     .description('load and compile the configuration as the gateway would, and start nothing')
     .addOption(configOption())
+    .option('--types', 'check the types of transforms too, with the TypeScript that is installed for them')
     .option('--json', 'answer as JSON')
-    .addHelpText('after', examples('reveille check', 'reveille check --config local/reveille.yaml --json'))
+    .addHelpText(
+      'after',
+      examples(
+        'reveille check',
+        'reveille check --types',
+        'reveille check --config local/reveille.yaml --json',
+      ),
+    )
     .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
 
   program

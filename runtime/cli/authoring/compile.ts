@@ -1,16 +1,23 @@
-/** Owns compiling a configuration as the gateway would, with nothing started. */
+/** Owns making a snapshot of a configuration as the gateway would, with nothing started but its transforms. */
 
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
+  buildCandidate,
+  CandidateError,
   type Configuration,
   compileSnapshot,
   type Diagnostic,
   type Loaded,
   type Randomness,
   type Snapshot,
+  type TransformEvent,
 } from '@reveille/engine'
 import { checkPlugins, diagnosticsOf, PluginSetupError } from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
+import { type HostedTransforms, hostTransforms } from '../../transforms.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, load } from '../configuration.ts'
 import type { Io } from '../io.ts'
@@ -21,28 +28,102 @@ export type Compiled =
       readonly configuration: Configuration
       readonly snapshot: Snapshot
       readonly warnings: readonly Diagnostic[]
+      /** Ends its transforms. */
+      close(): Promise<void>
     }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
-export function compile(loaded: Loaded, io: Io): Compiled {
-  if (!loaded.ok) return loaded
-  const { configuration } = loaded
+/** Whoever gets a snapshot closes it; {@link withCompiled} does by itself. */
+async function compile(loaded: Loaded, io: Io): Promise<Compiled> {
   const randomness: Randomness = { mint: createIdMinter(io.now), randomId: createRandomIds() }
+  const transforms = createLateTransforms(io)
+  let watched: readonly string[] = []
+  const built = await buildCandidate(
+    {
+      load: async () => loaded,
+      bundle: async (...wanted) => (await transforms.start()).bundle(...wanted),
+      openTransforms: (modules) => transforms.started().openTransforms(modules),
+      compile: (configuration, bound) =>
+        withPlaces(configuration, () =>
+          compileSnapshot(configuration, checkPlugins(configuration.settings), randomness, bound),
+        ),
+    },
+    {
+      isTrial: true,
+      isSuperseded: () => false,
+      onWatched: (paths) => {
+        watched = paths
+      },
+    },
+  )
+  if (built.outcome === 'ready') {
+    const { source, snapshot, warnings } = built.candidate
+    const configuration = { ...source.configuration, watched }
+    return { ok: true, configuration, snapshot, warnings, close: transforms.close }
+  }
+  await transforms.close()
+  return { ok: false, diagnostics: built.outcome === 'rejected' ? built.diagnostics : [], watched }
+}
+
+/** What `use` makes of the snapshot, or of what is wrong with the configuration. */
+export async function withCompiled<Result>(
+  loaded: Loaded,
+  io: Io,
+  use: (compiled: Compiled) => Result | Promise<Result>,
+): Promise<Result> {
+  const compiled = await compile(loaded, io)
   try {
-    const compiled = compileSnapshot(configuration, checkPlugins(configuration.settings), randomness)
-    return compiled.ok ? { ...compiled, configuration } : compiled
-  } catch (error) {
-    if (!(error instanceof PluginSetupError)) throw error
-    return { ok: false, diagnostics: diagnosticsOf(error, configuration) }
+    return await use(compiled)
+  } finally {
+    if (compiled.ok) await compiled.close()
   }
 }
 
-/** @throws CommandFailure with the diagnostics */
-export async function compileOrFail(
+/** What `use` makes of the snapshot. @throws CommandFailure with the diagnostics */
+export async function withSnapshot<Result>(
   options: { readonly config?: string },
   io: Io,
-): Promise<Extract<Compiled, { ok: true }>> {
-  const compiled = compile(await load(options, io), io)
-  if (compiled.ok) return compiled
-  throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))
+  use: (snapshot: Snapshot) => Promise<Result>,
+): Promise<Result> {
+  return withCompiled(await load(options, io), io, (compiled) => {
+    if (compiled.ok) return use(compiled.snapshot)
+    throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))
+  })
+}
+
+function withPlaces<Result>(configuration: Configuration, step: () => Result): Result {
+  try {
+    return step()
+  } catch (error) {
+    if (!(error instanceof PluginSetupError)) throw error
+    throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
+  }
+}
+
+/**
+ * Started by the first module. Bundles go to a folder of their own that is deleted in the end: whoever checks a
+ * configuration may be another user than the one whom the gateway runs as.
+ */
+function createLateTransforms(io: Io) {
+  let folder: string | undefined
+  let hosted: HostedTransforms | undefined
+  return {
+    async start() {
+      folder ??= await mkdtemp(join(tmpdir(), 'reveille-'))
+      hosted ??= hostTransforms({ folder, onEvent: (event) => tellOutput(event, io) })
+      return hosted.parts
+    },
+    started() {
+      if (hosted === undefined) throw new Error('Modules are bundled before they are opened.')
+      return hosted.parts
+    },
+    async close() {
+      await hosted?.close()
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function tellOutput(event: TransformEvent, io: Io): void {
+  if (event.type === 'transform-output') io.err(`${event.module}: ${event.text}\n`)
 }

@@ -5,7 +5,7 @@ import { CommandFailure } from '../../command-failure.ts'
 import { findConfiguration, formatDiagnostics, load, shownPath } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
 import type { Io } from '../../io.ts'
-import { compile } from '../compile.ts'
+import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
 import { isExcused } from './excuse.ts'
 import { readSamples } from './samples.ts'
@@ -21,16 +21,18 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
   const allowed = checkCodes(options.allow ?? [])
   const file = findConfiguration(options, io)
   const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)
-  const compiled = compile(await load(options, io), io)
-  if (!compiled.ok) {
-    report(false, compiled.diagnostics, file, options, io)
-    return 1
-  }
-  const { configuration, snapshot, warnings } = compiled
-  const found = inFileOrder([...warnings, ...(await lintConfiguration({ configuration, snapshot, samples }))])
-  const told = found.filter((each) => !allowed.has(each.code) && !isExcused(each))
-  report(told.length === 0, told, file, options, io)
-  return told.length === 0 ? 0 : 1
+  return withCompiled(await load(options, io), io, async (compiled) => {
+    if (!compiled.ok) {
+      report(false, compiled.diagnostics, file, options, io)
+      return 1
+    }
+    const { configuration, snapshot, warnings } = compiled
+    const findings = await lintConfiguration({ configuration, snapshot, samples })
+    const found = inFileOrder([...warnings, ...findings])
+    const told = found.filter((each) => !allowed.has(each.code) && !isExcused(each))
+    report(told.length === 0, told, file, options, io)
+    return told.length === 0 ? 0 : 1
+  })
 }
 
 /** What loading warns of may be allowed too; only a slip in one of our own codes can be known for one. */

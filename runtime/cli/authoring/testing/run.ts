@@ -5,7 +5,7 @@ import path from 'node:path'
 import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
 import type { Io } from '../../io.ts'
-import { compile } from '../compile.ts'
+import { type Compiled, withCompiled } from '../compile.ts'
 import type { TestSource } from './source.ts'
 
 export interface TestOutcome extends TestResult {
@@ -44,10 +44,24 @@ export async function runSource(source: TestSource, patterns: readonly string[],
     digest,
     tookMs: performance.now() - startedAt,
   })
-  const compiled = compile(loaded, io)
-  if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts() }
-  const { configuration, snapshot } = compiled
-  const fits = patterns.map((pattern) => createFit(pattern, [io.cwd, source.folder]))
+  return withCompiled(loaded, io, async (compiled) => {
+    const watched = compiled.ok ? compiled.configuration.watched : compiled.watched
+    if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts(), watched }
+    return {
+      ok: true,
+      ...(await runPatterns(compiled, patterns, [io.cwd, source.folder])),
+      ...facts(),
+      watched,
+    }
+  })
+}
+
+async function runPatterns(
+  { configuration, snapshot }: Pick<Extract<Compiled, { ok: true }>, 'configuration' | 'snapshot'>,
+  patterns: readonly string[],
+  folders: readonly string[],
+) {
+  const fits = patterns.map((pattern) => createFit(pattern, folders))
   const tests = configuration.tests.filter((test) => fits.length === 0 || fits.some((fit) => fit(test)))
   const own = new Set(
     configuration.mappings.flatMap(({ id, origin }) => (origin.kind === 'preset' ? [] : [id])),
@@ -56,7 +70,7 @@ export async function runSource(source: TestSource, patterns: readonly string[],
     outcomeOf(result, own),
   )
   const unfit = patterns.filter((_, index) => !configuration.tests.some((test) => fits[index]?.(test)))
-  return { ok: true, results, known: configuration.tests.length, unfit, ...facts() }
+  return { results, known: configuration.tests.length, unfit }
 }
 
 function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {

@@ -1,14 +1,14 @@
 /** `reveille explain`: why each mapping does or does not match a request, and where each field comes from. */
 
 import path from 'node:path'
-import { type CandidateTrace, type Decision, type Explanation, tryRequest } from '@reveille/engine'
+import type { CandidateTrace, Decision, Explanation } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { findConfiguration, placeFrom } from '../../configuration.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { openAdmin } from '../../reading/admin-client.ts'
 import { fetchOne } from '../../reading/records.ts'
-import { compileOrFail } from '../compile.ts'
+import { withSnapshot } from '../compile.ts'
 import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
 import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
 import { withoutCause } from './verdict.ts'
@@ -21,20 +21,25 @@ export async function explain(subject: string, options: TrialOptions, io: Io): P
 
 async function explainTried(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
   const received = await readTrial(endpoint, options, io)
-  const { snapshot } = await compileOrFail(options, io)
-  const { decision, status, request } = await tryRequest(received, snapshot, trialSurface)
-  const explanation: Explanation = request
-    ? await snapshot.explain(request)
-    : { endpoint, decision, candidates: [], actions: [] }
-  if (options.json) {
-    const answer = { ...explanation, decision: endOf(explanation.decision), status }
-    io.out(`${JSON.stringify(answer, null, 2)}\n`)
-  } else {
-    const lines = formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)))
-    const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
-    io.out(`${[...lines, ...(isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : [])].join('\n')}\n`)
-  }
-  return 'code' in explanation.decision ? 1 : 0
+  return withSnapshot(options, io, async (snapshot) => {
+    const request = await trialSurface.receive(received, snapshot)
+    // Resolved once: a transform may do more than look.
+    const explanation: Explanation =
+      'code' in request
+        ? { endpoint, decision: request, candidates: [], actions: [] }
+        : await snapshot.explain(request)
+    const { decision } = explanation
+    const status = trialSurface.statusOf(decision)
+    if (options.json) {
+      io.out(`${JSON.stringify({ ...explanation, decision: endOf(decision), status }, null, 2)}\n`)
+    } else {
+      const lines = formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)))
+      const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
+      const advice = isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
+      io.out(`${[...lines, ...advice].join('\n')}\n`)
+    }
+    return 'code' in decision ? 1 : 0
+  })
 }
 
 /** Without the actions, which the traces tell with nothing secret in them; `try` tells them whole. */

@@ -6,15 +6,28 @@ import type { Paint } from '../../../observe/paint.ts'
 import { type Facts, formatFacts } from '../../facts.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
-import { compileOrFail } from '../compile.ts'
+import { withSnapshot } from '../compile.ts'
 import { frame } from './frame.ts'
 import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
 import { formatOutcome, withoutCause } from './verdict.ts'
 
 export async function tryEndpoint(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
   const received = await readTrial(endpoint, options, io)
-  const { snapshot } = await compileOrFail(options, io)
-  const { decision, status } = await tryRequest(received, snapshot, trialSurface)
+  return withSnapshot(options, io, async (snapshot) => {
+    const { decision, status } = await tryRequest(received, snapshot, trialSurface)
+    tell(endpoint, decision, status, snapshot, options, io)
+    return 'code' in decision ? 1 : 0
+  })
+}
+
+function tell(
+  endpoint: string,
+  decision: Decision,
+  status: number,
+  snapshot: Snapshot,
+  options: TrialOptions,
+  io: Io,
+): void {
   const paint = paintFor(io)
   if (options.json) io.out(`${JSON.stringify({ endpoint, status, ...withoutCause(decision) }, null, 2)}\n`)
   else {
@@ -27,7 +40,6 @@ export async function tryEndpoint(endpoint: string, options: TrialOptions, io: I
   }
   if (!snapshot.settings.hooks.enabled)
     io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
-  return 'code' in decision ? 1 : 0
 }
 
 function formatActions(actions: readonly Action[], paint: Paint, io: Io): string[] {

@@ -1,0 +1,68 @@
+/** Owns calls that wait for a worker: in order, so many of them, and each no longer than it may take itself. */
+
+import type { TransformError } from '../port.ts'
+import { type Call, failure, secondsOf } from './call.ts'
+import type { Timers } from './timers.ts'
+
+const mostWaiting = 1_000
+
+export interface CallQueue {
+  readonly size: number
+  readonly first: Call | undefined
+  /** Rejects the call where too many wait. */
+  add(call: Call): void
+  /** A call that was a worker's already. */
+  addFirst(call: Call): void
+  takeFirst(): Call | undefined
+  rejectAll(why: (call: Call) => TransformError): void
+}
+
+interface Waiting {
+  readonly call: Call
+  readonly timer: unknown
+}
+
+/** `gaveUp`: a call was rejected because nobody took it in time. */
+export function createCallQueue(timers: Timers, gaveUp: () => void): CallQueue {
+  const waiting: Waiting[] = []
+
+  function wait(call: Call): Waiting {
+    const { timeoutMs } = call.limits
+    const timer = timers.setTimeout(() => {
+      waiting.splice(waiting.indexOf(entry), 1)
+      call.reject(busy(call, `was not reached within ${secondsOf(timeoutMs)}`))
+      gaveUp()
+    }, timeoutMs)
+    const entry = { call, timer }
+    return entry
+  }
+
+  return {
+    get size() {
+      return waiting.length
+    },
+    get first() {
+      return waiting[0]?.call
+    },
+    add(call) {
+      if (waiting.length < mostWaiting) waiting.push(wait(call))
+      else call.reject(busy(call, `has ${mostWaiting} calls waiting already`))
+    },
+    addFirst: (call) => void waiting.unshift(wait(call)),
+    takeFirst() {
+      const taken = waiting.shift()
+      timers.clearTimeout(taken?.timer)
+      return taken?.call
+    },
+    rejectAll(why) {
+      for (const { call, timer } of waiting.splice(0)) {
+        timers.clearTimeout(timer)
+        call.reject(why(call))
+      }
+    },
+  }
+}
+
+export function busy({ module }: Call, text: string): TransformError {
+  return failure(module, text, 'TRANSFORM_BUSY')
+}

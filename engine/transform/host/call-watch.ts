@@ -1,0 +1,48 @@
+/** Owns the time of one call: whether it began, and when it has had enough. */
+
+import { phases, slots } from '../worker/protocol.ts'
+import type { Thread } from './thread.ts'
+import type { Timers } from './timers.ts'
+
+/** For so long the thread may be busy with what an earlier call left behind. */
+const beginMs = 250
+
+export interface CallWatchOptions {
+  readonly thread: Thread
+  readonly timers: Timers
+  readonly timeoutMs: number
+  /** It was taken back, and will not begin. */
+  notBegun(): void
+  expired(): void
+}
+
+/** To be called before the call is posted. Answers what ends the watch. */
+export function watchCall({ thread, timers, timeoutMs, notBegun, expired }: CallWatchOptions): () => void {
+  let timer = timers.setTimeout(lookWhetherBegun, Math.min(beginMs, timeoutMs))
+  let isOver = false
+  Atomics.store(thread.shared, slots.phase, phases.posted)
+
+  function lookWhetherBegun(): void {
+    thread.drain()
+    if (isOver) return
+    if (takeBack(thread)) notBegun()
+    else if (timeoutMs <= beginMs) expired()
+    else timer = timers.setTimeout(expire, timeoutMs - beginMs)
+  }
+
+  function expire(): void {
+    // An answer that waits here is in time: it is this thread that was late.
+    thread.drain()
+    if (!isOver) expired()
+  }
+
+  return () => {
+    isOver = true
+    timers.clearTimeout(timer)
+  }
+}
+
+/** Whether the newest call has not begun; it cannot from then on. */
+export function takeBack({ shared }: Thread): boolean {
+  return Atomics.compareExchange(shared, slots.phase, phases.posted, phases.takenBack) === phases.posted
+}

@@ -1,0 +1,150 @@
+/** Owns a host with modules that were bundled for real; used by tests only. */
+
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import type { TransformLimits } from '../../config/settings.ts'
+import { createTransforms } from '../bundle/fixture.ts'
+import {
+  type LoadFailure,
+  type OpenedModule,
+  type OpenTransforms,
+  type TransformAnswer,
+  type TransformCall,
+  TransformError,
+  type TransformEvent,
+  type TransformHost,
+} from '../port.ts'
+import { createTransformHost, type TransformHostOptions } from './host.ts'
+
+export interface HostedOptions extends Partial<Omit<TransformHostOptions, 'onEvent'>> {
+  readonly limits?: Partial<TransformLimits>
+  /** By module. Default: `default` alone. */
+  readonly exports?: Readonly<Record<string, readonly string[]>>
+}
+
+export interface Hosted {
+  readonly host: TransformHost
+  readonly folder: string
+  /** What the host told so far. */
+  readonly events: TransformEvent[]
+  /** Resolves with the first event, past or to come, that `is` true of. */
+  event(is: (event: TransformEvent) => boolean): Promise<TransformEvent>
+  write(files: Readonly<Record<string, string>>): Promise<void>
+  /** Bundles modules as they are now, and opens them. */
+  open(modules: readonly string[], limits?: Partial<TransformLimits>): Promise<OpenTransforms>
+}
+
+/** @param modules their texts, by file name */
+export async function createHosted(
+  t: Pick<TestContext, 'after'>,
+  modules: Readonly<Record<string, string>>,
+  { limits: commonLimits, exports = {}, ...options }: HostedOptions = {},
+): Promise<Hosted> {
+  const inFolder = (files: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(files).map(([name, text]) => [`transforms/${name}`, text]))
+  const transforms = await createTransforms(t, inFolder(modules))
+  const events: TransformEvent[] = []
+  const listeners = new Set<() => void>()
+  const host = createTransformHost({
+    ...options,
+    onEvent(event) {
+      events.push(event)
+      for (const listener of listeners) listener()
+    },
+  })
+  t.after(() => Promise.all([host.close(), transforms.bundler.close()]))
+
+  return {
+    host,
+    folder: transforms.folder,
+    events,
+    write: (files) => transforms.write(inFolder(files)),
+    event(is) {
+      const { promise, resolve } = Promise.withResolvers<TransformEvent>()
+      const look = () => {
+        const found = events.find(is)
+        if (found) resolve(found)
+      }
+      listeners.add(look)
+      look()
+      return promise
+    },
+    async open(names, limits) {
+      const bundled = await transforms.bundle(...names)
+      assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
+      return host.open(
+        names.map((module): OpenedModule => {
+          const bundle = bundled.bundles.get(module)
+          assert.ok(bundle)
+          return {
+            module,
+            bundle,
+            exports: exports[module] ?? ['default'],
+            place: { file: path.join(transforms.folder, 'reveille.yaml'), line: 7, column: 20, text: '' },
+            limits: { timeoutMs: 20_000, memoryMb: 128, concurrency: 4, ...commonLimits, ...limits },
+          }
+        }),
+      )
+    },
+  }
+}
+
+/** The same, with all of its modules opened and started. */
+export async function createServing(
+  t: Pick<TestContext, 'after'>,
+  modules: Readonly<Record<string, string>>,
+  options?: HostedOptions,
+) {
+  const hosted = await createHosted(t, modules, options)
+  const open = await hosted.open(Object.keys(modules))
+  assert.deepEqual(await open.start(), [] satisfies readonly LoadFailure[])
+  const call = (module: string, given?: Given, exportName = 'default') =>
+    callOne(open, module, given, exportName)
+  return { ...hosted, opened: open, call }
+}
+
+/** Parts of a call; `payload` becomes the body. */
+export type Given = Partial<TransformCall> & { readonly payload?: unknown }
+
+export function callOne(
+  open: OpenTransforms,
+  module: string,
+  { payload, ...given }: Given = {},
+  exportName = 'default',
+): Promise<TransformAnswer> {
+  const transform = open.bind(module, exportName)
+  assert.ok(transform, `${module} has ${exportName}`)
+  return transform({
+    requestId: undefined,
+    rawBody: Buffer.from(payload === undefined ? '' : JSON.stringify(payload)),
+    unwrapped: undefined,
+    form: undefined,
+    headers: {},
+    query: {},
+    path: 'hook',
+    params: {},
+    vars: {},
+    item: undefined,
+    index: undefined,
+    now: 0,
+    base: { action: 'agent' },
+    maxAnswerBytes: 262_144,
+    ...given,
+  })
+}
+
+/** Of a call that must fail. */
+export async function failureOf(answered: Promise<TransformAnswer>): Promise<TransformError> {
+  const error = await answered.then(
+    (answer) => assert.fail(`it answered ${JSON.stringify(answer)}`),
+    (caught: unknown) => caught,
+  )
+  assert.ok(error instanceof TransformError, String(error))
+  return error
+}
+
+/** `file:line:column` and the line, the file by its name. */
+export function shownPlace({ place }: { readonly place?: TransformError['place'] }): string | undefined {
+  return place && `${path.basename(place.file)}:${place.line}:${place.column} ${place.text.trim()}`
+}

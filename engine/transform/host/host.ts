@@ -1,0 +1,110 @@
+/** Owns the worker sets of all open candidates, one for each bundle. */
+
+import { availableParallelism } from 'node:os'
+import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
+import { createBlankThreads } from './blank-threads.ts'
+import { failure } from './call.ts'
+import { failuresOf } from './load-failures.ts'
+import { createMemoryWatch } from './memory-watch.ts'
+import { createOutput } from './output.ts'
+import { realTimers, type Timers } from './timers.ts'
+import { createWorkerSet, type WorkerSet } from './worker-set.ts'
+
+export interface TransformHostOptions {
+  readonly onEvent: TransformListener
+  /** Default: the platform's. */
+  readonly timers?: Timers
+  /** For a module and all that runs at its top level. Milliseconds. Default: 10,000. */
+  readonly loadTimeoutMs?: number
+}
+
+export function createTransformHost(options: TransformHostOptions): TransformHost {
+  const { onEvent, timers = realTimers, loadTimeoutMs = 10_000 } = options
+  const sets = new Map<string, WorkerSet>()
+  const blanks = createBlankThreads(timers)
+  const memory = createMemoryWatch(timers)
+  const output = createOutput(onEvent, timers)
+  const loadsAtOnce = Math.max(2, availableParallelism())
+  let holders = 0
+  let isClosed = false
+
+  function setOf({ module, bundle: { digest, file } }: OpenedModule): WorkerSet {
+    const known = sets.get(digest)
+    if (known) return known
+    const set = createWorkerSet({
+      file,
+      module,
+      blanks,
+      timers,
+      memory,
+      output,
+      loadTimeoutMs,
+      onEvent,
+      onEmpty: () => void (sets.get(digest) === set && sets.delete(digest)),
+    })
+    sets.set(digest, set)
+    return set
+  }
+
+  function open(modules: readonly OpenedModule[]): OpenTransforms {
+    const byName = new Map(modules.map((opened) => [opened.module, opened]))
+    const held: WorkerSet[] = []
+    let isReleased = false
+
+    async function start(): Promise<readonly LoadFailure[]> {
+      const failures: (readonly LoadFailure[])[] = []
+      const rest = [...modules.entries()]
+      const loadEach = async () => {
+        for (let next = rest.shift(); next; next = rest.shift()) {
+          if (isReleased || isClosed) return
+          const [index, opened] = next
+          const set = setOf(opened)
+          hold(set)
+          failures[index] = failuresOf(opened, await set.hold(opened.limits))
+        }
+      }
+      await Promise.all(Array.from({ length: loadsAtOnce }, loadEach))
+      const found = failures.flat()
+      if (found.length > 0) release()
+      return found
+    }
+
+    function hold(set: WorkerSet): void {
+      held.push(set)
+      if (holders++ === 0) blanks.keep(true)
+    }
+
+    function release(): void {
+      isReleased = true
+      for (const set of held.splice(0)) {
+        set.release()
+        if (--holders === 0) blanks.keep(false)
+      }
+    }
+
+    return {
+      start,
+      release,
+      bind(module, exportName) {
+        const opened = byName.get(module)
+        if (!opened?.exports.includes(exportName)) return undefined
+        const { limits } = opened
+        return (given) =>
+          new Promise((resolve, reject) => {
+            if (isClosed) reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
+            else setOf(opened).call({ module, exportName, limits, given, resolve, reject })
+          })
+      },
+    }
+  }
+
+  return {
+    open,
+    async close() {
+      isClosed = true
+      memory.close()
+      await Promise.all([blanks.close(), ...[...sets.values()].map((set) => set.close())])
+      output.close()
+    },
+  }
+}

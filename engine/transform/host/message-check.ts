@@ -1,0 +1,57 @@
+/** Owns whether a message is one that a worker posts: a thread that ran a stranger's code is believed nothing. */
+
+import type { FromWorker } from '../worker/protocol.ts'
+
+type Check = (value: unknown) => boolean
+type Fields = Readonly<Record<string, Check>>
+
+const isText: Check = (value) => typeof value === 'string'
+const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(value)
+const isMaybe =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value)
+const isListOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+const hasFields =
+  (fields: Fields): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]))
+
+const isPlace = hasFields({
+  file: isText,
+  line: isNumber,
+  column: isNumber,
+  text: isText,
+  caret: isMaybe(isNumber),
+})
+const isError = hasFields({ text: isText, stack: isMaybe(isText), place: isMaybe(isPlace) })
+const isLevel: Check = (value) => ['debug', 'info', 'warn', 'error'].includes(value as string)
+
+const checks: { readonly [Type in FromWorker['type']]: Check } = {
+  loaded: hasFields({
+    exports: hasFields({
+      functions: isListOf(isText),
+      others: isListOf(hasFields({ name: isText, type: isText })),
+    }),
+    loadMs: isNumber,
+  }),
+  'load-failed': hasFields({ error: isError }),
+  answered: hasFields({ call: isNumber, answer: isText, memory: isNumber }),
+  failed: hasFields({ call: isNumber, error: isError, memory: isNumber }),
+  escaped: hasFields({ call: isMaybe(isNumber), requestId: isMaybe(isText), error: isError }),
+  trespassed: hasFields({ error: isError }),
+  output: hasFields({ level: isLevel, requestId: isMaybe(isText), text: isText }),
+}
+
+export function isFromWorker(message: unknown): message is FromWorker {
+  if (typeof message !== 'object' || message === null) return false
+  const { type } = message as { type?: unknown }
+  return (
+    typeof type === 'string' && Object.hasOwn(checks, type) && checks[type as FromWorker['type']](message)
+  )
+}

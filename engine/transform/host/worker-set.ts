@@ -1,0 +1,248 @@
+/**
+ * Owns the workers of one bundle: which call runs next, how many workers there are, and when they end.
+ *
+ * While a snapshot holds the set, a spare worker comes to those that are busy, so that a call that never ends costs the
+ * next one nothing; workers that nobody needed for half a minute end. Without a snapshot all end with their last call,
+ * and a late call starts one of its own.
+ */
+
+import type { TransformLimits } from '../../config/settings.ts'
+import type { TransformEvent } from '../port.ts'
+import type { BlankThreads } from './blank-threads.ts'
+import { type Call, failure, loadFailureOf } from './call.ts'
+import { busy, createCallQueue } from './call-queue.ts'
+import type { MemoryWatch } from './memory-watch.ts'
+import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerKeeper } from './module-worker.ts'
+import type { Output } from './output.ts'
+import type { Timers } from './timers.ts'
+
+/** Most calls take less; for those a spare would be started in vain. */
+const growMs = 5
+/** After a worker that did not start, or ended without a call, before the next one. A call without any does not wait. */
+const pauseMs = 1_000
+const shrinkMs = 30_000
+const lateMs = 1_000
+/** A module that takes longer to load has a spare even at rest. */
+const slowLoadMs = 50
+const mostAbandoned = 2
+/** A call that so often finds its worker busy with leftovers is told to come again. */
+const mostTakenBack = 3
+
+export interface WorkerSetOptions {
+  readonly file: string
+  /** The first module that had this bundle, for what no call caused. */
+  readonly module: string
+  readonly blanks: BlankThreads
+  readonly timers: Timers
+  readonly memory: MemoryWatch
+  readonly output: Output
+  readonly loadTimeoutMs: number
+  onEvent(event: TransformEvent): void
+  /** Nothing of it is left: no worker, no call, no holder. */
+  onEmpty(): void
+}
+
+export interface WorkerSet {
+  /** A snapshot has it, until it calls `release`. Resolves when a worker is ready, or could not be. */
+  hold(limits: TransformLimits): Promise<Loaded>
+  release(): void
+  call(call: Call): void
+  /** Ends everything; calls that wait or run are rejected. */
+  close(): Promise<void>
+}
+
+export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
+  const { file, module, blanks, timers, onEvent, onEmpty } = options
+  const queue = createCallQueue(timers, settleDown)
+  const workers = new Set<ModuleWorker>()
+  /** The one that was used last is the last. */
+  const idle: ModuleWorker[] = []
+  const takenBack = new WeakMap<Call, number>()
+  let starting: { readonly worker: ModuleWorker; readonly outcome: Promise<Loaded> } | undefined
+  let loaded: Loaded | undefined
+  /** Of whoever asked last. */
+  let limits: TransformLimits | undefined
+  let holders = 0
+  let abandoned = 0
+  let wasCalledLate = false
+  let isClosed = false
+  let growTimer: unknown
+  let pauseTimer: unknown
+  let shrinkTimer: unknown
+  /** The fewest idle workers since `shrinkTimer` was set. */
+  let fewestIdle = 0
+
+  const keeper: WorkerKeeper = {
+    idle(worker) {
+      idle.push(worker)
+      dispatch()
+      settleDown()
+    },
+    ended(worker) {
+      // Were it replaced at once, a module that ends its worker by a timer would start one after another.
+      if (remove(idle, worker)) pauseGrowth()
+      workers.delete(worker)
+      if (starting?.worker === worker) return
+      dispatch()
+      grow()
+      settleDown()
+    },
+    takenBack(call) {
+      const count = (takenBack.get(call) ?? 0) + 1
+      takenBack.set(call, count)
+      if (isClosed || count > mostTakenBack) call.reject(busy(call, 'found no worker that was free'))
+      else queue.addFirst(call)
+      dispatch()
+      grow()
+    },
+    lost: (reason) => onEvent({ type: 'worker-lost', module, reason }),
+    abandoned() {
+      abandoned++
+      onEvent({ type: 'worker-abandoned', module, abandoned })
+    },
+    returned() {
+      abandoned--
+      settleDown()
+    },
+  }
+
+  function call(call: Call): void {
+    limits = call.limits
+    wasCalledLate ||= holders === 0
+    if (abandoned >= mostAbandoned) {
+      const text = `has ${abandoned} workers that cannot be stopped, and gets no other until one of them ends`
+      call.reject(failure(call.module, text))
+      return
+    }
+    queue.add(call)
+    dispatch()
+    if (workers.size === 0) grow()
+    else if (idle.length === 0) growSoon()
+  }
+
+  function dispatch(): void {
+    for (let next = queue.first; next && idle.length > 0; next = queue.first) {
+      const running = workers.size - idle.length - (starting ? 1 : 0)
+      if (running >= next.limits.concurrency) return
+      queue.takeFirst()
+      const worker = idle.pop()
+      fewestIdle = Math.min(fewestIdle, idle.length)
+      worker?.run(next)
+    }
+  }
+
+  function growSoon(): void {
+    if (growTimer !== undefined || starting) return
+    growTimer = timers.setTimeout(() => {
+      growTimer = undefined
+      grow()
+    }, growMs)
+  }
+
+  /** One at a time, so that a moment's rush does not start more threads than there are processors. */
+  function grow(): void {
+    if (isClosed || starting || idle.length > 0 || abandoned >= mostAbandoned) return
+    if (queue.size === 0 && (holders === 0 || pauseTimer !== undefined)) return
+    if (workers.size > 0 && pauseTimer !== undefined) return
+    // One more than may run: the spare.
+    if (workers.size <= (limits?.concurrency ?? 1)) void startWorker()
+  }
+
+  function startWorker(): Promise<Loaded> {
+    const worker = createModuleWorker({ ...options, thread: blanks.take(), keeper })
+    workers.add(worker)
+    const outcome = worker.load(file, limits?.memoryMb ?? 0).then((result) => {
+      starting = undefined
+      loaded = result
+      if (result.ok) {
+        keeper.idle(worker)
+        if (idle.length === 0) growSoon()
+      } else startFailed(result.error)
+      return result
+    })
+    starting = { worker, outcome }
+    return outcome
+  }
+
+  function startFailed(error: (Loaded & { ok: false })['error']): void {
+    pauseGrowth()
+    if (isClosed) return
+    // Nobody else would come for those who wait.
+    if (workers.size === 0) queue.rejectAll((each) => loadFailureOf(each.module, error))
+    else keeper.lost(`was not loaded once more: ${error.text}`)
+    settleDown()
+  }
+
+  function pauseGrowth(): void {
+    if (pauseTimer !== undefined || isClosed) return
+    pauseTimer = timers.setTimeout(() => {
+      pauseTimer = undefined
+      // What failed once is tried again when it is asked for.
+      if (loaded?.ok || queue.size > 0) grow()
+    }, pauseMs)
+  }
+
+  /** Ends what is not needed, now or soon. */
+  function settleDown(): void {
+    if (isClosed) return
+    if (holders === 0 && !wasCalledLate) while (idle.length > 0) endOldest()
+    if (idle.length > atRest() && shrinkTimer === undefined) {
+      fewestIdle = idle.length
+      shrinkTimer = timers.setTimeout(shrink, holders === 0 ? lateMs : shrinkMs)
+    }
+    if (workers.size === 0 && queue.size === 0 && holders === 0 && abandoned === 0) vanish()
+  }
+
+  function shrink(): void {
+    shrinkTimer = undefined
+    for (let surplus = fewestIdle - atRest(); surplus > 0; surplus--) endOldest()
+    settleDown()
+  }
+
+  function endOldest(): void {
+    void idle.shift()?.end()
+  }
+
+  function atRest(): number {
+    if (holders === 0) return 0
+    return loaded?.ok && loaded.loadMs > slowLoadMs ? 2 : 1
+  }
+
+  function vanish(): void {
+    for (const timer of [growTimer, pauseTimer, shrinkTimer]) timers.clearTimeout(timer)
+    growTimer = pauseTimer = shrinkTimer = undefined
+    onEmpty()
+  }
+
+  return {
+    call,
+    async hold(wanted) {
+      holders++
+      limits = wanted
+      wasCalledLate = false
+      if (starting) return starting.outcome
+      return loaded?.ok && workers.size > 0 ? loaded : startWorker()
+    },
+    release() {
+      holders--
+      if (holders > 0 || isClosed) return
+      timers.clearTimeout(shrinkTimer)
+      shrinkTimer = undefined
+      if (starting && queue.size === 0) void starting.worker.end()
+      settleDown()
+    },
+    async close() {
+      isClosed = true
+      vanish()
+      queue.rejectAll((each) => busy(each, 'was not begun before the gateway stopped'))
+      const ended = (each: Call) => failure(each.module, 'was ended with the gateway')
+      await Promise.all([...workers].map((worker) => worker.end(ended)))
+    },
+  }
+}
+
+function remove<Element>(list: Element[], element: Element): boolean {
+  const index = list.indexOf(element)
+  if (index !== -1) list.splice(index, 1)
+  return index !== -1
+}

@@ -1,0 +1,61 @@
+/** Owns what a transform is given, made of the bytes and texts that came from the main thread. */
+
+import { Buffer } from 'node:buffer'
+import type { TransformContext } from '../define.ts'
+import type { CallData, CallOrder } from './protocol.ts'
+
+const { parse } = JSON as unknown as {
+  parse(
+    text: string,
+    reviver?: (name: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown
+}
+const { isSafeInteger, isInteger } = Number
+const { isArray } = Array
+const { keys } = Object
+const DateOf = Date
+
+export function createContext({ data, unwrapped, body }: CallOrder): TransformContext {
+  const { form, now, headers, query, path, params, vars, item, index, base } = parse(data) as CallData
+  return {
+    payload: form ?? parsePayload(unwrapped ?? Buffer.from(body.buffer).toString('utf8')),
+    headers: joinRepeated(headers),
+    query,
+    path,
+    params,
+    vars,
+    item,
+    index,
+    now: new DateOf(now),
+    rawBody: body,
+    base: base as unknown as TransformContext['base'],
+  }
+}
+
+function joinRepeated(headers: CallData['headers']): TransformContext['headers'] {
+  const joined: Record<string, string | undefined> = {}
+  const names = keys(headers)
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    const value = headers[name]
+    joined[name] = isArray(value) ? value.join(', ') : (value as string | undefined)
+  }
+  return joined
+}
+
+/** A run of digits that a safe integer cannot have, where JSON allows a number to begin. */
+const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
+
+/**
+ * An empty body is an empty object; an integer beyond 2^53 is its source text. A reviver is slow, and there is nobody
+ * on this thread but the call itself.
+ */
+export function parsePayload(body: string): unknown {
+  const text = body.charCodeAt(0) === 0xfeff ? body.slice(1) : body
+  if (!/\S/.test(text)) return {}
+  if (!longInteger.test(text)) return parse(text)
+  return parse(text, (_name, value, { source }) => {
+    if (source === undefined || !isInteger(value) || isSafeInteger(value)) return value
+    return /^-?\d+$/.test(source) ? source : value
+  })
+}

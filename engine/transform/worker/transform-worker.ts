@@ -1,0 +1,81 @@
+/**
+ * The worker's thread: loads one module and calls it, one call after the other.
+ *
+ * A module may replace any global. What is needed here after it was loaded is taken from them before.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { getHeapStatistics } from 'node:v8'
+import { workerData } from 'node:worker_threads'
+import { createContext } from './context.ts'
+import { describeExports, findExport, loadModule, type Namespace } from './exports.ts'
+import { createGuards } from './guards.ts'
+import { createOutput } from './output.ts'
+import {
+  type CallOrder,
+  type CurrentCall,
+  type FromWorker,
+  phases,
+  slots,
+  type ToldError,
+  type ToWorker,
+  type WorkerData,
+} from './protocol.ts'
+import { tellError } from './tell-error.ts'
+import { BadAnswer, writeAnswer } from './write-answer.ts'
+
+start(workerData as WorkerData)
+
+function start(data: WorkerData): void {
+  const { port, shared } = data
+  for (const name of Object.keys(data)) Reflect.deleteProperty(data, name)
+  const { compareExchange } = Atomics
+  const clock = performance.now.bind(performance)
+  const post = port.postMessage.bind(port)
+  const send = (message: FromWorker) => post(message)
+  const calls = new AsyncLocalStorage<CurrentCall>()
+  let namespace: Namespace = {}
+
+  createOutput({ send, shared, current: () => calls.getStore() })
+  createGuards({ send, current: () => calls.getStore() })
+
+  port.on('message', (order: ToWorker) => {
+    if (order.type === 'load') void load(order.file)
+    // Taken back: somebody else runs it.
+    else if (compareExchange(shared, slots.phase, phases.posted, phases.begun) === phases.posted) run(order)
+  })
+
+  async function load(file: string): Promise<void> {
+    const startedAt = clock()
+    try {
+      namespace = await loadModule(file)
+      send({ type: 'loaded', exports: describeExports(namespace), loadMs: clock() - startedAt })
+    } catch (error) {
+      send({ type: 'load-failed', error: tellError(error) })
+    }
+  }
+
+  function run(order: CallOrder): void {
+    const { call, requestId } = order
+    void calls.run({ call, requestId }, async () => {
+      try {
+        const result = await findExport(namespace, order.exportName)?.(createContext(order))
+        const answer = writeAnswer(result, order.maxAnswerBytes)
+        send({ type: 'answered', call, answer, memory: memoryInUse() })
+      } catch (error) {
+        send({ type: 'failed', call, error: errorOf(error), memory: memoryInUse() })
+      }
+    })
+  }
+}
+
+function errorOf(error: unknown): ToldError {
+  if (!(error instanceof BadAnswer)) return tellError(error)
+  return { text: `answered what cannot be used: ${error.message}`, isSentence: true }
+}
+
+/** Bytes, of buffers too. Takes 3 us. */
+function memoryInUse(): number {
+  const { used_heap_size, external_memory } = getHeapStatistics()
+  return used_heap_size + external_memory
+}
