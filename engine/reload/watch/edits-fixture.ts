@@ -73,7 +73,7 @@ async function editWithoutTrace(path: string, content: string): Promise<void> {
   await utimes(path, atime, mtime)
 }
 
-const manyNames = Array.from({ length: 100 }, (_, index) => `etc/mappings/team-${index % 3}/${index}.yaml`)
+const manyNames = Array.from({ length: 60 }, (_, index) => `etc/mappings/team-${index % 3}/${index}.yaml`)
 
 /** As version control does: each file removed and written anew. */
 async function checkOut({ at, write }: SampleFolder, branch: string): Promise<void> {
@@ -143,7 +143,7 @@ export const editKinds: readonly EditKind[] = [
     ],
   },
   {
-    name: 'a checkout of a hundred files',
+    name: 'a checkout of many files',
     files: { ...files, ...Object.fromEntries(manyNames.map((name) => [name, 'first'])) },
     watched,
     steps: [(folder) => checkOut(folder, 'small'), (folder) => checkOut(folder, 'large')],
