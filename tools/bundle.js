@@ -27,6 +27,7 @@ const result = await build({
     main: 'runtime/main.ts',
     'sqlite-writer': 'runtime/store/sqlite/sqlite-writer.ts',
     'sqlite-reader': 'runtime/store/sqlite/sqlite-reader.ts',
+    'transform-worker': 'engine/transform/worker/transform-worker.ts',
     ...Object.fromEntries(Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -3), source])),
   },
   outdir: folder,
