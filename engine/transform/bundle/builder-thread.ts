@@ -16,6 +16,7 @@ export type FromThread =
 
 noteProcesses()
 let isEnding = false
+let ending: Promise<void> | undefined
 
 parentPort?.on('message', async (message: ToThread) => {
   if (message.type === 'end') {
@@ -38,8 +39,13 @@ async function buildPatiently(order: BundleOrder): Promise<BundleOutcome> {
   try {
     return await buildModule(order)
   } catch (error) {
-    if (isEnding) throw error
-    await endProcesses()
+    // What the file system says would be said again.
+    if (isEnding || (error instanceof Error && 'code' in error)) throw error
+    // Orders that were lost together wait for one end, so that none ends what another has begun.
+    ending ??= endProcesses().finally(() => {
+      ending = undefined
+    })
+    await ending
     return buildModule(order)
   }
 }

@@ -51,8 +51,10 @@ async function run(
     return await wellPlaced({ graph, result, errors: [], warnings: result.warnings })
   } catch (error) {
     const { errors, warnings } = error as Partial<esbuild.BuildFailure>
-    // The bundler itself failed.
+    // The bundler itself failed, or cannot write.
     if (!Array.isArray(errors) || errors.length === 0) throw error
+    const [{ location, pluginName, text }] = errors as [esbuild.Message]
+    if (location === null && pluginName === '') throw Object.assign(new Error(text), { code: 'NOT_BUNDLED' })
     return await wellPlaced({ graph, errors, warnings: warnings ?? [] })
   }
 

@@ -4,9 +4,10 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { CommandFailure } from '../../command-failure.ts'
 
 export interface Compiler {
-  /** What it wrote, whatever it found. @throws Error when it cannot be run */
+  /** What it wrote, whatever it found. @throws CommandFailure when it cannot be run */
   run(options: readonly string[], folder: string): Promise<string>
 }
 
@@ -23,7 +24,10 @@ export async function findCompiler(folder: string): Promise<Compiler | undefined
         execFile(process.execPath, all, { cwd, maxBuffer: longestOutput }, (error, stdout, stderr) => {
           // An exit code says that it found something; without one it was not run.
           if (error === null || (typeof error.code === 'number' && stdout !== '')) resolve(stdout)
-          else reject(new Error(`the TypeScript compiler failed: ${stderr.trim() || error.message}`))
+          else
+            reject(
+              new CommandFailure(1, `The compiler ${program} failed:\n${stderr.trim() || error.message}`),
+            )
         })
       }),
   }
