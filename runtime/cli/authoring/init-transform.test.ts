@@ -129,3 +129,15 @@ test('a name that is none, a missing one and a folder without a configuration ar
   )
   assert.deepEqual(await readdir(cwd), [])
 })
+
+test('the lines that are printed make a mapping that calls it: its test passes, and lint has nothing to say', async (t) => {
+  const { run, write } = await createCommandLine(t, { 'reveille.yaml': 'hooks: { enabled: true, token: t }\n' })
+  const { out } = await run('init', 'transform', 'review')
+  const [, file = '', mapping = ''] = /write into (\S+):\n\n(.*?)\n\n/s.exec(out) ?? []
+  assert.equal(file, path.join('mappings', 'review.yaml'))
+  await write(file, `${mapping}\n`)
+  const tested = await run('test')
+  assert.equal(tested.code, 0, tested.out + tested.err)
+  assert.match(tested.out, /^1 passed/m)
+  assert.equal((await run('lint')).code, 0)
+})
