@@ -46,6 +46,8 @@ export type ReloadEvent =
       /** Absent: loading itself broke down. */
       readonly digest?: string
       readonly tookMs: number
+      /** It was not made from the files: this generation was to serve again. */
+      readonly rollbackTo?: number
     }
   /** The files say what is live already; also how a rejected edit ends that was taken back. */
   | { readonly type: 'content-unchanged'; readonly generation: number; readonly tookMs: number }

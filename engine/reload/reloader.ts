@@ -27,7 +27,7 @@ import type { Trial } from './trial.ts'
 import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
 /** Rounds given up in a row before one is finished. */
-const mostSuperseded = 5
+const mostSuperseded = 2
 
 export interface ReloaderOptions extends CandidateParts {
   /** Makes the watcher when the first load went well. Absent: only {@link Reloader.reload} reloads. */
@@ -118,6 +118,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       if (rollback && filesDigest === rollback.filesDigest) {
         const held = await holdRollback(rollback.generation, built, begun)
         if (held) return held
+        return conclude(built, begun, [rollbackLost(rollback.generation)])
       }
       return conclude(built, begun)
     }
@@ -138,18 +139,18 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const again = await buildCandidate(options, contextOf(kept))
     if (again.outcome !== 'ready') return undefined
     if (built.outcome === 'ready') await built.candidate.discard()
-    return goLive(again.candidate, begun, { kept, warnings: [rolledBack(generation)] })
+    return goLive(again.candidate, begun, { isRollback: true, warnings: [rolledBack(generation)] })
   }
 
   async function roundBack(generation: number): Promise<ReloadResult> {
     const begun = now()
     const kept = await archive.read(generation)
-    if (kept === undefined) return rejected([notKept(generation, archive.list())], begun)
+    if (kept === undefined) return declined(notKept(generation, archive.list()), begun)
     const built = await buildCandidate(options, contextOf(kept))
-    if (built.outcome === 'superseded') return rejected([closing], begun)
+    if (built.outcome === 'superseded') return declined(closing, begun)
     if (built.outcome === 'unchanged') return unchanged(built.warnings, begun, built.digest)
-    if (built.outcome === 'rejected') return conclude(built, begun)
-    return goLive(built.candidate, begun, { kept, warnings: built.candidate.warnings })
+    if (built.outcome === 'rejected') return rejected(built.diagnostics, begun, built.digest, generation)
+    return goLive(built.candidate, begun, { isRollback: true })
   }
 
   function contextOf(kept?: GenerationContent): BuildContext {
@@ -168,10 +169,15 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function conclude(
     built: Exclude<Built, { outcome: 'superseded' }>,
     begun: number,
+    warnings: readonly Diagnostic[] = [],
   ): Promise<ReloadResult> {
-    if (built.outcome === 'ready') return goLive(built.candidate, begun)
-    if (built.outcome === 'unchanged') return unchanged(built.warnings, begun, built.digest)
-    return rejected(built.diagnostics, begun, built.digest)
+    if (built.outcome === 'ready') return goLive(built.candidate, begun, { warnings })
+    if (built.outcome === 'unchanged') {
+      // The files say what serves: whatever they are changed to next is wanted, be it what was rolled back from.
+      archive.setRollback(undefined)
+      return unchanged(built.warnings, begun, built.digest)
+    }
+    return rejected([...built.diagnostics, ...warnings], begun, built.digest)
   }
 
   function unchanged(
@@ -185,34 +191,56 @@ export function createReloader(options: ReloaderOptions): Reloader {
     return { outcome: 'unchanged', ok: true, generation, digest, tookMs, changes: noChanges, diagnostics }
   }
 
-  function rejected(diagnostics: readonly Diagnostic[], begun: number, digest?: string): ReloadResult {
+  function rejected(
+    diagnostics: readonly Diagnostic[],
+    begun: number,
+    digest?: string,
+    rollbackTo?: number,
+  ): ReloadResult {
     const tookMs = now() - begun
     const known = digest === undefined ? {} : { digest }
     archive.note({ state: 'rejected', ...known, at: now(), tookMs, changes: noChanges, diagnostics })
-    emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs })
+    const asked = rollbackTo === undefined ? {} : { rollbackTo }
+    emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs, ...asked })
     const generation = serving?.live.generation
     return { outcome: 'rejected', ok: false, generation, ...known, tookMs, changes: noChanges, diagnostics }
+  }
+
+  /** There is no candidate to tell of: whoever asked has the answer, and nobody else wants it. */
+  function declined(reason: Diagnostic, begun: number): ReloadResult {
+    const generation = serving?.live.generation
+    const diagnostics = [reason]
+    return {
+      outcome: 'rejected',
+      ok: false,
+      generation,
+      tookMs: now() - begun,
+      changes: noChanges,
+      diagnostics,
+    }
   }
 
   async function goLive(
     candidate: Candidate,
     begun: number,
-    back?: { readonly kept: GenerationContent; readonly warnings: readonly Diagnostic[] },
+    { isRollback = false, warnings = [] }: { isRollback?: boolean; warnings?: readonly Diagnostic[] } = {},
   ): Promise<ReloadResult> {
     if (closed) {
       await settle(() => candidate.discard())
-      return rejected([closing], begun)
+      return declined(closing, begun)
     }
     const { snapshot, changes, heldKeys } = candidate
     const { digest } = snapshot
     const mappings = snapshot.mappings.length
-    const diagnostics = back?.warnings ?? candidate.warnings
+    const diagnostics = [...warnings, ...candidate.warnings]
     const { live, before } = swap(candidate)
     const { generation } = live
     const tookMs = now() - begun
     const { sources } = candidate.source.configuration
     archive.setRollback(
-      back && filesDigest !== undefined && filesDigest !== digest ? { generation, filesDigest } : undefined,
+      isRollback && filesDigest !== undefined && filesDigest !== digest
+        ? { generation, filesDigest }
+        : undefined,
     )
     archive.keep(
       { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
@@ -226,7 +254,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       mappings,
       changes,
       warnings: diagnostics,
-      ...(back && { rolledBack: true }),
+      ...(isRollback && { rolledBack: true }),
     })
     if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
     watcher?.configure(watchSettings())
@@ -345,6 +373,15 @@ function rolledBack(generation: number): Diagnostic {
     code: 'ROLLED_BACK',
     message: `Generation ${generation} serves in the place of the files, which did not change since the rollback`,
     hint: 'Change a file, or roll back to a later generation.',
+  }
+}
+
+function rollbackLost(generation: number): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'ROLLBACK_LOST',
+    message: `Generation ${generation}, which was rolled back to, cannot serve again; the files do`,
+    hint: 'It is not kept any more, or what it needs besides its files is not there.',
   }
 }
 

@@ -1,0 +1,319 @@
+/** The way back to a generation that is kept, and forward again. */
+
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { configurationOf, type Mapping } from '../compile/fixture.ts'
+import type { Snapshot } from '../compile/snapshot.ts'
+import type { Configuration, Loaded } from '../config/configuration.ts'
+import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Bundle, OpenedModule } from '../transform/port.ts'
+import type { GenerationArchive } from './generation.ts'
+import { createMemoryArchive } from './memory-archive.ts'
+import type { ReloadEvent } from './reload-event.ts'
+import { createReloader, type ReloaderOptions } from './reloader.ts'
+
+const file = '/etc/reveille.yaml'
+const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
+
+interface World {
+  /** Of the one file. `broken …` does not load, `unfit …` does not compile. */
+  text: string
+  /** What a reference in it means. */
+  secret: string
+  port: number
+  bundle: string | undefined
+}
+
+/** A reloader on one file; another one with the same archive is the same gateway after a restart. */
+function createBench(
+  archive: GenerationArchive = createMemoryArchive(),
+  parts: Partial<ReloaderOptions> = {},
+) {
+  const world: World = { text: 'one', secret: 's', port: 1, bundle: undefined }
+  const events: ReloadEvent[] = []
+  const opened: string[] = []
+  let time = 0
+  const reloader = createReloader({
+    archive,
+    now: () => ++time,
+    async load(kept): Promise<Loaded> {
+      const text = kept ? String(kept.get(file)) : world.text
+      const digest = `${text} ${world.secret}`
+      if (text.startsWith('broken')) return { ok: false, diagnostics: [bad], watched: [file], digest }
+      const mapping: Mapping = world.bundle === undefined ? {} : { transform: { module: 'review.ts' } }
+      const base = configurationOf([{ id: text, ...mapping }])
+      const gateway = { ...base.settings.gateway, port: world.port } as Settings['gateway']
+      const settings = { ...base.settings, gateway }
+      const sources = new Map([[file, text]])
+      return { ok: true, configuration: { ...base, settings, digest, sources, watched: [file] } }
+    },
+    bundle: async () => ({
+      ok: true,
+      bundles: new Map<string, Bundle>([
+        ['review.ts', { module: 'review.ts', digest: String(world.bundle), file: '/x.mjs', inputs: [] }],
+      ]),
+      watched: [],
+    }),
+    openTransforms(modules: readonly OpenedModule[]) {
+      opened.push(...modules.map(({ bundle }) => bundle.digest))
+      return {
+        bind: () => async () => ({ kind: 'one', action: undefined }) as const,
+        start: async () => [],
+        release() {},
+      }
+    },
+    compile({ digest, settings, mappings }: Configuration) {
+      if (digest.startsWith('unfit')) return { ok: false, diagnostics: [bad] }
+      const snapshot = { digest, settings, mappings } as unknown as Snapshot
+      return { ok: true, warnings: [], snapshot }
+    },
+    ...parts,
+  })
+  reloader.subscribe((event) => events.push(event))
+  return {
+    reloader,
+    world,
+    events,
+    opened,
+    /** What serves: the file's text, and its generation. */
+    live() {
+      const { generation, snapshot } = reloader.current()
+      return [(snapshot.mappings as unknown as { id: string }[])[0]?.id, generation]
+    },
+    async edit(text: string) {
+      world.text = text
+      return reloader.reload()
+    },
+  }
+}
+
+type Bench = ReturnType<typeof createBench>
+
+/** Generations 1 `one`, 2 `two` and 3 `three`, the last one live. */
+async function withThree(bench: Bench): Promise<Bench> {
+  await bench.reloader.start()
+  await bench.edit('two')
+  await bench.edit('three')
+  return bench
+}
+
+function states({ reloader }: Bench) {
+  return reloader.generations().map(({ generation, state }) => `${generation ?? '-'} ${state}`)
+}
+
+test('an old generation serves again under its own number, and says so', async () => {
+  const bench = await withThree(createBench())
+  const result = await bench.reloader.rollback(1)
+  assert.deepEqual([result.ok, result.outcome, result.generation], [true, 'live', 1])
+  assert.deepEqual(result.changes.mappings, {
+    added: ['one'],
+    changed: [],
+    removed: ['three'],
+    reordered: false,
+  })
+  assert.deepEqual(bench.live(), ['one', 1])
+  assert.deepEqual(states(bench), ['1 live', '3 retired', '2 retired'])
+  const told = bench.events.at(-1)
+  assert.ok(told?.type === 'snapshot-swapped' && told.rolledBack)
+})
+
+test('a reload of files that did not change leaves it serving, and says why', async () => {
+  const bench = await withThree(createBench())
+  await bench.reloader.rollback(1)
+  const result = await bench.reloader.reload()
+  assert.deepEqual([result.outcome, result.generation], ['unchanged', 1])
+  assert.deepEqual(
+    result.diagnostics.map(({ code }) => code),
+    ['ROLLED_BACK'],
+  )
+  assert.deepEqual(bench.live(), ['one', 1])
+})
+
+test('an edit goes forward again, and what was rolled back from may come back after it', async () => {
+  const bench = await withThree(createBench())
+  await bench.reloader.rollback(1)
+  assert.deepEqual([(await bench.edit('four')).generation, ...bench.live()], [4, 'four', 4])
+  assert.equal((await bench.edit('three')).generation, 3)
+  assert.deepEqual(states(bench), ['3 live', '4 retired', '1 retired', '2 retired'])
+})
+
+test('files that were put back to what serves end the rollback', async () => {
+  const bench = await withThree(createBench())
+  await bench.reloader.rollback(2)
+  const same = await bench.edit('two')
+  assert.deepEqual([same.outcome, same.generation, same.diagnostics], ['unchanged', 2, []])
+  const again = await bench.edit('three')
+  assert.deepEqual([again.outcome, again.generation], ['live', 3])
+})
+
+test('an edit that is refused leaves the rollback as it is', async () => {
+  const bench = await withThree(createBench())
+  await bench.reloader.rollback(1)
+  for (const text of ['broken', 'unfit']) {
+    assert.equal((await bench.edit(text)).outcome, 'rejected')
+    assert.deepEqual(bench.live(), ['one', 1])
+  }
+  assert.equal((await bench.edit('three')).outcome, 'unchanged')
+  assert.deepEqual(bench.live(), ['one', 1])
+})
+
+test('files that are broken can be rolled back from, and are not refused again and again', async () => {
+  const bench = await withThree(createBench())
+  await bench.edit('broken')
+  const result = await bench.reloader.rollback(2)
+  assert.equal(result.ok, true)
+  assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
+  assert.equal((await bench.edit('mended')).outcome, 'live')
+})
+
+test('going back to what the files say is no rollback', async () => {
+  const bench = await withThree(createBench())
+  await bench.reloader.rollback(1)
+  assert.equal((await bench.reloader.rollback(3)).generation, 3)
+  const result = await bench.reloader.reload()
+  assert.deepEqual([result.outcome, result.diagnostics], ['unchanged', []])
+})
+
+test('what serves already is left as it is', async () => {
+  const bench = await withThree(createBench())
+  const before = bench.reloader.current()
+  const result = await bench.reloader.rollback(3)
+  assert.deepEqual([result.outcome, result.generation], ['unchanged', 3])
+  assert.equal(bench.reloader.current(), before)
+})
+
+test('a generation that is not kept is no candidate: whoever asked is told, and nobody else', async () => {
+  const bench = await withThree(createBench())
+  const count = bench.events.length
+  const result = await bench.reloader.rollback(7)
+  assert.deepEqual([result.ok, result.outcome, result.generation], [false, 'rejected', 3])
+  assert.equal(result.diagnostics[0]?.code, 'GENERATION_NOT_KEPT')
+  assert.match(String(result.diagnostics[0]?.hint), /3, 2, 1/)
+  assert.equal(bench.events.length, count)
+  assert.equal(states(bench).length, 3)
+})
+
+test('an old generation with new secrets is a new generation', async () => {
+  const bench = await withThree(createBench())
+  bench.world.secret = 'rotated'
+  const result = await bench.reloader.rollback(1)
+  assert.deepEqual([result.generation, ...bench.live()], [4, 'one', 4])
+  assert.equal((await bench.reloader.rollback(4)).outcome, 'unchanged')
+})
+
+test('an old generation that cannot be built any more is refused, and says what it was', async () => {
+  let fails = false
+  const parts = {
+    prepare() {
+      if (fails) throw new Error('the plugin is gone')
+      return { commit() {}, discard() {} }
+    },
+  }
+  const bench = await withThree(createBench(undefined, parts))
+  fails = true
+  const result = await bench.reloader.rollback(1)
+  assert.deepEqual([result.outcome, result.generation], ['rejected', 3])
+  const told = bench.events.at(-1)
+  assert.ok(told?.type === 'candidate-rejected' && told.rollbackTo === 1)
+  fails = false
+  assert.equal((await bench.reloader.reload()).outcome, 'unchanged')
+})
+
+test('what only a restart can change stays as it is on the way back too', async () => {
+  const bench = await withThree(createBench())
+  bench.world.port = 2
+  const result = await bench.reloader.rollback(1)
+  assert.deepEqual(result.changes.restart, ['gateway.port'])
+  assert.equal(bench.reloader.current().snapshot.settings.gateway.port, 1)
+})
+
+test('the bundles that were kept serve, whatever modules have become', async () => {
+  const bench = createBench()
+  bench.world.bundle = 'b1'
+  await bench.reloader.start()
+  bench.world.bundle = 'b2'
+  await bench.reloader.reload()
+  assert.deepEqual(bench.opened, ['b1', 'b2'])
+  const result = await bench.reloader.rollback(1)
+  assert.deepEqual([result.outcome, result.generation, bench.opened.at(-1)], ['live', 1, 'b1'])
+  assert.equal((await bench.reloader.reload()).outcome, 'unchanged', 'the files are still those of b2')
+})
+
+test('after a restart the rollback holds, until the files change', async () => {
+  const archive = createMemoryArchive()
+  const before = await withThree(createBench(archive))
+  await before.reloader.rollback(1)
+  await before.reloader.close()
+
+  const after = createBench(archive)
+  after.world.text = 'three'
+  const started = await after.reloader.start()
+  assert.deepEqual([started.ok, started.generation], [true, 1])
+  assert.deepEqual(
+    started.diagnostics.map(({ code }) => code),
+    ['ROLLED_BACK'],
+  )
+  assert.deepEqual(after.live(), ['one', 1])
+  assert.equal((await after.reloader.reload()).outcome, 'unchanged')
+  assert.equal((await after.edit('four')).generation, 4)
+})
+
+test('after a restart files that changed meanwhile serve', async () => {
+  const archive = createMemoryArchive()
+  const before = await withThree(createBench(archive))
+  await before.reloader.rollback(1)
+  const after = createBench(archive)
+  after.world.text = 'four'
+  assert.equal((await after.reloader.start()).generation, 4)
+  assert.deepEqual(after.live(), ['four', 4])
+})
+
+test('after a restart a rollback that cannot hold is told, and the files serve', async () => {
+  const archive = createMemoryArchive()
+  const before = await withThree(createBench(archive))
+  await before.reloader.rollback(1)
+  const after = createBench({ ...archive, read: async () => undefined })
+  after.world.text = 'three'
+  const started = await after.reloader.start()
+  assert.deepEqual([started.generation, ...started.diagnostics.map(({ code }) => code)], [3, 'ROLLBACK_LOST'])
+  assert.equal(archive.rollback(), undefined)
+})
+
+test('the same content after a restart has its number again', async () => {
+  const archive = createMemoryArchive()
+  await withThree(createBench(archive))
+  const after = createBench(archive)
+  after.world.text = 'two'
+  assert.equal((await after.reloader.start()).generation, 2)
+  assert.equal((await after.edit('five')).generation, 4)
+})
+
+test('of many generations the last twenty are kept', async () => {
+  const bench = createBench()
+  await bench.reloader.start()
+  for (let number = 2; number <= 25; number += 1) await bench.edit(`text ${number}`)
+  assert.deepEqual(
+    bench.reloader.generations().map(({ generation }) => generation),
+    Array.from({ length: 20 }, (_, index) => 25 - index),
+  )
+  assert.equal((await bench.reloader.rollback(5)).outcome, 'rejected')
+  assert.equal((await bench.reloader.rollback(6)).outcome, 'live')
+  assert.equal((await bench.edit('one')).generation, 26, 'the number of what is not kept is not given again')
+})
+
+test('rollbacks and reloads wait for each other', async () => {
+  const bench = await withThree(createBench())
+  bench.world.text = 'four'
+  const results = await Promise.all([
+    bench.reloader.rollback(1),
+    bench.reloader.reload(),
+    bench.reloader.rollback(2),
+    bench.reloader.rollback(3),
+  ])
+  assert.deepEqual(
+    results.map(({ generation }) => generation),
+    [1, 4, 2, 3],
+  )
+  assert.deepEqual(bench.live(), ['three', 3])
+})
