@@ -24,6 +24,7 @@ async function createSources(t: TestContext) {
   await write('runtime/store/sqlite/sqlite-writer.ts', 'export {}')
   await write('runtime/store/sqlite/sqlite-reader.ts', 'export {}')
   await write('engine/transform/worker/transform-worker.ts', 'export {}')
+  await write('engine/transform/bundle/builder-thread.ts', 'export {}')
   const output = async (file: string) => (await promisify(execFile)(process.execPath, [file])).stdout.trim()
   return { folder, write, output }
 }
@@ -35,7 +36,14 @@ test('the entries are bundled as flat files that run without their sources', asy
   await rm(path.join(folder, 'runtime'), { recursive: true })
   assert.equal(await output(file), 'one')
   const names = await readdir(path.join(folder, 'build'))
-  const entries = ['main.js', 'sqlite-writer.js', 'sqlite-reader.js', 'transform-worker.js', 'plugin-echo.js']
+  const entries = [
+    'main.js',
+    'sqlite-writer.js',
+    'sqlite-reader.js',
+    'transform-worker.js',
+    'builder-thread.js',
+    'plugin-echo.js',
+  ]
   for (const name of entries) assert.ok(names.includes(name), name)
   assert.deepEqual(
     names.filter((name) => name.endsWith('.next')),

@@ -28,6 +28,7 @@ const result = await build({
     'sqlite-writer': 'runtime/store/sqlite/sqlite-writer.ts',
     'sqlite-reader': 'runtime/store/sqlite/sqlite-reader.ts',
     'transform-worker': 'engine/transform/worker/transform-worker.ts',
+    'builder-thread': 'engine/transform/bundle/builder-thread.ts',
     ...Object.fromEntries(Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -3), source])),
   },
   outdir: folder,
