@@ -1,4 +1,4 @@
 import { testMemory, testStorm } from './storm.ts'
 
 testStorm(200)
-testMemory(200, 10e6)
+testMemory(25, 200, 10e6)
