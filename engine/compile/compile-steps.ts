@@ -1,5 +1,6 @@
 /** Owns the way from a configuration to a snapshot, in pieces, with what is worth keeping for the next one. */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
@@ -32,20 +33,17 @@ export interface CompileParts {
 /** What the last compilation came to, as far as the next one can use it. */
 export interface CompileMemory {
   serving: ServingMemory
+  surroundings: Surroundings | undefined
   readonly groups: GroupMemory
 }
 
 export function createCompileMemory(): CompileMemory {
-  return { serving: new Map(), groups: createGroupMemory() }
+  return { serving: new Map(), surroundings: undefined, groups: createGroupMemory() }
 }
 
 export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<Compiled> {
   const { configuration, catalog, transforms } = parts
-  const { settings } = configuration
-  const surroundings: Surroundings = {
-    rules: compileRules(settings, catalog.channels),
-    runners: new Set([...catalog.runners, ...Object.keys(settings.agents.runners)]),
-  }
+  const surroundings = surroundingsOf(configuration, catalog, memory.surroundings)
   const diagnostics = [...configuration.warnings, ...checkDefaultRunner(configuration, surroundings)]
   const served = yield* serveMappings(configuration.mappings, {
     surroundings,
@@ -54,10 +52,24 @@ export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<
     diagnostics,
   })
   memory.serving = served.memory
+  memory.surroundings = surroundings
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
   const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, memory.groups)
   return { ok: true, snapshot, warnings: inFileOrder(diagnostics) }
+}
+
+/** The same object as before where they say the same. */
+function surroundingsOf(
+  { settings }: Configuration,
+  catalog: Catalog,
+  before: Surroundings | undefined,
+): Surroundings {
+  const surroundings = {
+    rules: compileRules(settings, catalog.channels),
+    runners: new Set([...catalog.runners, ...Object.keys(settings.agents.runners)]),
+  }
+  return isDeepStrictEqual(surroundings, before) ? (before as Surroundings) : surroundings
 }
 
 function* makeSnapshot(

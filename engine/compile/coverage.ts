@@ -2,6 +2,7 @@
 
 import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import type { Covering } from '../resolve/explain.ts'
+import { createPlaceFinder } from './disabled-place.ts'
 import { builtInEndpoints, type DecisionIndex } from './match/decision-index.ts'
 import { createEndpointPaths, noParams } from './match/endpoint-paths.ts'
 
@@ -47,10 +48,11 @@ function indexDisabled(
   mappings: readonly MappingEntry[],
 ): (endpoint: string) => readonly Placed[] {
   type Off = { readonly entry: MappingEntry; readonly position: number; readonly order: number }
+  const placeOf = createPlaceFinder(mappings)
   const everywhere: Off[] = []
   const byPath = new Map<string, Off[]>()
   for (const [order, entry] of disabled.entries()) {
-    const position = mappings.filter((each) => comesBefore(each, entry)).length
+    const position = placeOf(entry)
     const path = entry.value.match?.path
     const group = path === undefined ? everywhere : (byPath.get(path) ?? [])
     if (path !== undefined) byPath.set(path, group)
@@ -65,14 +67,4 @@ function indexDisabled(
         covering: { mapping: entry.id, place: entry.label, params, program: undefined },
         position,
       }))
-}
-
-const kinds = ['configuration', 'file', 'preset']
-
-/** Of two presets nothing tells which is listed first, unless a mapping of it serves. */
-function comesBefore(one: MappingEntry, other: MappingEntry): boolean {
-  const { kind, name } = one.origin
-  if (kind !== other.origin.kind) return kinds.indexOf(kind) < kinds.indexOf(other.origin.kind)
-  if (name !== other.origin.name) return kind === 'preset' || name < other.origin.name
-  return one.locate([]).line < other.locate([]).line
 }

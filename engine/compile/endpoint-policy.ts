@@ -13,11 +13,10 @@ import { smallPieces, type Work } from './slices.ts'
 export function* indexPolicies(
   endpoints: Configuration['endpoints'],
 ): Work<(endpoint: string) => EndpointPolicy | undefined> {
-  const policies = new Map(Object.entries(endpoints))
-  let pieces = 0
-  for (const policy of policies.values()) {
-    freezeDeep(policy)
-    if (++pieces % smallPieces === 0) yield
+  const policies = new Map<string, EndpointPolicy>()
+  for (const name of Object.keys(endpoints)) {
+    policies.set(name, freezeDeep(endpoints[name] as EndpointPolicy))
+    if (policies.size % smallPieces === 0) yield
   }
   Object.freeze(endpoints)
   const pathsOf = yield* indexPaths(policies)

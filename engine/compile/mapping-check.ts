@@ -14,7 +14,7 @@ export interface Surroundings {
   readonly runners: ReadonlySet<string>
 }
 
-/** Takes a microsecond: it is asked again for every candidate, so that no answer outlives the settings. */
+/** Its answer holds as long as the surroundings do. */
 export function checkMapping(
   source: MappingSource,
   { questions }: CompiledMapping,

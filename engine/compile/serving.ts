@@ -14,8 +14,15 @@ import type { MappingSummary } from './snapshot.ts'
 /** A mapping, compiled, as it stood when it was asked for last. */
 export interface Serving {
   readonly compiled: CompiledMapping
+  readonly checked: Checked
   readonly program: Program
   readonly summary: MappingSummary
+}
+
+/** What was wrong by these settings. */
+interface Checked {
+  readonly by: Surroundings
+  readonly found: readonly Found[]
 }
 
 /** By what was written, which is the same object where nothing was written anew. */
@@ -42,17 +49,17 @@ export function* serveMappings(entries: readonly MappingEntry[], parts: ServePar
   const shared = createSharedParts()
   const memory = new Map<MappingSource, Serving>()
   const serving: Serving[] = []
-  const found: Found[] = []
-  const report = createReport(found)
   for (const entry of entries) {
     const { value } = entry
     const before = memory.get(value) ?? parts.memory.get(value)
     const compiled = before?.compiled ?? compileMapping(value, shared)
-    checkMapping(value, compiled, surroundings, report)
-    const transform = bindTransform(value.transform, transforms, report)
-    for (const each of compiled.found) diagnostics.push(placeFinding(entry, each))
-    for (const each of found.splice(0)) diagnostics.push(placeFinding(entry, each))
-    const one = before && fits(before, entry, transform) ? before : serve(entry, compiled, transform)
+    const checked =
+      before?.checked.by === surroundings ? before.checked : check(value, compiled, surroundings)
+    const { transform, found } = bind(value, transforms)
+    for (const list of [compiled.found, checked.found, found])
+      for (const each of list) diagnostics.push(placeFinding(entry, each))
+    const isAsBefore = before?.checked === checked && fits(before, entry, transform)
+    const one = isAsBefore ? before : serve(entry, { compiled, checked, transform })
     memory.set(value, one)
     serving.push(one)
     yield
@@ -64,15 +71,33 @@ function fits({ program }: Serving, { id, label }: MappingEntry, transform: Prog
   return program.id === id && program.place === label && program.transform?.call === transform?.call
 }
 
+function check(value: MappingSource, compiled: CompiledMapping, by: Surroundings): Checked {
+  const found: Found[] = []
+  checkMapping(value, compiled, by, createReport(found))
+  return { by, found }
+}
+
+function bind({ transform: wanted }: MappingSource, transforms: Transforms) {
+  if (wanted === undefined) return unbound
+  const found: Found[] = []
+  return { transform: bindTransform(wanted, transforms, createReport(found)), found }
+}
+
+const unbound: { readonly transform: undefined; readonly found: readonly Found[] } = {
+  transform: undefined,
+  found: [],
+}
+
 function serve(
   { id, label, value }: MappingEntry,
-  compiled: CompiledMapping,
-  transform: Program['transform'],
+  parts: Pick<Serving, 'compiled' | 'checked'> & Pick<Program, 'transform'>,
 ): Serving {
+  const { compiled, checked, transform } = parts
   const { description, match, action } = value
   const summary = { id, description, path: match?.path, action, place: label }
   return {
     compiled,
+    checked,
     program: Object.freeze({ id, place: label, transform, ...compiled.parts }),
     summary: Object.freeze(summary),
   }

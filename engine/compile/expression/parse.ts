@@ -2,6 +2,7 @@
 
 import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
+import { detachFromParser } from './detach.ts'
 import { readFault, startOfToken } from './fault.ts'
 import { guardExpression } from './guard.ts'
 import { markNode } from './marks.ts'
@@ -25,6 +26,7 @@ export function parseExpression(source: string, offset: number): jsonata.Express
     copies ||= type === 'sort' || tuple === true
   })
   const expression = copies ? read(source, offset, guardsOfCopies) : first
+  detachFromParser(expression.ast())
   visitNodes(expression.ast(), wrapGrouped)
   visitNodes(expression.ast(), (node) => {
     refuseEval(node, source, offset)

@@ -1,8 +1,9 @@
 /**
  * Owns the groups of the decision index: the mappings of one path each. By the text of the path, so that a catch-all is
- * not filed with every endpoint. A group whose mappings match as they did before is indexed as it was.
+ * not filed with every endpoint. A group whose mappings have the equalities that they had is indexed as it was.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Matcher, Program } from '../../resolve/program.ts'
 import { smallPieces, type Work } from '../slices.ts'
 import { type FindPaths, indexPaths } from './endpoint-paths.ts'
@@ -84,9 +85,22 @@ function* fileByPath(mappings: readonly Indexed[]): Work<ReadonlyMap<string | un
 
 function* indexMembers(members: Members, before: Group | undefined): Work<Group> {
   const { positions, matchers } = members
-  if (before === undefined || !isSame(matchers, before.matchers))
+  if (before === undefined || !(yield* areFiledAlike(matchers, before.matchers)))
     return { index: yield* indexGroup(matchers), positions, matchers }
-  return isSame(positions, before.positions) ? before : { ...before, positions }
+  const isUnmoved = isSame(positions, before.positions) && isSame(matchers, before.matchers)
+  return isUnmoved ? before : { index: before.index, positions, matchers }
+}
+
+/** Another message makes another matcher, which demands what the one before it did. */
+function* areFiledAlike(some: readonly Matcher[], others: readonly Matcher[]): Work<boolean> {
+  if (some.length !== others.length) return false
+  for (const [index, one] of some.entries()) {
+    const other = others[index]
+    if (one === other) continue
+    if (!isDeepStrictEqual(one.equalities, other?.equalities)) return false
+    if (index % smallPieces === 0) yield
+  }
+  return true
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

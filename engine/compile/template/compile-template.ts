@@ -145,19 +145,33 @@ function compileCall(
     key,
     ...compileParam(value, environment),
   }))
-  const named = Object.freeze({ __proto__: null as never })
   const subject = readers.find((_reader, index) => node.params[index]?.type !== 'StringLiteral') ?? readers[0]
   return {
-    read: (frame, output) => {
-      const values = readers.map(({ read }) => read(frame, output))
-      if (pairs.length === 0) return helper.call(values, output, named)
-      const given: Record<string, unknown> = { __proto__: null as never }
-      for (const { key, read } of pairs) given[key] = read(frame, output)
-      return helper.call(values, output, given)
-    },
-    name: (frame) => subject?.name(frame) || name,
+    read: readCall(helper, readers, pairs),
+    name: nameOfCall(subject, name),
     subject: helper.takesAbsent ? undefined : subject,
   }
+}
+
+/** Closures of their own: those of a function that compiles would hold on to the whole tree. */
+function readCall(
+  helper: Helper,
+  readers: readonly Reader[],
+  pairs: readonly (Reader & { readonly key: string })[],
+): Reader['read'] {
+  return (frame, output) => {
+    const values = readers.map(({ read }) => read(frame, output))
+    if (pairs.length === 0) return helper.call(values, output, nothingNamed)
+    const given: Record<string, unknown> = { __proto__: null as never }
+    for (const { key, read } of pairs) given[key] = read(frame, output)
+    return helper.call(values, output, given)
+  }
+}
+
+const nothingNamed: Readonly<Record<string, unknown>> = Object.freeze({ __proto__: null as never })
+
+function nameOfCall(subject: Reader | undefined, name: string): Reader['name'] {
+  return (frame) => subject?.name(frame) || name
 }
 
 function helperOf(node: Mustache | Call, environment: Environment): { helper: Helper; name: string } {

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Configuration, MappingEntry } from '../config/configuration.ts'
+import { processorMs } from '../resolve/processor-time.ts'
+import { watchTurns } from '../resolve/watch-turns.ts'
+import type { TransformFunction, Transforms } from '../transform/port.ts'
+import { type Compiled, compileSteps, createCompileMemory } from './compile-steps.ts'
+import { createCompiler } from './compiler.ts'
+import { actionOf, catalog, configurationOf, type Fixture, type Mapping, requestOf } from './fixture.ts'
+import { finish } from './slices.ts'
+import type { Catalog, Snapshot } from './snapshot.ts'
+
+const randomness = { mint: () => 'uuid', randomId: () => 'id' }
+const noTransforms: Transforms = { bind: () => undefined }
+
+const mappingOf = (position: number): Mapping => ({
+  id: `m${position}`,
+  match: { path: 'test', body: { repository: { id: position } } },
+  message: `Review {{title}} of repository ${position}`,
+  sessionKey: 'hook:test:{{number}}',
+})
+
+const many = (count: number): Mapping[] => Array.from({ length: count }, (_, position) => mappingOf(position))
+
+const entryOf = (mapping: Mapping): MappingEntry => configurationOf([mapping]).mappings[0] as MappingEntry
+
+/** The same words on another line. */
+const movedTo = (line: number, entry: MappingEntry): MappingEntry => ({
+  ...entry,
+  label: `mappings/test.yaml:${line}:1`,
+  locate: (path, offset) => ({ ...entry.locate(path, offset), line }),
+})
+
+function snapshotOf(compiled: Compiled): Snapshot {
+  if (!compiled.ok) throw new Error(compiled.diagnostics.map(({ message }) => message).join('\n'))
+  return compiled.snapshot
+}
+
+/** Compiles one configuration after another with one memory, and gives the programs of each. */
+function createProgramsOf() {
+  const memory = createCompileMemory()
+  return (configuration: Configuration, transforms = noTransforms, names: Catalog = catalog) => {
+    finish(compileSteps({ configuration, catalog: names, randomness, transforms }, memory))
+    const programs = configuration.mappings.map(({ value }) => memory.serving.get(value)?.program)
+    return { programs, memory }
+  }
+}
+
+test('compiling ten thousand mappings lets everything else have its turn all the time', async () => {
+  const configuration = configurationOf(many(10_000))
+  const { compile } = createCompiler({ randomness })
+  const begun = processorMs()
+  const { result, turns, longest } = await watchTurns(() => compile(configuration, catalog))
+  const took = processorMs() - begun
+  assert.equal(snapshotOf(result).mappings.length, 10_000)
+  assert.ok(turns >= 10, `${turns} turns`)
+  assert.ok(longest < took / 3, `${longest} ms of ${took} ms without a turn`)
+})
+
+test('an edit of one mapping among a thousand compiles one', () => {
+  const programsOf = createProgramsOf()
+  const before = configurationOf(many(1_000))
+  const { programs: old } = programsOf(before)
+  const edited = before.mappings.with(500, entryOf({ ...mappingOf(500), message: 'Something else' }))
+  const { programs, memory } = programsOf({ ...before, mappings: edited })
+  const compiled = [...programs.keys()].filter((position) => programs[position] !== old[position])
+  assert.deepEqual(compiled, [500])
+  assert.equal(memory.serving.size, 1_000)
+})
+
+test('what is no longer there is no longer remembered, and what is refused is', () => {
+  const programsOf = createProgramsOf()
+  const before = configurationOf(many(10))
+  programsOf(before)
+  const broken = entryOf({ id: 'broken', message: '{{' })
+  const { memory } = programsOf({ ...before, mappings: [...before.mappings.slice(4), broken] })
+  assert.equal(memory.serving.size, 7)
+  assert.equal(memory.serving.has(before.mappings[0]?.value as never), false)
+  assert.equal(memory.serving.has(broken.value), true)
+})
+
+test('a mapping that moved or was renamed is told by its new name and place, and is not compiled again', async () => {
+  const programsOf = createProgramsOf()
+  const before = configurationOf(many(2))
+  const old = programsOf(before).programs
+  const [first, second] = before.mappings as [MappingEntry, MappingEntry]
+  const renamed = { ...movedTo(7, second), id: 'renamed' }
+  const { programs } = programsOf({ ...before, mappings: [renamed, first] })
+  assert.deepEqual([programs[0]?.id, programs[0]?.place], ['renamed', 'mappings/test.yaml:7:1'])
+  assert.equal(programs[0]?.matcher, old[1]?.matcher)
+  assert.equal(programs[0]?.fields, old[1]?.fields)
+  assert.equal(programs[1], old[0])
+})
+
+test('what is wrong with a remembered mapping is told again, where it stands now', async () => {
+  const { compile } = createCompiler({ randomness })
+  const odd = { message: 'See {% title %}', allowUnsafeExternalContent: true }
+  const before = configurationOf([{ id: 'odd', ...odd }])
+  const entry = before.mappings[0] as MappingEntry
+  const places = (compiled: Compiled) =>
+    compiled.ok && compiled.warnings.map(({ code, place }) => [code, place?.line, place?.column])
+  const first = places(await compile(before, catalog))
+  assert.deepEqual(first, [
+    ['PARTIAL_EXPRESSION', 1, 18],
+    ['UNSAFE_CONTENT', 1, 33],
+  ])
+  const moved = await compile({ ...before, mappings: [movedTo(40, entry)] }, catalog)
+  assert.deepEqual(places(moved), [
+    ['PARTIAL_EXPRESSION', 40, 18],
+    ['UNSAFE_CONTENT', 40, 33],
+  ])
+
+  const refused = entryOf({ id: 'refused', message: 'Hi {{name' })
+  for (const line of [3, 4]) {
+    const compiled = await compile({ ...before, mappings: [movedTo(line, refused)] }, catalog)
+    assert.deepEqual(!compiled.ok && compiled.diagnostics.map(({ code, place }) => [code, place?.line]), [
+      ['TEMPLATE_SYNTAX', line],
+    ])
+  }
+})
+
+/** Title, mapping, settings by which it is refused, code. */
+const settings: readonly (readonly [string, Mapping, Fixture, string])[] = [
+  ['a channel', { message: 'x', channel: 'slack' }, { channels: {} }, 'CHANNEL_NOT_CONFIGURED'],
+  [
+    'a channel of several',
+    { message: 'x', deliverTo: [{ channel: 'slack' }] },
+    { channels: {} },
+    'CHANNEL_NOT_CONFIGURED',
+  ],
+  [
+    'a model',
+    { message: 'x', model: 'openai/gpt-5' },
+    { defaults: { models: { allowed: ['other/model'], aliases: {} } } },
+    'MODEL_NOT_ALLOWED',
+  ],
+  [
+    'a session key',
+    { message: 'x', sessionKey: 'hook:a' },
+    { hooks: { allowedSessionKeyPrefixes: ['other:'] } },
+    'SESSION_KEY_NOT_ALLOWED',
+  ],
+  [
+    'the prefix of a session key',
+    { message: 'x', sessionKey: 'hook:{{a}}' },
+    { hooks: { allowedSessionKeyPrefixes: ['other:'] } },
+    'SESSION_KEY_NOT_ALLOWED',
+  ],
+]
+for (const [title, mapping, fixture, code] of settings) {
+  test(`${title} of a remembered mapping is held to new settings, and the mapping is not compiled again`, async () => {
+    const { compile } = createCompiler({ randomness })
+    const before = configurationOf([{ match: { when: 'a = 1' }, ...mapping }])
+    const now = { ...configurationOf([], fixture), mappings: before.mappings }
+    for (let time = 0; time < 2; time++) {
+      snapshotOf(await compile(before, catalog))
+      const compiled = await compile(now, catalog)
+      assert.deepEqual(!compiled.ok && compiled.diagnostics.map((each) => each.code), [code])
+    }
+    const programsOf = createProgramsOf()
+    const [old] = programsOf(before).programs
+    const [program] = programsOf(now).programs
+    assert.equal(program?.matcher, old?.matcher)
+  })
+}
+
+test('a runner of a remembered mapping is held to the runners that there are now', async () => {
+  const { compile } = createCompiler({ randomness })
+  const configuration = configurationOf([{ message: 'x', runner: 'command' }])
+  snapshotOf(await compile(configuration, catalog))
+  const compiled = await compile(configuration, { ...catalog, runners: ['echo'] })
+  assert.deepEqual(!compiled.ok && compiled.diagnostics.map(({ code }) => code), ['UNKNOWN_RUNNER'])
+})
+
+test('a remembered mapping calls the transform of the candidate that it serves in', async () => {
+  const answering = (message: string): Transforms => {
+    const call: TransformFunction = async () => ({ kind: 'one', action: { message: { value: message } } })
+    return { bind: () => call }
+  }
+  const { compile } = createCompiler({ randomness })
+  const configuration = configurationOf([{ message: 'x', transform: { module: 'a.ts' } }])
+  const one = snapshotOf(await compile(configuration, catalog, answering('one')))
+  const two = snapshotOf(await compile(configuration, catalog, answering('two')))
+  const messageOf = async (snapshot: Snapshot) => {
+    const action = actionOf(await snapshot.resolve(requestOf({})))
+    return 'message' in action ? JSON.stringify(action.message) : undefined
+  }
+  assert.match((await messageOf(one)) ?? '', /one/)
+  assert.match((await messageOf(two)) ?? '', /two/)
+
+  const gone = await compile(configuration, catalog)
+  assert.deepEqual(!gone.ok && gone.diagnostics.map(({ code }) => code), ['TRANSFORM_NOT_LOADED'])
+})
+
+test('mappings that say the same share what is made of it', () => {
+  const schema = { type: 'object' }
+  const programsOf = createProgramsOf()
+  const alike: Mapping = { message: 'Hi {{name}}', to: 'x', forEach: 'items', schema }
+  const { programs } = programsOf(configurationOf([alike, { ...alike, id: 'b', message: 'Hi {{name}}' }]))
+  const [one, other] = programs
+  assert.deepEqual(one?.fields, other?.fields)
+  assert.equal(one?.forEach, other?.forEach)
+  assert.equal(one?.checkPayload, other?.checkPayload)
+})
