@@ -164,6 +164,27 @@ test('a path that a watched folder holds already is watched without a hint', lim
   assert.equal(count(), 3)
 })
 
+test(
+  'paths that are told in several steps are not lost in between, and not new again',
+  limit,
+  async (context) => {
+    const folder = await createSampleFolder(context, { 'a.yaml': '', 'b.yaml': '' })
+    const [a, b] = [folder.at('a.yaml'), folder.at('b.yaml')]
+    const { watcher, after, count } = createWatching(context, { scanMs: never })
+    await after(async () => watcher.watch([a, b]))
+    for (let load = 0; load < 3; load++) {
+      watcher.watch([a])
+      watcher.watch([a, b])
+    }
+    watcher.watch([a])
+    await after(() => writeFile(b, 'x'))
+    assert.equal(count(), 2)
+    // It left for good by now, and is new when it comes back.
+    await after(async () => watcher.watch([a, b]))
+    assert.equal(count(), 3)
+  },
+)
+
 /** Events that never come, and what was asked of them. */
 function createSilence(onObserve: (folders: number) => unknown = () => {}) {
   let listener: Parameters<CreateFolderEvents>[0] | undefined

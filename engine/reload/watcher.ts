@@ -36,7 +36,10 @@ export interface WatchOptions extends WatchSettings {
 }
 
 export interface Watcher {
-  /** Watches these files and folders, existing or not, and no others; absolute paths. */
+  /**
+   * Watches these files and folders, existing or not; absolute paths. Others are let go with the next hint: a load
+   * that tells what it reads in several steps does not lose what it has not come to yet.
+   */
   watch(paths: readonly string[]): void
   /** Changes what is given, while watching. */
   configure(settings: WatchSettings): void
@@ -66,7 +69,9 @@ export function createWatcher(options: WatchOptions): Watcher {
     now: Date.now,
     signal,
   })
-  let named: ReadonlySet<string> | undefined
+  /** As told last, and with what was told before and is not let go yet. */
+  let named: ReadonlySet<string> = new Set()
+  let kept: ReadonlySet<string> = named
   let timer: NodeJS.Timeout | undefined
   let turns: Promise<void> = Promise.resolve()
 
@@ -89,6 +94,11 @@ export function createWatcher(options: WatchOptions): Watcher {
   }
 
   async function tellChange(): Promise<void> {
+    if (kept.size > named.size) {
+      kept = named
+      baseline.setPaths(kept)
+      baseline.touch(undefined)
+    }
     await baseline.update()
     if (!signal.aborted) onChange()
   }
@@ -146,25 +156,23 @@ export function createWatcher(options: WatchOptions): Watcher {
 
   return {
     watch(paths) {
-      const wanted = new Set(paths.map((path) => resolve(path)))
-      const isFirst = named === undefined
-      const isNew = [...wanted].some((path) => !named?.has(path) && !baseline.isKnownFile(path))
-      const isSame = wanted.size === named?.size && [...wanted].every((path) => named?.has(path))
-      named = wanted
-      if (isSame) return
-      baseline.setPaths(wanted)
+      named = new Set(paths.map((path) => resolve(path)))
+      const added = [...named].filter((path) => !kept.has(path))
+      if (added.length === 0) return
+      const isNew = added.some((path) => !baseline.isKnownFile(path))
+      kept = new Set([...kept, ...added])
+      baseline.setPaths(kept)
       void inTurn(async () => {
-        // A survey that is under way may have begun with the paths before.
         const differs = await baseline.survey()
         if (isNew || differs) hint.signal()
       })
-      if (isFirst) scheduleScan(usesEvents() ? scanMs : pollMs)
+      if (timer === undefined) scheduleScan(usesEvents() ? scanMs : pollMs)
     },
     configure({ debounceMs, poll = polls }) {
       if (debounceMs !== undefined) hint.setRest(debounceMs)
       if (poll === polls) return
       polls = poll
-      if (named) changeSource()
+      if (kept.size > 0) changeSource()
     },
     async close() {
       ending.abort()
