@@ -131,7 +131,9 @@ test('a name that is none, a missing one and a folder without a configuration ar
 })
 
 test('the lines that are printed make a mapping that calls it: its test passes, and lint has nothing to say', async (t) => {
-  const { run, write } = await createCommandLine(t, { 'reveille.yaml': 'hooks: { enabled: true, token: t }\n' })
+  const { run, write } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: t }\n',
+  })
   const { out } = await run('init', 'transform', 'review')
   const [, file = '', mapping = ''] = /write into (\S+):\n\n(.*?)\n\n/s.exec(out) ?? []
   assert.equal(file, path.join('mappings', 'review.yaml'))
