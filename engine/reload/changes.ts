@@ -109,33 +109,35 @@ const keyNames: Readonly<Record<string, string>> = {
   'gateway.token': 'gateway.auth.token',
   'hooks.tokens': 'hooks.token',
   'hooks.bodyTimeoutMs': 'hooks.bodyTimeout',
+  'hooks.transforms.defaults.timeoutMs': 'hooks.transforms.timeout',
+  'hooks.transforms.defaults.memoryMb': 'hooks.transforms.memoryMb',
+  'hooks.transforms.defaults.concurrency': 'hooks.transforms.concurrency',
   'hooks.reload.debounceMs': 'hooks.reload.debounce',
   'history.keepMs': 'history.keep',
   'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
 }
 
-/** What is below these is the operator's or a plugin's: told as a whole. */
-const wholes = new Set(['hooks.transforms', 'agents.runners', 'channels'])
+/** Names below these are the operator's, and what is below the names is told as a whole. */
+const named = new Set(['hooks.transforms.modules', 'agents.runners', 'channels'])
+
+/** Written as one thing, in more than one way. */
+const wholes = new Set(['agents.defaults.models'])
 
 function changedKeys(before: Settings, after: Settings): string[] {
   const keys: string[] = []
-  const walk = (one: unknown, other: unknown, path: string): void => {
-    if (one === other) return
-    const isDeeper = isMap(one) && isMap(other) && !wholes.has(parentOf(path)) && path !== 'hooks.transforms'
-    if (!isDeeper) {
-      if (!isDeepStrictEqual(one, other)) keys.push(keyNames[path] ?? path)
+  const walk = (one: unknown, other: unknown, path: string, isWhole: boolean): void => {
+    if (isSame(one, other)) return
+    if (isWhole || !isMap(one) || !isMap(other)) {
+      keys.push(keyNames[path] ?? path)
       return
     }
     for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
-      walk(one[name], other[name], path === '' ? name : `${path}.${name}`)
+      const below = path === '' ? name : `${path}.${name}`
+      walk(one[name], other[name], below, named.has(path) || wholes.has(below))
     }
   }
-  walk(before, after, '')
+  walk(before, after, '', false)
   return keys
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('.')))
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { loadConfiguration } from '../config/load.ts'
+import { createSampleFolder } from '../config/sample-folder.ts'
+import { configurationSchema } from '../config/schema/configuration-schema.ts'
+import type { Bundle } from '../transform/port.ts'
+import { findChanges, noChanges } from './changes.ts'
+
+const presets = new URL('../../mappings', import.meta.url).pathname
+
+/** Loads these files, one after the other in one folder. */
+async function createLoads(context: TestContext) {
+  const folder = await createSampleFolder(context)
+  return async (files: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(files)) await folder.write(name, text)
+    const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {}, presets })
+    if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
+    return { configuration: loaded.configuration, bundles: new Map<string, Bundle>() }
+  }
+}
+
+const mapping = (id: string, message = 'hello') =>
+  `  - { id: ${id}, match: { path: ${id} }, message: "${message}" }\n`
+const mappings = (...lines: string[]) => `mappings:\n${lines.join('')}`
+
+test('mappings are told by their ids: new, different and gone', async (context) => {
+  const load = await createLoads(context)
+  const before = await load({
+    'reveille.yaml': 'hooks: {}\n',
+    'mappings/a.yaml': mappings(mapping('a'), mapping('b')),
+  })
+  const after = await load({ 'mappings/a.yaml': mappings(mapping('b', 'changed'), mapping('c')) })
+  assert.deepEqual(findChanges(before, after).mappings, {
+    added: ['c'],
+    changed: ['b'],
+    removed: ['a'],
+    reordered: false,
+  })
+})
+
+test('another order of the same mappings is a change, since the first that matches wins', async (context) => {
+  const load = await createLoads(context)
+  const before = await load({
+    'reveille.yaml': 'hooks: {}\n',
+    'mappings/a.yaml': mappings(mapping('a'), mapping('b')),
+  })
+  const after = await load({ 'mappings/a.yaml': mappings(mapping('b'), mapping('a')) })
+  assert.deepEqual(findChanges(before, after).mappings, { ...noChanges.mappings, reordered: true })
+  const between = await load({ 'mappings/a.yaml': mappings(mapping('b'), mapping('x'), mapping('a')) })
+  assert.equal(findChanges(after, between).mappings.reordered, false, 'one between two is no other order')
+})
+
+test('comments, white space and tests change nothing that is told', async (context) => {
+  const load = await createLoads(context)
+  const before = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': mappings(mapping('a')) })
+  const after = await load({
+    'reveille.yaml': '# a comment\nhooks:   {}\n',
+    'mappings/a.yaml': `\n\n# another\n${mappings(mapping('a'))}tests: [{ name: t, request: { endpoint: a }, expect: { mapping: a } }]\n`,
+  })
+  assert.notEqual(after.configuration.digest, before.configuration.digest)
+  assert.deepEqual(findChanges(before, after), noChanges)
+})
+
+test('a preset that is adjusted has changed mappings, and one that is left out has none', async (context) => {
+  const load = await createLoads(context)
+  const before = await load({ 'reveille.yaml': 'hooks: { presets: [sentry] }\n' })
+  const adjusted = await load({ 'reveille.yaml': 'hooks: { presets: [{ name: sentry, path: alarms }] }\n' })
+  const ids = before.configuration.mappings.map(({ id }) => id)
+  assert.ok(ids.length > 0)
+  assert.deepEqual(findChanges(before, adjusted).mappings.changed, ids)
+  const without = await load({ 'reveille.yaml': 'hooks: { presets: [] }\n' })
+  assert.deepEqual(findChanges(adjusted, without).mappings.removed, ids)
+})
+
+test('policies are told by their endpoints', async (context) => {
+  const load = await createLoads(context)
+  const policies = (text: string) => ({ 'reveille.yaml': `hooks: { endpoints: { ${text} } }\n` })
+  const before = await load(policies('a: { maxBodyBytes: 1 }, b: { maxBodyBytes: 1 }'))
+  const after = await load(policies('b: { maxBodyBytes: 2 }, c: {}'))
+  assert.deepEqual(findChanges(before, after).endpoints, { added: ['c'], changed: ['b'], removed: ['a'] })
+})
+
+test('a transform whose bundle is another has changed', async (context) => {
+  const load = await createLoads(context)
+  const { configuration } = await load({ 'reveille.yaml': 'hooks: {}\n' })
+  const sideOf = (digests: Readonly<Record<string, string>>) => ({
+    configuration,
+    bundles: new Map(
+      Object.entries(digests).map(([module, digest]) => [
+        module,
+        { module, digest, file: '/x.mjs', inputs: [] },
+      ]),
+    ),
+  })
+  assert.deepEqual(
+    findChanges(sideOf({ a: '1', b: '1', c: '1' }), sideOf({ b: '1', c: '2', d: '1' })).transforms,
+    {
+      added: ['d'],
+      changed: ['c'],
+      removed: ['a'],
+    },
+  )
+})
+
+test('where nothing served before, everything is new and no setting has changed', async (context) => {
+  const load = await createLoads(context)
+  const after = await load({
+    'reveille.yaml': 'hooks: { token: t }\n',
+    'mappings/a.yaml': mappings(mapping('a')),
+  })
+  const { mappings: told, settings } = findChanges(undefined, after)
+  assert.deepEqual([told.added, settings], [['a'], []])
+})
+
+test('keys that wait for a restart are among the settings that changed', async (context) => {
+  const load = await createLoads(context)
+  const before = await load({ 'reveille.yaml': 'hooks: {}\n' })
+  const after = await load({ 'reveille.yaml': 'hooks: { maxActions: 3 }\n' })
+  const { settings, restart } = findChanges(before, after, ['gateway.port'])
+  assert.deepEqual([settings, restart], [['gateway.port', 'hooks.maxActions'], ['gateway.port']])
+})
+
+/** The key of the configuration file -> another value than the first load has. */
+const others: Readonly<Record<string, unknown>> = {
+  'gateway.host': '::1',
+  'gateway.port': 1,
+  'gateway.auth.token': 'gateway-canary',
+  'gateway.trustedProxies': ['10.0.0.0/8'],
+  'gateway.dataDir': './elsewhere',
+  'gateway.log.level': 'warn',
+  'gateway.log.format': 'json',
+  'gateway.limits.backlog': 5,
+  'hooks.enabled': true,
+  'hooks.token': ['hook-canary-one', 'hook-canary-two'],
+  'hooks.path': '/in',
+  'hooks.allowQueryToken': false,
+  'hooks.allowedSessionKeyPrefixes': ['canary:'],
+  'hooks.maxBodyBytes': 1,
+  'hooks.bodyTimeout': '1s',
+  'hooks.maxActions': 1,
+  'hooks.maxRenderedBytes': 1,
+  'hooks.mappingsDir': './other',
+  'hooks.transformsDir': './other',
+  'hooks.transforms.timeout': '1s',
+  'hooks.transforms.memoryMb': 64,
+  'hooks.transforms.concurrency': 1,
+  'hooks.transforms.modules': { 'a.ts': { memoryMb: 64 } },
+  'hooks.reload.requireTests': false,
+  'hooks.reload.debounce': '1s',
+  'hooks.reload.poll': true,
+  'history.bodies': 'all',
+  'history.keep': '1d',
+  'agents.defaults.runner': 'command',
+  'agents.defaults.model': 'canary/one',
+  'agents.defaults.models': { 'canary/one': { alias: 'one' } },
+  'agents.defaults.systemPrompt': 'canary',
+  'agents.defaults.thinking': 'high',
+  'agents.defaults.timeoutSeconds': 1,
+  'agents.defaults.concurrency': 1,
+  'agents.defaults.heartbeat.every': '1m',
+  'agents.defaults.heartbeat.idle': true,
+  'agents.defaults.heartbeat.ackToken': 'CANARY',
+  'agents.defaults.heartbeat.prompt': 'canary',
+  'agents.runners': { 'my.own': { kind: 'command', apiKey: 'canary' } },
+  'agents.route': { channel: 'slack', to: 'canary' },
+  channels: { slack: { botToken: 'canary' } },
+  plugins: ['canary'],
+}
+
+/** Told as the mappings and policies that they hold. */
+const notSettings = new Set([
+  // Knows one value in this version.
+  'gateway.store',
+  '$schema',
+  'hooks.presets',
+  'hooks.endpoints',
+  'hooks.mappings',
+  'hooks.gmail',
+  'agents.providers',
+])
+
+/** Sections are walked into; a map whose names are the operator's is one key. */
+function keysOf(schema: object, path = ''): string[] {
+  const { properties } = schema as { properties?: Readonly<Record<string, object>> }
+  const isOpen = 'additionalProperties' in schema && schema.additionalProperties !== false
+  if (!properties || isOpen || path === 'agents.route') return [path]
+  return Object.entries(properties).flatMap(([name, below]) =>
+    keysOf(below, path === '' ? name : `${path}.${name}`),
+  )
+}
+
+test('every key of the configuration has its case here', () => {
+  const keys = keysOf(configurationSchema).filter((key) => !notSettings.has(key))
+  assert.deepEqual(keys.toSorted(), Object.keys(others).sort())
+})
+
+test('a setting that changed is told by the key that the operator wrote, and never with its value', async (context) => {
+  const load = await createLoads(context)
+  const first = await load({ 'reveille.yaml': JSON.stringify(base), 'other/.keep': '' })
+  for (const [key, value] of Object.entries(others)) {
+    const next = await load({ 'reveille.yaml': JSON.stringify(withKey(base, key.split('.'), value)) })
+    const changes = findChanges(first, next)
+    assert.ok(changes.settings.length > 0, key)
+    for (const name of changes.settings) assert.ok(isBelow(name, key), `${key} is told as ${name}`)
+    assert.doesNotMatch(JSON.stringify(changes), /canary/i, key)
+    assert.deepEqual(findChanges(next, first).settings, changes.settings, key)
+  }
+})
+
+/** What the other keys need to be valid. */
+const base = {
+  hooks: { token: 'first' },
+  channels: { slack: {} },
+  agents: { runners: {}, defaults: {} },
+}
+
+function withKey(map: object, [name = '', ...rest]: readonly string[], value: unknown): object {
+  const inner = (map as Readonly<Record<string, object>>)[name] ?? {}
+  return { ...map, [name]: rest.length === 0 ? value : withKey(inner, rest, value) }
+}
+
+/** Channels, runners and modules are told by their own names. */
+function isBelow(name: string, key: string): boolean {
+  // The token stands in the prompt too, which is another one for that.
+  if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
+  return (
+    name === key ||
+    (/^(channels|agents\.runners|hooks\.transforms\.modules)$/.test(key) && name.startsWith(`${key}.`))
+  )
+}
