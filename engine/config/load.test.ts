@@ -83,6 +83,8 @@ test('what is not written has its documented default', async (context) => {
         maxRenderedBytes: 262_144,
         mappingsDir: folder.at('mappings'),
         transformsDir: folder.at('transforms'),
+        transforms: { defaults: { timeoutMs: 5000, memoryMb: 128, concurrency: 4 }, modules: {} },
+        reload: { requireTests: true, debounceMs: 50, poll: false },
       },
       history: { bodies: 'failed', keepMs: 604_800_000 },
       agents: {
@@ -283,7 +285,6 @@ const early = {
   'agents.providers': 'agents: { providers: { local: {} } }\n',
   'gateway.store': 'gateway: { store: "postgres://u:p@h/d" }\n',
   'hooks.mappings[0].dedupe': 'hooks: { mappings: [{ message: x, dedupe: { key: id } }] }\n',
-  'hooks.mappings[0].transform': 'hooks: { mappings: [{ message: x, transform: { module: x } }] }\n',
 }
 
 for (const [key, content] of Object.entries(early)) {
@@ -295,7 +296,7 @@ for (const [key, content] of Object.entries(early)) {
 }
 
 test('a key of a later version is welcome while it is empty', async (context) => {
-  const text = 'hooks: { presets: [], gmail: {}, mappings: [{ message: x, transform: {}, dedupe: }] }\n'
+  const text = 'hooks: { presets: [], gmail: {}, mappings: [{ message: x, dedupe: }] }\n'
   await loadGood(context, text)
 })
 

@@ -8,7 +8,7 @@ import { type CheckedFile, checkFile, readText, startOf, unreadable } from './fi
 import { createReading, type Environment, type Files, type Reading, realFiles } from './file/reading.ts'
 import { freezeDeep } from './freeze-deep.ts'
 import { mergeEndpoints } from './mapping/endpoint-policies.ts'
-import { createEntries } from './mapping/entries.ts'
+import { createEntries, type Entries } from './mapping/entries.ts'
 import { mappingItems, policySets, testItems } from './mapping/items.ts'
 import { loadMappingFiles } from './mapping/mapping-files.ts'
 import { createPayloadSchemas } from './mapping/payload-schema.ts'
@@ -17,7 +17,7 @@ import { createTests } from './mapping/tests.ts'
 import { createLoads, type Memory } from './memory.ts'
 import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
-import { rules } from './rules.ts'
+import { rules, unusedModules } from './rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
 
 export interface LoadOptions {
@@ -76,10 +76,13 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const endpoints = mergeEndpoints(policySets(main, files, presets), memory, findings)
   const schemas = createPayloadSchemas(reading, findings)
   const hooksPath = String(main?.value.hooks?.path)
-  const items = mappingItems(main, files, presets)
+  const items = await mappingItems(main, files, presets)
   const entries = await createEntries(items, schemas, reading, findings, hooksPath)
   const { mappings, disabled } = entries
-  const tests = await createTests(testItems(files, presets, entries.replaced), reading, findings)
+  const cases = await testItems(files, presets, entries.replaced)
+  const tests = await createTests(cases, reading, findings)
+
+  if (main && findings.errors().length === 0) reportUnusedModules(main, entries, findings)
 
   const digest = reading.digest()
   const watched = reading.watched()
@@ -141,4 +144,15 @@ function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings
     if (!findings.isSound(source, ...rule.reads)) continue
     for (const finding of [...rule.check(value)]) findings.report(source, finding)
   }
+}
+
+function reportUnusedModules(
+  { source, value }: CheckedFile<ConfigurationValue>,
+  { mappings, disabled }: Entries,
+  findings: Findings,
+): void {
+  const used = new Set(
+    [...mappings, ...disabled].flatMap(({ value: { transform } }) => transform?.module ?? []),
+  )
+  for (const finding of unusedModules(value, used)) findings.report(source, finding, 'warning')
 }

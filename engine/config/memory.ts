@@ -22,7 +22,7 @@ export function remember<Made>(
   return made
 }
 
-/** A text, and the SHA-256 in hex of its UTF-16 units. */
+/** A text, and the SHA-256 of it in hex. */
 export interface KnownText {
   readonly text: string
   readonly digest: string
@@ -103,9 +103,13 @@ const digestedAtOnce = 262_144
 
 async function digestOf(text: string): Promise<string> {
   const hash = createHash('sha256')
-  for (let start = 0; start < text.length; start += digestedAtOnce) {
+  for (let start = 0; start < text.length; ) {
     await takeTurn(backgroundMs)
-    hash.update(text.slice(start, start + digestedAtOnce), 'utf16le')
+    let end = Math.min(start + digestedAtOnce, text.length)
+    // A character of two units stays whole.
+    if (/[\ud800-\udbff]/.test(text[end - 1] ?? '')) end++
+    hash.update(text.slice(start, end))
+    start = end
   }
   return hash.digest('hex')
 }

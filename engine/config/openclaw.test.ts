@@ -191,16 +191,12 @@ for (const [key, [text, wanted]] of Object.entries(foreign)) {
   })
 }
 
-for (const [key, text] of Object.entries({
-  'hooks.gmail': 'hooks: { gmail: { account: "a@b.example", pushToken: x } }\n',
-  'hooks.mappings[0].transform': 'hooks: { mappings: [{ transform: { module: a.js, export: b } }] }\n',
-})) {
-  test(`${key} of OpenClaw waits for a later version, and nothing else is said about it`, async (context) => {
-    const [finding, ...rest] = await loadBad(context, text)
-    assert.deepEqual([finding?.code, rest], ['NOT_YET_SUPPORTED', []])
-    assert.ok(finding?.message.includes(`\`${key}\``))
-  })
-}
+test('hooks.gmail of OpenClaw waits for a later version, and nothing else is said about it', async (context) => {
+  const text = 'hooks: { gmail: { account: "a@b.example", pushToken: x } }\n'
+  const [finding, ...rest] = await loadBad(context, text)
+  assert.deepEqual([finding?.code, rest], ['NOT_YET_SUPPORTED', []])
+  assert.ok(finding?.message.includes('`hooks.gmail`'))
+})
 
 test('a comment of JSON5 is told how it is written here', async (context) => {
   const texts = [

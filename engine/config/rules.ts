@@ -1,9 +1,10 @@
 /** Owns the rules of a configuration that go beyond the shape of single keys. */
 
 import { isAddressRange } from './address-range.ts'
+import { checkModuleName, moduleName } from './mapping/module-name.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
-import type { Path } from './path.ts'
+import { type Path, writePath } from './path.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { Finding } from './schema/violation.ts'
 
@@ -15,6 +16,7 @@ interface Rule {
 
 const hookToken = ['hooks', 'token'] as const
 const gatewayToken = ['gateway', 'auth', 'token'] as const
+const transformModules = ['hooks', 'transforms', 'modules'] as const
 
 export const rules: readonly Rule[] = [
   {
@@ -76,6 +78,10 @@ export const rules: readonly Rule[] = [
         }
       }
     },
+  },
+  {
+    reads: [transformModules],
+    check: ({ hooks }) => checkModules(Object.keys(hooks.transforms.modules)),
   },
   {
     reads: [['gateway', 'store']],
@@ -154,6 +160,32 @@ function* checkHookPath(path: string): Iterable<Finding> {
   } else if (ownPaths.some((own) => path === own || path.startsWith(`${own}/`))) {
     const message = '`hooks.path` lies where the gateway has pages of its own'
     yield { ...at, code: 'HOOK_PATH_TAKEN', message, hint: `Taken are ${ownPaths.join(', ')}.` }
+  }
+}
+
+function* checkModules(names: readonly string[]): Iterable<Finding> {
+  const taken = new Map<string, string>()
+  for (const name of names) {
+    const path = [...transformModules, name]
+    const finding = checkModuleName(name, path, 'key')
+    if (finding) yield finding
+    const other = taken.get(moduleName(name))
+    taken.set(moduleName(name), name)
+    if (other === undefined) continue
+    const message = `\`${writePath(path)}\` is the module \`${other}\` once more`
+    yield { path, at: 'key', code: 'DUPLICATE_FIELD', message, hint: 'Keep one of the two.' }
+  }
+}
+
+/** Limits of modules that no mapping names, which are most likely misspelt; `used` as `moduleName` makes them. */
+export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<string>): Iterable<Finding> {
+  for (const name of Object.keys(hooks.transforms.modules)) {
+    if (used.has(moduleName(name))) continue
+    const path = [...transformModules, name]
+    const message = `\`${writePath(path)}\` has no effect: no mapping has a transform of that module`
+    const nearest = nearestName(name, used)
+    const hint = nearest === undefined ? 'Remove it.' : `Did you mean \`${nearest}\`?`
+    yield { path, at: 'key', code: 'UNUSED_FIELD', message, hint }
   }
 }
 

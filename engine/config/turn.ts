@@ -27,6 +27,23 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => waiting.push(resolve))
 }
 
+/** Does in short steps what yields between two of them. */
+export async function inTurns<Made>(steps: Generator<void, Made>): Promise<Made> {
+  for (;;) {
+    await takeTurn(backgroundMs)
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same without turns, for what must be there at once. */
+export function atOnce<Made>(steps: Generator<void, Made>): Made {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
 function beginTurn(now: number): void {
   begun = now
   setImmediate(endTurn)

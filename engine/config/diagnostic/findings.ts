@@ -20,8 +20,11 @@ export interface Findings {
 export function createFindings(): Findings {
   const all: Diagnostic[] = []
   const unsound = new Map<Source, Path[]>()
-  const of = (severity: Diagnostic['severity']) =>
-    inFileOrder(all).filter((diagnostic) => diagnostic.severity === severity)
+  let ordered: readonly Diagnostic[] | undefined
+  const of = (severity: Diagnostic['severity']) => {
+    ordered ??= inFileOrder(all)
+    return ordered.filter((diagnostic) => diagnostic.severity === severity)
+  }
   return {
     report(source, { path, at, ...facts }, severity = 'error') {
       if (severity === 'error') {
@@ -30,9 +33,11 @@ export function createFindings(): Findings {
         else unsound.set(source, [path])
       }
       const { code, message, hint } = facts
+      ordered = undefined
       all.push({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
     },
     add(...diagnostics) {
+      ordered = undefined
       for (const diagnostic of diagnostics) all.push(diagnostic)
     },
     isSound: (source, ...paths) =>

@@ -8,7 +8,7 @@
  */
 
 import type { Path } from '../path.ts'
-import type { Lines } from './lines.ts'
+import { type Lines, linesAtOnce } from './lines.ts'
 
 /** Lines of the text that are parsed together: one pair of a map, or one item of a list. */
 export interface Stretch {
@@ -37,16 +37,26 @@ export interface CutMap<Leaf> {
 export type Part<Leaf> = Leaf | CutList<Leaf> | CutMap<Leaf>
 
 /** `lists`: paths of the lists whose items become stretches. Nothing for a text that cannot be cut. */
-export function cutText(text: string, lines: Lines, lists: readonly Path[]): CutMap<Stretch> | undefined {
+export function* cutText(
+  text: string,
+  lines: Lines,
+  lists: readonly Path[],
+): Generator<void, CutMap<Stretch> | undefined> {
   if (lines.hasTabs || hasOddCharacters(text)) return undefined
   const { starts, indents } = lines
-  return cutMap(0, starts.length, 0, [])
+  return yield* cutMap(0, starts.length, 0, [])
 
-  function cutMap(from: number, to: number, indent: number, path: Path): CutMap<Stretch> | undefined {
+  function* cutMap(
+    from: number,
+    to: number,
+    indent: number,
+    path: Path,
+  ): Generator<void, CutMap<Stretch> | undefined> {
     const parts = new Map<string, Part<Stretch>>()
     let open: { key: string; line: number } | undefined
     let offset: number | undefined
     for (let line = from; line < to; line++) {
+      if (line % linesAtOnce === 0) yield
       const found = indentOf(line)
       if (found < 0) continue
       if (found < indent || (found > indent && !open)) return undefined
@@ -58,16 +68,16 @@ export function cutText(text: string, lines: Lines, lists: readonly Path[]): Cut
         return undefined
       }
       offset ??= startOf(line) + indent
-      if (open) parts.set(open.key, cutPair(open.key, open.line, line, path))
+      if (open) parts.set(open.key, yield* cutPair(open.key, open.line, line, path))
       if (parts.has(key)) return undefined
       open = { key, line }
     }
     if (!open || offset === undefined) return undefined
-    parts.set(open.key, cutPair(open.key, open.line, to, path))
+    parts.set(open.key, yield* cutPair(open.key, open.line, to, path))
     return { kind: 'map', offset, parts }
   }
 
-  function cutPair(key: string, from: number, to: number, path: Path): Part<Stretch> {
+  function* cutPair(key: string, from: number, to: number, path: Path): Generator<void, Part<Stretch>> {
     const own = [...path, key]
     const whole: Stretch = { kind: 'stretch', start: startOf(from), end: startOf(to) }
     const relevant = lists.filter((list) => own.every((segment, index) => list[index] === segment))
@@ -77,18 +87,24 @@ export function cutText(text: string, lines: Lines, lists: readonly Path[]): Cut
     if (first === to) return whole
     const keyOffset = startOf(from) + indentOf(from)
     if (relevant.some((list) => list.length === own.length))
-      return cutList(first, to, indentOf(from), keyOffset) ?? whole
+      return (yield* cutList(first, to, indentOf(from), keyOffset)) ?? whole
     if (indentOf(first) <= indentOf(from)) return whole
-    const map = cutMap(first, to, indentOf(first), own)
+    const map = yield* cutMap(first, to, indentOf(first), own)
     return map ? { ...map, keyOffset } : whole
   }
 
-  function cutList(from: number, to: number, least: number, keyOffset: number): CutList<Stretch> | undefined {
+  function* cutList(
+    from: number,
+    to: number,
+    least: number,
+    keyOffset: number,
+  ): Generator<void, CutList<Stretch> | undefined> {
     const indent = indentOf(from)
     if (indent < least || !isItem(from)) return undefined
     const items: Stretch[] = []
     let begun = from
     for (let line = from + 1; line < to; line++) {
+      if (line % linesAtOnce === 0) yield
       const found = indentOf(line)
       if (found < 0 || found > indent || (found === indent && /[\]}]/.test(charAt(line)))) continue
       if (found < indent || !isItem(line)) return undefined

@@ -1,7 +1,6 @@
 /** Owns asking the YAML library for a document, in steps that are short however long the text is. */
 
 import { Composer, CST, type Document, Lexer, Parser, YAMLParseError } from 'yaml'
-import { backgroundMs, takeTurn } from '../turn.ts'
 import { composeLong } from './long-collection.ts'
 
 export interface Read {
@@ -22,26 +21,8 @@ const options = {
 /** Lexemes between two steps: about half a millisecond. */
 const lexemesAtOnce = 500
 
-/** JSON is read as the YAML that it is. */
-export function readDocument(text: string): Read {
-  const steps = read(text)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
-/** The same, with turns for everything else. */
-export async function readDocumentInTurns(text: string): Promise<Read> {
-  const steps = read(text)
-  for (;;) {
-    await takeTurn(backgroundMs)
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
-function* read(text: string): Generator<void, Read> {
+/** JSON is read as the YAML that it is. In steps that are short however long the text is. */
+export function* readDocument(text: string): Generator<void, Read> {
   const parser = new Parser()
   const tokens: CST.Token[] = []
   let count = 0

@@ -1,7 +1,5 @@
 /** Owns the lines of a text: where each begins, and how far it is indented. */
 
-import { backgroundMs, takeTurn } from '../turn.ts'
-
 export interface Lines {
   /** Where each line begins, in UTF-16 units; at least one. */
   readonly starts: readonly number[]
@@ -11,15 +9,15 @@ export interface Lines {
   readonly hasTabs: boolean
 }
 
-/** Lines between two questions for a turn: well under a millisecond. */
-const linesAtOnce = 2000
+/** Lines between two steps: about a millisecond. */
+export const linesAtOnce = 2000
 
-export async function scanLines(text: string): Promise<Lines> {
+export function* scanLines(text: string): Generator<void, Lines> {
   const starts: number[] = []
   const indents: number[] = []
   let hasTabs = false
   for (let start = 0; start >= 0; ) {
-    if (starts.length % linesAtOnce === 0) await takeTurn(backgroundMs)
+    if (starts.length % linesAtOnce === 0) yield
     let at = start
     while (text[at] === ' ') at++
     const first = text[at]

@@ -66,10 +66,17 @@ function* takeOut(token: Token, end: number, options: Options): Generator<void, 
   for (const [index, { value }] of token.items.entries()) {
     const child = collectionOf(value)
     if (!child || child.items.length === 0) continue
-    removed.set(child.offset, yield* compose(child, offsetOf(token.items[index + 1]) ?? end, options))
-    child.items = []
+    const made = yield* compose(child, offsetOf(token.items[index + 1]) ?? end, options)
+    removed.set(child.offset, made)
+    child.items = emptyItems(child, made.node.range?.[2] ?? child.offset)
   }
   return removed
+}
+
+/** What follows is measured from where this one ends; brackets say it themselves. */
+function emptyItems({ type }: Token, end: number): Token['items'] {
+  if (type === 'flow-collection') return []
+  return [{ start: [{ type: 'newline', offset: end, indent: 0, source: '' }] }]
 }
 
 function* compose(token: Token, end: number, options: Options): Generator<void, Removed> {

@@ -2,8 +2,10 @@
 
 import { type Document, isMap, isScalar, isSeq, type Node, Scalar, visit } from 'yaml'
 import type { Stages } from '../memory.ts'
-import { readDocument, readDocumentInTurns } from './document.ts'
+import { atOnce, inTurns } from '../turn.ts'
+import { readDocument } from './document.ts'
 import { valueOfDocument } from './document-value.ts'
+import { faultsOf } from './faults.ts'
 import type { Fault } from './syntax.ts'
 
 /** Offsets count from the beginning of the stretch. */
@@ -27,8 +29,8 @@ const longest = 16_384
 
 /** Nothing for a stretch that means something else alone, or is not what it seemed to be. */
 export async function parsePiece(text: string, key?: string): Promise<Piece | undefined> {
-  const read = await readDocumentInTurns(text)
-  const faults = faultsOf(read.document)
+  const read = await inTurns(readDocument(text))
+  const faults = faultsOf(read.document, text)
   if (faults.length === 0 && (read.hasProperties || !isAlone(read.document, key))) return undefined
   const { contents } = read.document
   const whole = faults.length > 0 ? undefined : await valueOfDocument(read.document, false)
@@ -40,13 +42,9 @@ export async function parsePiece(text: string, key?: string): Promise<Piece | un
     offset: first?.range?.[0] ?? 0,
     faults,
     cuts: cutTexts(read.document, text),
-    document: () => (kept ??= readDocument(text).document),
+    document: () => (kept ??= atOnce(readDocument(text)).document),
     stages: new Map(),
   }
-}
-
-export function faultsOf({ errors, warnings }: Pick<Document, 'errors' | 'warnings'>): Fault[] {
-  return [...errors, ...warnings].map(({ code, pos }) => ({ code, offset: pos[0] }))
 }
 
 function isAlone({ contents }: Document, key: string | undefined): boolean {

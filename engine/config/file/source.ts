@@ -3,6 +3,7 @@
 import type { Diagnostic, Place } from '../diagnostic/diagnostic.ts'
 import type { Memory, Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
+import { inTurns } from '../turn.ts'
 import { cutText } from './cut.ts'
 import { type CutSource, parseCutText } from './cut-source.ts'
 import { scanLines } from './lines.ts'
@@ -73,8 +74,8 @@ export async function parseSource(options: SourceOptions, memory: Memory): Promi
 
 async function parse(options: SourceOptions, earlier: readonly Kept[]): Promise<Kept> {
   const { name, calledFile, text, lists = [] } = options
-  const lines = await scanLines(text)
-  const map = lists.length > 0 ? cutText(text, lines, lists) : undefined
+  const lines = await inTurns(scanLines(text))
+  const map = lists.length > 0 ? await inTurns(cutText(text, lines, lists)) : undefined
   const known = earlier.flatMap(({ cut }) => cut ?? [])
   const cut = map && (await parseCutText(options, lines, map, known))
   return {

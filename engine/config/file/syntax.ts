@@ -2,13 +2,17 @@
 
 import type { ErrorCode } from 'yaml'
 
-const sentences: Readonly<Record<ErrorCode, string>> = {
+/** The parser's, and ours for what it only stumbles over later. */
+type FaultCode = ErrorCode | 'BAD_MERGE'
+
+const sentences: Readonly<Record<FaultCode, string>> = {
   ALIAS_PROPS: 'An alias takes no anchor and no tag',
   BAD_ALIAS: 'This alias is not written as one',
   BAD_COLLECTION_TYPE: 'This tag does not fit what it stands on',
   BAD_DIRECTIVE: 'This line begins with %, which only YAML directives do',
   BAD_DQ_ESCAPE: 'This text in double quotes holds a backslash that escapes nothing known',
   BAD_INDENT: 'The indentation does not fit, or a bracket before it was not closed',
+  BAD_MERGE: 'What `<<` merges must be a map, an alias of one, or a list of them',
   BAD_PROP_ORDER: 'Anchors and tags stand before what they mark',
   BAD_SCALAR_START: 'Text without quotes cannot begin with this character',
   BLOCK_AS_IMPLICIT_KEY: 'A second `key:` begins where text was expected',
@@ -28,7 +32,7 @@ const sentences: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: 'This does not belong here',
 }
 
-const hints: Partial<Record<ErrorCode, string>> = {
+const hints: Partial<Record<FaultCode, string>> = {
   BAD_DQ_ESCAPE: 'Double the backslash, or use single quotes.',
   BAD_INDENT: 'Keys of one map begin in one column; look for an open bracket or quote above.',
   BAD_SCALAR_START: 'Put the text in quotes.',
@@ -46,7 +50,7 @@ export const foreignComment = 'Comments begin with `#` here; `//` and `/*` are t
 
 /** Something that the parser refuses, and where. */
 export interface Fault {
-  readonly code: ErrorCode
+  readonly code: FaultCode
   readonly offset: number
 }
 
@@ -57,7 +61,7 @@ interface SyntaxFault {
 }
 
 /** Of a text's faults: `line` is the one with the fault. What is asked of the whole text is asked once. */
-export function createExplainer(text: string): (code: ErrorCode, line: string) => SyntaxFault {
+export function createExplainer(text: string): (code: FaultCode, line: string) => SyntaxFault {
   const isConflict = /^<{7} /m.test(text)
   const isForeign = /^\s*(\{|\/[/*])/.test(text) && /^\s*\/[/*]|\s\/\/\s/m.test(text)
   return (code, line) => {

@@ -3,12 +3,14 @@
 import { type Alias, type Document, isAlias, isScalar, type Node, visit } from 'yaml'
 import type { Path } from '../path.ts'
 import type { Span } from '../secret.ts'
-import { readDocumentInTurns } from './document.ts'
+import { inTurns } from '../turn.ts'
+import { readDocument } from './document.ts'
 import { aliasLimit, valueOfDocument } from './document-value.ts'
+import { faultsOf } from './faults.ts'
 import type { Lines } from './lines.ts'
 import { lineAt } from './lines.ts'
 import { findNode } from './node-finder.ts'
-import { cutTexts, faultsOf } from './piece.ts'
+import { cutTexts } from './piece.ts'
 import { createPlaces, secretSpansIn } from './places.ts'
 import { problemsOf } from './problems.ts'
 import { offsetInRaw } from './scalar-offset.ts'
@@ -17,13 +19,13 @@ import { itemsAt } from './source-items.ts'
 
 export async function parseWhole(options: SourceOptions, lines: Lines): Promise<Parsed> {
   const { file, name, text } = options
-  const { document, hasProperties } = await readDocumentInTurns(text)
+  const { document, hasProperties } = await inTurns(readDocument(text))
   let secrets: readonly Span[] | undefined
   const places = createPlaces(options, lines, () => {
     secrets ??= secretSpansIn(document, [], options.holdsSecrets)
     return secrets
   })
-  const faults = faultsOf(document)
+  const faults = faultsOf(document, text)
   if (faults.length > 0) return { problems: problemsOf(faults, places, lines, text) }
   const lost = hasProperties ? unresolvedAlias(document) : undefined
   if (lost) return { problems: [{ ...brokenAlias, place: places.at(lost.range?.[0] ?? 0) }] }

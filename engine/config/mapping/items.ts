@@ -7,6 +7,7 @@ import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { MappingFileValue, MappingValue } from '../schema/mapping-schema.ts'
 import type { TestValue } from '../schema/test-schema.ts'
+import { backgroundMs, takeTurn } from '../turn.ts'
 import type { PolicySets } from './endpoint-policies.ts'
 import type { Item } from './entries.ts'
 import type { Preset } from './presets.ts'
@@ -28,37 +29,47 @@ export function policySets(main: MainFile, files: MappingFiles, presets: readonl
 }
 
 /** The configuration's own first, then the files', then those of presets. */
-export function mappingItems(main: MainFile, files: MappingFiles, presets: readonly Preset[]): Item[] {
-  const own = main
-    ? itemsIn<MappingValue>(main.source, originOf('configuration', main.source), main.value.hooks?.mappings, [
-        'hooks',
-        'mappings',
-      ])
-    : []
-  return [
-    ...own,
-    ...files.flatMap(({ source, value }) => [
-      ...itemsIn<MappingValue>(source, originOf('file', source), value.mappings, ['mappings']),
-    ]),
-    ...presets.flatMap(({ mappings }) => mappings),
-  ]
+export async function mappingItems(
+  main: MainFile,
+  files: MappingFiles,
+  presets: readonly Preset[],
+): Promise<Item[]> {
+  const items: Item[] = []
+  const put = (all: Iterable<Item>) => {
+    for (const item of all) items.push(item)
+  }
+  if (main) {
+    const own = originOf('configuration', main.source)
+    put(itemsIn<MappingValue>(main.source, own, main.value.hooks?.mappings, ['hooks', 'mappings']))
+  }
+  for (const { source, value } of files) {
+    await takeTurn(backgroundMs)
+    put(itemsIn<MappingValue>(source, originOf('file', source), value.mappings, ['mappings']))
+  }
+  for (const { mappings } of presets) put(mappings)
+  return items
 }
 
 /** A preset's test of a mapping that gave way to the operator's would only say that they differ. */
-export function testItems(
+export async function testItems(
   files: MappingFiles,
   presets: readonly Preset[],
   replaced: ReadonlyMap<string, ReadonlySet<string>>,
-): Item<TestValue>[] {
-  const own = files.flatMap(({ source, value }) => [
-    ...itemsIn<TestValue>(source, originOf('file', source), value.tests, ['tests']),
-  ])
-  const shipped = presets.flatMap(({ name, tests }) =>
-    tests.filter(({ value: { expect } }) =>
-      [expect, ...(expect.actions ?? [])].every(({ mapping }) => !replaced.get(name)?.has(mapping ?? '')),
-    ),
-  )
-  return [...own, ...shipped]
+): Promise<Item<TestValue>[]> {
+  const items: Item<TestValue>[] = []
+  for (const { source, value } of files) {
+    await takeTurn(backgroundMs)
+    for (const item of itemsIn<TestValue>(source, originOf('file', source), value.tests, ['tests']))
+      items.push(item)
+  }
+  for (const { name, tests } of presets) {
+    const isReplaced = (id: string | undefined) => replaced.get(name)?.has(id ?? '') ?? false
+    for (const item of tests) {
+      const { expect } = item.value
+      if (![expect, ...(expect.actions ?? [])].some(({ mapping }) => isReplaced(mapping))) items.push(item)
+    }
+  }
+  return items
 }
 
 function originOf(kind: Origin['kind'], { name }: Source): Origin {

@@ -7,6 +7,7 @@ import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { bareName, checkEndpointName } from './endpoint-name.ts'
 import { findInexactNumbers } from './inexact-number.ts'
+import { checkModuleName } from './module-name.ts'
 
 /** What of an item its rules read. */
 interface WrittenMapping {
@@ -22,6 +23,10 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   yield* checkTargets(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   yield* checkBody(source, value.match?.body, [...path, 'match', 'body'])
+  if (value.transform) {
+    const finding = checkModuleName(value.transform.module, [...path, 'transform', 'module'], 'value')
+    if (finding) yield finding
+  }
   const endpoint = value.match?.path
   if (endpoint !== undefined && endpoint !== '/')
     yield* checkMatchPath(bareName(endpoint), [...path, 'match', 'path'])

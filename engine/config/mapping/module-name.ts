@@ -1,8 +1,21 @@
 /** Owns how a transform's module is named, so that `./review.ts` and `review.ts` are one. */
 
-import { posix } from 'node:path'
+import { posix, win32 } from 'node:path'
+import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../schema/violation.ts'
 
 /** Relative to `transformsDir`, with `/`; a name that leads out of the folder keeps its `../`. */
 export function moduleName(written: string): string {
   return posix.normalize(written.replaceAll('\\', '/')).replace(/^\.\//, '')
+}
+
+/** What is wrong with a module's name, if anything. */
+export function checkModuleName(written: string, path: Path, at: 'key' | 'value'): Finding | undefined {
+  const name = moduleName(written)
+  // `C:/` is a folder below this one to some, and another disk to others.
+  const leaves = name === '..' || name.startsWith('../') || posix.isAbsolute(name) || win32.isAbsolute(name)
+  if (!leaves) return undefined
+  const message = `\`${writePath(path)}\` leads out of the folder of transforms`
+  const hint = 'Put the module below `hooks.transformsDir`, and write its name relative to that: `review.ts`.'
+  return { path, at, code: 'INVALID_PATH', message, hint }
 }

@@ -28,7 +28,7 @@ const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...ke
 
 /** Parts of a value that is itself optional: with the whole, they are required. */
 const requiredPart =
-  /^agents\.(runners\.<name>\.kind|route\.channel)$|deliverTo\.\[\]\.channel$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
+  /^agents\.(runners\.<name>\.kind|route\.channel)$|deliverTo\.\[\]\.channel$|transform\.module$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
 
 test('every key has its line of documentation', () => {
   const bare = keys.filter(([, key]) => !key.description).map(([path]) => path)
