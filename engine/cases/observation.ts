@@ -31,10 +31,11 @@ export function observe(decision: Decision, status: number): Observation {
     case 'skipped':
       return { outcome: 'skipped', status, reason: decision.reason, mapping: decision.mapping, actions: [] }
     default: {
-      const { outcome, code, message, details, mapping, cause } = decision
+      const { outcome, code, message, told, details, mapping, cause } = decision
       // Beneath a failure of ours is an error of the author's own code, or a bug that he should report.
       const beneath = outcome === 'failed' && cause instanceof Error ? ` (${cause.message})` : ''
-      return { outcome, status, code, reason: `${message}${beneath}`, details, mapping, actions: [] }
+      const reason = told ?? `${message}${beneath}`
+      return { outcome, status, code, reason, details, mapping, actions: [] }
     }
   }
 }

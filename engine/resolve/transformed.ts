@@ -135,10 +135,15 @@ function typeName(value: unknown): string {
 function unknownField(field: string, name: string): TransformError {
   const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action'])
   const shown = field.length > 40 ? `${field.slice(0, 40)}…` : field
-  const hint =
-    field === 'runner' ? '; a runner is set in the mapping' : nearest ? `; did you mean ${nearest}?` : ''
+  const hint = notFields[field] ?? (nearest === undefined ? '' : `; did you mean ${nearest}?`)
   return badAnswer(name, `\`${shown}\` is no field of an action${hint}`)
 }
+
+/** What is written in good faith: a key of the mapping, and OpenClaw's word. */
+const notFields: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  runner: '; a runner is set in the mapping',
+  kind: '; it is called `action` here',
+})
 
 function bytesOf(value: unknown, segments: readonly Segment[] | undefined): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + (segments?.length ?? 0)
@@ -157,7 +162,11 @@ function applyChange(draft: Draft, change: Change, by: { module: string; name: s
   for (const [field, value] of change) if (field !== 'action' && field !== 'deliverTo') fields[field] = value
   // An address belongs to its channel.
   if (given.has('channel') && !given.has('to')) fields.to = undefined
-  const rewritten = change.find(([field]) => field === own)
+  const content = draft.fields[draft.kind === 'wake' ? 'text' : 'message']
+  // Whoever hands `base` on with its words hands on what the operator wrote among them.
+  const rewritten = change.find(
+    ([field, value, segments]) => field === own && (segments !== undefined || value !== content),
+  )
   return {
     ...draft,
     kind,

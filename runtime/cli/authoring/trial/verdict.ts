@@ -14,11 +14,13 @@ export function formatOutcome(endpoint: string, decision: Decision, status: numb
     return [mappings.length > 0 ? `${head}  by ${printable(mappings.join(', '))}` : head]
   }
   if (!('code' in decision)) return [`${head}  ${printable(decision.reason)}`]
-  const { code, message, details, cause } = decision
+  const { code, message, told, details, cause } = decision
   const beneath =
-    decision.outcome === 'failed' && cause instanceof Error ? [`  ${printable(cause.message)}`] : []
+    told === undefined && decision.outcome === 'failed' && cause instanceof Error
+      ? [`  ${printable(cause.message)}`]
+      : []
   const pointers = details.map(({ pointer, message }) => `  ${printable(pointer)}  ${printable(message)}`)
-  return [`${head}  ${code}  ${printable(message)}`, ...pointers, ...beneath]
+  return [`${head}  ${code}  ${printable(told ?? message)}`, ...pointers, ...beneath]
 }
 
 /** An error is nothing that JSON can tell. */
