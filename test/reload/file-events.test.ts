@@ -5,7 +5,7 @@ import { appendFile, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import type { RunRecord } from '../../runtime/store/port.ts'
-import { configuration, type Files, type Installation, install, until } from '../installation.ts'
+import { configuration, type Files, install, until } from '../installation.ts'
 
 const limit = { timeout: 60_000 }
 
@@ -200,6 +200,8 @@ test('what a transform imports: siblings, packages, and files that were missing'
   await says('installed-anew')
   await write('transforms/late.ts', sibling('late'))
   await says('late')
+  // One at most for the first set of paths and for each change of it: what a load reads does not make another load.
+  assert.ok(lines('content-unchanged').length <= 8, `${lines('content-unchanged').length} loads in vain`)
 })
 
 test('where there are no events, files are polled', limit, async (t) => {
