@@ -173,12 +173,7 @@ test('what a transform imports: siblings, packages, and files that were missing'
   const call = `mappings:\n  - match: { path: bell }\n    name: x\n    message: x\n    deliver: false\n    transform: { module: say.ts }\n`
   const sibling = (word: string) => `export const word = '${word}'\n`
   const answer = `export default () => ({ name: word, message: word })\n`
-  const {
-    at,
-    says,
-    write,
-    line,
-  }: Installation & Pick<Awaited<ReturnType<typeof watchGateway>>, 'at' | 'says'> = await watchGateway(t, {
+  const { at, says, write, line, lines } = await watchGateway(t, {
     'mappings/bell.yaml': call,
     'transforms/say.ts': `import { word } from './lib/word.ts'\n${answer}`,
     'transforms/lib/word.ts': sibling('sibling'),
