@@ -1,5 +1,6 @@
 /** Owns one call on the main thread: what it needs, and how what became of it is told. */
 
+import type { Place } from '../../config/diagnostic/diagnostic.ts'
 import type { TransformLimits } from '../../config/settings.ts'
 import { type TransformAnswer, type TransformCall, TransformError, type TransformErrorCode } from '../port.ts'
 import type { CallData, CallOrder, ToldError } from '../worker/protocol.ts'
@@ -33,18 +34,22 @@ export function orderOf(
 }
 
 /** `text` continues the sentence that the module's name begins. */
-export function failure(module: string, text: string, code: TransformErrorCode = 'TRANSFORM_FAILED') {
-  return new TransformError(code, `${module} ${text}`)
+export function failure(module: string, text: string, code?: TransformErrorCode): TransformError {
+  return failureOf(module, { text, isSentence: true }, code)
 }
 
-export function failureOf(module: string, error: ToldError): TransformError {
-  const { text, isSentence, stack, place } = error
-  const cause = new Error(text)
-  cause.stack = stack ?? text
-  return new TransformError('TRANSFORM_FAILED', isSentence ? `${module} ${text}` : `${module}: ${text}`, {
-    cause,
-    ...(place && { place }),
-  })
+export function failureOf(
+  module: string,
+  { text, isSentence, stack, place }: ToldError,
+  code: TransformErrorCode = 'TRANSFORM_FAILED',
+): TransformError {
+  const options: ErrorOptions & { place?: Place } = place ? { place } : {}
+  if (stack !== undefined) {
+    const cause = new Error(text)
+    cause.stack = stack
+    options.cause = cause
+  }
+  return new TransformError(code, isSentence ? `${module} ${text}` : `${module}: ${text}`, options)
 }
 
 /** Of a call that found no worker, because its module could not be loaded. */

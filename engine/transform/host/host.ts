@@ -24,6 +24,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   const blanks = createBlankThreads(timers)
   const memory = createMemoryWatch(timers)
   const output = createOutput(onEvent, timers)
+  const leaving = new Set<Promise<void>>()
   const loadsAtOnce = Math.max(2, availableParallelism())
   let holders = 0
   let isClosed = false
@@ -38,6 +39,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       timers,
       memory,
       output,
+      leaving,
       loadTimeoutMs,
       onEvent,
       onEmpty: () => void (sets.get(digest) === set && sets.delete(digest)),
@@ -103,7 +105,8 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     async close() {
       isClosed = true
       memory.close()
-      await Promise.all([blanks.close(), ...[...sets.values()].map((set) => set.close())])
+      for (const set of sets.values()) set.close()
+      await Promise.all([blanks.close(), ...leaving])
       output.close()
     },
   }

@@ -12,17 +12,24 @@ export function failuresOf(opened: OpenedModule, loaded: Loaded): readonly LoadF
     const message = error.isSentence ? `${module} ${error.text}` : `${module} cannot be loaded: ${error.text}`
     return [{ module, message, place: error.place ?? place }]
   }
+  const { others } = loaded.exports
+  const functions = loaded.exports.functions.map(({ name }) => name)
   return opened.exports
-    .filter((name) => !loaded.exports.functions.includes(name))
+    .filter((name) => !functions.includes(name))
     .map((exportName) => ({
       module,
       exportName,
       place,
-      ...describeMissing(module, exportName, loaded.exports),
+      ...describeMissing(module, exportName, functions, others),
     }))
 }
 
-function describeMissing(module: string, name: string, { functions, others }: ModuleExports) {
+function describeMissing(
+  module: string,
+  name: string,
+  functions: readonly string[],
+  others: ModuleExports['others'],
+) {
   const other = others.find((each) => each.name === name)
   if (other)
     return {

@@ -29,13 +29,14 @@ const isPlace = hasFields({
   text: isText,
   caret: isMaybe(isNumber),
 })
+const isPosition = hasFields({ line: isNumber, column: isNumber })
 const isError = hasFields({ text: isText, stack: isMaybe(isText), place: isMaybe(isPlace) })
 const isLevel: Check = (value) => ['debug', 'info', 'warn', 'error'].includes(value as string)
 
 const checks: { readonly [Type in FromWorker['type']]: Check } = {
   loaded: hasFields({
     exports: hasFields({
-      functions: isListOf(isText),
+      functions: isListOf(hasFields({ name: isText, position: isMaybe(isPosition) })),
       others: isListOf(hasFields({ name: isText, type: isText })),
     }),
     loadMs: isNumber,

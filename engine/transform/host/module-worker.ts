@@ -5,22 +5,24 @@
  * be trusted with a further one; a call under way fails in the first two cases and is answered in the third.
  */
 
-import type { TransformError } from '../port.ts'
+import type { TransformErrorCode } from '../port.ts'
 import type { FromWorker, ModuleExports, ToldError } from '../worker/protocol.ts'
-import { type Call, failure, failureOf, orderOf, secondsOf } from './call.ts'
+import { findBusyLine } from './busy-line.ts'
+import { type Call, failureOf, orderOf, secondsOf } from './call.ts'
 import { takeBack, watchCall } from './call-watch.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import type { Output } from './output.ts'
 import { readAnswer } from './read-answer.ts'
+import { sourcePlace } from './source-place.ts'
 import type { Thread } from './thread.ts'
 import type { Timers } from './timers.ts'
 
 export interface ModuleWorker {
-  load(file: string, memoryMb: number): Promise<Loaded>
+  load(memoryMb: number): Promise<Loaded>
   /** Of an idle worker. */
   run(call: Call): void
-  /** At once; a call under way is rejected with `why`. Resolves when the thread ended, or is left to itself. */
-  end(why?: (call: Call) => TransformError): Promise<void>
+  /** At once; a call under way fails, since its module `text`. */
+  end(text: string): void
 }
 
 export type Loaded =
@@ -40,6 +42,8 @@ export interface WorkerKeeper {
 }
 
 export interface ModuleWorkerOptions {
+  /** Of the bundle; absolute. */
+  readonly file: string
   /** Whom output outside of a call is told of. */
   readonly module: string
   readonly thread: Thread
@@ -47,6 +51,8 @@ export interface ModuleWorkerOptions {
   readonly timers: Timers
   readonly memory: MemoryWatch
   readonly output: Output
+  /** Workers that take no call any more, each until its thread ended or is left to itself. */
+  readonly leaving: Set<Promise<void>>
   /** Milliseconds. */
   readonly loadTimeoutMs: number
 }
@@ -54,8 +60,9 @@ export interface ModuleWorkerOptions {
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
 export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
-  const { module, thread, keeper, timers, memory, output, loadTimeoutMs } = options
+  const { file, module, thread, keeper, timers, memory, output, leaving, loadTimeoutMs } = options
   let loading: ((loaded: Loaded) => void) | undefined
+  let functions: ModuleExports['functions'] = []
   let current: { readonly call: Call; readonly unwatch: () => void } | undefined
   let newest = 0
   let hasEnded = false
@@ -64,7 +71,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   const worker: ModuleWorker = { load, run, end }
   thread.owner = { heard, lost }
 
-  function load(file: string, memoryMb: number): Promise<Loaded> {
+  function load(memoryMb: number): Promise<Loaded> {
     const { promise, resolve } = Promise.withResolvers<Loaded>()
     const timer = timers.setTimeout(() => {
       thread.drain()
@@ -74,7 +81,8 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       loading = undefined
       timers.clearTimeout(timer)
       memory.remove(worker)
-      if (!loaded.ok) leave()
+      if (loaded.ok) functions = loaded.exports.functions
+      else leave()
       resolve(loaded)
     }
     const exceeded = () => loadFailed(`uses more than ${memoryMb} MB while it is loaded`)
@@ -84,7 +92,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   }
 
   function loadFailed(text: string): void {
-    loading?.({ ok: false, error: { text, isSentence: true } })
+    loading?.({ ok: false, error: sentence(text) })
   }
 
   function run(call: Call): void {
@@ -97,25 +105,36 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
         timers,
         timeoutMs,
         notBegun: () => giveBack('is busy with what an earlier call left behind'),
-        expired: () =>
-          cutOff(failure(call.module, `took longer than ${secondsOf(timeoutMs)}`, 'TRANSFORM_TIMEOUT')),
+        expired: expire,
       })
       current = { call, unwatch }
-      const exceeded = () => cutOff(failure(call.module, `uses more than ${memoryMb} MB`))
+      const exceeded = () => cutOff(sentence(`uses more than ${memoryMb} MB`))
       memory.add(worker, { thread, limitMb: memoryMb, exceeded })
       thread.post(order, [order.body.buffer])
     } catch (error) {
       // What has no JSON is no fault of the worker's.
       release()
-      call.reject(failure(call.module, `cannot be given its data: ${(error as Error).message}`))
+      fail(call, sentence(`cannot be given its data: ${(error as Error).message}`))
       keeper.idle(worker)
     }
   }
 
-  function cutOff(error: TransformError): void {
+  /** Nobody waits for the search but the call that has failed: the worker is replaced already. */
+  async function expire(): Promise<void> {
+    const call = release()
+    const finding = findBusyLine(thread, file)
+    leave(finding)
+    if (call === undefined) return
+    const { state, place } = await finding
+    const what = { busy: ', and still computes', waiting: ', and waits for something', unknown: '' }[state]
+    const told = sentence(`took longer than ${secondsOf(call.limits.timeoutMs)}${what}`)
+    await fail(call, { ...told, ...(place && { place }) }, 'TRANSFORM_TIMEOUT')
+  }
+
+  function cutOff(error: ToldError): void {
     const call = release()
     leave()
-    call?.reject(error)
+    if (call) fail(call, error)
   }
 
   function giveBack(reason: string): void {
@@ -123,6 +142,13 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     leave()
     keeper.lost(reason)
     if (call) keeper.takenBack(call)
+  }
+
+  /** What has no line of its own is told at the function. */
+  async function fail(call: Call, error: ToldError, code?: TransformErrorCode): Promise<void> {
+    const position = functions.find(({ name }) => name === call.exportName)?.position
+    const place = error.place ?? (position && (await sourcePlace(file, position)))
+    call.reject(failureOf(call.module, { ...error, ...(place && { place }) }, code))
   }
 
   /** The call is over, as far as this worker is concerned. */
@@ -134,11 +160,14 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     return call
   }
 
-  function leave(): void {
+  /** The thread is stopped once `after` is settled. */
+  function leave(after?: Promise<unknown>): void {
     if (hasEnded) return
     hasEnded = true
     output.dropped(module, thread.takeDroppedLines())
-    void thread.stop(keeper)
+    const gone = after === undefined ? thread.stop(keeper) : after.then(() => thread.stop(keeper))
+    leaving.add(gone)
+    void gone.then(() => leaving.delete(gone))
     keeper.ended(worker)
   }
 
@@ -164,20 +193,20 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     else keeper.idle(worker)
     const answer = message.type === 'answered' ? readAnswer(message.answer) : undefined
     if (answer) call.resolve(answer)
-    else if (message.type === 'failed') call.reject(failureOf(call.module, message.error))
-    else call.reject(failure(call.module, 'answered what no worker writes'))
+    else if (message.type === 'failed') fail(call, message.error)
+    else fail(call, sentence('answered what no worker writes'))
   }
 
   function trespassed({ error }: Message<'trespassed'>): void {
     if (loading) loading({ ok: false, error })
-    else if (current) cutOff(failureOf(current.call.module, error))
+    else if (current) cutOff(error)
     else lost(`${error.text} between two calls`)
   }
 
   /** The call that caused it fails if it is under way. No other does: it is told, and the worker ends after this call. */
   function escaped({ call, requestId, error }: Message<'escaped'>): void {
     if (loading) loading({ ok: false, error })
-    else if (current && call === newest) cutOff(failureOf(current.call.module, error))
+    else if (current && call === newest) cutOff(error)
     else {
       const where = error.place ? ` at ${error.place.file}:${error.place.line}:${error.place.column}` : ''
       print({ level: 'error', requestId, text: `${error.text}${where}` })
@@ -190,20 +219,22 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     if (loading) loadFailed(`lost its worker while it was loaded: that ${reason}`)
     else if (current && takeBack(thread)) giveBack(reason)
     else {
-      const call = current?.call
-      if (call) cutOff(failure(call.module, `lost its worker, which ${reason}`))
-      else leave()
+      cutOff(sentence(`lost its worker, which ${reason}`))
       keeper.lost(reason)
     }
   }
 
-  function end(why?: (call: Call) => TransformError): Promise<void> {
+  function end(text: string): void {
     const call = release()
     loadFailed('was given up while it was loaded')
     leave()
-    if (call && why) call.reject(why(call))
-    return thread.stop()
+    if (call) fail(call, sentence(text))
   }
 
   return worker
+}
+
+/** `text` follows the module's name. */
+function sentence(text: string): ToldError {
+  return { text, isSentence: true }
 }

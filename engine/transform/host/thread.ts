@@ -36,6 +36,8 @@ export interface Thread {
   drain(): void
   /** Bytes that it holds, garbage included; undefined where it ended. Waits for as long as it is in native code. */
   memory(): Promise<number | undefined>
+  /** V8's profile as JSON, of as long as `during` takes; undefined where this Node cannot, or the thread ended. */
+  profile(during: () => Promise<unknown>): Promise<string | undefined>
   /** Resolves when the thread ended, or is left to itself. */
   stop(told?: { abandoned(): void; returned(): void }): Promise<void>
   takeDroppedLines(): number
@@ -73,6 +75,18 @@ export function startThread(timers: Timers): Thread {
       try {
         const { used_heap_size, external_memory } = await worker.getHeapStatistics()
         return used_heap_size + external_memory
+      } catch {
+        return undefined
+      }
+    },
+    async profile(during) {
+      // Node 24.8 and newer.
+      const { startCpuProfile } = worker as Partial<typeof worker>
+      if (startCpuProfile === undefined) return undefined
+      try {
+        const profiling = await startCpuProfile.call(worker)
+        await during()
+        return await profiling.stop()
       } catch {
         return undefined
       }

@@ -36,6 +36,7 @@ export interface WorkerSetOptions {
   readonly timers: Timers
   readonly memory: MemoryWatch
   readonly output: Output
+  readonly leaving: Set<Promise<void>>
   readonly loadTimeoutMs: number
   onEvent(event: TransformEvent): void
   /** Nothing of it is left: no worker, no call, no holder. */
@@ -48,11 +49,11 @@ export interface WorkerSet {
   release(): void
   call(call: Call): void
   /** Ends everything; calls that wait or run are rejected. */
-  close(): Promise<void>
+  close(): void
 }
 
 export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
-  const { file, module, blanks, timers, onEvent, onEmpty } = options
+  const { module, blanks, timers, onEvent, onEmpty } = options
   const queue = createCallQueue(timers, settleDown)
   const workers = new Set<ModuleWorker>()
   /** The one that was used last is the last. */
@@ -151,7 +152,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   function startWorker(): Promise<Loaded> {
     const worker = createModuleWorker({ ...options, thread: blanks.take(), keeper })
     workers.add(worker)
-    const outcome = worker.load(file, limits?.memoryMb ?? 0).then((result) => {
+    const outcome = worker.load(limits?.memoryMb ?? 0).then((result) => {
       starting = undefined
       loaded = result
       if (result.ok) {
@@ -200,7 +201,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   }
 
   function endOldest(): void {
-    void idle.shift()?.end()
+    idle.shift()?.end('')
   }
 
   function atRest(): number {
@@ -228,15 +229,14 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
       if (holders > 0 || isClosed) return
       timers.clearTimeout(shrinkTimer)
       shrinkTimer = undefined
-      if (starting && queue.size === 0) void starting.worker.end()
+      if (starting && queue.size === 0) starting.worker.end('')
       settleDown()
     },
-    async close() {
+    close() {
       isClosed = true
       vanish()
       queue.rejectAll((each) => busy(each, 'was not begun before the gateway stopped'))
-      const ended = (each: Call) => failure(each.module, 'was ended with the gateway')
-      await Promise.all([...workers].map((worker) => worker.end(ended)))
+      for (const worker of workers) worker.end('was ended with the gateway')
     },
   }
 }

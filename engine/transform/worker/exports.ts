@@ -1,7 +1,8 @@
 /** Owns loading a bundled module, and what its exports are. */
 
+import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import type { ModuleExports } from './protocol.ts'
+import type { FunctionExport, ModuleExports } from './protocol.ts'
 
 export type Namespace = Readonly<Record<string, unknown>>
 type Callable = (context: unknown) => unknown
@@ -18,13 +19,28 @@ export function findExport(namespace: Namespace, name: string): Callable | undef
   return typeof inner === 'function' ? (inner as Callable) : undefined
 }
 
-export function describeExports(namespace: Namespace): ModuleExports {
+export function describeExports(namespace: Namespace, file: string): ModuleExports {
+  const code = readFileSync(file, 'utf8')
   const names = new Set([...Object.keys(namespace), ...Object.keys(innerOf(namespace) ?? {})])
   // Set by transpilers, for each other.
   names.delete('__esModule')
-  const functions = [...names].filter((name) => findExport(namespace, name) !== undefined)
-  const others = [...names].filter((name) => !functions.includes(name))
-  return { functions, others: others.map((name) => ({ name, type: typeOf(namespace[name]) })) }
+  const functions: FunctionExport[] = []
+  const others: { name: string; type: string }[] = []
+  for (const name of names) {
+    const found = findExport(namespace, name)
+    if (found) functions.push({ name, ...positionOf(found, code) })
+    else others.push({ name, type: typeOf(namespace[name]) })
+  }
+  return { functions, others }
+}
+
+/** For failures that have no line of their own. A function's text is the code that it was made of. */
+function positionOf(found: Callable, code: string): Pick<FunctionExport, 'position'> {
+  const start = code.indexOf(Function.prototype.toString.call(found))
+  if (start === -1) return {}
+  const before = code.slice(0, start)
+  const line = before.split('\n').length - 1
+  return { position: { line, column: start - (before.lastIndexOf('\n') + 1) } }
 }
 
 function innerOf(namespace: Namespace): Namespace | undefined {

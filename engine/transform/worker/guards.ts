@@ -6,10 +6,13 @@ import { tellError } from './tell-error.ts'
 
 export interface GuardOptions {
   send(message: FromWorker): void
+  /** Whose code runs now. */
   current(): CurrentCall | undefined
+  /** The call that has no answer yet. */
+  running(): number | undefined
 }
 
-export function createGuards({ send, current }: GuardOptions): void {
+export function createGuards({ send, current, running }: GuardOptions): void {
   const escaped = (error: unknown, how: string) => {
     const told = tellError(error)
     const { call, requestId } = current() ?? { call: undefined, requestId: undefined }
@@ -21,7 +24,10 @@ export function createGuards({ send, current }: GuardOptions): void {
 
   const exit = process.exit.bind(process)
   process.exit = (code) => {
-    trespassed(process.exit, `ended its worker with process.exit(${code ?? ''})`)
+    const text = `ended its worker with process.exit(${code ?? ''})`
+    // What an earlier call left behind must not end another one: it goes on as an error that nobody catches.
+    if (running() !== undefined && running() !== current()?.call) throw new Error(text)
+    trespassed(process.exit, text)
     return exit(code)
   }
 

@@ -71,9 +71,9 @@ export const outputLimits = { mostLines: 200, mostCharacters: 65_536, windowMs: 
 
 export type OutputLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** What a module exports: the names of functions, and of everything else with its type. */
+/** What a module exports: functions, and everything else with its type. */
 export interface ModuleExports {
-  readonly functions: readonly string[]
+  readonly functions: readonly FunctionExport[]
   readonly others: readonly { readonly name: string; readonly type: string }[]
 }
 
@@ -81,6 +81,12 @@ export interface ModuleExports {
 export interface CurrentCall {
   readonly call: number
   readonly requestId: string | undefined
+}
+
+export interface FunctionExport {
+  readonly name: string
+  /** Where it begins in the bundle, from 0; absent where that is not known. */
+  readonly position?: { readonly line: number; readonly column: number }
 }
 
 /** An error as far as it can leave its thread. */

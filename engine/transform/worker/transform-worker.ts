@@ -35,9 +35,10 @@ function start(data: WorkerData): void {
   const send = (message: FromWorker) => post(message)
   const calls = new AsyncLocalStorage<CurrentCall>()
   let namespace: Namespace = {}
+  let running: number | undefined
 
   createOutput({ send, shared, current: () => calls.getStore() })
-  createGuards({ send, current: () => calls.getStore() })
+  createGuards({ send, current: () => calls.getStore(), running: () => running })
 
   port.on('message', (order: ToWorker) => {
     if (order.type === 'load') void load(order.file)
@@ -49,7 +50,8 @@ function start(data: WorkerData): void {
     const startedAt = clock()
     try {
       namespace = await loadModule(file)
-      send({ type: 'loaded', exports: describeExports(namespace), loadMs: clock() - startedAt })
+      const loadMs = clock() - startedAt
+      send({ type: 'loaded', exports: describeExports(namespace, file), loadMs })
     } catch (error) {
       send({ type: 'load-failed', error: tellError(error) })
     }
@@ -57,12 +59,15 @@ function start(data: WorkerData): void {
 
   function run(order: CallOrder): void {
     const { call, requestId } = order
+    running = call
     void calls.run({ call, requestId }, async () => {
       try {
         const result = await findExport(namespace, order.exportName)?.(createContext(order))
         const answer = writeAnswer(result, order.maxAnswerBytes)
+        running = undefined
         send({ type: 'answered', call, answer, memory: memoryInUse() })
       } catch (error) {
+        running = undefined
         send({ type: 'failed', call, error: errorOf(error), memory: memoryInUse() })
       }
     })

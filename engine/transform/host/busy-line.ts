@@ -1,0 +1,81 @@
+/** Owns finding out what a worker does that does not answer: the author's line that keeps its processor busy, or nothing at all. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import { sourcePlace } from './source-place.ts'
+import type { Thread } from './thread.ts'
+
+/** Some twenty samples. */
+const sampleMs = 20
+/** V8 takes 70 ms to begin; a thread in native code would keep us waiting for as long as it likes. */
+const patienceMs = 400
+
+export interface BusyLine {
+  readonly state: 'busy' | 'waiting' | 'unknown'
+  /** Of the busy. */
+  readonly place?: Place
+}
+
+/** @param file of the bundle; absolute */
+export async function findBusyLine(thread: Thread, file: string): Promise<BusyLine> {
+  const giveUp = new AbortController()
+  try {
+    const profile = await Promise.race([
+      thread.profile(() => pause(sampleMs)),
+      pause(patienceMs, undefined, { signal: giveUp.signal }),
+    ])
+    return profile === undefined ? { state: 'unknown' } : await readProfile(JSON.parse(profile), file)
+  } catch {
+    return { state: 'unknown' }
+  } finally {
+    giveUp.abort()
+  }
+}
+
+/** What of V8's profile is read here. Lines of ticks count from 1, those of functions from 0. */
+interface Profile {
+  readonly nodes: readonly ProfileNode[]
+}
+
+interface ProfileNode {
+  readonly id: number
+  readonly callFrame: {
+    readonly functionName: string
+    readonly url: string
+    readonly lineNumber: number
+    readonly columnNumber: number
+  }
+  readonly hitCount?: number
+  readonly children?: readonly number[]
+  readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[]
+}
+
+async function readProfile({ nodes }: Profile, file: string): Promise<BusyLine> {
+  const hits = (node: ProfileNode) => node.hitCount ?? 0
+  const [most] = nodes.toSorted((left, right) => hits(right) - hits(left))
+  if (most === undefined || hits(most) === 0) return { state: 'unknown' }
+  if (most.callFrame.functionName === '(idle)') return { state: 'waiting' }
+  const parents = new Map(
+    nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node] as const)),
+  )
+  for (let node: ProfileNode | undefined = most; node; node = parents.get(node.id)) {
+    if (!isFrom(node.callFrame.url, file)) continue
+    const place = await findPlace(node, file)
+    return { state: 'busy', ...(place && { place }) }
+  }
+  return { state: 'busy' }
+}
+
+function isFrom(url: string, file: string): boolean {
+  return url.startsWith('file:') && fileURLToPath(url) === file
+}
+
+/** Most ticks of a function that called another one are in the other's lines. */
+function findPlace({ callFrame, positionTicks = [] }: ProfileNode, file: string): Promise<Place | undefined> {
+  const [tick] = positionTicks.toSorted((left, right) => right.ticks - left.ticks)
+  return sourcePlace(
+    file,
+    tick ? { line: tick.line - 1 } : { line: callFrame.lineNumber, column: callFrame.columnNumber },
+  )
+}
