@@ -84,6 +84,19 @@ test('a missing module is told where it is named, with the nearest or all of the
   assert.ok(bundled.watched.includes(path.join(folder, 'transforms', 'invoice.ts')))
 })
 
+test('a file that is no script is refused as a module', async (t) => {
+  const { diagnose } = await createTransforms(t, { 'transforms/notes.md': '', 'transforms/a.yaml': '' })
+  const told = await diagnose('notes.md', 'a.yaml')
+  assert.deepEqual(
+    told.map(({ code, place }) => [code, place?.line]),
+    [
+      ['TRANSFORM_SOURCE', 7],
+      ['TRANSFORM_SOURCE', 7],
+    ],
+  )
+  assert.equal(told[0]?.message, 'the transform `notes.md` is neither JavaScript nor TypeScript')
+})
+
 test('a missing folder is told once, with what makes one', async (t) => {
   const { bundle, folder, write } = await createTransforms(t, {})
   const bundled = await bundle('a.ts', 'b.ts')

@@ -16,7 +16,7 @@ export type ModuleFile =
     }
   | {
       readonly ok: false
-      readonly code: 'TRANSFORM_NOT_FOUND' | 'TRANSFORM_OUTSIDE'
+      readonly code: 'TRANSFORM_NOT_FOUND' | 'TRANSFORM_OUTSIDE' | 'TRANSFORM_SOURCE'
       readonly message: string
       readonly hint: string
       readonly watched: readonly string[]
@@ -47,6 +47,7 @@ export async function findModuleFile(
     const entry = await leadsTo(path.join(root, candidate))
     if (entry === null || !(await stat(entry)).isFile()) continue
     if (!entry.startsWith(root + path.sep)) return linkedOutside(module, entry, asked)
+    if (!isScript(entry)) return noScript(module, asked)
     return { ok: true, entry, watched: [...asked, entry] }
   }
   return {
@@ -71,6 +72,16 @@ function linkedOutside(module: string, entry: string, watched: readonly string[]
     code: 'TRANSFORM_OUTSIDE',
     message: `the transform \`${module}\` is a link to ${entry}, outside of the transforms folder`,
     hint: 'Put the file itself there; what it imports may lie anywhere.',
+    watched,
+  }
+}
+
+function noScript(module: string, watched: readonly string[]): ModuleFile {
+  return {
+    ok: false,
+    code: 'TRANSFORM_SOURCE',
+    message: `the transform \`${module}\` is neither JavaScript nor TypeScript`,
+    hint: `Name a file that ends in ${extensions.join(', ')}.`,
     watched,
   }
 }

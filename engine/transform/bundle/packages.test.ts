@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { realpath, symlink } from 'node:fs/promises'
+import { realpath, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 import { createTransforms } from './fixture.ts'
@@ -91,10 +91,15 @@ test('a linked package is bundled from where it is, and another link makes anoth
     'transforms/a.ts': 'export { default } from "linked"',
     'elsewhere/package.json': described(),
     'elsewhere/index.js': 'export default () => "elsewhere"',
+    'another/package.json': described(),
+    'another/index.js': 'export default () => "another"',
     [beside('.keep')]: '',
   })
   await symlink(path.join(folder, 'elsewhere'), path.join(folder, beside('linked')))
   assert.equal((await load('a.ts')).default(), 'elsewhere')
   await load('a.ts')
   assert.deepEqual(built, ['a.ts'])
+  await rm(path.join(folder, beside('linked')))
+  await symlink(path.join(folder, 'another'), path.join(folder, beside('linked')))
+  assert.equal((await load('a.ts')).default(), 'another')
 })
