@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine, and what
- * resolving costs by the number of mappings. `--only resolve` does the latter alone.
+ * resolving and reloading cost by the number of mappings. `--only resolve` and `--only reload` do one of them alone.
  *
  * The echo and the candidate take turns in every round, so that a noisy minute hits both; the median round counts.
  */
@@ -8,6 +8,7 @@
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { type Client, clients, type Result, type Shot } from './client.ts'
+import { measureReload, quantile, type Reloading } from './reload.ts'
 import { measureResolve, type Scaling, sizes } from './resolve.ts'
 import { hookToken, type Server, startEcho, startGateway } from './server.ts'
 
@@ -68,6 +69,9 @@ for (const scenario of scenarios) report.push(await compare(scenario))
 const resolving = 'resolve'.includes(values.only)
   ? await measureResolve(JSON.parse(pullRequest), 5 * Number(values.rounds), progress)
   : []
+const reloading = 'reload'.includes(values.only)
+  ? await measureReload(5 * Number(values.rounds), progress)
+  : []
 const idle = values.only === '' ? await idleMemory() : undefined
 print()
 
@@ -126,12 +130,13 @@ function print(): void {
   progress('')
   if (values.json) {
     process.stdout.write(
-      `${JSON.stringify({ client: values.client, burst, report, resolving, idleMegabytes: idle }, null, 2)}\n`,
+      `${JSON.stringify({ client: values.client, burst, report, resolving, reloading, idleMegabytes: idle }, null, 2)}\n`,
     )
     return
   }
   if (report.length > 0) printReport()
   if (resolving.length > 0) printScalings(resolving)
+  if (reloading.length > 0) printReloadings(reloading)
   if (idle === undefined) return
   process.stdout.write(
     `\nidle memory (RSS)  ${idle.started.toFixed(1)} MB started, ${idle.rested.toFixed(1)} MB rested after a wake\n`,
@@ -164,6 +169,27 @@ function printScalings(scalings: readonly Scaling[]): void {
     const [first = 0] = microseconds
     process.stdout.write(
       `${name.padEnd(width)}${told}   ${first.toFixed(1).padStart(8)}   ${`${compiled.ms.toFixed(0)} ms`.padStart(11)}   ${compiled.megabytes.toFixed(1)} MB\n`,
+    )
+  }
+}
+
+function printReloadings(reloadings: readonly Reloading[]): void {
+  const width = Math.max(...reloadings.map(({ name }) => name.length))
+  const [{ debounceMs, edits } = { debounceMs: 0, edits: [] }] = reloadings
+  process.stdout.write(
+    `\nreload, ms from saving a file to serving it, ${debounceMs} ms of them debounce; ${edits.length} edits each\n` +
+      `${''.padEnd(width)}    median      p90   reloading   event loop held: median   longest   start\n`,
+  )
+  for (const { name, edits, startMs } of reloadings) {
+    const told = (field: keyof (typeof edits)[number], share: number, columns: number) =>
+      quantile(
+        edits.map((edit) => edit[field]),
+        share,
+      )
+        .toFixed(1)
+        .padStart(columns)
+    process.stdout.write(
+      `${name.padEnd(width)}   ${told('ms', 0.5, 7)}  ${told('ms', 0.9, 7)}     ${told('reloadMs', 0.5, 7)}   ${told('heldMs', 0.5, 23)}   ${told('heldMs', 1, 7)}   ${startMs.toFixed(0).padStart(5)}\n`,
     )
   }
 }
