@@ -96,7 +96,7 @@ export interface BuildContext {
   isPassed?(digest: string): boolean
   /** Whether a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
-  /** Told as soon as they are known, also for a load that failed. */
+  /** Told once for a round that is not given up, also for one that failed. */
   onWatched(paths: readonly string[]): void
 }
 
@@ -119,9 +119,11 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const loaded = await parts.load(kept?.sources)
     const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
     digest = loaded.ok ? loaded.configuration.digest : loaded.digest
-    tellWatched(watched)
     if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (!loaded.ok) return rejected(loaded.diagnostics)
+    if (!loaded.ok) {
+      tellWatched(watched)
+      return rejected(loaded.diagnostics)
+    }
     const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? context.boot)
     const { heldKeys } = held
 
