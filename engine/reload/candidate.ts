@@ -134,7 +134,8 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     if (!bundled.ok) return rejected(bundled.diagnostics)
     const { bundles } = bundled
     digest = digestOf(held.configuration.digest, bundles)
-    const configuration = Object.freeze({ ...held.configuration, digest })
+    const warnings = [...held.configuration.warnings, ...(bundled.warnings ?? [])]
+    const configuration = Object.freeze({ ...held.configuration, digest, warnings })
     if (digest === live?.snapshot.digest || context.isPassed?.(digest)) {
       return { outcome: 'unchanged', digest, warnings: configuration.warnings }
     }
