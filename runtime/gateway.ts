@@ -184,11 +184,19 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       ownedLog.configure(gateway.log)
       store.configure({ keepMs: history.keepMs, backlog: gateway.limits.backlog })
     }
+    const sweepBundles = () =>
+      transforms
+        .sweep(archive.neededBundles())
+        .catch((error) =>
+          log.warn({ event: 'bundles-not-swept', err: error }, 'old bundles could not be removed'),
+        )
     // What went live while the store was opened was told to nobody.
     configure()
+    sweepBundles()
     reloader.subscribe((event) => {
       if (event.type !== 'snapshot-swapped') return
       configure()
+      sweepBundles()
       dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
     })
 
@@ -197,7 +205,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const app = createApp(() => reloader.current().snapshot.settings.gateway.trustedProxies)
     registerProbes(app, { store, isDraining })
     const traces = createIgnoredTraces()
-    registerAdminSurface(app, { current: reloader.current, store, mintId, log, traceOf: traces.of })
+    registerAdminSurface(app, {
+      current: reloader.current,
+      store,
+      mintId,
+      log,
+      traceOf: traces.of,
+      generations: { reloader, archive, isDraining },
+    })
     createHookSurface(app, {
       current: reloader.current,
       store,

@@ -1,24 +1,51 @@
-/** Owns an address that can be read and nothing else. */
+/** Owns an address that takes one method and nothing else. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { refuse } from './refusal.ts'
 
-/** Other methods are refused as what they are: a 404 would say that the address is wrong. */
+type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** For GET, and HEAD with it. */
 export function readable(
   api: FastifyInstance,
   url: string,
   options: RouteShorthandOptions,
-  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  answer: Answer,
 ): void {
   api.get(url, options, answer)
+  refuseOthers(api, url, ['GET', 'HEAD'], 'This address can only be read.')
+}
+
+/** For POST, without a body: one that is sent is not looked at. */
+export function doable(
+  api: FastifyInstance,
+  url: string,
+  options: RouteShorthandOptions,
+  answer: Answer,
+): void {
+  api.register(async (scope) => {
+    // One that is no content type would be refused before the parser is asked.
+    scope.addHook('onRequest', async ({ headers }) => {
+      delete headers['content-type']
+    })
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, body, done) => {
+      body.resume()
+      done(null)
+    })
+    scope.post(url, options, answer)
+  })
+  refuseOthers(api, url, ['POST'], 'This address takes POST only.')
+}
+
+/** Other methods are refused as what they are: a 404 would say that the address is wrong. */
+function refuseOthers(api: FastifyInstance, url: string, taken: readonly string[], sentence: string): void {
   api.route({
-    method: api.supportedMethods.filter((method) => method !== 'GET' && method !== 'HEAD'),
+    method: api.supportedMethods.filter((method) => !taken.includes(method)),
     url,
     // Before the body is read, which may be anything.
     onRequest: async (_request, reply) =>
-      refuse(reply.header('allow', 'GET, HEAD'), 'METHOD_NOT_ALLOWED', {
-        sentence: 'This address can only be read.',
-      }),
+      refuse(reply.header('allow', taken.join(', ')), 'METHOD_NOT_ALLOWED', { sentence }),
     handler: () => {},
   })
 }

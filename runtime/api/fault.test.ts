@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import type { Live } from '@reveille/engine'
 import Fastify from 'fastify'
 import { type Store, StoreError } from '../store/port.ts'
-import { registerAdminSurface } from './index.ts'
+import { type AdminOptions, registerAdminSurface } from './index.ts'
 
 const token = 'gateway-token'
 
@@ -21,6 +21,7 @@ async function openOn(t: TestContext, error: Error) {
     mintId: () => 'minted',
     log: { error: (facts) => lines.push(facts) },
     traceOf: () => undefined,
+    generations: { reloader: { subscribe() {} }, archive: {} } as unknown as AdminOptions['generations'],
   })
   const ask = async (url: string) => {
     const { statusCode, headers, payload } = await app.inject({ url, headers: { 'x-gateway-token': token } })

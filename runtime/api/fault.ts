@@ -18,7 +18,7 @@ export function createFaultHandler(log: ApiLog) {
   return function answerFault(error: FastifyError, _request: FastifyRequest, reply: FastifyReply) {
     if (error.validation) {
       return refuse(reply, 'INVALID_FIELD', {
-        sentence: 'The query holds something that this list does not take.',
+        sentence: 'The query holds something that this address does not take.',
         details: error.validation.map(detailOf),
       })
     }

@@ -1,4 +1,4 @@
-/** Owns the admin surface's read side: what was received, what it caused, and how it ended. */
+/** Owns the admin surface: what was received, what it caused and how it ended; what is live, and changing that. */
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
@@ -6,6 +6,7 @@ import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { type ApiLog, createFaultHandler } from './fault.ts'
 import { createAdminGate } from './gate.ts'
+import { type GenerationsOptions, registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
 
 export interface AdminOptions {
@@ -15,6 +16,7 @@ export interface AdminOptions {
   readonly log: ApiLog
   /** Why a request was ignored, where that is still known. */
   readonly traceOf: (id: Id) => object | undefined
+  readonly generations: GenerationsOptions
 }
 
 /** Everything under `/api` wants the gateway token; without one in the configuration there is no `/api`. */
@@ -26,6 +28,7 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       // The gate has answered before Fastify comes here; without a handler of its own it would not be asked.
       api.setNotFoundHandler(() => {})
       registerLists(api, options.store, options.traceOf)
+      registerGenerations(api, options.generations)
     },
     { prefix: '/api' },
   )

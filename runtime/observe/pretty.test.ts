@@ -133,8 +133,40 @@ test('each event is told in one set line', () => {
       'live        generation 4, 1 mapping  28 ms  bde8cff3c951',
     ],
     [
+      { event: 'snapshot-swapped', generation: 5, digest: 'bde8', mappings: 2, changes: '+1 mapping (a)' },
+      'live        generation 5, 2 mappings: +1 mapping (a)    bde8',
+    ],
+    [
+      { event: 'snapshot-swapped', generation: 4, digest: 'bde8', tookMs: 3, mappings: 1, rolledBack: true },
+      'rollback    generation 4 serves again until the files change, 1 mapping  3 ms  bde8',
+    ],
+    [
       { event: 'candidate-rejected', errors: 2, tookMs: 3 },
       'rejected    the change has 2 errors; what was live goes on serving  3 ms',
+    ],
+    [
+      { event: 'candidate-rejected', errors: 1, tookMs: 3, rollbackTo: 4 },
+      'rejected    generation 4 has 1 error; what was live goes on serving  3 ms',
+    ],
+    [
+      { event: 'reload-asked', by: 'SIGHUP', outcome: 'live', generation: 5 },
+      'reload      SIGHUP: generation 5 is live',
+    ],
+    [
+      { event: 'reload-asked', by: 'SIGHUP', outcome: 'unchanged', generation: 5 },
+      'reload      SIGHUP: nothing to change, generation 5 goes on serving',
+    ],
+    [
+      { event: 'reload-asked', by: 'SIGHUP', outcome: 'rejected', generation: 5 },
+      'reload      SIGHUP: refused, generation 5 goes on serving',
+    ],
+    [
+      { event: 'generations-damaged', found: ['/data/generations/index.json: ENOENT'] },
+      'damaged     of the generations that are kept: /data/generations/index.json: ENOENT',
+    ],
+    [
+      { event: 'generations-not-kept' },
+      'not kept    generations cannot be written to the disk; what is live goes on serving, and is tried again',
     ],
     [
       { event: 'restart-required', keys: ['gateway.host', 'gateway.port'] },
@@ -253,6 +285,11 @@ test('no name of a stranger can steer the terminal, in any story', () => {
     hint: evil,
     msg: evil,
     keys: [evil],
+    changes: evil,
+    found: [evil],
+    by: evil,
+    generation: evil,
+    rollbackTo: evil,
     actions: [{ kind: evil, id: evil }],
     ms: evil,
     waiting: evil,

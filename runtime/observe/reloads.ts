@@ -1,6 +1,7 @@
 /** Owns what the log says of reloads: what went live, what was refused and why. */
 
 import { type Diagnostic, formatDiagnostic, type ReloadEvent } from '@reveille/engine'
+import { changesText } from './changes-text.ts'
 import type { Log } from './log.ts'
 
 /** Files below `folder`, where the operator stands, are told relative to it: that is how they are opened from there. */
@@ -13,21 +14,36 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
     else log.warn({ ...facts, file: place?.file }, text)
   }
 
+  /** All that a process begins with is new to it, and no change. */
+  let isFirst = true
+
   return function report(event) {
     const { type, ...facts } = event
     switch (event.type) {
       case 'snapshot-swapped': {
-        const { generation, digest, tookMs, mappings } = event
-        log.info({ event: type, generation, digest, tookMs, mappings })
+        const { generation, digest, tookMs, mappings, rolledBack } = event
+        // What waits for a restart has a line of its own.
+        const changes = isFirst ? '' : changesText({ ...event.changes, restart: [] })
+        isFirst = false
+        log.info({
+          event: type,
+          generation,
+          digest,
+          tookMs,
+          mappings,
+          ...(changes && { changes }),
+          ...(rolledBack && { rolledBack }),
+        })
         for (const warning of event.warnings) tell(warning, generation)
         return
       }
       case 'candidate-rejected':
         log.error({
           event: type,
-          errors: event.diagnostics.length,
+          errors: event.diagnostics.filter(({ severity }) => severity === 'error').length,
           digest: event.digest,
           tookMs: event.tookMs,
+          rollbackTo: event.rollbackTo,
         })
         for (const diagnostic of event.diagnostics) tell(diagnostic)
         return

@@ -89,14 +89,23 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `again in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
   ],
   'snapshot-swapped': (f) => [
-    'live',
-    `generation ${text(f['generation'])}, ${count(f['mappings'], 'mapping')}`,
+    f['rolledBack'] ? 'rollback' : 'live',
+    `generation ${text(f['generation'])}${f['rolledBack'] ? ' serves again until the files change' : ''}, ${count(f['mappings'], 'mapping')}${changes(f)}`,
     `${took(f['tookMs'])}  ${text(f['digest']).slice(0, 12)}`,
   ],
   'candidate-rejected': (f) => [
     'rejected',
-    `the change has ${count(f['errors'], 'error')}; what was live goes on serving`,
+    `${f['rollbackTo'] === undefined ? 'the change' : `generation ${text(f['rollbackTo'])}`} has ${count(f['errors'], 'error')}; what was live goes on serving`,
     took(f['tookMs']),
+  ],
+  'reload-asked': (f) => ['reload', `${text(f['by'])}: ${reloadAnswer(f)}`],
+  'generations-damaged': (f) => [
+    'damaged',
+    `of the generations that are kept: ${Array.isArray(f['found']) ? f['found'].map(text).join('; ') : ''}`,
+  ],
+  'generations-not-kept': () => [
+    'not kept',
+    'generations cannot be written to the disk; what is live goes on serving, and is tried again',
   ],
   'restart-required': (f) => [
     'restart',
@@ -128,6 +137,21 @@ function actions(facts: Facts): string {
   const list = facts['actions']
   if (!Array.isArray(list) || list.length === 0) return ''
   return `  ${list.map((action: { kind?: unknown; id?: unknown }) => `${text(action.kind)} ${id(action.id)}`).join(', ')}`
+}
+
+function changes(facts: Facts): string {
+  return facts['changes'] ? `: ${text(facts['changes'])}` : ''
+}
+
+function reloadAnswer({ outcome, generation }: Facts): string {
+  switch (outcome) {
+    case 'live':
+      return `generation ${text(generation)} is live`
+    case 'unchanged':
+      return `nothing to change, generation ${text(generation)} goes on serving`
+    default:
+      return `refused, generation ${text(generation)} goes on serving`
+  }
 }
 
 function address(facts: Facts): string {

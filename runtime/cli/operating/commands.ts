@@ -3,6 +3,10 @@
 import type { Command } from 'commander'
 import { configOption, examples, type Hands } from '../command-parts.ts'
 
+const startHelp = `
+Changed files go live by themselves; SIGHUP reads them again at once.
+${examples('reveille start', 'reveille start --config /etc/reveille/reveille.yaml')}`
+
 /** @returns the command `init`, below which others may stand */
 export function addStartingCommands(program: Command, { io, finish }: Hands): Command {
   program
@@ -10,7 +14,8 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
     .description('run the gateway until it is told to stop')
     .addOption(configOption())
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
-    .addHelpText('after', examples('reveille start', 'reveille start --config /etc/reveille/reveille.yaml'))
+    .option('--poll', 'look at the files regularly, for file systems that report no changes')
+    .addHelpText('after', startHelp)
     .action((options) => finish(import('./start.ts').then(({ start }) => start(options, io))))
 
   return program

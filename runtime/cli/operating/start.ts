@@ -10,6 +10,7 @@ import { findConfiguration, formatDiagnostics, shownPath } from '../configuratio
 import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
 import { programName } from '../pasted.ts'
+import { createReloadSignal } from '../reload-signal.ts'
 import { createStopSignal } from '../stop-signal.ts'
 import { formatBanner } from './banner.ts'
 import { scaffoldInto } from './init.ts'
@@ -20,16 +21,29 @@ export interface StartOptions {
   readonly config?: string
   /** Scaffold first where there is no configuration. */
   readonly init?: boolean
+  /** Look at the files regularly. */
+  readonly poll?: boolean
 }
 
 export async function start(options: StartOptions, io: Io): Promise<number> {
   if (options.init) await scaffoldFor(options.config ?? 'reveille.yaml', io)
   const configFile = findConfiguration(options, io)
-  const { gateway, address } = await openGateway(configFile, io)
+  const { gateway, address } = await openGateway(configFile, options, io)
   const stop = createStopSignal({
     signals: process,
     now: () => performance.now(),
     onInsist: (signal) => process.exit(128 + constants.signals[signal]),
+  })
+  const reloading = createReloadSignal({
+    signals: process,
+    platform: process.platform,
+    hasTerminal: process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY,
+    onReload: () => void reload(gateway),
+    onTerminalGone() {
+      // As if nobody had listened: there is nowhere left to say anything.
+      reloading.close()
+      process.kill(process.pid, 'SIGHUP')
+    },
   })
   // A service's journal needs no lines to paste.
   if (options.init || io.columns !== undefined)
@@ -39,7 +53,18 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   const failure = await Promise.race([stop.first.then(() => undefined), gateway.failed])
   await gateway.close(failure && { graceMs: 0 })
   stop.close()
+  reloading.close()
   return failure ? 1 : 0
+}
+
+/** What came of it is in the log, as after a changed file; also that nothing did. */
+async function reload(gateway: Gateway): Promise<void> {
+  try {
+    const { outcome, generation } = await gateway.reload()
+    gateway.log.info({ event: 'reload-asked', by: 'SIGHUP', outcome, generation })
+  } catch {
+    // The gateway is closing, and says so itself.
+  }
 }
 
 async function scaffoldFor(config: string, io: Io): Promise<void> {
@@ -49,10 +74,14 @@ async function scaffoldFor(config: string, io: Io): Promise<void> {
 }
 
 /** @throws CommandFailure in the operator's words */
-async function openGateway(configFile: string, io: Io): Promise<{ gateway: Gateway; address: string }> {
+async function openGateway(
+  configFile: string,
+  { poll }: StartOptions,
+  io: Io,
+): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
   try {
-    gateway = await createGateway({ configFile, env: io.env })
+    gateway = await createGateway({ configFile, env: io.env, poll })
     return { gateway, address: await gateway.listen() }
   } catch (error) {
     await gateway?.close({ graceMs: 0 })

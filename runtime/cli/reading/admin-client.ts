@@ -6,11 +6,17 @@ import type { Io } from '../io.ts'
 
 /** How long one answer may take. Milliseconds. */
 const answerMs = 10_000
+/** How long something may take that is to be done: thousands of mappings are compiled, plugins are started. */
+const doneMs = 300_000
+
+type Query = Readonly<Record<string, string | undefined>>
 
 export interface Admin {
   readonly address: string
   /** @throws CommandFailure when the gateway is not there, refuses the token or has no such thing */
-  get(path: string, query?: Readonly<Record<string, string | undefined>>): Promise<unknown>
+  get(path: string, query?: Query): Promise<unknown>
+  /** Asks for something to be done. `accepted`: statuses that are answers too. @throws CommandFailure as `get` does */
+  post(path: string, query?: Query, accepted?: readonly number[]): Promise<unknown>
   /** Needs no token; answers the status too, because 503 says something. */
   probe(path: string): Promise<{ readonly status: number; readonly body: unknown }>
 }
@@ -26,31 +32,43 @@ interface Connection {
 export async function openAdmin(options: { config?: string }, io: Io): Promise<Admin> {
   const { address, token, tokenSource } = await connectionOf(options, io)
 
-  async function ask(path: string, headers: Record<string, string>): Promise<Response> {
+  async function ask(path: string, request: RequestInit, ms = answerMs): Promise<Response> {
     try {
-      return await io.fetch(`${address}${path}`, { headers, signal: AbortSignal.timeout(answerMs) })
+      return await io.fetch(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
     } catch (cause) {
-      throw new CommandFailure(1, `No gateway answers at ${address}. Is it running?`, { cause })
+      const isLate = cause instanceof Error && cause.name === 'TimeoutError'
+      const message = isLate
+        ? `The gateway at ${address} did not answer within ${ms / 1000} s.`
+        : `No gateway answers at ${address}. Is it running?`
+      throw new CommandFailure(1, message, { cause })
     }
+  }
+
+  async function askAsAdmin(
+    path: string,
+    request: RequestInit,
+    { ms, accepted = [] }: { ms?: number; accepted?: readonly number[] } = {},
+  ): Promise<unknown> {
+    if (token === undefined) {
+      throw new CommandFailure(
+        1,
+        `${tokenSource} is not set; the admin surface of ${address} takes nobody without it.`,
+      )
+    }
+    const response = await ask(path, { ...request, headers: { authorization: `Bearer ${token}` } }, ms)
+    const body = await bodyOf(response)
+    if (response.ok || accepted.includes(response.status)) return body
+    if (response.status === 401) {
+      throw new CommandFailure(1, `The gateway at ${address} refused the token from ${tokenSource}.`)
+    }
+    throw new CommandFailure(1, sentenceOf(body) ?? `The gateway answered ${response.status} to ${path}.`)
   }
 
   return {
     address,
-    async get(path, query = {}) {
-      if (token === undefined) {
-        throw new CommandFailure(
-          1,
-          `${tokenSource} is not set; the admin surface of ${address} takes nobody without it.`,
-        )
-      }
-      const response = await ask(`${path}${search(query)}`, { authorization: `Bearer ${token}` })
-      const body = await bodyOf(response)
-      if (response.ok) return body
-      if (response.status === 401) {
-        throw new CommandFailure(1, `The gateway at ${address} refused the token from ${tokenSource}.`)
-      }
-      throw new CommandFailure(1, sentenceOf(body) ?? `The gateway answered ${response.status} to ${path}.`)
-    },
+    get: (path, query = {}) => askAsAdmin(`${path}${search(query)}`, {}),
+    post: (path, query = {}, accepted = []) =>
+      askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }),
     async probe(path) {
       const response = await ask(path, {})
       return { status: response.status, body: await bodyOf(response) }
@@ -86,7 +104,7 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function search(query: Readonly<Record<string, string | undefined>>): string {
+function search(query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }

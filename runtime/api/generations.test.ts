@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import type { GenerationRecord, ReloadResult } from '@reveille/engine'
+import { atEnd } from '../../test/at-end.ts'
+import {
+  configuration,
+  gatewayToken,
+  hookToken,
+  type Installation,
+  install,
+} from '../../test/installation.ts'
+import { createGateway } from '../index.ts'
+import type { Page } from '../store/port.ts'
+
+type Item = GenerationRecord & { readonly rolledBack?: true; readonly stands?: true }
+
+const mapping = (text: string) =>
+  `mappings:\n  - { id: bell, match: { path: bell }, action: wake, text: "${text}" }\n`
+
+async function post({ ask }: Installation, path: string) {
+  const { status, body } = await ask(path, { method: 'POST' })
+  return { status, result: body as unknown as ReloadResult }
+}
+
+/** Generation 1 is `one`, 2 `two`; the files say `two`. */
+async function openTwo(t: TestContext) {
+  const installed = await install(t, { 'mappings/bell.yaml': mapping('one') })
+  await installed.write('mappings/bell.yaml', mapping('two'))
+  const reloaded = await post(installed, '/api/reload')
+  const ring = async () => {
+    const { body } = await installed.post('/hooks/bell', {})
+    const event = await installed.read<{ text: string; generation: number }>(`/api/events/${body['eventId']}`)
+    return [event.text, event.generation]
+  }
+  const items = async () => (await installed.read<Page<Item>>('/api/generations')).items
+  return { ...installed, installed, reloaded, ring, items }
+}
+
+test('a reload answers what went live, when asked and not before', async (t) => {
+  const { reloaded, ring, installed } = await openTwo(t)
+  const { status, result } = reloaded
+  assert.deepEqual(
+    [status, result.ok, result.outcome, result.generation, result.changes.mappings.changed],
+    [200, true, 'live', 2, ['bell']],
+  )
+  assert.match(String(result.digest), /^[0-9a-f]{64}$/)
+  assert.ok(result.tookMs >= 0)
+  assert.deepEqual(await ring(), ['two', 2])
+  const again = await post(installed, '/api/reload')
+  assert.deepEqual([again.status, again.result.outcome, again.result.generation], [200, 'unchanged', 2])
+})
+
+test('a refused reload is a conflict, told with file, line, column and hint; it is listed until the files are good', async (t) => {
+  const { installed, write, items, ring } = await openTwo(t)
+  await write('mappings/bell.yaml', 'mappings:\n  - acton: wake\n')
+  const { status, result } = await post(installed, '/api/reload')
+  assert.deepEqual([status, result.ok, result.outcome, result.generation], [409, false, 'rejected', 2])
+  assert.partialDeepStrictEqual(result.diagnostics[0], {
+    severity: 'error',
+    code: 'UNKNOWN_KEY',
+    place: {
+      file: join(installed.folder, 'mappings/bell.yaml'),
+      line: 2,
+      column: 5,
+      text: '  - acton: wake',
+    },
+    hint: 'Did you mean `action`?',
+  })
+  const [refused, live] = await items()
+  assert.partialDeepStrictEqual(refused, { state: 'rejected', stands: true, digest: result.digest })
+  assert.deepEqual(refused?.diagnostics, result.diagnostics)
+  assert.equal(refused?.generation, undefined)
+  assert.partialDeepStrictEqual(live, { state: 'live', generation: 2, mappings: 1 })
+  assert.deepEqual(await ring(), ['two', 2])
+
+  await write('mappings/bell.yaml', mapping('two'))
+  await post(installed, '/api/reload')
+  assert.equal((await items())[0]?.stands, undefined)
+})
+
+test('generations are listed newest first, in pages, and one is shown with the names of its files', async (t) => {
+  const { installed, write, read, ask, folder } = await openTwo(t)
+  await write('mappings/more.yaml', mapping('more').replaceAll('bell', 'more'))
+  await post(installed, '/api/reload')
+  const pages: Item[] = []
+  for (let query = '?limit=2'; query !== ''; ) {
+    const { items, next } = await read<Page<Item>>(`/api/generations${query}`)
+    assert.ok(items.length <= 2)
+    pages.push(...items)
+    query = next === undefined ? '' : `?limit=2&cursor=${next}`
+  }
+  assert.deepEqual(
+    pages.map(({ generation, state }) => [generation, state]),
+    [
+      [3, 'live'],
+      [2, 'retired'],
+      [1, 'retired'],
+    ],
+  )
+  const shown = await read<Item & { files: string[] }>('/api/generations/3')
+  const { files, ...item } = shown
+  assert.deepEqual(item, pages[0])
+  assert.deepEqual(
+    files.toSorted(),
+    ['mappings/bell.yaml', 'mappings/more.yaml', 'reveille.yaml'].map((name) => join(folder, name)),
+  )
+  assert.doesNotMatch((await ask('/api/generations/3')).text, /match:/)
+})
+
+test('a rollback serves again what was kept, and holds until the files change', async (t) => {
+  const { installed, ring, items, write } = await openTwo(t)
+  const { status, result } = await post(installed, '/api/generations/1/rollback')
+  assert.deepEqual([status, result.outcome, result.generation], [200, 'live', 1])
+  assert.deepEqual(await ring(), ['one', 1])
+  assert.deepEqual(
+    (await items()).map(({ generation, state, rolledBack }) => [generation, state, rolledBack]),
+    [
+      [1, 'live', true],
+      [2, 'retired', undefined],
+    ],
+  )
+  const held = await post(installed, '/api/reload')
+  assert.deepEqual([held.status, held.result.outcome], [200, 'unchanged'])
+  assert.deepEqual(await ring(), ['one', 1])
+  await write('mappings/bell.yaml', mapping('three'))
+  const forward = await post(installed, '/api/reload')
+  assert.equal(forward.result.generation, 3)
+  assert.deepEqual(await ring(), ['three', 3])
+  assert.ok((await items()).every(({ rolledBack }) => rolledBack === undefined))
+})
+
+test('a watched file goes forward after a rollback', async (t) => {
+  const installed = await install(t, { 'mappings/bell.yaml': mapping('one') }, { watch: true })
+  const { write, line } = installed
+  const live = (generation: number) =>
+    line('snapshot-swapped', (told) => told['generation'] === generation && told['rolledBack'] === undefined)
+  await write('mappings/bell.yaml', mapping('two'))
+  await live(2)
+  assert.equal((await post(installed, '/api/generations/1/rollback')).status, 200)
+  assert.equal((await line('snapshot-swapped', (told) => told['rolledBack'] === true))['generation'], 1)
+  await write('mappings/bell.yaml', mapping('three'))
+  await live(3)
+})
+
+test('the rollback and the numbers survive a restart', async (t) => {
+  const { installed, gateway, folder, write } = await openTwo(t)
+  await post(installed, '/api/generations/1/rollback')
+  await gateway.close({ graceMs: 0 })
+
+  const open = async () => {
+    const next = await createGateway({
+      configFile: join(folder, 'reveille.yaml'),
+      env: {},
+      watch: false,
+      logStream: { write() {} },
+    })
+    atEnd(t, () => next.close({ graceMs: 0 }))
+    return next
+  }
+  const second = await open()
+  assert.equal(second.current().generation, 1)
+  const { diagnostics } = await second.reload()
+  assert.equal(diagnostics[0]?.code, 'ROLLED_BACK')
+  await second.close({ graceMs: 0 })
+
+  await write('mappings/bell.yaml', mapping('three'))
+  const third = await open()
+  assert.equal(third.current().generation, 3)
+})
+
+test('a generation that is not kept is not found, and those that are are named', async (t) => {
+  const { ask } = await openTwo(t)
+  const cases: [string, RegExp][] = [
+    ['7', /^Generation 7 is not kept; kept are 2, 1\.$/],
+    ['0', /^Generation 0 is not kept/],
+    ['-1', /^A generation is a number/],
+    ['one', /^A generation is a number/],
+    ['1e0', /^A generation is a number/],
+    ['99999999999999999999', /^A generation is a number/],
+  ]
+  for (const [number, expected] of cases) {
+    for (const [path, method] of [
+      [`/api/generations/${number}`, 'GET'],
+      [`/api/generations/${number}/rollback`, 'POST'],
+    ] as const) {
+      const { status, body } = await ask(path, { method })
+      assert.deepEqual([status, body['code']], [404, 'NOT_FOUND'], path)
+      assert.match(String(body['error']), expected)
+    }
+  }
+})
+
+test('a body is not looked at, whatever it is', async (t) => {
+  const { ask } = await openTwo(t)
+  const bodies: [string | undefined, string][] = [
+    ['application/json', ''],
+    ['application/json', '{'],
+    ['text/plain', 'x'.repeat(2_000_000)],
+    ['application/x-www-form-urlencoded', 'a=b'],
+    ['nonsense', 'x'],
+  ]
+  for (const [type, payload] of bodies) {
+    const headers = { authorization: `Bearer ${gatewayToken}`, ...(type && { 'content-type': type }) }
+    const { status, text } = await ask('/api/reload', { method: 'POST', headers, payload })
+    assert.equal(status, 200, `${type}: ${text}`)
+  }
+})
+
+test('a query that means nothing is refused, and nothing is reloaded', async (t) => {
+  const { ask, write, gateway } = await openTwo(t)
+  await write('mappings/bell.yaml', mapping('three'))
+  for (const [path, pointer] of [
+    ['/api/reload?limit=5', '/limit'],
+    ['/api/reload?dryRun=perhaps', '/dryRun'],
+    ['/api/reload?dryRun=true&limit=0', '/limit'],
+    ['/api/reload?force=true', '/force'],
+  ]) {
+    const { status, body } = await ask(String(path), { method: 'POST' })
+    assert.deepEqual([status, body['code']], [400, 'INVALID_FIELD'], path)
+    assert.equal((body['details'] as { pointer: string }[])[0]?.pointer, pointer)
+  }
+  for (const cursor of ['nonsense', '0-1']) {
+    assert.equal((await ask(`/api/generations?cursor=${cursor}`)).status, 400)
+  }
+  assert.equal(gateway.current().generation, 2)
+})
+
+test('a gateway that drains reloads nothing', async (t) => {
+  const { gateway, ask } = await openTwo(t)
+  const closing = gateway.close()
+  const asked = ['/api/reload', '/api/generations/1/rollback'].map(async (path) => {
+    const { status, body } = await ask(path, { method: 'POST' })
+    assert.deepEqual([status, body['code']], [503, 'DRAINING'])
+  })
+  await Promise.all([closing, ...asked])
+})
+
+test('no secret is in the archive: not from .env, a reference, or a line that was refused', async (t) => {
+  const installed = await install(t, {
+    '.env': 'PROMPT=env-canary-0123456789\n',
+    secret: 'file-canary-0123456789\n',
+    'reveille.yaml': configuration
+      .replace(`token: ${hookToken}`, `token: [${hookToken}, "\${file:secret}"]`)
+      .replace('agents: {', 'agents: { defaults: { systemPrompt: "${PROMPT}" },'),
+    'mappings/bell.yaml': mapping('one'),
+  })
+  const { agents, hooks } = installed.gateway.current().snapshot.settings
+  assert.match(`${agents.defaults.systemPrompt} ${hooks.tokens}`, /env-canary.*file-canary/)
+  const { folder, write } = installed
+  const broken = [
+    `${configuration}channels: { slack: { botToken: inline-canary-0123456789 }\n`,
+    `${configuration}slack:\n  botToken: inline-canary-0123456789\n`,
+    'hooks:\n  token: inline-canary-0123456789\n  tokn: inline-canary-0123456789\n',
+  ]
+  for (const text of broken) {
+    await write('reveille.yaml', text)
+    assert.equal((await post(installed, '/api/reload')).status, 409)
+  }
+  await installed.gateway.close({ graceMs: 0 })
+  const archive = join(folder, 'data', 'generations')
+  const names = await readdir(archive, { recursive: true, withFileTypes: true })
+  const texts = await Promise.all(
+    names
+      .filter((each) => each.isFile())
+      .map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')),
+  )
+  assert.ok(texts.length >= 5)
+  for (const text of texts) assert.doesNotMatch(text, /canary/)
+})

@@ -1,0 +1,141 @@
+/** Owns the routes that tell of generations, reload the files, and go back to a generation that is kept. */
+
+import type { GenerationRecord, Reloader, ReloadResult } from '@reveille/engine'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DiskArchive } from '../generations/index.ts'
+import { doable, readable } from './address.ts'
+import { refuse } from './refusal.ts'
+
+export interface GenerationsOptions {
+  readonly reloader: Pick<Reloader, 'reload' | 'rollback' | 'subscribe'>
+  readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
+  readonly isDraining: () => boolean
+  /** What a reload would change, held against the last stored requests; nothing goes live. */
+  readonly dryRun?: (limit: number) => Promise<object>
+}
+
+/** How many stored requests a dry run looks at when nobody says. */
+const usualRequests = 100
+const mostRequests = 10_000
+/** More than an archive keeps. */
+const usualPage = 50
+
+interface ReloadQuery {
+  readonly dryRun?: boolean
+  readonly limit?: number
+}
+
+export function registerGenerations(api: FastifyInstance, options: GenerationsOptions): void {
+  const { reloader, archive, isDraining, dryRun } = options
+  /** The files as they are now say what was refused; a refusal from before the last good look is past. */
+  let stands = false
+  reloader.subscribe(({ type }) => {
+    if (type === 'candidate-rejected') stands = true
+    else if (type === 'snapshot-swapped' || type === 'content-unchanged') stands = false
+  })
+
+  function itemsOf(): readonly object[] {
+    const records = archive.list()
+    const held = archive.rollback() !== undefined
+    const newestRefused = records.find(({ state }) => state === 'rejected')
+    return records.map((record) => ({
+      ...record,
+      ...(held && record.state === 'live' && { rolledBack: true }),
+      ...(stands && record === newestRefused && { stands: true }),
+    }))
+  }
+
+  readable(api, '/generations', pageQuery, async (request, reply) => {
+    const { limit = usualPage, cursor } = request.query as { limit?: number; cursor?: string }
+    const records = archive.list()
+    const start = cursor === undefined ? 0 : records.findIndex((record) => cursorOf(record) === cursor) + 1
+    if (cursor !== undefined && start === 0) return refuseCursor(reply)
+    const last = records[start + limit - 1]
+    const next = last && start + limit < records.length ? { next: cursorOf(last) } : {}
+    return { items: itemsOf().slice(start, start + limit), ...next }
+  })
+
+  readable(api, '/generations/:number', {}, async (request, reply) => {
+    const number = numberOf(request)
+    const record = archive.list().findIndex(({ generation }) => generation === number)
+    const files = number === undefined ? undefined : await archive.filesOf(number)
+    if (record < 0 || files === undefined) return missing(reply, request)
+    return { ...itemsOf()[record], files }
+  })
+
+  doable(api, '/reload', reloadQuery, async (request, reply) => {
+    const { dryRun: isDry = false, limit } = request.query as ReloadQuery
+    if (limit !== undefined && !isDry) return refuseLimit(reply)
+    if (isDraining()) return refuse(reply, 'DRAINING')
+    if (!isDry) return answer(reply, await reloader.reload())
+    if (dryRun === undefined)
+      return refuse(reply, 'NOT_FOUND', { sentence: 'This gateway does no dry runs.' })
+    return dryRun(limit ?? usualRequests)
+  })
+
+  doable(api, '/generations/:number/rollback', {}, async (request, reply) => {
+    const number = numberOf(request)
+    if (isDraining()) return refuse(reply, 'DRAINING')
+    if (number === undefined) return missing(reply, request)
+    const result = await reloader.rollback(number)
+    if (hasCode(result, 'GENERATION_NOT_KEPT')) return missing(reply, request)
+    // Whoever is told that the gateway went back may pull the plug.
+    await archive.saved()
+    return answer(reply, result)
+  })
+
+  function missing(reply: FastifyReply, { params }: FastifyRequest): FastifyReply {
+    const numbers = archive.list().flatMap(({ generation }) => generation ?? [])
+    const { number } = params as { number: string }
+    const asked = /^\d{1,15}$/.test(number) ? `Generation ${number} is not kept` : 'A generation is a number'
+    return refuse(reply, 'NOT_FOUND', { sentence: `${asked}; kept are ${numbers.join(', ')}.` })
+  }
+}
+
+/** The same for everyone who asks; a refused candidate is a conflict with what the files say, and the body tells which. */
+function answer(reply: FastifyReply, result: ReloadResult): FastifyReply {
+  if (hasCode(result, 'RELOADER_CLOSED')) return refuse(reply, 'DRAINING')
+  return reply.code(result.ok ? 200 : 409).send(result)
+}
+
+function hasCode(result: ReloadResult, code: string): boolean {
+  return !result.ok && result.diagnostics.some((diagnostic) => diagnostic.code === code)
+}
+
+function numberOf({ params }: FastifyRequest): number | undefined {
+  const { number } = params as { number: string }
+  return /^\d{1,15}$/.test(number) ? Number(number) : undefined
+}
+
+/** Records have no ids; what is new stands in front, so that a cursor stays where it was. */
+function cursorOf({ generation, digest = '', at }: GenerationRecord): string {
+  return `${at}-${generation ?? digest.slice(0, 12)}`
+}
+
+const pageQuery = query({
+  limit: { type: 'integer', minimum: 1, maximum: 500 },
+  cursor: { type: 'string', minLength: 1, maxLength: 200 },
+})
+
+const reloadQuery = query({
+  dryRun: { type: 'boolean' },
+  limit: { type: 'integer', minimum: 1, maximum: mostRequests },
+})
+
+function query(properties: Readonly<Record<string, object>>) {
+  return { schema: { querystring: { type: 'object', properties, additionalProperties: false } } }
+}
+
+function refuseCursor(reply: FastifyReply): FastifyReply {
+  return refuse(reply, 'INVALID_FIELD', {
+    sentence: 'The cursor is none that a page of this list answered.',
+    details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
+  })
+}
+
+function refuseLimit(reply: FastifyReply): FastifyReply {
+  return refuse(reply, 'INVALID_FIELD', {
+    sentence: 'The query holds something that this address does not take.',
+    details: [{ pointer: '/limit', message: 'is for a dry run: add dryRun=true' }],
+  })
+}

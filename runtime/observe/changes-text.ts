@@ -1,0 +1,42 @@
+/** Owns how it is said what is different between two generations: in one line, by names, never with a value. */
+
+import type { Changes, Difference } from '@reveille/engine'
+
+/** Of a list; the rest is counted. */
+const shownNames = 3
+/** Settings are what an admin looks for. */
+const shownSettings = 8
+
+/** `+2 mappings, 1 changed (pr-opened); settings: hooks.token; restart needed for gateway.port`; empty for none. */
+export function changesText({ mappings, endpoints, transforms, settings, restart }: Changes): string {
+  return [
+    differenceText('mapping', mappings, mappings.reordered),
+    differenceText('endpoint', endpoints),
+    differenceText('transform', transforms),
+    settings.length === 0 ? '' : `settings: ${namesText(settings, shownSettings)}`,
+    restart.length === 0 ? '' : `restart needed for ${namesText(restart, shownSettings)}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+/** The first part has the noun: `1 mapping changed (a), 1 removed (b)`. */
+function differenceText(noun: string, { added, changed, removed }: Difference, reordered = false): string {
+  const parts: string[] = []
+  const nounOnce = (count: number) => (parts.length > 0 ? '' : ` ${noun}${count === 1 ? '' : 's'}`)
+  const add = (names: readonly string[], sign: string, verb: string) => {
+    if (names.length === 0) return
+    parts.push(`${sign}${names.length}${nounOnce(names.length)}${verb} (${namesText(names, shownNames)})`)
+  }
+  add(added, '+', '')
+  add(changed, '', ' changed')
+  add(removed, '', ' removed')
+  if (reordered) parts.push(parts.length > 0 ? 'reordered' : `${noun}s reordered`)
+  return parts.join(', ')
+}
+
+function namesText(names: readonly string[], shown: number): string {
+  const more = names.length - shown
+  // One more takes no more room than saying so.
+  return more <= 1 ? names.join(', ') : `${names.slice(0, shown).join(', ')}, ${more} more`
+}
