@@ -6,7 +6,7 @@ import { nextTurn } from '../resolve/turn.ts'
 export type Work<Result> = Generator<void, Result, void>
 
 /** How long the event loop is held at a time, in milliseconds; what others ask for is to fit in beside it. */
-const sliceMs = 5
+const sliceMs = 4
 
 /** Runs to the end without a pause. */
 export function finish<Result>(work: Work<Result>): Result {
