@@ -14,7 +14,7 @@ import { loadMappingFiles } from './mapping/mapping-files.ts'
 import { createPayloadSchemas } from './mapping/payload-schema.ts'
 import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
-import { createLoads, type Memory } from './memory.ts'
+import { createRecollections, type Memory } from './memory.ts'
 import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules, unusedModules } from './rules.ts'
@@ -41,12 +41,12 @@ export interface Loader {
 }
 
 export function createLoader(options: LoadOptions): Loader {
-  const loads = createLoads()
+  const begin = createRecollections()
   return {
     async load() {
-      const memory = loads.begin()
+      const { memory, end } = begin()
       const loaded = await loadWith(options, memory)
-      loads.end(memory, loaded.ok)
+      end(loaded.ok)
       return loaded
     },
   }
@@ -117,9 +117,12 @@ async function loadMain(
     findings.add({ severity: 'error', ...emptyConfiguration, place: startOf(file) })
     return undefined
   }
-  const holdsSecrets = (path: Path) => !(path[0] === 'hooks' && path[1] === 'mappings')
   const written = { kind: 'configuration', file, text, holdsSecrets } as const
   return checkFile<ConfigurationValue>(configurationShape, written, reading, findings)
+}
+
+function holdsSecrets(path: Path): boolean {
+  return !(path[0] === 'hooks' && path[1] === 'mappings')
 }
 
 const emptyConfiguration = {

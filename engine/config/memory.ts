@@ -48,29 +48,29 @@ export interface Memory {
   keep<Tree extends object>(kind: string, name: string | undefined, tree: Tree): Tree
 }
 
-export interface Loads {
-  /** For one load. */
-  begin(): Memory
-  /** Of the load with this memory, once it is over. */
-  end(memory: Memory, isGood: boolean): void
+/** One load's memory, until it ends. */
+export interface Recollection {
+  readonly memory: Memory
+  /** From now on, this load is one of the earlier ones, and recalls none itself. */
+  end(isGood: boolean): void
 }
 
-export function createLoads(): Loads {
-  const notesOf = new WeakMap<Memory, Notes>()
+/** Answers what begins a load. */
+export function createRecollections(): () => Recollection {
   let last: Notes | undefined
   let good: Notes | undefined
-  return {
-    begin() {
-      const earlier = [...new Set([last, good])].filter((notes) => notes !== undefined)
-      const notes: Notes = { texts: new Map(), made: new Map() }
-      const memory = createMemory(notes, earlier)
-      notesOf.set(memory, notes)
-      return memory
-    },
-    end(memory, isGood) {
-      last = notesOf.get(memory)
-      if (isGood) good = last
-    },
+  return () => {
+    const earlier = [...new Set([last, good])].filter((notes) => notes !== undefined)
+    const notes: Notes = { texts: new Map(), made: new Map() }
+    return {
+      memory: createMemory(notes, earlier),
+      end(isGood) {
+        last = notes
+        if (isGood) good = notes
+        // Whatever still holds this memory must not hold all those before it.
+        earlier.length = 0
+      },
+    }
   }
 }
 

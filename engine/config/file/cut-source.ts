@@ -1,5 +1,6 @@
 /** Owns a file that is parsed in pieces: pieces that an earlier version of it had are taken over. */
 
+import { detached } from '../detached.ts'
 import type { Path } from '../path.ts'
 import type { Span } from '../secret.ts'
 import { backgroundMs, takeTurn } from '../turn.ts'
@@ -73,7 +74,7 @@ export async function parseCutText(
     await takeTurn(backgroundMs)
     const own = text.slice(stretch.start, stretch.end)
     // A copy: a slice would keep the whole text of its version.
-    const piece = take(own) ?? (await parsePiece(Buffer.from(own).toString(), key))
+    const piece = take(own) ?? (await parsePiece(detached(own), key))
     if (!piece) return undefined
     const leaf = { ...stretch, piece, above }
     leaves.push(leaf)

@@ -169,13 +169,18 @@ export function createReading(file: string, env: Environment, files: Files, memo
     sources() {
       // Somebody may have named one of them as a body too.
       for (const path of secretFiles) sources.delete(path)
-      return sources
+      return new Map([...sources].sort(byName))
     },
     digest() {
-      const entries = [...seen].sort(([one], [other]) => (one < other ? -1 : 1))
+      const entries = [...seen].sort(byName)
       return createHash('sha256').update(JSON.stringify(entries)).digest('hex')
     },
   }
+}
+
+/** By code units, not by locale. */
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1
 }
 
 function own(environment: Environment, name: string): string | undefined {

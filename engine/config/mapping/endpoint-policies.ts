@@ -8,6 +8,11 @@ import type { Memory } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 
+/** Whether a path of a mapping file leads to policies, which is where such a file holds secrets. */
+export function holdsPolicies(path: Path): boolean {
+  return path[0] === 'endpoints'
+}
+
 /** The policies of one file. */
 export interface PolicySet {
   readonly source: Source

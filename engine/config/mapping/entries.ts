@@ -1,6 +1,7 @@
 /** Owns mapping entries: from the items of `mappings:` lists to entries whose other names are folded into one. */
 
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
+import { detached } from '../detached.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { otherNames } from '../fields.ts'
 import type { Reading } from '../file/reading.ts'
@@ -93,7 +94,7 @@ function foldItem(item: Item, id: string, schema: PayloadSchema | undefined, mem
   const { value, source, stages, isAdjusted } = item
   // Only an id of its own: under another's, two entries could share one value.
   const name = value.id === undefined ? undefined : `${source.file} ${id}`
-  const fold = () => memory.keep('mapping', name, foldNames(value, schema))
+  const fold = () => memory.keep('mapping', name, foldNames(ownTexts(source, value), schema))
   const folded = isAdjusted ? fold() : remember(stages, 'folded', [schema?.value], fold)
   if (name !== undefined) memory.note('mapping', name, folded)
   return folded
@@ -114,6 +115,11 @@ function duplicateId(id: string, { path, value }: Item, other: Item): Finding {
     message: `The id \`${id}\` is already that of the mapping at ${other.source.name}:${place.line}:${place.column}`,
     hint: 'Every mapping has an id of its own.',
   }
+}
+
+/** Pieces are short texts of their own; of a file that was not cut, one kept entry would keep the whole version. */
+export function ownTexts<Tree>({ isCut }: Source, tree: Tree): Tree {
+  return isCut ? tree : detached(tree)
 }
 
 function createEntry(

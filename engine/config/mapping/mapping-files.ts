@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
-import { type CheckedFile, checkSource, parseFile, readText, startOf } from '../file/checked-file.ts'
+import { type CheckedFile, checkSource, parseFile, startOf, unreadable } from '../file/checked-file.ts'
 import { inParallel } from '../file/in-parallel.ts'
 import { namedFile } from '../file/named-file.ts'
 import { ReadError, type Reading } from '../file/reading.ts'
@@ -10,6 +10,7 @@ import type { Parsed, Source } from '../file/source.ts'
 import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
+import { holdsPolicies } from './endpoint-policies.ts'
 
 const key = ['hooks', 'mappingsDir']
 
@@ -22,11 +23,7 @@ export async function loadMappingFiles(
 ): Promise<CheckedFile<MappingFileValue>[]> {
   if (!main || !findings.isSound(main.source, key)) return []
   const names = (await listFiles(main, reading, findings)).filter((file) => file !== mainFile)
-  const texts = await inParallel(names, async (file) => ({
-    file,
-    text: await readText(file, reading, findings),
-  }))
-  const files = await parseFiles(main.source, texts.filter(isRead), reading)
+  const files = await parseFiles(main.source, await readTexts(names, reading, findings), reading)
   const checked: CheckedFile<MappingFileValue>[] = []
   for (const { file, text, parsed } of files) {
     if (text.trim() === '') findings.add({ severity: 'warning', ...emptyMappingFile, place: startOf(file) })
@@ -44,8 +41,21 @@ interface TextFile {
   readonly text: string
 }
 
-function isRead(file: { readonly file: string; readonly text: string | undefined }): file is TextFile {
-  return file.text !== undefined
+async function readTexts(
+  files: readonly string[],
+  reading: Reading,
+  findings: Findings,
+): Promise<TextFile[]> {
+  const read = await inParallel(files, (file) =>
+    reading.readText(file).catch((error: unknown) => ({ error })),
+  )
+  // Whichever came first, they are told in their order.
+  return read.flatMap((text, index) => {
+    const file = files[index] ?? ''
+    if (typeof text === 'string') return { file, text }
+    findings.add(unreadable(file, text.error))
+    return []
+  })
 }
 
 type ParsedFile = TextFile & { readonly parsed: Parsed }
@@ -70,11 +80,14 @@ async function parseFiles(main: Source, texts: readonly TextFile[], reading: Rea
   return kept
 
   async function parse({ file, text }: TextFile): Promise<ParsedFile> {
-    const holdsSecrets = (path: Path) => path[0] === 'endpoints'
     return {
       file,
       text,
-      parsed: await parseFile(mappingFileShape, { kind: 'mappings', file, text, holdsSecrets }, reading),
+      parsed: await parseFile(
+        mappingFileShape,
+        { kind: 'mappings', file, text, holdsSecrets: holdsPolicies },
+        reading,
+      ),
     }
   }
 }

@@ -10,6 +10,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import { type MappingFileValue, mappingFileShape } from '../schema/mapping-schema.ts'
 import type { PresetUse } from '../schema/preset-schema.ts'
 import type { Finding } from '../schema/violation.ts'
+import { holdsPolicies } from './endpoint-policies.ts'
 
 export interface PresetFile {
   readonly use: PresetUse
@@ -101,7 +102,12 @@ async function readPreset(
   reading.watch(file)
   const text = await readText(file, reading, findings)
   if (text === undefined) return undefined
-  const holdsSecrets = (path: Path) => path[0] === 'endpoints'
-  const shipped = { kind: 'mappings', file, calledFile: `preset ${name}`, text, holdsSecrets } as const
+  const shipped = {
+    kind: 'mappings',
+    file,
+    calledFile: `preset ${name}`,
+    text,
+    holdsSecrets: holdsPolicies,
+  } as const
   return checkFile<MappingFileValue>(mappingFileShape, shipped, reading, findings)
 }

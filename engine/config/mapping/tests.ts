@@ -12,7 +12,7 @@ import type { Finding } from '../schema/violation.ts'
 import { isTime } from '../time.ts'
 import { backgroundMs, takeTurn } from '../turn.ts'
 import { checkEndpointName } from './endpoint-name.ts'
-import type { Item } from './entries.ts'
+import { type Item, ownTexts } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'
 
 /** Tests of the items that are sound, in order; everything else is reported. */
@@ -121,7 +121,8 @@ function createTest(item: Item<TestValue>, bodyText: string | undefined, memory:
 function foldTest(item: Item<TestValue>, bodyText: string | undefined, memory: Memory): TestSource {
   const { value, source, stages, isAdjusted } = item
   const name = value.name === undefined ? undefined : `${source.file} ${value.name}`
-  const fold = () => memory.keep<TestSource>('test', name, testOf(item, bodyText))
+  const fold = () =>
+    memory.keep<TestSource>('test', name, testOf({ ...item, value: ownTexts(source, value) }, bodyText))
   // A test without a name is called by its position.
   const folded = isAdjusted ? fold() : remember(stages, 'folded test', [bodyText, nameOf(item)], fold)
   if (name !== undefined) memory.note('test', name, folded)

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict'
+import { rename, rm } from 'node:fs/promises'
+import test, { type TestContext } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { watchTurns } from '../resolve/watch-turns.ts'
+import type { Configuration, Loaded } from './configuration.ts'
+import { createLoader, type Loader, loadConfiguration } from './load.ts'
+import { createRandom, editText, type Random, sampleFiles } from './sample-edits.ts'
+import { createSampleFolder, type SampleFolder } from './sample-folder.ts'
+
+async function setUp(context: TestContext, files: Readonly<Record<string, string>>, env = {}) {
+  const folder = await createSampleFolder(context, files)
+  const options = { file: folder.at('reveille.yaml'), env, presets: folder.at('presets') }
+  return { folder, options, loader: createLoader(options) }
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+async function good(loader: Loader): Promise<Configuration> {
+  const loaded = await loader.load()
+  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
+  return loaded.configuration
+}
+
+/** By id. */
+async function valuesOf(loader: Loader): Promise<Record<string, unknown>> {
+  const { mappings } = await good(loader)
+  return Object.fromEntries(mappings.map(({ id, value }) => [id, value]))
+}
+
+const three = `mappings:
+  - id: a
+    message: one
+  - id: b
+    message: two
+    schema: { type: object }
+  - id: c
+    message: three
+tests:
+  - name: t
+    request: { endpoint: x, body: { n: 1 } }
+    expect: { outcome: ignored }
+`
+
+test('an entry that did not change is the same object, wherever its lines moved', async (context) => {
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const before = await good(loader)
+  await folder.write(
+    'mappings/m.yaml',
+    `# new\n\n${three.replace('one', 'one!').replaceAll('\n  -', '\n\n  -')}`,
+  )
+  const after = await good(loader)
+  const [a, b, c] = before.mappings
+  const [newA, newB, newC] = after.mappings
+  assert.notEqual(newA?.value, a?.value)
+  assert.equal(newA?.value.message, 'one!')
+  assert.equal(newB?.value, b?.value)
+  assert.equal(newC?.value, c?.value)
+  assert.equal(after.tests[0]?.value, before.tests[0]?.value)
+  assert.notEqual(newB, b)
+  assert.deepEqual([b?.label, newB?.label], ['mappings/m.yaml:4:5', 'mappings/m.yaml:8:5'])
+  assert.deepEqual([b?.locate(['message']).line, newB?.locate(['message']).line], [5, 9])
+})
+
+test('an entry whose words are the same is the same object, however they are written', async (context) => {
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const before = await valuesOf(loader)
+  await folder.write('mappings/m.yaml', three.replace('message: two', '# why\n    message: "two"'))
+  assert.equal((await valuesOf(loader))['b'], before['b'])
+})
+
+for (const [how, text] of Object.entries({
+  'with anchors': three.replace('one', '&x one').replace('three', '*x'),
+  'as JSON': JSON.stringify(
+    {
+      mappings: [
+        { id: 'a', message: 'x' },
+        { id: 'b', message: 'y' },
+      ],
+    },
+    null,
+    2,
+  ),
+})) {
+  test(`a file that is written ${how} keeps the entries that did not change`, async (context) => {
+    const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
+    const before = await valuesOf(loader)
+    await folder.write(
+      'mappings/m.yaml',
+      text.replace(/one|x"/, (found) => `new ${found}`),
+    )
+    const after = await valuesOf(loader)
+    assert.notEqual(after['a'], before['a'])
+    assert.equal(after['b'], before['b'])
+  })
+}
+
+test('two entries of one text are two objects', async (context) => {
+  const item = '  - message: x\n'
+  const { folder, loader } = await setUp(context, {
+    'reveille.yaml': '{}\n',
+    'mappings/m.yaml': `mappings:\n${item}${item}`,
+  })
+  const [a, b] = (await good(loader)).mappings
+  assert.notEqual(a?.value, b?.value)
+  await folder.write('mappings/m.yaml', `mappings:\n${item}${item}${item}`)
+  const [x, y, z] = (await good(loader)).mappings
+  assert.deepEqual([x?.value === a?.value, y?.value === b?.value], [true, true])
+  assert.equal(new Set([x?.value, y?.value, z?.value]).size, 3)
+})
+
+test('an edit that is taken back brings back the objects that were live before it', async (context) => {
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const before = await valuesOf(loader)
+  for (const bad of [three.replace('message: two', 'mesage: two'), 'mappings: [\n', 'mappings:\n  - "\n']) {
+    await folder.write('mappings/m.yaml', bad)
+    assert.equal((await loader.load()).ok, false)
+  }
+  await folder.write('reveille.yaml', 'hooks: [\n')
+  assert.equal((await loader.load()).ok, false)
+  await folder.write('reveille.yaml', '{}\n')
+  await folder.write('mappings/m.yaml', three)
+  const after = await valuesOf(loader)
+  for (const id of ['a', 'b', 'c']) assert.equal(after[id], before[id])
+})
+
+test('a payload schema in a file stays the same object, and is another once it says something else', async (context) => {
+  const { folder, loader } = await setUp(context, {
+    'reveille.yaml': '{}\n',
+    'mappings/m.yaml': 'mappings:\n  - { id: a, message: x, schema: s.json }\n',
+    'mappings/s.json': '{ "type": "object" }',
+  })
+  const [before] = (await good(loader)).mappings
+  await folder.write('mappings/s.json', '{\n"type": "object" }')
+  assert.equal((await good(loader)).mappings[0]?.value, before?.value)
+  await folder.write('mappings/s.json', '{ "type": "array" }')
+  const [after] = (await good(loader)).mappings
+  assert.deepEqual(after?.value.schema, { type: 'array' })
+})
+
+test('policies and adjusted presets keep their objects too', async (context) => {
+  const { folder, loader } = await setUp(context, {
+    'reveille.yaml':
+      'channels: { terminal: {} }\nhooks:\n  presets: [{ name: p, channel: terminal }]\n  endpoints: { x: { maxBodyBytes: 5 } }\n',
+    'presets/p.yaml': 'mappings:\n  - id: p\n    message: x\n',
+  })
+  const before = await good(loader)
+  await folder.write('mappings/new.yaml', 'endpoints: { y: { maxBodyBytes: 6 } }\n')
+  const after = await good(loader)
+  assert.equal(after.mappings[0]?.value, before.mappings[0]?.value)
+  assert.equal(after.mappings[0]?.value.channel, 'terminal')
+  assert.equal(after.endpoints['x'], before.endpoints['x'])
+  assert.deepEqual(Object.keys(after.endpoints), ['y', 'x'])
+})
+
+test('bytes decide: an edit that keeps time and length is seen', async (context) => {
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const { digest } = await good(loader)
+  await folder.write('mappings/m.yaml', three.replace('one', 'uno'))
+  const after = await good(loader)
+  assert.equal(after.mappings[0]?.value.message, 'uno')
+  assert.notEqual(after.digest, digest)
+})
+
+test('what a warning says is said again as long as it holds', async (context) => {
+  const text = 'mappings:\n  - id: a\n    message: x\n    text: y\n'
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': text })
+  const first = await good(loader)
+  assert.deepEqual((await good(loader)).warnings, first.warnings)
+  await folder.write('mappings/m.yaml', text.replace('mappings:\n', 'mappings:\n  - message: z\n'))
+  const [warning] = (await good(loader)).warnings
+  assert.equal(warning?.place?.line, 5)
+  assert.match(warning?.message ?? '', /mappings\[1\]\.text/)
+})
+
+test('a reference is resolved anew though its file did not change', async (context) => {
+  const env: Record<string, string> = { SIZE: '5' }
+  const text = 'hooks: { endpoints: { x: { maxBodyBytes: "${SIZE}" } } }\n'
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': text }, env)
+  assert.equal((await good(loader)).endpoints['x']?.maxBodyBytes, 5)
+  env['SIZE'] = '6'
+  assert.equal((await good(loader)).endpoints['x']?.maxBodyBytes, 6)
+  delete env['SIZE']
+  assert.equal((await loader.load()).ok, false)
+  await folder.write('.env', 'SIZE=7\n')
+  assert.equal((await good(loader)).endpoints['x']?.maxBodyBytes, 7)
+})
+
+/** Everything that an answer says, the places of every entry included. */
+function told(loaded: Loaded): unknown {
+  if (!loaded.ok) return { ...loaded, watched: loaded.watched.toSorted() }
+  const { locate, mappings, disabled, tests, sources, watched, ...rest } = loaded.configuration
+  const entry = ({
+    value,
+    label,
+    origin,
+    locate,
+    ...more
+  }: (typeof mappings)[number] | (typeof tests)[number]) => ({
+    ...more,
+    value,
+    label,
+    origin,
+    places: [
+      [],
+      ['id'],
+      ['message'],
+      ['match', 'path'],
+      ['schema', 'type'],
+      ['request', 'body'],
+      ['nope', 1],
+    ].map((path) => [locate(path), locate(path, 1)]),
+  })
+  return {
+    ...rest,
+    hooks: locate(['hooks', 'mappings', 0]),
+    mappings: mappings.map(entry),
+    disabled: disabled.map(entry),
+    tests: tests.map(entry),
+    sources: [...sources],
+    watched: watched.toSorted(),
+  }
+}
+
+/** One thing that somebody might do; the answer undoes it. */
+async function change(
+  random: Random,
+  folder: SampleFolder,
+  texts: Map<string, string>,
+  env: Record<string, string>,
+): Promise<() => Promise<unknown>> {
+  const [name = '', text = ''] = random.pick([...texts])
+  const [size] = [env['SIZE']]
+  switch (random.below(12)) {
+    case 0:
+      env['SIZE'] = random.pick(['5', '6', 'many'])
+      return async () => Object.assign(env, { SIZE: size })
+    case 1: {
+      await rename(folder.at(name), folder.at('moved'))
+      return () => rename(folder.at('moved'), folder.at(name))
+    }
+    case 2: {
+      const added = random.pick(['mappings/new.yaml', 'mappings/0.yaml', 'mappings/d/new.json'])
+      await folder.write(added, random.pick([...texts.values()]))
+      return () => rm(folder.at(added))
+    }
+    default: {
+      let edited = text
+      for (let edits = 1 + random.below(3); edits > 0; edits--) edited = editText(random, edited)
+      await folder.write(name, edited)
+      texts.set(name, edited)
+      return async () => {
+        await folder.write(name, text)
+        texts.set(name, text)
+      }
+    }
+  }
+}
+
+test('whatever is edited, a loader answers what a first load would', async (context) => {
+  const [seed, rounds] = [20_260_101, 50]
+  const random = createRandom(seed)
+  const env: Record<string, string> = { SIZE: '5' }
+  const { folder, options, loader } = await setUp(context, sampleFiles, env)
+  const texts = new Map(Object.entries(sampleFiles))
+  const outcomes = { good: 0, bad: 0 }
+  for (let round = 0; round < rounds; round++) {
+    const undo = await change(random, folder, texts, env)
+    const kept = await loader.load()
+    assert.deepEqual(told(kept), told(await loadConfiguration(options)), `seed ${seed}, round ${round}`)
+    outcomes[kept.ok ? 'good' : 'bad']++
+    // What is wrong is mended, so that mistakes do not pile up.
+    if (!kept.ok || random.chance(0.3)) await undo()
+  }
+  assert.ok(outcomes.good > rounds / 5 && outcomes.bad > rounds / 5, JSON.stringify(outcomes))
+})
+
+test('what no load of the last ones holds is forgotten', async (context) => {
+  const { folder, loader } = await setUp(context, { 'reveille.yaml': '{}\n', 'mappings/m.yaml': three })
+  const old = await firstValue(loader)
+  for (const word of ['uno', 'due']) {
+    await folder.write('mappings/m.yaml', three.replace('one', word))
+    await good(loader)
+  }
+  collectGarbage()
+  assert.equal(old.deref(), undefined)
+})
+
+test('a megabyte of mappings holds nobody up, neither at first nor after an edit', async (context) => {
+  const items = Array.from({ length: 5000 }, (_, index) => itemOf(index)).join('')
+  const { folder, loader } = await setUp(context, {
+    'reveille.yaml': 'channels: { terminal: {} }\n',
+    'mappings/m.yaml': `mappings:\n${items}`,
+  })
+  // Schemas are compiled once in a process, before anything is served.
+  await loadConfiguration({
+    file: await folder.write('small.yaml', 'hooks: { mappingsDir: none }\n'),
+    env: {},
+  })
+  const cold = await watchTurns(() => good(loader))
+  await folder.write('mappings/m.yaml', `mappings:\n${items.replace('Review 77 ', 'Look at 77 ')}`)
+  const warm = await watchTurns(() => good(loader))
+  assert.equal(warm.result.mappings.length, 5000)
+  const changed = warm.result.mappings.filter(
+    ({ value }, index) => value !== cold.result.mappings[index]?.value,
+  )
+  assert.deepEqual(
+    changed.map(({ id }) => id),
+    ['mapping-77'],
+  )
+  // Milliseconds of this thread's own work; it means to take 5, and a collection of garbage may come on top.
+  for (const { longest } of [cold, warm]) assert.ok(longest < 100, `${longest} ms`)
+})
+
+async function firstValue(loader: Loader): Promise<WeakRef<object>> {
+  const [first] = (await good(loader)).mappings
+  return new WeakRef(first?.value ?? {})
+}
+
+function itemOf(index: number): string {
+  return `  - id: mapping-${index}
+    match: { path: endpoint-${index % 50}, body: { action: [opened, reopened] } }
+    sessionKey: "hook:github:{{number}}"
+    message: |
+      Review ${index} of {{repository.full_name}}.
+      Say what is risky about it.
+    channel: terminal
+`
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { Diagnostic } from './diagnostic/diagnostic.ts'
+import { loadConfiguration } from './load.ts'
+import { createSampleFolder } from './sample-folder.ts'
+
+async function load(context: TestContext, text: string) {
+  const folder = await createSampleFolder(context, { 'reveille.yaml': text })
+  return loadConfiguration({ file: folder.at('reveille.yaml'), env: {} })
+}
+
+async function loadGood(context: TestContext, text: string) {
+  const loaded = await load(context, text)
+  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
+  return loaded.configuration
+}
+
+/** `CODE line:column hint` of each. */
+function summary(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map(({ code, place, hint }) => `${code} ${place?.line}:${place?.column} ${hint}`)
+}
+
+async function problems(context: TestContext, text: string): Promise<string[]> {
+  const loaded = await load(context, text)
+  assert.ok(!loaded.ok, 'this configuration should not load')
+  return summary(loaded.diagnostics)
+}
+
+const mapping = '  mappings: [{ transform: { module: ./a/../review.ts, export: pull } }]\n'
+
+test('a transform is called by its module’s one name', async (context) => {
+  const { mappings } = await loadGood(context, `hooks:\n${mapping}`)
+  assert.deepEqual(mappings[0]?.value.transform, { module: 'review.ts', export: 'pull' })
+})
+
+test('limits hold for all modules, or for one of them', async (context) => {
+  const { settings, warnings } = await loadGood(
+    context,
+    `hooks:
+  transforms:
+    timeout: 2s
+    concurrency: 8
+    modules: { ./review.ts: { timeout: 1m, memoryMb: 512 } }
+  reload: { requireTests: false, debounce: 1s, poll: true }
+${mapping}`,
+  )
+  assert.deepEqual(settings.hooks.transforms, {
+    defaults: { timeoutMs: 2000, memoryMb: 128, concurrency: 8 },
+    modules: { 'review.ts': { timeoutMs: 60_000, memoryMb: 512 } },
+  })
+  assert.deepEqual(settings.hooks.reload, { requireTests: false, debounceMs: 1000, poll: true })
+  assert.deepEqual(warnings, [])
+})
+
+for (const [key, line, code] of [
+  ['timeout: 5', '    timeout: 5', 'INVALID_VALUE 3:14'],
+  ['memoryMb: 8', '    memoryMb: 8', 'INVALID_VALUE 3:15'],
+  ['concurrency: 65', '    concurrency: 65', 'INVALID_VALUE 3:18'],
+  ['a limit of a module', '    modules: { review.ts: { timeout: 30d } }', 'INVALID_VALUE 3:38'],
+  ['a misspelt limit', '    modules: { review.ts: { memory: 64 } }', 'UNKNOWN_KEY 3:29'],
+] as const) {
+  test(`${key} is refused where it stands`, async (context) => {
+    const [first, ...rest] = await problems(context, `hooks:\n  transforms:\n${line}\n${mapping}`)
+    assert.ok(first?.startsWith(code), first)
+    assert.deepEqual(rest, [])
+  })
+}
+
+for (const [key, code] of Object.entries({
+  'debounce: 2m': 'INVALID_VALUE 2:23',
+  'requireTests: "no"': 'INVALID_VALUE 2:27',
+  'pol: true': 'UNKNOWN_KEY 2:13',
+})) {
+  test(`hooks.reload with ${key} is refused where it stands`, async (context) => {
+    const [first] = await problems(context, `hooks:\n  reload: { ${key} }\n`)
+    assert.ok(first?.startsWith(code), first)
+  })
+}
+
+test('limits of a module that no mapping names are told, and what was meant', async (context) => {
+  const text = `hooks:\n  transforms:\n    modules:\n      reveiw.ts: { memoryMb: 64 }\n      unlike: {}\n${mapping}`
+  const { warnings } = await loadGood(context, text)
+  assert.deepEqual(summary(warnings), [
+    'UNUSED_FIELD 4:7 Did you mean `review.ts`?',
+    'UNUSED_FIELD 5:7 Remove it.',
+  ])
+})
+
+test('a module cannot be limited twice under two spellings', async (context) => {
+  const text = `hooks:\n  transforms:\n    modules:\n      review.ts: {}\n      ./review.ts: {}\n${mapping}`
+  assert.deepEqual(await problems(context, text), ['DUPLICATE_FIELD 5:7 Keep one of the two.'])
+})
+
+for (const name of ['../x.ts', 'a/../../x.ts', '/etc/x.ts', 'C:\\x.ts', '..']) {
+  test(`a module called ${name} is refused: it leads out of its folder`, async (context) => {
+    const [first, ...rest] = await problems(
+      context,
+      `hooks:\n  mappings:\n    - transform:\n        module: '${name}'\n`,
+    )
+    assert.match(first ?? '', /^INVALID_PATH 4:17 Put the module below `hooks\.transformsDir`/)
+    assert.deepEqual(rest, [])
+  })
+}
