@@ -23,6 +23,8 @@ export interface ReloadResult {
   readonly changes: Changes
   /** Why it was refused, or what it warns of. */
   readonly diagnostics: readonly Diagnostic[]
+  /** What went live serves in the place of the files, until they change. */
+  readonly rolledBack?: true
 }
 
 export type ReloadEvent =

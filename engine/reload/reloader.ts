@@ -237,11 +237,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const { generation } = live
     const tookMs = now() - begun
     const { sources } = candidate.source.configuration
-    archive.setRollback(
-      isRollback && filesDigest !== undefined && filesDigest !== digest
-        ? { generation, filesDigest }
-        : undefined,
-    )
+    const rolledBack = isRollback && filesDigest !== undefined && filesDigest !== digest
+    archive.setRollback(rolledBack && filesDigest !== undefined ? { generation, filesDigest } : undefined)
     archive.keep(
       { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
       { digest, sources, bundles: candidate.source.bundles },
@@ -254,13 +251,22 @@ export function createReloader(options: ReloaderOptions): Reloader {
       mappings,
       changes,
       warnings: diagnostics,
-      ...(isRollback && { rolledBack: true }),
+      ...(rolledBack && { rolledBack }),
     })
     if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
     watcher?.configure(watchSettings())
     await settle(() => candidate.commit())
     await settle(() => before?.candidate.retire())
-    return { outcome: 'live', ok: true, generation, digest, tookMs, changes, diagnostics }
+    return {
+      outcome: 'live',
+      ok: true,
+      generation,
+      digest,
+      tookMs,
+      changes,
+      diagnostics,
+      ...(rolledBack && { rolledBack }),
+    }
   }
 
   /** The snapshot is decided by now; what fails here is told and changes nothing. */

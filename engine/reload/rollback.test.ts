@@ -105,7 +105,7 @@ function states({ reloader }: Bench) {
 test('an old generation serves again under its own number, and says so', async () => {
   const bench = await withThree(createBench())
   const result = await bench.reloader.rollback(1)
-  assert.deepEqual([result.ok, result.outcome, result.generation], [true, 'live', 1])
+  assert.deepEqual([result.ok, result.outcome, result.generation, result.rolledBack], [true, 'live', 1, true])
   assert.deepEqual(result.changes.mappings, {
     added: ['one'],
     changed: [],
@@ -170,7 +170,10 @@ test('files that are broken can be rolled back from, and are not refused again a
 test('going back to what the files say is no rollback', async () => {
   const bench = await withThree(createBench())
   await bench.reloader.rollback(1)
-  assert.equal((await bench.reloader.rollback(3)).generation, 3)
+  const back = await bench.reloader.rollback(3)
+  assert.deepEqual([back.generation, back.rolledBack], [3, undefined])
+  const told = bench.events.at(-1)
+  assert.ok(told?.type === 'snapshot-swapped' && told.rolledBack === undefined)
   const result = await bench.reloader.reload()
   assert.deepEqual([result.outcome, result.diagnostics], ['unchanged', []])
 })
