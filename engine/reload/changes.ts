@@ -42,14 +42,9 @@ export function findChanges(
 ): Changes {
   const old = before?.configuration
   const { mappings, endpoints, settings } = after.configuration
-  const known = byId(old?.mappings ?? [])
-  const given = byId(mappings)
   const changed = old === undefined ? [] : changedKeys(old.settings, settings)
   return {
-    mappings: {
-      ...differ(known, given, (one, other) => isSame(one.value, other.value)),
-      reordered: isReordered(known, given),
-    },
+    mappings: differingMappings(old?.mappings ?? [], mappings),
     endpoints: differ(byName(old?.endpoints ?? {}), byName(endpoints), isSame),
     transforms: differ(
       before?.bundles ?? new Map(),
@@ -67,6 +62,28 @@ export const noChanges: Changes = {
   transforms: { added: [], changed: [], removed: [] },
   settings: [],
   restart: [],
+}
+
+/** An edit leaves most mappings what and where they were: only the rest is looked up by id. */
+function differingMappings(
+  before: readonly MappingEntry[],
+  after: readonly MappingEntry[],
+): Changes['mappings'] {
+  const length = Math.min(before.length, after.length)
+  let start = 0
+  while (start < length && isUntouched(before[start], after[start])) start++
+  let end = 0
+  while (end < length - start && isUntouched(before.at(-1 - end), after.at(-1 - end))) end++
+  const known = byId(before.slice(start, before.length - end))
+  const given = byId(after.slice(start, after.length - end))
+  return {
+    ...differ(known, given, (one, other) => isSame(one.value, other.value)),
+    reordered: isReordered(known, given),
+  }
+}
+
+function isUntouched(one: MappingEntry | undefined, other: MappingEntry | undefined): boolean {
+  return one?.value === other?.value && one?.id === other?.id
 }
 
 function byId(mappings: readonly MappingEntry[]): ReadonlyMap<string, MappingEntry> {
