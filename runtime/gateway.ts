@@ -15,6 +15,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDispatch } from './dispatch/index.ts'
+import { createDryRun } from './dry-run.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createApp, createHookSurface, listen } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
@@ -211,7 +212,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       mintId,
       log,
       traceOf: traces.of,
-      generations: { reloader, archive, isDraining },
+      generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
     })
     createHookSurface(app, {
       current: reloader.current,

@@ -2,6 +2,7 @@
 
 import type { GenerationRecord, Reloader, ReloadResult } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DryRun } from '../dry-run.ts'
 import type { DiskArchive } from '../generations/index.ts'
 import { doable, readable } from './address.ts'
 import { refuse } from './refusal.ts'
@@ -11,7 +12,7 @@ export interface GenerationsOptions {
   readonly archive: Pick<DiskArchive, 'list' | 'rollback' | 'saved' | 'filesOf'>
   readonly isDraining: () => boolean
   /** What a reload would change, held against the last stored requests; nothing goes live. */
-  readonly dryRun?: (limit: number) => Promise<object>
+  readonly dryRun?: DryRun
 }
 
 /** How many stored requests a dry run looks at when nobody says. */
@@ -27,21 +28,20 @@ interface ReloadQuery {
 
 export function registerGenerations(api: FastifyInstance, options: GenerationsOptions): void {
   const { reloader, archive, isDraining, dryRun } = options
-  /** The files as they are now say what was refused; a refusal from before the last good look is past. */
-  let stands = false
-  reloader.subscribe(({ type }) => {
-    if (type === 'candidate-rejected') stands = true
-    else if (type === 'snapshot-swapped' || type === 'content-unchanged') stands = false
+  /** The refusal of the files as they are now; one from before the last good look at them is past. */
+  let standing: GenerationRecord | undefined
+  reloader.subscribe((event) => {
+    if (event.type === 'snapshot-swapped' || event.type === 'content-unchanged') standing = undefined
+    else if (event.type === 'candidate-rejected' && event.rollbackTo === undefined)
+      standing = archive.list().find(({ state }) => state === 'rejected')
   })
 
-  function itemsOf(): readonly object[] {
-    const records = archive.list()
-    const held = archive.rollback() !== undefined
-    const newestRefused = records.find(({ state }) => state === 'rejected')
+  function itemsOf(records: readonly GenerationRecord[]): readonly object[] {
+    const isHeld = archive.rollback() !== undefined
     return records.map((record) => ({
       ...record,
-      ...(held && record.state === 'live' && { rolledBack: true }),
-      ...(stands && record === newestRefused && { stands: true }),
+      ...(isHeld && record.state === 'live' && { rolledBack: true }),
+      ...(record === standing && { stands: true }),
     }))
   }
 
@@ -52,15 +52,16 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     if (cursor !== undefined && start === 0) return refuseCursor(reply)
     const last = records[start + limit - 1]
     const next = last && start + limit < records.length ? { next: cursorOf(last) } : {}
-    return { items: itemsOf().slice(start, start + limit), ...next }
+    return { items: itemsOf(records.slice(start, start + limit)), ...next }
   })
 
   readable(api, '/generations/:number', {}, async (request, reply) => {
     const number = numberOf(request)
-    const record = archive.list().findIndex(({ generation }) => generation === number)
+    const record = archive.list().find(({ generation }) => generation === number)
     const files = number === undefined ? undefined : await archive.filesOf(number)
-    if (record < 0 || files === undefined) return missing(reply, request)
-    return { ...itemsOf()[record], files }
+    if (record === undefined || files === undefined) return missing(reply, request)
+    const [item] = itemsOf([record])
+    return { ...item, files }
   })
 
   doable(api, '/reload', reloadQuery, async (request, reply) => {
@@ -70,7 +71,8 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     if (!isDry) return answer(reply, await reloader.reload())
     if (dryRun === undefined)
       return refuse(reply, 'NOT_FOUND', { sentence: 'This gateway does no dry runs.' })
-    return dryRun(limit ?? usualRequests)
+    const tried = await dryRun(limit ?? usualRequests)
+    return reply.code(tried.reload.ok ? 200 : 409).send(tried)
   })
 
   doable(api, '/generations/:number/rollback', {}, async (request, reply) => {

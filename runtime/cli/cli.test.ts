@@ -39,6 +39,7 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
     '/api/events': { items: [] },
     '/api/deliveries': { items: [] },
     '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
+    '/api/generations': { items: [] },
     ...answers,
   }
   const env: Record<string, string | undefined> = {

@@ -5,7 +5,7 @@ import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Hands } from './command-parts.ts'
 import { type Io, processIo } from './io.ts'
-import { addStartingCommands, addStoreCommands } from './operating/commands.ts'
+import { addReloadCommands, addStartingCommands, addStoreCommands } from './operating/commands.ts'
 import { packageVersion } from './package-folder.ts'
 import { addReadingCommands } from './reading/commands.ts'
 
@@ -42,6 +42,7 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
   // As they are listed in the help.
   const init = addStartingCommands(program, hands)
   addAuthoringCommands(program, init, hands)
+  addReloadCommands(program, hands)
   addReadingCommands(program, hands)
   addStoreCommands(program, hands)
   return program

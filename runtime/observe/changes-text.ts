@@ -8,16 +8,19 @@ const shownNames = 3
 const shownSettings = 8
 
 /** `+2 mappings, 1 changed (pr-opened); settings: hooks.token; restart needed for gateway.port`; empty for none. */
-export function changesText({ mappings, endpoints, transforms, settings, restart }: Changes): string {
+export function changesText(changes: Changes): string {
+  return changesParts(changes).join('; ')
+}
+
+/** One for each kind of thing. */
+export function changesParts({ mappings, endpoints, transforms, settings, restart }: Changes): string[] {
   return [
     differenceText('mapping', mappings, mappings.reordered),
     differenceText('endpoint', endpoints),
     differenceText('transform', transforms),
     settings.length === 0 ? '' : `settings: ${namesText(settings, shownSettings)}`,
     restart.length === 0 ? '' : `restart needed for ${namesText(restart, shownSettings)}`,
-  ]
-    .filter(Boolean)
-    .join('; ')
+  ].filter((part) => part !== '')
 }
 
 /** The first part has the noun: `1 mapping changed (a), 1 removed (b)`. */

@@ -1,7 +1,7 @@
 /** Owns the commands that set a gateway up, run it and look after its data: names, options and help. */
 
-import type { Command } from 'commander'
-import { configOption, examples, type Hands } from '../command-parts.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
 
 const startHelp = `
 Changed files go live by themselves; SIGHUP reads them again at once.
@@ -28,6 +28,53 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
       examples('reveille init', 'reveille init /etc/reveille', 'reveille init mapping github'),
     )
     .action((dir, options) => finish(import('./init.ts').then(({ init }) => init(dir, options, io))))
+}
+
+/** Those by which an admin changes what is live, and looks back. */
+export function addReloadCommands(program: Command, { io, finish }: Hands): void {
+  program
+    .command('reload')
+    .description('have a running gateway read its files again; changed files go live by themselves')
+    .addOption(configOption())
+    .option('--dry-run', 'only say what would change, for requests that are stored too')
+    .option('--limit <n>', 'how many stored requests a dry run looks at (default: 100)', parseLimit)
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      `${reachHelp}\n${examples('reveille reload', 'reveille reload --dry-run --limit 500', 'reveille reload --json')}`,
+    )
+    .action((options) => finish(import('./reload.ts').then(({ reload }) => reload(options, io))))
+
+  program
+    .command('rollback')
+    .description('have a running gateway serve an earlier generation, until the files change')
+    .argument('<generation>', 'its number; `reveille generations` lists them', parseGeneration)
+    .addOption(configOption())
+    .option('--json', 'answer as JSON')
+    .addHelpText('after', `${reachHelp}\n${examples('reveille rollback 12')}`)
+    .action((generation, options) =>
+      finish(import('./rollback.ts').then(({ rollback }) => rollback(generation, options, io))),
+    )
+
+  program
+    .command('generations')
+    .description('list what went live and what was refused, newest first')
+    .addOption(configOption())
+    .option('--json', 'answer as JSON: {items}')
+    .addHelpText('after', `${reachHelp}\n${examples('reveille generations', 'reveille generations --json')}`)
+    .action((options) =>
+      finish(import('./generations.ts').then(({ generations }) => generations(options, io))),
+    )
+}
+
+function parseLimit(text: string): string {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 10_000) return text
+  throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')
+}
+
+function parseGeneration(text: string): string {
+  if (/^[1-9]\d{0,14}$/.test(text)) return text
+  throw new InvalidArgumentError('It must be a number that `reveille generations` lists.')
 }
 
 export function addStoreCommands(program: Command, { io, finish }: Hands): void {

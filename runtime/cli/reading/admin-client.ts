@@ -1,8 +1,8 @@
 /** Owns the way to a running gateway: its address, its token, and what its answers mean. */
 
 import { CommandFailure } from '../command-failure.ts'
-import { loadOrFail } from '../configuration.ts'
 import type { Io } from '../io.ts'
+import { loadGatewaySettings } from './gateway-settings.ts'
 
 /** How long one answer may take. Milliseconds. */
 const answerMs = 10_000
@@ -88,7 +88,7 @@ async function connectionOf(options: { config?: string }, io: Io): Promise<Conne
       tokenSource: 'REVEILLE_GATEWAY_TOKEN',
     }
   }
-  const { settings } = await loadOrFail(options, io)
+  const { settings } = await loadGatewaySettings(options, io)
   const { host, port, token } = settings.gateway
   return {
     address: `http://${reachable(host)}:${port}`,

@@ -1,13 +1,15 @@
 /** `reveille status`: whether a running gateway can accept, and what waits in it. */
 
 import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../store/port.ts'
+import { counted } from '../counted.ts'
 import { formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
+import { errorsOf, type GenerationItem } from './generation-item.ts'
 
 /** One page; beyond it a count reads `500+`. */
-const counted = 500
+const pageOfCount = 500
 
 interface Count {
   readonly count: number
@@ -22,7 +24,8 @@ export async function status(
   const probe = await admin.probe('/readyz')
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
-  const [latest, route, ...counts] = await Promise.all([
+  const [generations, latest, route, ...counts] = await Promise.all([
+    admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<{ route: Route | null }>,
     countOf(admin, 'runs', 'queued'),
@@ -33,12 +36,16 @@ export async function status(
   ])
   const [queued, running, events, deliveries, parked] = counts as [Count, Count, Count, Count, Count]
   const request = latest.items[0]
+  const live = generations.items.find(({ state }) => state === 'live')
+  const refused = generations.items.find(({ stands }) => stands)
 
   if (options.json) {
     const answer = {
       address: admin.address,
       ready,
       ...(reason === undefined ? {} : { reason }),
+      generation: live ? withoutLists(live) : null,
+      refused: refused ? withoutLists(refused) : null,
       route: route.route,
       runs: { queued, running },
       events: { pending: events },
@@ -51,6 +58,8 @@ export async function status(
       formatFacts({
         gateway: admin.address,
         ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
+        generation: live && generationText(live, io.now()),
+        files: filesText(live, refused, io.now()),
         route: route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none',
         runs: `${countText(queued)} queued, ${countText(running)} running`,
         events: `${countText(events)} pending`,
@@ -62,8 +71,27 @@ export async function status(
   return ready ? 0 : 1
 }
 
+/** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */
+function withoutLists({ changes: _changes, diagnostics, ...item }: GenerationItem): object {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length
+  return item.state === 'rejected' ? { ...item, errors } : item
+}
+
+function generationText({ generation, at, mappings = 0 }: GenerationItem, now: number): string {
+  return `${generation}, live since ${shortTime(at, now)}, ${counted(mappings, 'mapping')}`
+}
+
+function filesText(
+  live: GenerationItem | undefined,
+  refused: GenerationItem | undefined,
+  now: number,
+): string {
+  if (refused) return `refused at ${shortTime(refused.at, now)}: ${errorsOf(refused)}`
+  return live?.rolledBack ? 'not live: a rollback holds until they change' : 'live'
+}
+
 async function countOf(admin: Admin, kind: string, state: string): Promise<Count> {
-  const page = (await admin.get(`/api/${kind}`, { state, limit: String(counted) })) as Page<
+  const page = (await admin.get(`/api/${kind}`, { state, limit: String(pageOfCount) })) as Page<
     RunRecord | EventRecord
   >
   return { count: page.items.length, more: page.next !== undefined }
