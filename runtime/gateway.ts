@@ -25,6 +25,7 @@ import { createPluginHost } from './plugin/index.ts'
 import { presetsFolder } from './presets-folder.ts'
 import { createRandomIds } from './random-id.ts'
 import { createReloading } from './reloading.ts'
+import { loadRolledBack } from './rolled-back.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
@@ -87,17 +88,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const files = { file: options.configFile, env, presets: presetsFolder() }
   const loader = createLoader(files)
   const first = await loader.load()
-  if (!first.ok) throw new ConfigurationError(first.diagnostics)
+  const configuration = await configurationToStart()
 
   const closers: (() => Promise<unknown> | unknown)[] = []
   const closeAll = async () => {
     for (const close of closers.reverse()) await close()
   }
   try {
-    return await assemble(first.configuration)
+    return await assemble(configuration)
   } catch (error) {
     await closeAll()
     throw error
+  }
+
+  async function configurationToStart(): Promise<Configuration> {
+    if (first.ok) return first.configuration
+    const rolledBack = await loadRolledBack(files, first.digest)
+    if (rolledBack) return rolledBack
+    throw new ConfigurationError(first.diagnostics)
   }
 
   async function assemble(configuration: Configuration): Promise<Gateway> {
@@ -128,7 +136,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
     })
     const reloader = createReloading({
-      first: configuration,
+      first,
+      configuration,
       load: (kept) => (kept ? loadConfiguration({ ...files, files: createKeptFiles(kept) }) : loader.load()),
       archive,
       transforms: transforms.parts,

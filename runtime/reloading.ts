@@ -21,8 +21,10 @@ import { trialSurface } from './http/index.ts'
 import { diagnosticsOf, type PluginHost, PluginSetupError } from './plugin/index.ts'
 
 export interface ReloadingOptions {
-  /** What the first load gave: it was needed to know how to log. */
-  readonly first: Configuration
+  /** What the first load of the files gave: it was needed to know how to log. */
+  readonly first: Loaded
+  /** What the process was started with: that, or what serves in the place of files that do not load. */
+  readonly configuration: Configuration
   /** `kept`: the files of an earlier generation, instead of those that are there now. */
   load(kept?: GenerationContent['sources']): Promise<Loaded>
   readonly archive: GenerationArchive
@@ -39,16 +41,16 @@ export interface ReloadingOptions {
 
 export function createReloading(options: ReloadingOptions): Reloader {
   const { plugins, randomness, archive, now } = options
-  let unread: Configuration | undefined = options.first
-  let candidate = options.first
+  let unread: Loaded | undefined = options.first
+  let candidate = options.configuration
   const compiler = createCompiler({ randomness })
 
   return createReloader({
     ...options.transforms,
-    boot: options.first.settings,
+    boot: options.configuration.settings,
     async load(kept) {
       if (kept) return options.load(kept)
-      const loaded = unread ? ({ ok: true, configuration: unread } as const) : await options.load()
+      const loaded = unread ?? (await options.load())
       unread = undefined
       return loaded
     },
