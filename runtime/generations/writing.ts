@@ -49,7 +49,13 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
     await rm(draft, { recursive: true, force: true })
     await makeFolder(draft)
     const hashes = new Map<string, string>()
-    for (const [path, text] of content.sources) hashes.set(path, await copy(draft, path, text))
+    const folders = new Set<string>()
+    for (const [path, text] of content.sources) {
+      const file = join(draft, layout.copyName(path))
+      if (!folders.has(dirname(file))) await makeFolder(dirname(file))
+      folders.add(dirname(file))
+      hashes.set(path, await copy(file, path, text))
+    }
     const files = [...hashes].map(
       ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
     )
@@ -61,13 +67,10 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
   }
 
   /** @returns the hash of its bytes */
-  async function copy(draft: string, path: string, text: string): Promise<string> {
-    const name = layout.copyName(path)
-    const file = join(draft, name)
-    await makeFolder(dirname(file))
+  async function copy(file: string, path: string, text: string): Promise<string> {
     const hash = last?.sources.get(path) === text ? last.hashes.get(path) : undefined
     if (last && hash !== undefined) {
-      const linked = await link(join(last.folder, name), file).then(
+      const linked = await link(join(last.folder, layout.copyName(path)), file).then(
         () => true,
         // Not every file system has links, and whoever lost a file there gets a new one here.
         () => false,
