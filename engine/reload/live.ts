@@ -3,7 +3,7 @@
 import type { Snapshot } from '../compile/snapshot.ts'
 
 export interface Live {
-  /** Counts up from 1 within one process. */
+  /** Stands for its content; see `GenerationArchive.numberOf`. */
   readonly generation: number
   readonly snapshot: Snapshot
 }

@@ -13,7 +13,11 @@ const addresses = [
   '/api/deliveries/x',
   '/api/sessions/main',
   '/api/route',
+  '/api/generations',
+  '/api/generations/1',
 ]
+
+const actions = ['/api/reload', '/api/generations/1/rollback']
 
 function assertRefused({ status, body, headers }: Answer, expected: { status: number; code: string }) {
   const { error, requestId, ...rest } = body
@@ -42,6 +46,7 @@ test('without the gateway token every address, known or not, answers 401 before 
   }
   const requests: [string, AskOptions][] = [
     ...addresses.map((address): [string, AskOptions] => [address, {}]),
+    ...actions.map((address): [string, AskOptions] => [address, { method: 'POST' }]),
     ['/api', {}],
     ['/api/nowhere', {}],
     ['/api/runs?colour=red', {}],
@@ -91,6 +96,13 @@ test('what is not there, and what can only be read, is refused in the shape of t
       assert.equal(answer.headers['allow'], 'GET, HEAD')
     }
   }
+  for (const address of actions) {
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
+      const answer = await ask(address, { method, headers })
+      assertRefused(answer, { status: 405, code: 'METHOD_NOT_ALLOWED' })
+      assert.equal(answer.headers['allow'], 'POST')
+    }
+  }
   const head = await ask('/api/runs', { method: 'HEAD' })
   assert.deepEqual([head.status, head.text], [200, ''])
 })
@@ -102,7 +114,7 @@ test('without gateway.auth.token there is no admin surface', async (t) => {
     { authorization: `Bearer ${hookToken}` },
     { authorization: 'Bearer undefined' },
   ]
-  for (const path of [...addresses, '/api', '/api/nowhere']) {
+  for (const path of [...addresses, ...actions, '/api', '/api/nowhere']) {
     for (const headers of tried) {
       const answer = await ask(path, { headers })
       assertRefused(answer, { status: 404, code: 'NOT_FOUND' })

@@ -74,11 +74,12 @@ export async function status(
 /** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */
 function withoutLists({ changes: _changes, diagnostics, ...item }: GenerationItem): object {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length
-  return item.state === 'rejected' ? { ...item, errors } : item
+  return { ...item, errors, warnings: diagnostics.length - errors }
 }
 
-function generationText({ generation, at, mappings = 0 }: GenerationItem, now: number): string {
-  return `${generation}, live since ${shortTime(at, now)}, ${counted(mappings, 'mapping')}`
+function generationText({ generation, at, mappings = 0, diagnostics }: GenerationItem, now: number): string {
+  const warnings = diagnostics.length === 0 ? '' : `, ${counted(diagnostics.length, 'warning')}`
+  return `${generation}, live since ${shortTime(at, now)}, ${counted(mappings, 'mapping')}${warnings}`
 }
 
 function filesText(
