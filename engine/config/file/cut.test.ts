@@ -94,6 +94,7 @@ const whole: Readonly<Record<string, string>> = {
   'a tag': 'mappings:\n  - id: !!str 5\n',
   'a document marker': '---\nmappings:\n  - id: a\n',
   'quoted keys': '"mappings":\n  - id: a\n',
+  'a comment after which the parser forgets how far to go': 'mappings:\n  -\n#c\n    x\n  - y\n',
   'an indented file': '  mappings:\n    - id: a\n',
   JSON: '{ "mappings": [{ "id": "a" }] }\n',
 }

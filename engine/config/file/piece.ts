@@ -1,6 +1,17 @@
 /** Owns one stretch of a file, parsed by itself: what it says, and where it says it. */
 
-import { type Document, isMap, isScalar, isSeq, type Node, Scalar, visit } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 import type { Stages } from '../memory.ts'
 import { atOnce, inTurns } from '../turn.ts'
 import { readDocument } from './document.ts'
@@ -27,31 +38,53 @@ export interface Piece {
 /** Longer stretches keep what was parsed of them; shorter ones are parsed again when a place in them is asked for. */
 const longest = 16_384
 
-/** Nothing for a stretch that means something else alone, or is not what it seemed to be. */
+/** Nothing for a stretch that means something else alone than in its file. `key`: it is a pair, and no item. */
 export async function parsePiece(text: string, key?: string): Promise<Piece | undefined> {
-  const read = await inTurns(readDocument(text))
-  const faults = faultsOf(read.document, text)
-  if (faults.length === 0 && (read.hasProperties || !isAlone(read.document, key))) return undefined
-  const { contents } = read.document
-  const whole = faults.length > 0 ? undefined : await valueOfDocument(read.document, false)
+  const { document, hasProperties } = await inTurns(readDocument(withNext(text, key)))
+  const isSound = faultsOf(document, text).length === 0
+  if (!isSound || hasProperties || !isAlone(document, text, key)) return parseBroken(text)
+  const { contents } = document
+  const whole = await valueOfDocument(document, false)
   const first = isSeq(contents) ? (contents.items[0] as Node) : contents
-  let kept: Document | undefined = text.length > longest ? read.document : undefined
+  let kept = text.length > longest ? document : undefined
   return {
     text,
     value: key === undefined && Array.isArray(whole) ? whole[0] : whole,
     offset: first?.range?.[0] ?? 0,
-    faults,
-    cuts: cutTexts(read.document, text),
+    faults: [],
+    cuts: cutTexts(document, text),
     document: () => (kept ??= atOnce(readDocument(text)).document),
     stages: new Map(),
   }
 }
 
-function isAlone({ contents }: Document, key: string | undefined): boolean {
-  if (key === undefined) return isSeq(contents) && contents.items.length === 1
-  if (!isMap(contents) || contents.items.length !== 1) return false
-  const written = contents.items[0]?.key
-  return isScalar(written) && written.value === key
+/** Nothing for one that is broken only together with what follows. */
+async function parseBroken(text: string): Promise<Piece | undefined> {
+  const { document } = await inTurns(readDocument(text))
+  const faults = faultsOf(document, text)
+  if (faults.length === 0) return undefined
+  return { text, value: undefined, offset: 0, faults, cuts: [], document: () => document, stages: new Map() }
+}
+
+/** With what could follow it: the parser goes on with some texts where it should not, once a comment stood before them. */
+function withNext(text: string, key: string | undefined): string {
+  if (isLast(text)) return text
+  const indent = /^ */.exec(text)?.[0] ?? ''
+  return `${text}${indent}${key === undefined ? '-' : `${key}_:`}\n`
+}
+
+/** Only the end of a file ends within a line. */
+function isLast(text: string): boolean {
+  return !text.endsWith('\n')
+}
+
+/** Whether it is one thing, and what follows another. */
+function isAlone({ contents }: Document, text: string, key: string | undefined): boolean {
+  if (key === undefined ? !isSeq(contents) : !isMap(contents)) return false
+  const items = (contents as YAMLMap | YAMLSeq).items.map((item) => (isPair(item) ? item.key : item) as Node)
+  const [first, next] = items
+  if (items.length !== (isLast(text) ? 1 : 2) || (next?.range?.[0] ?? text.length) < text.length) return false
+  return key === undefined || (isScalar(first) && first.value === key)
 }
 
 /** Where YAML took ` #` in front of a placeholder for the start of a comment. */

@@ -146,6 +146,20 @@ test('what is wrong in a preset is told with the place in its file', async (cont
   assert.deepEqual([code, place?.line, place?.file.endsWith('shipped/shop.yaml')], ['UNKNOWN_KEY', 2, true])
 })
 
+for (const use of [
+  'forge',
+  '{ name: forge, model: a/b }',
+  '{ name: forge, channel: a, deliverTo: [{ channel: b }] }',
+]) {
+  test(`a preset used as ${use} whose mapping and test are broken is told of, and nothing falls over`, async (context) => {
+    const broken = 'mappings:\n  - { action: fly, message: x }\n  - 5\ntests:\n  - { name: x }\n  - 5\n'
+    const { loaded } = await load(context, `presets: [${use}]`, { 'shipped/forge.yaml': broken })
+    assert.ok(!loaded.ok)
+    const lines = loaded.diagnostics.filter(({ place }) => place?.calledFile).map(({ place }) => place?.line)
+    assert.deepEqual([...new Set(lines)], [2, 3, 5, 6])
+  })
+}
+
 test('what is different reaches every mapping whose action has the field, and its place is that of the list', async (context) => {
   const { mappings, tests } = await loadGood(
     context,

@@ -52,16 +52,16 @@ function adjust({ use, at, file }: PresetFile, source: Source, findings: Finding
   const tests = [...itemsIn<TestValue>(file.source, origin, file.value.tests, ['tests'])]
   const policies = { source: file.source, path: ['endpoints'], policies: file.value.endpoints }
   const sound = mappings.filter(({ path }) => findings.isSound(file.source, path))
+  const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
   for (const finding of checkUse(use, at, sound)) findings.report(source, finding)
   for (const finding of unusedFields(use, at, sound)) findings.report(source, finding, 'warning')
   // What is different and wrong has been told where it is written; in the preset it would be told again.
-  const isAsShipped = Object.keys(use).length === 1
-  if (isAsShipped || !findings.isSound(source, at)) return { name: use.name, mappings, tests, policies }
+  const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
+  if (isAsShipped) return { name: use.name, mappings: sound, tests: soundTests, policies }
   const rename = renaming(sound, use.path)
-  const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
   return {
     name: use.name,
-    mappings: mappings.map((item) => adjustMapping(item, { use, source, at, rename })),
+    mappings: sound.map((item) => adjustMapping(item, { use, source, at, rename })),
     tests: soundTests.flatMap((item) => adjustTest(item, use, rename)),
     policies: { ...policies, rename },
   }
