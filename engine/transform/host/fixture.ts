@@ -71,16 +71,17 @@ export async function createHosted(
       return promise
     },
     async open(names, limits) {
-      const bundled = await transforms.bundle(...names)
+      const wanted = names.map((module) => ({ module, exports: exports[module] ?? ['default'] }))
+      const bundled = await transforms.bundle(...wanted)
       assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
       return host.open(
-        names.map((module): OpenedModule => {
+        wanted.map(({ module, exports }): OpenedModule => {
           const bundle = bundled.bundles.get(module)
           assert.ok(bundle)
           return {
             module,
             bundle,
-            exports: exports[module] ?? ['default'],
+            exports,
             place: { file: path.join(transforms.folder, 'reveille.yaml'), line: 7, column: 20, text: '' },
             limits: { timeoutMs: 20_000, memoryMb: 128, concurrency: 4, ...commonLimits, ...limits },
           }

@@ -9,8 +9,8 @@ import type { Timers } from './timers.ts'
 const lookMs = 50
 /** What V8 lets lie in a worker before it collects: 80 to 120 MB were seen of programs that hold next to nothing. */
 const garbageBytes = 160 * 1_048_576
-/** So many looks in a row above the limit are no garbage. */
-const mostLooks = 10
+/** So many looks in a row above the limit, two seconds of them, are no garbage. */
+const mostLooks = 40
 
 interface Watched {
   readonly thread: Thread

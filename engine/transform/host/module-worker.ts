@@ -174,7 +174,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   function heard(message: FromWorker): void {
     const { type } = message
     if (type === 'output') print(message)
-    else if (type === 'trespassed') trespassed(message)
+    else if (type === 'exiting') exiting(message)
     else if (type === 'escaped') escaped(message)
     else if (type === 'loaded') loading?.({ ok: true, exports: message.exports, loadMs: message.loadMs })
     else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
@@ -197,10 +197,11 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     else fail(call, sentence('answered what no worker writes'))
   }
 
-  function trespassed({ error }: Message<'trespassed'>): void {
+  function exiting({ call, error }: Message<'exiting'>): void {
     if (loading) loading({ ok: false, error })
-    else if (current) cutOff(error)
-    else lost(`${error.text} between two calls`)
+    else if (call === newest) cutOff(error)
+    // That of an earlier call, which the one that is posted here has nothing to do with.
+    else lost('was ended by what an earlier call left behind')
   }
 
   /** The call that caused it fails if it is under way. No other does: it is told, and the worker ends after this call. */

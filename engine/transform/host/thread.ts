@@ -1,8 +1,8 @@
 /**
  * Owns one worker's thread, whatever it does: what it says, that it ended, and ending it.
  *
- * running -> stopped (by us) -> gone, or abandoned and gone later
- *         -> lost (by itself)
+ * running -> stopped (by us) -> ended, or abandoned and ended later
+ *         -> lost (it ended by itself)
  */
 
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
@@ -57,7 +57,8 @@ export function startThread(timers: Timers): Thread {
     resourceLimits: { maxOldGenerationSizeMb: heapLimitMb, maxYoungGenerationSizeMb: youngMb },
   })
   const left = Promise.withResolvers<void>()
-  let state: 'running' | 'stopped' | 'gone' = 'running'
+  let state: 'running' | 'stopped' | 'lost' = 'running'
+  let hasExited = false
   let lastError: string | undefined
 
   const thread: Thread = {
@@ -95,6 +96,8 @@ export function startThread(timers: Timers): Thread {
       if (state === 'running') {
         state = 'stopped'
         port.close()
+        // By what it said last, which is heard when it has ended.
+        if (hasExited) return left.promise
         void worker.terminate()
         let isAbandoned = false
         const timer = timers.setTimeout(() => {
@@ -121,9 +124,8 @@ export function startThread(timers: Timers): Thread {
 
   function lose(reason: string): void {
     if (state !== 'running') return
-    const { owner } = thread
+    thread.owner.lost(reason)
     void thread.stop()
-    owner.lost(reason)
   }
 
   port.on('message', hear)
@@ -134,15 +136,14 @@ export function startThread(timers: Timers): Thread {
     lastError = error instanceof Error ? error.message : String(error)
   })
   worker.on('exit', (code) => {
+    hasExited = true
+    left.resolve()
     // What it said before it ended is true all the same.
     thread.drain()
-    if (state === 'running') {
-      state = 'gone'
-      port.close()
-      thread.owner.lost(lastError === undefined ? `ended with the code ${code}` : `ended: ${lastError}`)
-    }
-    state = 'gone'
-    left.resolve()
+    if (state !== 'running') return
+    state = 'lost'
+    port.close()
+    thread.owner.lost(lastError === undefined ? `ended with the code ${code}` : `ended: ${lastError}`)
   })
   return thread
 }

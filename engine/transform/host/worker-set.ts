@@ -18,7 +18,7 @@ import type { Timers } from './timers.ts'
 
 /** Most calls take less; for those a spare would be started in vain. */
 const growMs = 5
-/** After a worker that did not start, or ended without a call, before the next one. A call without any does not wait. */
+/** After a worker that was not loaded, or ended without a call, before the next one; unless a call needs it. */
 const pauseMs = 1_000
 const shrinkMs = 30_000
 const lateMs = 1_000
@@ -100,9 +100,11 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     abandoned() {
       abandoned++
       onEvent({ type: 'worker-abandoned', module, abandoned })
+      if (abandoned >= mostAbandoned) queue.rejectAll(refusal)
     },
     returned() {
       abandoned--
+      grow()
       settleDown()
     },
   }
@@ -111,14 +113,20 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
     limits = call.limits
     wasCalledLate ||= holders === 0
     if (abandoned >= mostAbandoned) {
-      const text = `has ${abandoned} workers that cannot be stopped, and gets no other until one of them ends`
-      call.reject(failure(call.module, text))
+      call.reject(refusal(call))
       return
     }
     queue.add(call)
     dispatch()
     if (workers.size === 0) grow()
     else if (idle.length === 0) growSoon()
+  }
+
+  function refusal({ module }: Call) {
+    return failure(
+      module,
+      `has ${abandoned} workers that cannot be stopped, and waits for one of them to end`,
+    )
   }
 
   function dispatch(): void {
@@ -143,8 +151,9 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   /** One at a time, so that a moment's rush does not start more threads than there are processors. */
   function grow(): void {
     if (isClosed || starting || idle.length > 0 || abandoned >= mostAbandoned) return
-    if (queue.size === 0 && (holders === 0 || pauseTimer !== undefined)) return
-    if (workers.size > 0 && pauseTimer !== undefined) return
+    if (queue.size === 0 && holders === 0) return
+    const canWait = queue.size === 0 || (workers.size > 0 && !loaded?.ok)
+    if (pauseTimer !== undefined && canWait) return
     // One more than may run: the spare.
     if (workers.size <= (limits?.concurrency ?? 1)) void startWorker()
   }

@@ -50,15 +50,15 @@ export type FromWorker =
   /** `answer` as `writeAnswer` writes it. `memory`: bytes that the worker holds now, garbage included. */
   | { readonly type: 'answered'; readonly call: number; readonly answer: string; readonly memory: number }
   | { readonly type: 'failed'; readonly call: number; readonly error: ToldError; readonly memory: number }
-  /** Nobody caught it. `call`: the one that caused it, over or not; undefined where that is not known. */
+  /** An error that nobody caught, and the like. `call`: the one that caused it, over or not; undefined where that is not known. */
   | {
       readonly type: 'escaped'
       readonly call: number | undefined
       readonly requestId: string | undefined
       readonly error: ToldError
     }
-  /** The module ends the worker, or posts to whoever started it. */
-  | { readonly type: 'trespassed'; readonly error: ToldError }
+  /** The module ends the worker, for the named call as above. */
+  | { readonly type: 'exiting'; readonly call: number | undefined; readonly error: ToldError }
   | {
       readonly type: 'output'
       readonly level: OutputLevel

@@ -75,12 +75,13 @@ interface Frame {
   readonly column: number
 }
 
+/** `at name (location)`, `at location` or `at async location`. A path may hold parentheses too. */
 function readFrame(text: string): Frame | undefined {
-  const found = /^\s+at (?:.*? \((?=[^(]*:\d+:\d+\)$)|async )?(.+?):(\d+):(\d+)\)?$/.exec(text)
-  const location = found?.[1] ?? ''
+  const found = /^\s+at (?:[^(]* \((.+):(\d+):(\d+)\)|(?:async )?(.+):(\d+):(\d+))$/.exec(text)
+  const location = found?.[1] ?? found?.[4] ?? ''
   const file = location.startsWith('file:') ? fileURLToPath(location) : location
   if (!/^([\\/]|[A-Za-z]:[\\/])/.test(file)) return undefined
-  return { file, line: Number(found?.[2]), column: Number(found?.[3]) }
+  return { file, line: Number(found?.[2] ?? found?.[5]), column: Number(found?.[3] ?? found?.[6]) }
 }
 
 /** As stacks name it: through a source map where this program is a bundle. */

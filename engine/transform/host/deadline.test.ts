@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { callOne, createHosted, createServing, failureOf, shownPlace } from './fixture.ts'
+import { realTimers, type Timers } from './timers.ts'
+
+const said = (value: string) => ({ kind: 'one', action: { message: { value } } })
+
+/** Deadlines that have their time when the test says so. */
+function holdTimers(ms: number) {
+  const held = new Set<() => void>()
+  const timers: Timers = {
+    setTimeout(act, after) {
+      if (after !== ms) return realTimers.setTimeout(act, after)
+      held.add(act)
+      return act
+    },
+    clearTimeout(timer) {
+      if (!held.delete(timer as () => void)) realTimers.clearTimeout(timer)
+    },
+  }
+  const fire = () => {
+    for (const act of [...held]) act()
+  }
+  return { timers, size: () => held.size, fire }
+}
+
+/** What takes seconds takes a tenth; what a loaded machine needs time for has it. */
+const hastyTimers: Timers = {
+  ...realTimers,
+  setTimeout: (act, ms) => realTimers.setTimeout(act, ms < 1_000 ? ms : ms / 10),
+}
+
+test('a call that never ends fails at its deadline, told with what it does, and holds nobody up', async (t) => {
+  const held = holdTimers(60_000)
+  const { call } = await createServing(
+    t,
+    {
+      'loops.ts': `
+        function search(list: number[]) {
+          let at = 0
+          while (list[at % list.length] !== 5) at++
+          return at
+        }
+        export default ({ payload }: any) => {
+          if (payload.good) return { message: payload.good }
+          console.log('before the loop')
+          return { message: String(search([1, 2])) }
+        }`,
+      'waits.ts': 'export default () => new Promise(() => {})',
+      'thens.ts': 'export default () => ({ then() {} })',
+      'ticks.ts': 'export default async () => { for (;;) await null }',
+      'other.ts': 'export default () => ({ message: "other" })',
+    },
+    { limits: { timeoutMs: 60_250 }, timers: held.timers },
+  )
+  const bad = ['loops.ts', 'waits.ts', 'thens.ts', 'ticks.ts']
+  const failures = Promise.all(bad.map((module) => failureOf(call(module, { payload: {} }))))
+  while (held.size() < bad.length) await new Promise(setImmediate)
+  for (let n = 0; n < 50; n++) {
+    assert.deepEqual(await call('loops.ts', { payload: { good: `${n}` } }), said(`${n}`))
+    assert.deepEqual(await call('other.ts'), said('other'))
+  }
+  held.fire()
+  const [loops, waits, ...others] = await failures
+  for (const error of [loops, waits, ...others]) assert.equal(error?.code, 'TRANSFORM_TIMEOUT')
+  assert.match(loops?.message ?? '', /^loops\.ts took longer than 60\.3 s/)
+  // A processor that has no time for a look is no failure; what is told then is the function.
+  assert.match(shownPlace(loops ?? {}) ?? '', /^loops\.ts:(4|7|10):/)
+  assert.equal(shownPlace(waits ?? {}), 'waits.ts:1:16 export default () => new Promise(() => {})')
+})
+
+test('calls of one module run side by side as far as it says, and the rest waits its turn', async (t) => {
+  const { call } = await createServing(
+    t,
+    {
+      'waits.ts': `
+        const turns = new Int32Array(new SharedArrayBuffer(4))
+        export default async ({ payload }: any) => {
+          const others = Atomics.add(turns, 0, 1)
+          await new Promise((done) => setTimeout(done, 5))
+          Atomics.sub(turns, 0, 1)
+          return { message: payload.n + ' of ' + others }
+        }`,
+    },
+    { limits: { concurrency: 2 } },
+  )
+  const numbers = Array.from({ length: 40 }, (_, index) => String(index))
+  const order: string[] = []
+  const answers = await Promise.all(
+    numbers.map(async (n) => {
+      const answer = await call('waits.ts', { payload: { n } })
+      order.push(n)
+      return answer
+    }),
+  )
+  assert.deepEqual(
+    answers,
+    numbers.map((n) => said(`${n} of 0`)),
+    'one call a worker',
+  )
+  const late = order.filter((n, index) => Math.abs(Number(n) - index) > 4)
+  assert.deepEqual(late, [], 'first come, first served')
+})
+
+test('more calls than can wait, and calls that wait too long, are told to come again', async (t) => {
+  const hosted = await createHosted(
+    t,
+    { 'waits.ts': 'export default () => new Promise(() => {})' },
+    { timers: hastyTimers, loadTimeoutMs: 100_000 },
+  )
+  const open = await hosted.open(['waits.ts'], { concurrency: 1, timeoutMs: 3_000 })
+  assert.deepEqual(await open.start(), [])
+  const calls = Array.from({ length: 1_002 }, () => failureOf(callOne(open, 'waits.ts')))
+  const last = await calls[1_001]
+  assert.equal(last?.code, 'TRANSFORM_BUSY')
+  assert.equal(last?.message, 'waits.ts has 1000 calls waiting already')
+  const codes = (await Promise.all(calls)).map(({ code }) => code)
+  assert.equal(codes[0], 'TRANSFORM_TIMEOUT')
+  assert.equal(codes[500], 'TRANSFORM_BUSY')
+})
+
+test('workers that cannot be stopped are told, and two of them are enough', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const timers: { current: Timers } = { current: realTimers }
+  const hosted = await createHosted(
+    t,
+    {
+      'blocks.ts': `
+        import { readFileSync } from 'node:fs'
+        export default ({ payload }: any) => ({ message: payload.file ? readFileSync(payload.file, 'utf8') : 'well' })`,
+    },
+    {
+      timers: {
+        setTimeout: (act, ms) => timers.current.setTimeout(act, ms),
+        clearTimeout: (timer) => timers.current.clearTimeout(timer),
+      },
+    },
+  )
+  const file = path.join(hosted.folder, 'pipe')
+  execFileSync('mkfifo', [file])
+  /** While it is open, whoever reads waits. */
+  const writer = openSync(file, constants.O_RDWR)
+  let unblock = () => {
+    unblock = () => {}
+    closeSync(writer)
+  }
+  t.after(() => unblock())
+  const open = await hosted.open(['blocks.ts'], { timeoutMs: 5_000 })
+  assert.deepEqual(await open.start(), [])
+
+  timers.current = hastyTimers
+  const failures = [1, 2].map(() => failureOf(callOne(open, 'blocks.ts', { payload: { file } })))
+  for (const failure of failures) assert.equal((await failure).code, 'TRANSFORM_TIMEOUT')
+  await hosted.event((event) => event.type === 'worker-abandoned' && event.abandoned === 2)
+  timers.current = realTimers
+  const refused = await failureOf(callOne(open, 'blocks.ts', { payload: {} }))
+  assert.equal(refused.code, 'TRANSFORM_FAILED')
+  assert.match(refused.message, /^blocks\.ts has 2 workers that cannot be stopped/)
+
+  unblock()
+  await assert.doesNotReject(async () => {
+    for (;;) {
+      const answer = await callOne(open, 'blocks.ts', { payload: {} }).catch((error: unknown) => error)
+      if (!(answer instanceof Error)) return assert.deepEqual(answer, said('well'))
+      await new Promise(setImmediate)
+    }
+  })
+})

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { appendFile, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+import { callOne, createHosted, createServing, failureOf, shownPlace } from './fixture.ts'
+
+test('a transform is given everything that it is promised, as its own copy', async (t) => {
+  const { call } = await createServing(t, {
+    'all.ts': `
+      export default (context: any) => {
+        const { rawBody, now, ...rest } = context
+        rest.headers.mine = 'changed'
+        return { message: JSON.stringify({ ...rest, text: new TextDecoder().decode(rawBody), alone: rawBody.buffer.byteLength, now: now.toISOString() }) }
+      }`,
+  })
+  const neighbours = Buffer.from('neighbour {"id":9007199254740993} neighbour')
+  const headers = { 'x-a': 'b', 'x-list': ['c', 'd'] }
+  const answer = await call('all.ts', {
+    rawBody: neighbours.subarray(10, 33),
+    headers,
+    query: { a: ['1', '2'] },
+    params: { id: '7' },
+    vars: { sum: 3, call: () => 'an expression may make one' },
+    item: { n: 1 },
+    index: 0,
+    now: 1_000,
+    base: { action: 'wake', text: 'rendered' },
+  })
+  assert.ok(answer.kind === 'one' && answer.action?.['message'] && 'value' in answer.action['message'])
+  assert.deepEqual(JSON.parse(String(answer.action['message'].value)), {
+    payload: { id: '9007199254740993' },
+    headers: { 'x-a': 'b', 'x-list': 'c, d', mine: 'changed' },
+    query: { a: ['1', '2'] },
+    path: 'hook',
+    params: { id: '7' },
+    vars: { sum: 3 },
+    item: { n: 1 },
+    index: 0,
+    now: '1970-01-01T00:00:01.000Z',
+    base: { action: 'wake', text: 'rendered' },
+    text: '{"id":9007199254740993}',
+    alone: 23,
+  })
+  assert.deepEqual(headers, { 'x-a': 'b', 'x-list': ['c', 'd'] })
+})
+
+test('a form and JSON that was unwrapped from one are the payload', async (t) => {
+  const { call } = await createServing(t, { 'echo.ts': 'export default ({ payload }: any) => payload' })
+  const rawBody = Buffer.from('name=form')
+  const named = (value: unknown) => ({ kind: 'one', action: { name: { value } } })
+  assert.deepEqual(await call('echo.ts', { rawBody, form: { name: 'form' } }), named('form'))
+  assert.deepEqual(await call('echo.ts', { rawBody, unwrapped: '{"name":"inner"}' }), named('inner'))
+  assert.deepEqual(await call('echo.ts', {}), { kind: 'one', action: {} })
+})
+
+test('exports are found in every kind of module', async (t) => {
+  const { call } = await createServing(
+    t,
+    {
+      'named.ts': 'export const one = () => ({ name: "one" }); export default async () => null',
+      'common.cjs': 'module.exports = () => ({ name: "common" })',
+      'transpiled.cjs':
+        'exports.__esModule = true; exports.default = () => null; exports.two = () => ({ name: "two" })',
+    },
+    { exports: { 'named.ts': ['one', 'default'], 'transpiled.cjs': ['default', 'two'] } },
+  )
+  const named = (value: string) => ({ kind: 'one', action: { name: { value } } })
+  const nothing = { kind: 'one', action: null }
+  assert.deepEqual(await call('named.ts', {}, 'one'), named('one'))
+  assert.deepEqual(await call('named.ts'), nothing)
+  assert.deepEqual(await call('common.cjs'), named('common'))
+  assert.deepEqual(await call('transpiled.cjs'), nothing)
+  assert.deepEqual(await call('transpiled.cjs', {}, 'two'), named('two'))
+})
+
+test('every module that cannot be loaded is told, at the author’s line where there is one', async (t) => {
+  const files = {
+    'good.ts': 'export default () => null',
+    'top.ts': 'const settings: any = undefined\n\nexport default settings.transform',
+    'exits.ts': 'process.exit(4)\nexport default () => null',
+    'hangs.ts': 'for (;;) {}\nexport default () => null',
+    'waits.ts': 'await new Promise(() => {})\nexport default () => null',
+    'rejects.ts':
+      'Promise.reject(new Error("nobody"))\nawait new Promise((resolve) => setTimeout(resolve, 100))\nexport default () => null',
+    'grows.ts':
+      'const kept: Buffer[] = []\nfor (;;) kept.push(Buffer.alloc(10_000_000, 1))\nexport default () => null',
+    'lacks.ts': 'export const reviewPush = () => null; export const limit = 5',
+  }
+  const hosted = await createHosted(t, files, {
+    loadTimeoutMs: 1_500,
+    exports: { 'lacks.ts': ['reviewpush', 'limit', 'default'] },
+  })
+  const open = await hosted.open(Object.keys(files))
+  const told = (await open.start()).map((failure) => [
+    failure.message,
+    path.basename(failure.place.file) === 'reveille.yaml' ? 'where it is named' : shownPlace(failure),
+    failure.hint,
+  ])
+  const named = 'where it is named'
+  const hint = 'It exports `reviewPush`.'
+  assert.deepEqual(told, [
+    [
+      "top.ts cannot be loaded: TypeError: Cannot read properties of undefined (reading 'transform')",
+      'top.ts:3:25 export default settings.transform',
+      undefined,
+    ],
+    ['exits.ts ended its worker with process.exit(4)', 'exits.ts:1:9 process.exit(4)', undefined],
+    ['hangs.ts is not loaded after 1.5 s', named, undefined],
+    ['waits.ts is not loaded after 1.5 s', named, undefined],
+    [
+      'rejects.ts cannot be loaded: Error: nobody (a promise that nobody awaits)',
+      'rejects.ts:1:16 Promise.reject(new Error("nobody"))',
+      undefined,
+    ],
+    ['grows.ts uses more than 128 MB while it is loaded', named, undefined],
+    ['lacks.ts has no export `reviewpush`', named, `Did you mean \`reviewPush\`? ${hint}`],
+    ['lacks.ts exports a number as `limit`, not a function', named, hint],
+    ['lacks.ts has no default export', named, hint],
+  ])
+})
+
+const counting = (name: string) => `
+  import { appendFileSync } from 'node:fs'
+  appendFileSync(${JSON.stringify(name)}, 'loaded ')
+  export default ({ payload }: any) => ({ message: String(payload.n) })`
+
+test('candidates with the same bundle share its workers, each with its own limits', async (t) => {
+  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' })
+  const witness = path.join(hosted.folder, 'witness')
+  await appendFile(witness, '')
+  await hosted.write({ 'shared.ts': counting(witness) })
+  const first = await hosted.open(['shared.ts'])
+  assert.deepEqual(await first.start(), [])
+  const second = await hosted.open(['shared.ts'], { timeoutMs: 10_000, memoryMb: 64, concurrency: 1 })
+  assert.deepEqual(await second.start(), [])
+  first.release()
+  const answer = { kind: 'one', action: { message: { value: '1' } } }
+  assert.deepEqual(await callOne(second, 'shared.ts', { payload: { n: 1 } }), answer)
+  assert.deepEqual(await callOne(first, 'shared.ts', { payload: { n: 1 } }), answer)
+  assert.equal(await readFile(witness, 'utf8'), 'loaded ')
+
+  second.release()
+  assert.deepEqual(
+    await callOne(first, 'shared.ts', { payload: { n: 1 } }),
+    answer,
+    'a late call is answered',
+  )
+  assert.equal(await readFile(witness, 'utf8'), 'loaded loaded ')
+  const again = await hosted.open(['shared.ts'])
+  assert.deepEqual(await again.start(), [])
+  assert.equal(await readFile(witness, 'utf8'), 'loaded loaded ', 'the late call’s worker is kept')
+})
+
+test('a released module answers the calls that it has', async (t) => {
+  const { call, opened } = await createServing(t, {
+    'slow.ts':
+      'export default async () => { await new Promise((done) => setTimeout(done, 50)); return null }',
+  })
+  const answers = [call('slow.ts'), call('slow.ts')]
+  opened.release()
+  const nothing = { kind: 'one', action: null }
+  assert.deepEqual(await Promise.all(answers), [nothing, nothing])
+})
+
+test('a host that closes fails what waits and what runs, and answers no more', async (t) => {
+  const { call, host } = await createServing(
+    t,
+    { 'waits.ts': 'export default () => { console.log("begun"); return new Promise(() => {}) }' },
+    { limits: { concurrency: 1 } },
+  )
+  const running = call('waits.ts')
+  const waiting = call('waits.ts')
+  const failures = Promise.all([failureOf(running), failureOf(waiting)])
+  await host.close()
+  const [ended, notBegun] = await failures
+  assert.equal(ended.message, 'waits.ts was ended with the gateway')
+  assert.equal(notBegun.message, 'waits.ts was not begun before the gateway stopped')
+  const kept = process.getActiveResourcesInfo().filter((name) => /worker|messageport/i.test(name))
+  assert.deepEqual(kept, [], 'nothing keeps the process')
+  const late = await failureOf(call('waits.ts'))
+  assert.equal(late.message, 'waits.ts is called after the gateway stopped')
+  assert.equal(late.code, 'TRANSFORM_BUSY')
+})
+
+test('a name that no mapping gave is not bound', async (t) => {
+  const { opened } = await createServing(t, {
+    'a.ts': 'export default () => null; export const other = () => null',
+  })
+  assert.equal(opened.bind('b.ts', 'default'), undefined)
+  assert.equal(opened.bind('a.ts', 'other'), undefined)
+})

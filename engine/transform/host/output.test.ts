@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TransformEvent } from '../port.ts'
+import { createServing, failureOf } from './fixture.ts'
+import { createOutput } from './output.ts'
+
+type Line = Extract<TransformEvent, { type: 'transform-output' }>
+const linesOf = (events: readonly TransformEvent[]) =>
+  events.filter((event): event is Line => event.type === 'transform-output')
+
+test('what a module prints is told with its level, module and request', async (t) => {
+  const { call, events } = await createServing(t, {
+    'talks.ts': `
+      console.info('loaded')
+      export default async () => {
+        console.debug('d', { a: 1 })
+        console.log('one\\n\\ntwo')
+        console.warn('w')
+        console.error(new Error('e').message)
+        console.group('group'); console.log('inside'); console.groupEnd()
+        console.table([])
+        process.stdout.write('raw')
+        process.stderr.write(Buffer.from('err'))
+        console.log('\\u001b[31mred\\u001b[0m \\u0007bell \\u202eturned')
+        console.log('x'.repeat(2000))
+        await new Promise((done) => setTimeout(done, 1))
+        console.log('later')
+        return null
+      }`,
+  })
+  await call('talks.ts', { requestId: 'request-1' })
+  const [loaded, ...lines] = linesOf(events)
+  assert.deepEqual(loaded, { type: 'transform-output', module: 'talks.ts', level: 'info', text: 'loaded' })
+  assert.ok(lines.every(({ module, requestId }) => module === 'talks.ts' && requestId === 'request-1'))
+  const told = lines.map(({ level, text }) => `${level} ${text}`)
+  assert.deepEqual(told.slice(0, 7), [
+    'debug d { a: 1 }',
+    'info one',
+    'info two',
+    'warn w',
+    'error e',
+    'info group',
+    'info   inside',
+  ])
+  assert.deepEqual(told.slice(-5, -2), ['info raw', 'error err', 'info red \ufffdbell \ufffdturned'])
+  assert.equal(told.at(-2), `info ${'x'.repeat(1_000)}…`)
+  assert.equal(told.at(-1), 'info later')
+})
+
+test('nothing that was printed before the end is lost', async (t) => {
+  const { call, events } = await createServing(
+    t,
+    {
+      'exits.ts': 'export default () => { for (let n = 0; n < 50; n++) console.log(n); process.exit() }',
+      'loops.ts': 'export default () => { for (let n = 0; n < 50; n++) console.log(n); for (;;) {} }',
+    },
+    { limits: { timeoutMs: 500 } },
+  )
+  for (const module of ['exits.ts', 'loops.ts']) {
+    await failureOf(call(module))
+    const texts = linesOf(events).filter((line) => line.module === module)
+    assert.deepEqual(
+      texts.map(({ text }) => Number(text)),
+      Array.from({ length: 50 }, (_, n) => n),
+    )
+  }
+})
+
+test('a flood is counted, not told', async (t) => {
+  const { call, events, host } = await createServing(t, {
+    'floods.ts':
+      'export default () => { for (let n = 0; n < 100_000; n++) console.log("line " + n); return null }',
+  })
+  await call('floods.ts')
+  await host.close()
+  const told = linesOf(events).length
+  const dropped = events.reduce(
+    (sum, event) => sum + (event.type === 'transform-output-dropped' ? event.lines : 0),
+    0,
+  )
+  // A second of the worker's clock that ends in between begins anew.
+  assert.ok(told >= 200 && told <= 2_000, `${told} lines`)
+  assert.equal(told + dropped, 100_000)
+})
+
+test('several workers of a module have one share, and modules have one each', () => {
+  const events: TransformEvent[] = []
+  let endWindow = () => {}
+  const timers = {
+    setTimeout(act: () => void) {
+      endWindow = act
+      return act
+    },
+    clearTimeout() {},
+  }
+  const output = createOutput((event) => events.push(event), timers)
+  const line = { module: 'a.ts', level: 'info', text: 'x' } as const
+  for (let n = 0; n < 250; n++) output.tell(line)
+  output.dropped('a.ts', 7)
+  assert.equal(events.length, 200)
+  endWindow()
+  assert.deepEqual(events.at(-1), { type: 'transform-output-dropped', module: 'a.ts', lines: 57 })
+  output.tell(line)
+  assert.deepEqual(events.at(-1), { type: 'transform-output', ...line })
+  output.close()
+  assert.equal(events.length, 202)
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cutLine } from './cut-line.ts'
+import { tellError } from './tell-error.ts'
+
+test('an error is told in one line of bounded length, with the stack as it is', () => {
+  const error = new RangeError('first\n\u001b[31msecond\u2028third')
+  const told = tellError(error)
+  assert.equal(told.text, 'RangeError: first [31msecond third')
+  assert.equal(told.stack, error.stack)
+  assert.equal(tellError(new Error('x'.repeat(1_000))).text.length, 301)
+})
+
+test('the place is the first frame of the author, a package only where there is no other', () => {
+  const error = new Error('x')
+  const frames = (...files: string[]) =>
+    ['Error: x', ...files.map((file) => `    at call (${file})`)].join('\n')
+  error.stack = frames('node:internal/x:1:2', '/a/node_modules/b/c.js:3:4', 'file:///a%20(b)/d.ts:5:6')
+  assert.deepEqual(tellError(error).place, { file: '/a (b)/d.ts', line: 5, column: 6, text: '' })
+  error.stack = frames('/a/node_modules/b/c.js:3:4')
+  assert.equal(tellError(error).place?.line, 3)
+  error.stack = 'Error: x\n    at async file:///a/b.ts:7:8\n    at /a/c.ts:9:1'
+  assert.equal(tellError(error).place?.line, 7)
+  error.stack = 'Error: x\n    at <anonymous>\n    at new Promise (<anonymous>)'
+  assert.equal(tellError(error).place, undefined)
+})
+
+test('whatever was thrown is told', () => {
+  const broken = Object.defineProperty(new Error('x'), 'message', {
+    get() {
+      throw new Error('no')
+    },
+  })
+  const thrown: readonly (readonly [unknown, string])[] = [
+    ['a\ntext', 'threw a text, no Error: a text'],
+    [undefined, 'threw undefined'],
+    [null, 'threw null'],
+    [5, 'threw a number, no Error'],
+    [Symbol('x'), 'threw a symbol, no Error'],
+    [{ message: 'm' }, 'threw an object, no Error: m'],
+    [['x'], 'threw a list, no Error'],
+    [broken, 'Error:'],
+    [Object.assign(new Error('m'), { name: 5 }), 'Error: m'],
+  ]
+  for (const [value, text] of thrown) assert.equal(tellError(value).text, text)
+})
+
+test('of a very long line the part around the column is shown', () => {
+  assert.deepEqual(cutLine('short', 3), { text: 'short' })
+  const line = `${'a'.repeat(1_000)}X${'b'.repeat(1_000)}`
+  const { text, caret } = cutLine(line, 1_001)
+  assert.equal(text[(caret ?? 0) - 1], 'X')
+  assert.ok(text.length <= 400)
+})

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { prompt } from '../define.ts'
+import { readAnswer } from '../host/read-answer.ts'
+import { BadAnswer, writeAnswer } from './write-answer.ts'
+
+const cross = (result: unknown, maxBytes = 10_000) => readAnswer(writeAnswer(result, maxBytes))
+const one = (action: unknown) => ({ kind: 'one', action })
+
+test('what a transform may return crosses as it is', () => {
+  assert.deepEqual(cross(undefined), one(undefined))
+  assert.deepEqual(cross(null), one(null))
+  assert.deepEqual(cross({}), one({}))
+  assert.deepEqual(cross({ message: 'a "b"\n\ud800é', deliver: false, timeoutSeconds: 1.5, name: null }), {
+    kind: 'one',
+    action: {
+      message: { value: 'a "b"\n\ud800é' },
+      deliver: { value: false },
+      timeoutSeconds: { value: 1.5 },
+      name: { value: null },
+    },
+  })
+  assert.deepEqual(cross([{ to: 'a' }, null, undefined]), {
+    kind: 'list',
+    actions: [{ to: { value: 'a' } }, null, undefined],
+  })
+  assert.deepEqual(cross([]), { kind: 'list', actions: [] })
+  const deliverTo = [
+    { channel: 'slack', to: undefined },
+    Object.assign(Object.create(null), { channel: 'x' }),
+  ]
+  assert.deepEqual(
+    cross({ deliverTo, model: undefined }),
+    one({ deliverTo: { value: [{ channel: 'slack' }, { channel: 'x' }] } }),
+  )
+})
+
+test('a prompt keeps its pieces apart', () => {
+  assert.deepEqual(cross({ message: prompt`Review ${7}: ${'a `b`'}` }), {
+    kind: 'one',
+    action: {
+      message: {
+        prompt: [
+          { literal: 'Review ' },
+          { value: '7', path: 'value 1' },
+          { literal: ': ' },
+          { value: 'a `b`', path: 'value 2' },
+        ],
+      },
+    },
+  })
+})
+
+test('a getter is read once', () => {
+  let reads = 0
+  const result = {
+    get message() {
+      return `read ${++reads}`
+    },
+  }
+  assert.deepEqual(cross(result), one({ message: { value: 'read 1' } }))
+})
+
+class Review {}
+const circle: unknown[] = []
+circle.push({ again: circle })
+let deep: unknown = 1
+for (let level = 0; level < 200; level++) deep = [deep]
+
+const due = ', where an object, null or undefined is due'
+const refused: readonly (readonly [unknown, string])[] = [
+  [5, `it returned a number${due}`],
+  ['text', `it returned a string${due}`],
+  [() => 1, `it returned a function${due}`],
+  [new Map(), `it returned an instance of Map, not a plain object${due}`],
+  [prompt`x`, 'it returned a prompt; return { message: prompt`…` }'],
+  [[{}, null, 'x'], `element 2 is a string${due}`],
+  [[[]], `element 0 is a list${due}`],
+  [{ message: () => 1 }, '`message` is a function'],
+  [{ message: Symbol('x') }, '`message` is a symbol'],
+  [{ message: new Date(0) }, '`message` is a Date; give its text, value.toISOString()'],
+  [{ message: Promise.resolve() }, '`message` is a promise; await it'],
+  [{ message: new Review() }, '`message` is an instance of Review, not a plain object'],
+  [{ timeoutSeconds: 5n }, '`timeoutSeconds` is a bigint; give its text, String(value)'],
+  [{ timeoutSeconds: Number.NaN }, '`timeoutSeconds` is NaN, which JSON does not have'],
+  [
+    { deliverTo: [{ channel: prompt`x` }] },
+    '`deliverTo[0].channel` is a prompt, which only a field of the action may be',
+  ],
+  [{ deliverTo: [undefined] }, '`deliverTo[0]` is undefined'],
+  [{ deliverTo: circle }, '`deliverTo[0].again` is a part of itself'],
+  [
+    { message: { [Symbol.for('reveille.prompt')]: true, parts: [{ value: 1 }] } },
+    '`message` is a prompt that prompt`…` did not make',
+  ],
+  [{ message: 'x'.repeat(10_001) }, 'it is longer than what the action may still render to'],
+  [{ message: 'é'.repeat(9_000) }, 'it is longer than what the action may still render to'],
+  [Array.from({ length: 20_000 }, () => null), 'it is longer than what the action may still render to'],
+]
+
+for (const [result, message] of refused) {
+  test(`refused: ${message.slice(0, 60)}`, () => {
+    assert.throws(() => writeAnswer(result, 10_000), new BadAnswer(message))
+  })
+}
+
+test('a field is not searched without end', () => {
+  assert.throws(() => writeAnswer({ deliverTo: deep }, 10_000), /is nested more than 100 levels deep/)
+})
+
+test('nothing but what workers write is an answer', () => {
+  const strange = [
+    '',
+    'null',
+    '[]',
+    '{"kind":"one"}',
+    '{"kind":"one","action":5}',
+    '{"kind":"two","action":0}',
+  ]
+  const fields = ['{"message":5}', '{"message":{"prompt":[{"value":"x"}]}}', '{"message":{}}']
+  for (const text of [...strange, ...fields.map((action) => `{"kind":"one","action":${action}}`)]) {
+    assert.equal(readAnswer(text), undefined, text)
+  }
+})
