@@ -61,10 +61,13 @@ export async function createHosted(
     events,
     write: (files) => transforms.write(inFolder(files)),
     event(is) {
-      const { promise, resolve } = Promise.withResolvers<TransformEvent>()
+      const { promise, resolve, reject } = Promise.withResolvers<TransformEvent>()
+      const timer = setTimeout(() => reject(new Error(`not among ${JSON.stringify(events)}`)), 30_000)
       const look = () => {
         const found = events.find(is)
-        if (found) resolve(found)
+        if (found === undefined) return
+        clearTimeout(timer)
+        resolve(found)
       }
       listeners.add(look)
       look()

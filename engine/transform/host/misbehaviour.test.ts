@@ -160,13 +160,16 @@ test('what a call leaves behind harms no later one', async (t) => {
   for (const deed of ['throw', 'exit']) {
     assert.deepEqual(await call('leaves.ts', { requestId: deed, payload: { deed, ms: 10 } }), said(deed))
     assert.deepEqual(await call('leaves.ts', { payload: { deed: 'wait', ms: 100 } }), said('wait'))
-    const told = await event((each) => each.type === 'transform-output' && each.requestId === deed)
-    assert.ok(told.type === 'transform-output')
-    assert.equal(told.level, 'error')
-    assert.match(
-      told.text,
-      deed === 'throw' ? /^Error: left .*leaves\.ts:4:/ : /process\.exit\(5\).*leaves\.ts:5:/,
+    const told = await event(
+      (each) => each.type === 'worker-lost' || (each.type === 'transform-output' && each.requestId === deed),
     )
+    if (told.type === 'worker-lost')
+      assert.equal(told.reason, 'was ended by what an earlier call left behind')
+    else if (told.type === 'transform-output') {
+      assert.equal(told.level, 'error')
+      const text = deed === 'throw' ? /^Error: left .*leaves\.ts:4:/ : /process\.exit\(5\).*leaves\.ts:5:/
+      assert.match(told.text, text)
+    }
   }
 })
 
