@@ -320,3 +320,30 @@ test('rollbacks and reloads wait for each other', async () => {
   )
   assert.deepEqual(bench.live(), ['three', 3])
 })
+
+test('a change that comes while a rollback waits is not passed over by it', async () => {
+  const testing = Promise.withResolvers<void>()
+  const tested = Promise.withResolvers<void>()
+  let isHeldUp = false
+  const bench = await withThree(
+    createBench(undefined, {
+      async test() {
+        if (isHeldUp) {
+          testing.resolve()
+          await tested.promise
+        }
+        return []
+      },
+    }),
+  )
+  isHeldUp = true
+  const edited = bench.edit('four')
+  await testing.promise
+  const back = bench.reloader.rollback(1)
+  const mended = bench.edit('five')
+  isHeldUp = false
+  tested.resolve()
+  await Promise.all([edited, back])
+  assert.equal((await mended).outcome, 'live')
+  assert.equal(bench.live()[0], 'five')
+})

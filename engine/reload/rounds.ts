@@ -1,6 +1,6 @@
 /**
- * Owns that one round goes at a time, in the order in which they were asked for. Reloads that wait are one: whoever
- * asks while one is under way waits for the next, which is sure to see his change.
+ * Owns that one round goes at a time, in the order in which they were asked for. Reloads that wait next to each other
+ * are one: whoever asks while one is under way waits for the next, which is sure to see his change.
  */
 
 import type { ReloadResult } from './reload-event.ts'
@@ -11,59 +11,81 @@ export interface Rounds {
   reload(round: () => Promise<ReloadResult>): Promise<ReloadResult>
   /** Any other round; it waits for those before it, and reloads asked for later wait for it. */
   next<Result>(round: () => Promise<Result>): Promise<Result>
-  /** Whether somebody waits for a reload that would begin after the one under way. */
+  /** Whether a reload that began after the one under way would be the next round. */
   isReloadWaiting(): boolean
-  /** Those who wait for the next reload are content with the one under way, which begins anew. */
+  /** Whether any round waits. */
+  isAnyWaiting(): boolean
+  /** Those who wait for the next round, a reload, are content with the one under way, which begins anew. */
   joinWaiting(): void
   /** Resolves when nothing is under way. */
   rest(): Promise<void>
 }
 
-export function createRounds(): Rounds {
-  /** Absent: nothing is under way, and a round begins at once. */
-  let last: Promise<unknown> | undefined
-  let waiting: Waiting[] = []
-  let served: Waiting[] = []
+/** Absent callers: it is no reload. */
+interface Round {
+  readonly callers?: Waiting[]
+  /** Never rejects. */
+  run(): Promise<void>
+}
 
-  function enqueue<Result>(round: () => Promise<Result>): Promise<Result> {
-    const result = last === undefined ? round() : last.then(round)
-    const ended: Promise<unknown> = result
-      .catch(() => {})
-      .then(() => {
-        if (last === ended) last = undefined
-      })
-    last = ended
-    return result
+export function createRounds(): Rounds {
+  const queue: Round[] = []
+  /** Of the round under way. Absent: there is none, and one begins at once. */
+  let running: { readonly round: Round; readonly ended: Promise<void> } | undefined
+
+  function enqueue(round: Round): void {
+    queue.push(round)
+    if (running === undefined) begin()
   }
 
-  async function serve(round: () => Promise<ReloadResult>): Promise<void> {
-    // Those who waited have joined the round before.
-    if (waiting.length === 0) return
-    served = waiting
-    waiting = []
-    try {
-      const result = await round()
-      for (const caller of served) caller.resolve(result)
-    } catch (error) {
-      for (const caller of served) caller.reject(error)
-    }
-    served = []
+  function begin(): void {
+    const round = queue.shift()
+    running = undefined
+    if (round === undefined) return
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    running = { round, ended }
+    void round.run().then(() => {
+      begin()
+      resolve()
+    })
   }
 
   return {
     reload(round) {
       const caller = Promise.withResolvers<ReloadResult>()
-      waiting.push(caller)
-      if (waiting.length === 1) void enqueue(() => serve(round))
+      const last = queue.at(-1)
+      if (last?.callers) last.callers.push(caller)
+      else {
+        const callers = [caller]
+        enqueue({ callers, run: () => serve(callers, round) })
+      }
       return caller.promise
     },
-    next: enqueue,
-    isReloadWaiting: () => waiting.length > 0,
+    next<Result>(round: () => Promise<Result>) {
+      const caller = Promise.withResolvers<Result>()
+      enqueue({ run: () => round().then(caller.resolve, caller.reject) })
+      return caller.promise
+    },
+    isReloadWaiting: () => queue[0]?.callers !== undefined,
+    isAnyWaiting: () => queue.length > 0,
     joinWaiting() {
-      served.push(...waiting.splice(0))
+      const [next] = queue
+      if (next?.callers === undefined || running?.round.callers === undefined) return
+      running.round.callers.push(...next.callers)
+      queue.shift()
     },
     async rest() {
-      await last
+      while (running) await running.ended
     },
+  }
+}
+
+/** Callers may come to it while it is under way. */
+async function serve(callers: readonly Waiting[], round: () => Promise<ReloadResult>): Promise<void> {
+  try {
+    const result = await round()
+    for (const caller of callers) caller.resolve(result)
+  } catch (error) {
+    for (const caller of callers) caller.reject(error)
   }
 }
