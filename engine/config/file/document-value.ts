@@ -6,13 +6,11 @@ import { backgroundMs, takeTurn } from '../turn.ts'
 /** Characters whose value is made within a few milliseconds. */
 const longest = 32_768
 
-/** How often anchors may be expanded, nested ones multiplied; a bomb is stopped before it goes off. */
-export const aliasLimit = 10_000
-
-/** @throws ReferenceError where aliases expand to too many copies. */
+/** Of a document whose aliases all stand for something; they share it. */
 export async function valueOfDocument(document: Document, hasProperties: boolean): Promise<unknown> {
-  // What an alias stands for, and how often, is known only to who walks all of it.
-  if (hasProperties) return document.toJS({ maxAliasCount: aliasLimit })
+  // What an alias stands for is known only to who walks all of it. To count them is not left to the library: it walks
+  // the whole document once for each.
+  if (hasProperties) return document.toJS({ maxAliasCount: -1 })
   return document.contents ? await nodeValue(document.contents as Node, document) : null
 }
 

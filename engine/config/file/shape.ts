@@ -32,7 +32,7 @@ interface Shaped {
 }
 
 /** More values than any configuration has; only expanded aliases get there. */
-const valueLimit = 1_000_000
+export const valueLimit = 1_000_000
 
 /** How many values the parts of one file may still have, together. */
 export interface Budget {

@@ -1,11 +1,12 @@
 /** Owns a file that is parsed as one document, however it is written. */
 
-import { type Alias, type Document, isAlias, isScalar, type Node, visit } from 'yaml'
+import { type Alias, type Document, isAlias, isScalar, type Node } from 'yaml'
 import type { Path } from '../path.ts'
 import type { Span } from '../secret.ts'
 import { inTurns } from '../turn.ts'
+import { followAliases } from './aliases.ts'
 import { readDocument } from './document.ts'
-import { aliasLimit, valueOfDocument } from './document-value.ts'
+import { valueOfDocument } from './document-value.ts'
 import { faultsOf } from './faults.ts'
 import type { Lines } from './lines.ts'
 import { lineAt } from './lines.ts'
@@ -14,6 +15,7 @@ import { cutTexts } from './piece.ts'
 import { createPlaces, secretSpansIn } from './places.ts'
 import { problemsOf } from './problems.ts'
 import { offsetInRaw } from './scalar-offset.ts'
+import { valueLimit } from './shape.ts'
 import type { Parsed, SourceOptions } from './source.ts'
 import { itemsAt } from './source-items.ts'
 
@@ -25,32 +27,33 @@ export async function parseWhole(options: SourceOptions, lines: Lines): Promise<
     secrets ??= secretSpansIn(document, [], options.holdsSecrets)
     return secrets
   })
-  const faults = faultsOf(document, text)
+  const aliases = hasProperties ? followAliases(document) : undefined
+  const faults = faultsOf(document, text, aliases)
   if (faults.length > 0) return { problems: problemsOf(faults, places, lines, text) }
-  const lost = hasProperties ? unresolvedAlias(document) : undefined
-  if (lost) return { problems: [{ ...brokenAlias, place: places.at(lost.range?.[0] ?? 0) }] }
-  try {
-    const value = await valueOfDocument(document, hasProperties)
-    const reader = createReader(document, text)
-    return {
-      source: {
-        file,
-        name,
-        value,
-        isCut: false,
-        items: (path) => itemsAt(value, path),
-        place: (path, at) => places.at(reader.offset(path, at)),
-        position: (path) => lineAt(lines, reader.offset(path)),
-        placeInText: (path, offset) => places.at(reader.offsetInText(path, offset)),
-        digits: reader.digits,
-        cutTexts: (below) => reader.cutTexts(below).map((offset) => places.at(offset)),
-      },
-    }
-  } catch (cause) {
-    // The one error left to `toJS` is the alias limit.
-    if (!(cause instanceof ReferenceError)) throw cause
-    return { problems: [{ ...aliasBomb, place: places.at(firstAlias(document)?.range?.[0] ?? 0) }] }
+  if (aliases?.lost) return { problems: [{ ...brokenAlias, place: places.at(offsetOf(aliases.lost)) }] }
+  if (aliases && aliases.size > valueLimit) {
+    return { problems: [{ ...aliasBomb, place: places.at(offsetOf(aliases.first)) }] }
   }
+  const value = await valueOfDocument(document, hasProperties)
+  const reader = createReader(document, text)
+  return {
+    source: {
+      file,
+      name,
+      value,
+      isCut: false,
+      items: (path) => itemsAt(value, path),
+      place: (path, at) => places.at(reader.offset(path, at)),
+      position: (path) => lineAt(lines, reader.offset(path)),
+      placeInText: (path, offset) => places.at(reader.offsetInText(path, offset)),
+      digits: reader.digits,
+      cutTexts: (below) => reader.cutTexts(below).map((offset) => places.at(offset)),
+    },
+  }
+}
+
+function offsetOf(alias: Alias | undefined): number {
+  return alias?.range?.[0] ?? 0
 }
 
 /** The alias is not named: it may be a secret that lacks its quotes. */
@@ -64,38 +67,9 @@ const brokenAlias = {
 const aliasBomb = {
   severity: 'error',
   code: 'TOO_MANY_ALIASES',
-  message: `The file's aliases expand to more than ${aliasLimit} copies`,
-  hint: 'Write fewer aliases of anchors that hold aliases themselves.',
+  message: "The file's aliases expand to more values than can be read",
+  hint: 'Write fewer aliases of anchors that hold aliases themselves, and none inside its own anchor.',
 } as const
-
-/** Asked of the whole document at once: an alias that resolves itself searches all that stands before it. */
-function unresolvedAlias(document: Document): Alias | undefined {
-  const anchors = new Set<string>()
-  let lost: Alias | undefined
-  visit(document, {
-    Node(_, node) {
-      if (!isAlias(node)) {
-        if (node.anchor !== undefined) anchors.add(node.anchor)
-        return
-      }
-      if (anchors.has(node.source)) return
-      lost = node
-      return visit.BREAK
-    },
-  })
-  return lost
-}
-
-function firstAlias(document: Document): Alias | undefined {
-  let first: Alias | undefined
-  visit(document, {
-    Alias(_, alias) {
-      first = alias
-      return visit.BREAK
-    },
-  })
-  return first
-}
 
 /** What is asked of one document; offsets are those of its text. */
 export interface DocumentReader {

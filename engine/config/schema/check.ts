@@ -51,13 +51,17 @@ function validatorOf(schema: TSchema): ValidateFunction {
 }
 
 function createAjv(): Ajv {
-  // Inlined, a definition would be compiled once for each place that refers to it.
   const created = new Ajv({
+    // At every start, the code would be made shorter for longer than it runs, and our schemas checked that tests check.
+    code: { optimize: false },
+    validateSchema: false,
+    meta: false,
+    // Inlined, a definition would be compiled once for each place that refers to it.
+    inlineRefs: false,
     allErrors: true,
     verbose: true,
     useDefaults: true,
     allowUnionTypes: true,
-    inlineRefs: false,
   })
   for (const keyword of keywords) created.addKeyword(keyword)
   created.addKeyword({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { Ajv } from 'ajv'
 import { configurationSchema } from './configuration-schema.ts'
 import { mappingFileSchema } from './mapping-schema.ts'
 
@@ -29,6 +30,13 @@ const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...ke
 /** Parts of a value that is itself optional: with the whole, they are required. */
 const requiredPart =
   /^agents\.(runners\.<name>\.kind|route\.channel)$|deliverTo\.\[\]\.channel$|transform\.module$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
+
+test('every schema is good JSON Schema', () => {
+  const ajv = new Ajv()
+  for (const schema of [configurationSchema, mappingFileSchema]) {
+    assert.ok(ajv.validateSchema(schema), ajv.errorsText())
+  }
+})
 
 test('every key has its line of documentation', () => {
   const bare = keys.filter(([, key]) => !key.description).map(([path]) => path)
