@@ -19,6 +19,7 @@ const facts: BannerFacts = {
   mappingsFolder: 'local/mappings',
   program: 'npx reveille',
   generation: 1,
+  watch: true,
   mappings: [{ id: 'pr', path: 'github', action: 'agent', place: 'mappings/github.yaml:1:1' }],
   sampleFile: 'samples/pull.json',
 }

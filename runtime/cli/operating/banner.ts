@@ -27,6 +27,8 @@ export interface BannerFacts {
   /** How the user calls the command line. */
   readonly program: string
   readonly generation: number
+  /** Whether edits go live by themselves. */
+  readonly watch: boolean
   readonly mappings: readonly MappingSummary[]
   /** The sample payload, as the user would write it from where it stands. */
   readonly sampleFile: string
@@ -39,7 +41,7 @@ export function formatBanner(facts: BannerFacts): string {
     ['channels', channels.length === 0 ? 'none' : channels.join(', ')],
     ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
     ['mappings', `${mappings.length}; files in ${facts.mappingsFolder}`],
-    ['config', `${facts.configFile}, generation ${generation}; edits go live when saved`],
+    ['config', `${facts.configFile}, generation ${generation}; edits go live ${whenLive(facts)}`],
     ['admin', facts.admin ? `${address}/api` : 'off: the configuration has no gateway.auth.token'],
   ]
   return [
@@ -51,6 +53,10 @@ export function formatBanner(facts: BannerFacts): string {
     ...invitation(facts),
     '',
   ].join('\n')
+}
+
+function whenLive({ watch, program }: BannerFacts): string {
+  return watch ? 'when saved' : `with \`${program} reload\``
 }
 
 function invitation(facts: BannerFacts): string[] {

@@ -4,7 +4,8 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
 
 const startHelp = `
-Changed files go live by themselves; SIGHUP reads them again at once.
+Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
+at once.
 ${examples('reveille start', 'reveille start --config /etc/reveille/reveille.yaml')}`
 
 /** @returns the command `init`, below which others may stand */
@@ -15,6 +16,7 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
     .addOption(configOption())
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
     .option('--poll', 'look at the files regularly, for file systems that report no changes')
+    .option('--no-watch', 'read changed files only when told: by `reveille reload` or SIGHUP')
     .addHelpText('after', startHelp)
     .action((options) => finish(import('./start.ts').then(({ start }) => start(options, io))))
 

@@ -13,7 +13,7 @@ const main = path.join(runtime, 'main.ts')
 const template = path.join(runtime, 'scaffold', 'template')
 
 /** The scaffolded gateway on a free port, as a process that is gone when the test is. */
-async function startGateway(t: TestContext) {
+async function startGateway(t: TestContext, more: readonly string[] = []) {
   const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-start-'))
   t.after(() => rm(cwd, { recursive: true, force: true }))
   const folder = path.join(cwd, 'local')
@@ -22,11 +22,15 @@ async function startGateway(t: TestContext) {
   await writeFile(file, (await readFile(file, 'utf8')).replace('port: 8787', 'port: 0'))
 
   const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
-  const child = spawn(process.execPath, [main, 'start', '--init', '--config', 'local/reveille.yaml'], {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [main, 'start', '--init', '--config', 'local/reveille.yaml', ...more],
+    {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   t.after(() => child.kill('SIGKILL'))
   const ended = once(child, 'close')
   let out = ''
@@ -66,6 +70,29 @@ test('each line that the banner offers works when it is pasted, and its effect i
   for (const secret of (await readFile(path.join(folder, '.env'), 'utf8')).matchAll(/^\w+=(.+)$/gm)) {
     assert.ok(!output().includes(String(secret[1])), 'no token is printed')
   }
+})
+
+test('with --no-watch an edit waits: a dry run tells of it, and it goes live with a reload', async (t) => {
+  const { folder, shown } = await startGateway(t, ['--no-watch'])
+  await shown(/listens on/)
+  const banner = await shown(/edits go live with `.*reveille reload`/)
+  const url = /listens on (\S+)/.exec(banner)?.[1]
+  const token = /^REVEILLE_GATEWAY_TOKEN=(.+)$/m.exec(await readFile(path.join(folder, '.env'), 'utf8'))?.[1]
+  const reload = async (query = '') => {
+    const answer = await fetch(`${url}/api/reload${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  await writeFile(
+    path.join(folder, 'mappings', 'door.yaml'),
+    'mappings: [{ match: { path: door }, action: wake, text: door }]\n',
+  )
+  const { reload: tried } = (await reload('?dryRun=true')) as { reload: Record<string, unknown> }
+  assert.deepEqual([tried['outcome'], tried['generation']], ['live', 1])
+  const { outcome, generation } = await reload()
+  assert.deepEqual([outcome, generation], ['live', 2])
 })
 
 test('SIGTERM drains and exits with 0; the port and the data are free again', async (t) => {

@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly init?: boolean
   /** Look at the files regularly. */
   readonly poll?: boolean
+  /** Read changed files without being told to. Default: true. */
+  readonly watch?: boolean
 }
 
 export async function start(options: StartOptions, io: Io): Promise<number> {
@@ -47,7 +49,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   })
   // A service's journal needs no lines to paste.
   if (options.init || io.columns !== undefined)
-    io.out(`${await bannerOf(gateway, { address, configFile }, io)}\n`)
+    io.out(`${await bannerOf(gateway, { address, configFile, watch: options.watch ?? true }, io)}\n`)
   releaseMemory()
   // A supervisor takes an exit code other than 0 as the reason to start another one.
   const failure = await Promise.race([stop.first.then(() => undefined), gateway.failed])
@@ -76,12 +78,12 @@ async function scaffoldFor(config: string, io: Io): Promise<void> {
 /** @throws CommandFailure in the operator's words */
 async function openGateway(
   configFile: string,
-  { poll }: StartOptions,
+  { poll, watch }: StartOptions,
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
   try {
-    gateway = await createGateway({ configFile, env: io.env, poll })
+    gateway = await createGateway({ configFile, env: io.env, poll, watch })
     return { gateway, address: await gateway.listen() }
   } catch (error) {
     await gateway?.close({ graceMs: 0 })
@@ -96,7 +98,7 @@ async function openGateway(
 
 async function bannerOf(
   gateway: Gateway,
-  facts: { address: string; configFile: string },
+  facts: { address: string; configFile: string; watch: boolean },
   io: Io,
 ): Promise<string> {
   const { generation, snapshot } = gateway.current()
@@ -104,6 +106,7 @@ async function bannerOf(
   const source = await findTokenSource(facts.configFile, io.env)
   return formatBanner({
     address: facts.address,
+    watch: facts.watch,
     runner: agents.defaults.runner,
     channels: Object.keys(channels),
     route: agents.route,
