@@ -19,9 +19,9 @@ export function createDryRun(
   read: Pick<Reader, 'recentBodies'>,
 ): DryRun {
   return async (limit) => {
-    const { result, seen } = await reloader.tryReload(async ({ live, candidate }) => {
+    const { result, seen } = await reloader.tryReload(async ({ live, candidate, isGivenUp }) => {
       const requests = (await read.recentBodies({ limit })).flatMap(pastRequest)
-      return runShadow({ requests, live, candidate, surface: trialSurface })
+      return runShadow({ requests, live, candidate, surface: trialSurface, isGivenUp })
     })
     return { reload: result, ...(seen && { shadow: seen }) }
   }

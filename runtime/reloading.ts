@@ -70,9 +70,13 @@ export function createReloading(options: ReloadingOptions): Reloader {
 }
 
 /** Those of the operator's files: a preset's were run before it was published. */
-async function runOwnTests(configuration: Configuration, snapshot: Snapshot): Promise<Diagnostic[]> {
+async function runOwnTests(
+  configuration: Configuration,
+  snapshot: Snapshot,
+  isGivenUp: () => boolean,
+): Promise<Diagnostic[]> {
   const tests = configuration.tests.filter(({ origin }) => origin.kind !== 'preset')
-  return describeTestFailures(await runTests({ tests, snapshot, surface: trialSurface }))
+  return describeTestFailures(await runTests({ tests, snapshot, surface: trialSurface, isGivenUp }))
 }
 
 /** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */

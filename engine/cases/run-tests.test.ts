@@ -153,6 +153,14 @@ test('a time that cannot be read fails its test and no other', async () => {
   assert.deepEqual(results.map(toldBy), [['now: a time such as 2026-01-01T00:00:00Z, not soon'], []])
 })
 
+test('tests that nobody waits for any more are not run', async () => {
+  const tests = [testOf({ message: 'x' }), testOf({ message: 'x' }), testOf({ message: 'x' })]
+  let asked = 0
+  const isGivenUp = () => ++asked > 2
+  const snapshot = snapshotOf([{ message: 'x' }])
+  assert.equal((await runTests({ tests, snapshot, surface: plainSurface, isGivenUp })).length, 2)
+})
+
 const several = [
   { id: 'one', continue: true, action: 'wake', text: 'Seen {{title}}' },
   { id: 'each', forEach: 'items', message: 'Item {{item}}' },

@@ -31,12 +31,22 @@ interface RunTestsOptions {
   /** Compiled from the configuration that the tests belong to. */
   readonly snapshot: Snapshot
   readonly surface: TrialSurface
+  /** Whether nobody waits for further results. Default: somebody does. */
+  isGivenUp?(): boolean
 }
 
 /** One after the other, in their order. Never rejects for what a test says. */
-export async function runTests({ tests, snapshot, surface }: RunTestsOptions): Promise<TestResult[]> {
+export async function runTests({
+  tests,
+  snapshot,
+  surface,
+  isGivenUp = () => false,
+}: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
-  for (const test of tests) results.push(await runTest(test, snapshot, surface))
+  for (const test of tests) {
+    if (isGivenUp()) break
+    results.push(await runTest(test, snapshot, surface))
+  }
   return results
 }
 

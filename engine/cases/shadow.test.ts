@@ -26,6 +26,15 @@ test('a candidate that decides alike changes nothing, though every run has ids o
   assert.deepEqual(shadow, { compared: 2, same: 2, summary: [], differences: [] })
 })
 
+test('a comparison that is given up tells how many it looked at', async () => {
+  const requests = ['one', 'two', 'three'].map((id) => past(id, { action: 'opened' }))
+  const [live, candidate] = [snapshotOf([opened]), snapshotOf([opened])]
+  let asked = 0
+  const isGivenUp = () => ++asked > 2
+  const shadow = await runShadow({ requests, live, candidate, surface: plainSurface, isGivenUp })
+  assert.deepEqual([shadow.compared, shadow.same], [2, 2])
+})
+
 test('what would change is counted in words, the most frequent first, and told by request', async () => {
   const wakes: Mapping = {
     id: 'closed',

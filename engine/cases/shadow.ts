@@ -11,7 +11,7 @@ export interface PastRequest extends ReceivedRequest {
 }
 
 export interface Shadow {
-  /** How many requests were looked at. */
+  /** How many requests were looked at; fewer than were given where it was given up. */
   readonly compared: number
   readonly same: number
   /** What would be different, most frequent first: `3 would now wake`. */
@@ -46,13 +46,24 @@ interface ShadowOptions {
   readonly live: Snapshot
   readonly candidate: Snapshot
   readonly surface: TrialSurface
+  /** Whether nobody waits for the rest. Default: somebody does. */
+  isGivenUp?(): boolean
 }
 
 /** One request after the other. Transforms are called, those of both sides. */
-export async function runShadow({ requests, live, candidate, surface }: ShadowOptions): Promise<Shadow> {
+export async function runShadow({
+  requests,
+  live,
+  candidate,
+  surface,
+  isGivenUp = () => false,
+}: ShadowOptions): Promise<Shadow> {
   const differences: ShadowDifference[] = []
+  let compared = 0
   for (const request of requests) {
     await takeTurn()
+    if (isGivenUp()) break
+    compared++
     const [before, after] = [
       await tryRequest(request, live, surface),
       await tryRequest(request, candidate, surface),
@@ -63,7 +74,6 @@ export async function runShadow({ requests, live, candidate, surface }: ShadowOp
     const sides = { before: shorten(before.decision), after: shorten(after.decision) }
     differences.push({ id, endpoint, receivedAt, change, ...sides })
   }
-  const { length: compared } = requests
   return { compared, same: compared - differences.length, summary: summarise(differences), differences }
 }
 

@@ -40,8 +40,15 @@ export interface CandidateParts {
   compile(configuration: Configuration, transforms: Transforms | undefined): Compiled | Promise<Compiled>
   /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} says where and why. */
   prepare?(snapshot: Snapshot): Promise<Prepared> | Prepared
-  /** Runs the tests that the configuration carries; what it answers are their failures. */
-  test?(configuration: Configuration, snapshot: Snapshot): Promise<readonly Diagnostic[]>
+  /**
+   * Runs the tests that the configuration carries; what it answers are their failures. Once `isGivenUp`, nobody waits
+   * for the rest of them.
+   */
+  test?(
+    configuration: Configuration,
+    snapshot: Snapshot,
+    isGivenUp: () => boolean,
+  ): Promise<readonly Diagnostic[]>
 }
 
 /** Thrown by a host that refuses a candidate for reasons that have places. */
@@ -96,6 +103,8 @@ export interface BuildContext {
   isPassed?(digest: string): boolean
   /** Whether a later change makes this candidate not worth finishing. */
   isSuperseded(): boolean
+  /** Why its tests are not waited for; a candidate that has more of them is refused for it. */
+  overruled?(): Diagnostic | undefined
   /** Told once for a round that is not given up, also for one that failed. */
   onWatched(paths: readonly string[]): void
 }
@@ -103,6 +112,8 @@ export interface BuildContext {
 /** Never rejects: whatever goes wrong is a rejected candidate. */
 export async function buildCandidate(parts: CandidateParts, context: BuildContext): Promise<Built> {
   let digest: string | undefined
+  /** Present once tests were cut short. */
+  let overruled: Diagnostic | undefined
   /** Let go of in reverse. */
   const begun: (() => Promise<void> | void)[] = []
   try {
@@ -147,8 +158,9 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const { snapshot } = compiled
     const failures = (await transforms?.start()) ?? []
     if (failures.length > 0) return rejected(failures.map(describeFailure))
-    const failed = (await parts.test?.(configuration, snapshot)) ?? []
+    const failed = (await parts.test?.(configuration, snapshot, isGivenUp)) ?? []
     if (context.isSuperseded()) return { outcome: 'superseded' }
+    if (overruled !== undefined) return rejected([overruled])
     if (failed.length > 0 && mustPass(configuration)) return rejected([...failed, ...compiled.warnings])
     const prepared = context.isTrial ? undefined : await parts.prepare?.(snapshot)
     if (prepared) begun.push(() => prepared.discard())
@@ -165,6 +177,11 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
       retire: () => transforms?.release(),
     }
     return { outcome: 'ready', candidate }
+  }
+
+  function isGivenUp(): boolean {
+    overruled ??= context.overruled?.()
+    return overruled !== undefined || context.isSuperseded()
   }
 
   /** A generation that is kept brings its own: packages may have changed since. */

@@ -83,6 +83,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let filesDigest: string | undefined
   let closed = false
   const rounds = createRounds()
+  /** Rollbacks that wait. */
+  let rollbacks = 0
 
   function current(): Live {
     if (!serving) throw new Error('Nothing is live before the first load went well')
@@ -108,9 +110,11 @@ export function createReloader(options: ReloaderOptions): Reloader {
       const built = await buildCandidate(options, {
         ...contextOf(),
         isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
-        isSuperseded: () => rounds.isReloadWaiting() && superseded < mostSuperseded,
+        isSuperseded: () => closed || (rounds.isReloadWaiting() && superseded < mostSuperseded),
+        overruled: () => (rollbacks > 0 ? overruled : undefined),
       })
       if (built.outcome === 'superseded') {
+        if (closed) return declined(closing, begun)
         rounds.joinWaiting()
         continue
       }
@@ -148,9 +152,19 @@ export function createReloader(options: ReloaderOptions): Reloader {
     if (kept === undefined) return declined(notKept(generation, archive.list()), begun)
     const built = await buildCandidate(options, contextOf(kept))
     if (built.outcome === 'superseded') return declined(closing, begun)
-    if (built.outcome === 'unchanged') return unchanged(built.warnings, begun, built.digest)
+    if (built.outcome === 'unchanged') {
+      const isHeld = holdAgainstFiles(current().generation, built.digest)
+      return unchanged([...(isHeld ? [rolledBack(generation)] : []), ...built.warnings], begun, built.digest)
+    }
     if (built.outcome === 'rejected') return rejected(built.diagnostics, begun, built.digest, generation)
     return goLive(built.candidate, begun, { isRollback: true })
+  }
+
+  /** The generation of this digest serves until the files change, if they say something else; whether they do. */
+  function holdAgainstFiles(generation: number, digest: string): boolean {
+    const isOther = filesDigest !== undefined && filesDigest !== digest
+    archive.setRollback(isOther && filesDigest !== undefined ? { generation, filesDigest } : undefined)
+    return isOther
   }
 
   function contextOf(kept?: GenerationContent): BuildContext {
@@ -158,7 +172,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
       ...(serving && { live: { ...serving.candidate.source, snapshot: serving.live.snapshot } }),
       ...(options.boot && { boot: options.boot }),
       ...(kept && { kept }),
-      isSuperseded: () => false,
+      isSuperseded: () => closed,
       onWatched(paths) {
         watched = paths
         watcher?.watch(paths)
@@ -237,8 +251,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const { generation } = live
     const tookMs = now() - begun
     const { sources } = candidate.source.configuration
-    const rolledBack = isRollback && filesDigest !== undefined && filesDigest !== digest
-    archive.setRollback(rolledBack && filesDigest !== undefined ? { generation, filesDigest } : undefined)
+    const rolledBack = isRollback && holdAgainstFiles(generation, digest)
+    if (!isRollback) archive.setRollback(undefined)
     archive.keep(
       { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
       { digest, sources, bundles: candidate.source.bundles },
@@ -283,7 +297,12 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<{ readonly result: ReloadResult; readonly seen?: Seen }> {
     const begun = now()
     const { live } = serving ?? { live: current() }
-    const built = await buildCandidate(options, { ...contextOf(), isTrial: true })
+    const isGivenUp = () => closed || rounds.isAnyWaiting()
+    const built = await buildCandidate(options, {
+      ...contextOf(),
+      isTrial: true,
+      isSuperseded: () => closed || rollbacks > 0,
+    })
     const answer = (
       outcome: ReloadResult['outcome'],
       more: Pick<ReloadResult, 'changes' | 'diagnostics' | 'digest'>,
@@ -295,7 +314,9 @@ export function createReloader(options: ReloaderOptions): Reloader {
       ...more,
     })
     if (built.outcome === 'superseded')
-      return { result: answer('rejected', { changes: noChanges, diagnostics: [] }) }
+      return {
+        result: answer('rejected', { changes: noChanges, diagnostics: [closed ? closing : overruled] }),
+      }
     if (built.outcome !== 'ready') {
       const diagnostics = built.outcome === 'unchanged' ? built.warnings : built.diagnostics
       return { result: answer(built.outcome, { changes: noChanges, diagnostics, digest: built.digest }) }
@@ -303,7 +324,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
     const { candidate } = built
     const { snapshot, changes, warnings } = candidate
     try {
-      const seen = await look({ live: live.snapshot, candidate: snapshot })
+      const seen = await look({ live: live.snapshot, candidate: snapshot, isGivenUp })
       return { result: answer('live', { changes, diagnostics: warnings, digest: snapshot.digest }), seen }
     } finally {
       await settle(() => candidate.discard())
@@ -329,7 +350,11 @@ export function createReloader(options: ReloaderOptions): Reloader {
     reload,
     async rollback(generation) {
       refuseClosed()
-      return rounds.next(() => roundBack(generation))
+      rollbacks++
+      return rounds.next(() => {
+        rollbacks--
+        return roundBack(generation)
+      })
     },
     async tryReload(look) {
       refuseClosed()
@@ -371,6 +396,13 @@ const closing: Diagnostic = {
   severity: 'error',
   code: 'RELOADER_CLOSED',
   message: 'The gateway is closing; the candidate was not swapped in',
+}
+
+const overruled: Diagnostic = {
+  severity: 'error',
+  code: 'OVERRULED',
+  message: 'A rollback was asked for meanwhile, which does not wait for the tests of this change',
+  hint: 'Change a file to try again.',
 }
 
 function rolledBack(generation: number): Diagnostic {

@@ -262,6 +262,24 @@ test('after a restart the rollback holds, until the files change', async () => {
   assert.equal((await after.edit('four')).generation, 4)
 })
 
+test('a rollback to what serves holds too, where the files say something else', async () => {
+  const archive = createMemoryArchive()
+  const before = createBench(archive)
+  await before.reloader.start()
+  assert.equal((await before.edit('unfit')).outcome, 'rejected')
+  const result = await before.reloader.rollback(1)
+  assert.deepEqual(
+    [result.outcome, ...result.diagnostics.map(({ code }) => code)],
+    ['unchanged', 'ROLLED_BACK'],
+  )
+
+  const after = createBench(archive)
+  after.world.text = 'unfit'
+  assert.equal((await after.reloader.start()).generation, 1)
+  assert.deepEqual(after.live(), ['one', 1])
+  assert.equal((await after.edit('two')).generation, 2)
+})
+
 test('after a restart files that changed meanwhile serve', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))

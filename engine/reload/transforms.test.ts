@@ -169,3 +169,77 @@ test('closing lets go of what serves', async () => {
   await reloader.close()
   assert.deepEqual(story, ['open b1', 'release b1'])
 })
+
+/** Tests that go on for as long as somebody waits for them; the answer is of those of the second candidate. */
+function createEndlessTests() {
+  const begun = Promise.withResolvers<void>()
+  let runs = 0
+  return {
+    begun: begun.promise,
+    async test(_configuration: Configuration, _snapshot: Snapshot, isGivenUp: () => boolean) {
+      if (++runs !== 2) return []
+      begun.resolve()
+      while (!isGivenUp()) await new Promise(setImmediate)
+      return []
+    },
+  }
+}
+
+test('a later change does not wait for the tests of the one before', { timeout: 30_000 }, async () => {
+  const { begun, test } = createEndlessTests()
+  const { reloader, story, world } = createBench({ test })
+  await reloader.start()
+  world.bundle = 'b2'
+  const endless = reloader.reload()
+  await begun
+  world.bundle = 'b3'
+  assert.equal(await reloader.reload(), await endless)
+  assert.deepEqual(story, ['open b1', 'open b2', 'release b2', 'open b3', 'release b1'])
+})
+
+test('a rollback does not wait for tests, and holds off the change that they were of', {
+  timeout: 30_000,
+}, async () => {
+  const { begun, test } = createEndlessTests()
+  const { reloader, story, world } = createBench({ test })
+  await reloader.start()
+  world.bundle = 'b2'
+  const endless = reloader.reload()
+  await begun
+  const back = reloader.rollback(1)
+  assert.deepEqual(
+    (await endless).diagnostics.map(({ code }) => code),
+    ['OVERRULED'],
+  )
+  assert.deepEqual([(await back).outcome, reloader.current().generation], ['unchanged', 1])
+  assert.equal((await reloader.reload()).outcome, 'unchanged', 'the files are still those of b2')
+  assert.deepEqual(story, ['open b1', 'open b2', 'release b2'])
+})
+
+test('closing waits for no tests, and for no look', { timeout: 30_000 }, async () => {
+  const { begun, test } = createEndlessTests()
+  const { reloader, story, world } = createBench({ test })
+  await reloader.start()
+  world.bundle = 'b2'
+  const endless = reloader.reload()
+  await begun
+  await reloader.close()
+  assert.deepEqual(
+    (await endless).diagnostics.map(({ code }) => code),
+    ['RELOADER_CLOSED'],
+  )
+  assert.deepEqual(story, ['open b1', 'open b2', 'release b2', 'release b1'])
+
+  const other = createBench()
+  await other.reloader.start()
+  other.world.bundle = 'b2'
+  const looking = Promise.withResolvers<void>()
+  const look = other.reloader.tryReload(async ({ isGivenUp }) => {
+    looking.resolve()
+    while (!isGivenUp()) await new Promise(setImmediate)
+    return 'seen'
+  })
+  await looking.promise
+  await other.reloader.close()
+  assert.equal((await look).seen, 'seen')
+})

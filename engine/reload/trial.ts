@@ -2,4 +2,11 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 
-export type Trial<Seen> = (sides: { readonly live: Snapshot; readonly candidate: Snapshot }) => Promise<Seen>
+export interface TrialSides {
+  readonly live: Snapshot
+  readonly candidate: Snapshot
+  /** Whether somebody waits who wants more than a look: what was seen so far has to do. */
+  isGivenUp(): boolean
+}
+
+export type Trial<Seen> = (sides: TrialSides) => Promise<Seen>
