@@ -21,6 +21,9 @@ type Transform = NonNullable<Program['transform']>
 /** What an answer may be longer than what its texts may render to: names, quotes, escapes. */
 const answerAllowance = 65_536
 
+/** A list that came out of a payload may be as long as that: each target is a delivery, or a line of an error. */
+const mostTargets = 100
+
 /** Rejects with a TransformError, or with a RefusalError where the answer renders to too much. */
 export async function transformDraft(
   { module, call }: Transform,
@@ -110,6 +113,9 @@ function checked(field: ChangedName, answered: AnsweredField, name: string): Cha
   if (value === null) return [field, undefined, undefined]
   const fits = kind === 'list' ? isTargets(value) : typeof value === kind
   if (!fits) throw badAnswer(name, `\`${field}\` must be ${expected}, not ${typeName(value)}`)
+  if (Array.isArray(value) && value.length > mostTargets) {
+    throw badAnswer(name, `\`${field}\` has ${value.length} targets, where ${mostTargets} are the most`)
+  }
   if (field === 'action' && value !== 'wake' && value !== 'agent') {
     throw badAnswer(name, `\`action\` must be ${expected}`)
   }
