@@ -72,10 +72,11 @@ export type {
 } from './resolve/trace.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'
-export type {
-  Bundle,
-  Bundler,
-  TransformEvent,
-  TransformHost,
-  TransformListener,
+export {
+  type Bundle,
+  type Bundler,
+  TransformError,
+  type TransformEvent,
+  type TransformHost,
+  type TransformListener,
 } from './transform/port.ts'

@@ -1,8 +1,14 @@
 /** Owns the one log line of a request: never a body, a token or a query string. */
 
+import { TransformError } from '@reveille/engine'
 import { statusOfEnding } from './entry.ts'
 import { type Ending, type Exchange, reasonOf } from './exchange.ts'
 import { describeFault } from './fault.ts'
+
+/** The reason says all that it knows; its stack is of our own lines. */
+function isToldWhole(fault: unknown): boolean {
+  return fault instanceof TransformError && fault.cause === undefined
+}
 
 /** What the surface needs of a log; pino's has it. */
 export interface HookLog {
@@ -35,7 +41,8 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
       break
     default: {
       const told = { ...facts, code: ending.code, reason: reasonOf(ending) }
-      if (ending.fault !== undefined) log.error({ ...told, err: describeFault(ending.fault) })
+      if (ending.fault !== undefined && !isToldWhole(ending.fault))
+        log.error({ ...told, err: describeFault(ending.fault) })
       else if (ending.outcome === 'failed') log.error(told)
       else log.info(told)
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Decision } from '@reveille/engine'
+import { type Decision, TransformError } from '@reveille/engine'
 import { StoreError } from '../store/port.ts'
 import { agent, bearer, createSnapshot, openSurface, token, wake } from './surface-fixture.ts'
 
@@ -140,6 +140,27 @@ test('why a transform failed goes to the log and the record, and not to the send
     const { level, event, reason } = lines.all.at(-1) ?? assert.fail()
     assert.deepEqual([level, event, reason], ['error', 'request-failed', told])
   }
+})
+
+test("the log has the stack of an author's error, and none of a limit that was reached", async (t) => {
+  const { post, lines, state } = await openSurface(t)
+  const { snapshot } = state.live
+  const errorTold = async (cause: Error) => {
+    const resolve = () =>
+      ({
+        outcome: 'failed',
+        code: 'TRANSFORM_TIMEOUT',
+        message: 'x',
+        details: [],
+        mapping: 'm',
+        cause,
+      }) as const
+    state.live = { generation: 1, snapshot: { ...snapshot, resolve } }
+    await post('github', {})
+    return lines.all.at(-1)?.['err']
+  }
+  assert.ok(await errorTold(new TypeError('of the author')))
+  assert.equal(await errorTold(new TransformError('TRANSFORM_TIMEOUT', 'took longer than 5 s')), undefined)
 })
 
 test('an engine that throws, or answers a code that nobody knows, is a bare 500', async (t) => {

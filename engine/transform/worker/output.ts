@@ -1,8 +1,12 @@
-/** Owns the console of a module: each line becomes a message at once, so that none is lost with the thread. */
+/**
+ * Owns the console of a module: each line becomes a message at once, so that none is lost with the thread. Of a stack
+ * that is printed only the frames up to the author's function are told.
+ */
 
 import { Buffer } from 'node:buffer'
 import { Writable } from 'node:stream'
 import { type CurrentCall, type FromWorker, type OutputLevel, outputLimits, slots } from './protocol.ts'
+import { isInnerFrame } from './tell-error.ts'
 
 const { mostLines, mostCharacters, windowMs } = outputLimits
 const longestLine = 1_000
@@ -42,7 +46,7 @@ export function createOutput({ send, shared, current }: OutputOptions): void {
     const found = (text.length > room ? text.slice(0, room) : text).split('\n')
     for (let index = 0; index < found.length; index++) {
       const shown = printable(found[index] as string)
-      if (shown === '') continue
+      if (shown === '' || isInnerFrame(shown)) continue
       if (lines < mostLines) {
         lines++
         characters += shown.length

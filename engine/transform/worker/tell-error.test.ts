@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cutLine } from './cut-line.ts'
-import { tellError } from './tell-error.ts'
+import { isInnerFrame, tellError } from './tell-error.ts'
 
 test('an error is told in one line of bounded length, with the stack as it is', () => {
   const error = new RangeError('first\n\u001b[31msecond\u2028third')
@@ -23,6 +23,26 @@ test('the place is the first frame of the author, a package only where there is 
   assert.equal(tellError(error).place?.line, 7)
   error.stack = 'Error: x\n    at <anonymous>\n    at new Promise (<anonymous>)'
   assert.equal(tellError(error).place, undefined)
+})
+
+test('of a stack the frames of the author are kept, and how they were called is not', () => {
+  const error = new Error('x')
+  const own = `${import.meta.dirname}/transform-worker.ts:65:68`
+  const author = '    at review (/a/review.ts:3:4)'
+  const inner = [
+    `    at <anonymous> (${own})`,
+    '    at AsyncLocalStorage.run (node:internal/async_hooks:6:1)',
+  ]
+  error.stack = ['Error: x', author, ...inner].join('\n')
+  assert.equal(tellError(error).stack, `Error: x\n${author}`)
+  for (const line of [
+    ...inner,
+    '    at async node:internal/process/task_queues:1:2',
+    '    at [nodejs.internal.kHybridDispatch] (node:internal/event_target:848:20)',
+  ])
+    assert.ok(isInnerFrame(line), line)
+  for (const line of [author, '    at call (node:fs:1:2)', 'at 12:30', '    at the door'])
+    assert.ok(!isInnerFrame(line), line)
 })
 
 test('whatever was thrown is told', () => {

@@ -26,7 +26,7 @@ function tell(thrown: unknown): ToldError {
   const place = stack === undefined ? undefined : findPlace(stack)
   return {
     text: oneLine(`${textFrom(() => thrown.name) || 'Error'}: ${textFrom(() => thrown.message) ?? ''}`),
-    ...(stack !== undefined && { stack }),
+    ...(stack !== undefined && { stack: place ? withoutInnerFrames(stack) : stack }),
     ...(place && { place }),
   }
 }
@@ -67,6 +67,26 @@ function findPlace(stack: string): Place | undefined {
     ofPackage ??= frame
   }
   return ofPackage && placeOf(ofPackage)
+}
+
+/** How the author's function was called is nobody's question. */
+function withoutInnerFrames(stack: string): string {
+  return stack
+    .split('\n')
+    .filter((line) => !isInnerFrame(line))
+    .join('\n')
+}
+
+/** Whether a line is a frame of a stack, and one of Node's insides or of this worker. Never throws. */
+export function isInnerFrame(line: string): boolean {
+  if (!/^\s+at /.test(line)) return false
+  if (/^\s+at (?:async |[^(]*\()?node:internal\//.test(line)) return true
+  try {
+    const frame = readFrame(line)
+    return frame !== undefined && isOurs(frame.file)
+  } catch {
+    return false
+  }
 }
 
 interface Frame {
