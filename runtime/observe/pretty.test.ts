@@ -125,6 +125,18 @@ test('each event is told in one set line', () => {
       'parked      slack  NO_ROUTE  no recipient  delivery b88539',
     ],
     [
+      { event: 'transform-output', module: 'review.ts', msg: 'got { id: 7 }', requestId },
+      'info        review.ts  got { id: 7 }  request f544ad',
+    ],
+    [
+      { event: 'candidate-rejected', errors: 2, isAgain: true, tookMs: 3 },
+      'rejected    the change still has 2 errors, told above; what was live goes on serving  3 ms',
+    ],
+    [
+      { event: 'files-mended', generation: 4 },
+      'mended      the files have no error any more; generation 4 goes on serving',
+    ],
+    [
       { ...delivery, event: 'delivery-retried', code: 'rate-limited', reason: 'Too fast.', inMs: 30_000 },
       'retry       slack:C01  rate-limited  Too fast.  in 30 s  delivery b88539',
     ],
@@ -237,6 +249,12 @@ test('a key, an excerpt and a narrow window are left whole', () => {
     shown({ event: 'diagnostic', msg: `a.yaml:2:1: error\n${excerpt}` }, { columns: 80 }).includes(excerpt),
   )
   assert.equal(shown({ event: 'x', msg: 'word '.repeat(40) }, { columns: 40 }).split('\n').length, 1)
+  const hint = shown(
+    { event: 'diagnostic', msg: `a.yaml:2:1: error\n  hint: ${'word '.repeat(30)}` },
+    { columns: 80 },
+  )
+  for (const line of hint.split('\n')) assert.ok(line.length <= 80, line)
+  assert.match(hint, /\n {24}hint: word.*\n {30}word/)
 })
 
 test('an error is told with its frames and its causes, whatever else the line says', () => {

@@ -41,8 +41,8 @@ export function createPrettyStream(
 function setLine(record: Facts, paint: Paint, width: number): string {
   const time = paint.dim(clock(record['time']))
   const level = Number(record['level'])
-  const [name, text, aside] = stories[String(record['event'])]?.(record) ?? [
-    labels[level] ?? 'log',
+  const [name = labels[level] ?? 'log', text, aside] = stories[String(record['event'])]?.(record) ?? [
+    undefined,
     tell(record),
   ]
   const told = [

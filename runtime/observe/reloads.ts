@@ -17,12 +17,16 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
   /** All that a process begins with is new to it, and no change. */
   let isFirst = true
 
+  /** Of the refusal that stands. */
+  let standing: string | undefined
+
   return function report(event) {
     const { type, ...facts } = event
     switch (event.type) {
       case 'snapshot-swapped': {
         const { generation, digest, tookMs, mappings, rolledBack } = event
         // What waits for a restart has a line of its own.
+        standing = undefined
         const changes = isFirst ? '' : changesText({ ...event.changes, restart: [] })
         isFirst = false
         log.info({
@@ -37,18 +41,25 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
         for (const warning of event.warnings) tell(warning, generation)
         return
       }
-      case 'candidate-rejected':
+      case 'candidate-rejected': {
+        const before = standing
+        standing = JSON.stringify([event.digest, event.rollbackTo, event.diagnostics])
+        const isAgain = standing === before
         log.error({
           event: type,
           errors: event.diagnostics.filter(({ severity }) => severity === 'error').length,
           digest: event.digest,
           tookMs: event.tookMs,
           rollbackTo: event.rollbackTo,
+          ...(isAgain && { isAgain }),
         })
-        for (const diagnostic of event.diagnostics) tell(diagnostic)
+        if (!isAgain) for (const diagnostic of event.diagnostics) tell(diagnostic)
         return
+      }
       case 'content-unchanged':
         log.debug({ event: type, ...facts })
+        if (standing !== undefined) log.info({ event: 'files-mended', generation: event.generation })
+        standing = undefined
         return
       case 'restart-required':
         log.warn({ event: type, ...facts })

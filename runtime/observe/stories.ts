@@ -4,8 +4,8 @@ import { printable as text } from './printable.ts'
 
 export type Facts = Record<string, unknown>
 
-/** The label, what happened, and the small print. */
-type Line = readonly [label: string, text: string, aside?: string]
+/** The label, by default the level; what happened, and the small print. */
+type Line = readonly [label: string | undefined, text: string, aside?: string]
 
 /** Keys are event names of the log; an event that is absent here is told by its message and facts. */
 export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
@@ -95,8 +95,18 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   ],
   'candidate-rejected': (f) => [
     'rejected',
-    `${f['rollbackTo'] === undefined ? 'the change' : `generation ${text(f['rollbackTo'])}`} has ${count(f['errors'], 'error')}; what was live goes on serving`,
+    `${f['rollbackTo'] === undefined ? 'the change' : `generation ${text(f['rollbackTo'])}`} ${f['isAgain'] ? 'still ' : ''}has ${count(f['errors'], 'error')}${f['isAgain'] ? ', told above' : ''}; what was live goes on serving`,
     took(f['tookMs']),
+  ],
+  'files-mended': (f) => [
+    'mended',
+    `the files have no error any more; generation ${text(f['generation'])} goes on serving`,
+  ],
+  // What a module printed, as it printed it.
+  'transform-output': (f) => [
+    undefined,
+    `${text(f['module'])}  ${text(f['msg'])}`,
+    f['requestId'] === undefined ? '' : `request ${id(f['requestId'])}`,
   ],
   'reload-asked': (f) => ['reload', `${text(f['by'])}: ${reloadAnswer(f)}`],
   'generations-damaged': (f) => [

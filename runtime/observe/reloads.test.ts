@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Diagnostic, ReloadEvent } from '@reveille/engine'
+import type { Log } from './log.ts'
+import { createReloadReporter } from './reloads.ts'
+
+const noChanges = {
+  mappings: { added: [], changed: [], removed: [] },
+  transforms: { added: [], changed: [], removed: [] },
+  presets: { added: [], removed: [] },
+  settings: [],
+  restart: [],
+} as unknown as Extract<ReloadEvent, { type: 'snapshot-swapped' }>['changes']
+
+const bad: Diagnostic = { severity: 'error', code: 'BAD', message: 'bad' }
+
+const refused = (digest: string, diagnostics = [bad]): ReloadEvent => ({
+  type: 'candidate-rejected',
+  digest,
+  diagnostics,
+  tookMs: 1,
+})
+const unchanged: ReloadEvent = { type: 'content-unchanged', generation: 1, tookMs: 1 }
+const swapped: ReloadEvent = {
+  type: 'snapshot-swapped',
+  generation: 2,
+  digest: 'two',
+  tookMs: 1,
+  mappings: 1,
+  changes: noChanges,
+  warnings: [],
+}
+
+/** The events of the lines above `debug`. */
+function told(...events: ReloadEvent[]): string[] {
+  const lines: string[] = []
+  const add = (facts: { event: string; isAgain?: boolean }) =>
+    lines.push(facts.isAgain ? `${facts.event} again` : facts.event)
+  const log = { info: add, warn: add, error: add, debug: () => {} } as unknown as Log
+  events.forEach(createReloadReporter(log, '/etc/reveille'))
+  return lines
+}
+
+test('what is refused once more for the same reasons is told in one line', () => {
+  assert.deepEqual(told(refused('a'), refused('a')), [
+    'candidate-rejected',
+    'diagnostic',
+    'candidate-rejected again',
+  ])
+  const other = [{ ...bad, message: 'worse' }]
+  for (const next of [refused('b'), refused('a', other)])
+    assert.deepEqual(told(refused('a'), next).slice(2), ['candidate-rejected', 'diagnostic'])
+  assert.deepEqual(told(refused('a'), swapped, refused('a')).slice(2), [
+    'snapshot-swapped',
+    'candidate-rejected',
+    'diagnostic',
+  ])
+})
+
+test('files that are as they were before they were refused are told, once', () => {
+  assert.deepEqual(told(unchanged), [])
+  assert.deepEqual(told(refused('a'), unchanged, unchanged).slice(2), ['files-mended'])
+  assert.deepEqual(told(refused('a'), swapped, unchanged).slice(2), ['snapshot-swapped'])
+})
