@@ -54,6 +54,8 @@ export interface Gateway {
    */
   readonly failed: Promise<StoreError>
   current(): Live
+  /** Whether a transform's thread could not be ended. Node.js waits for such a thread: only a signal ends the process. */
+  isStuck(): boolean
   /** Reads the files again, as after a change. @throws Error once closing */
   reload(): Promise<ReloadResult>
   /** Begins to accept. Resolves with the address: `http://127.0.0.1:8787`. @throws ListenError */
@@ -241,6 +243,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       failed: failed.promise,
       current: reloader.current,
+      isStuck: transforms.isStuck,
       reload: reloader.reload,
       async listen() {
         const address = await listen(app, settings.gateway)

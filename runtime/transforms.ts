@@ -21,6 +21,8 @@ export interface HostedTransforms {
   readonly parts: Required<Pick<CandidateParts, 'bundle' | 'openTransforms'>>
   /** Deletes bundles that none of these digests names. */
   sweep(needed: ReadonlySet<string>): Promise<void>
+  /** Whether a worker did not end: its thread may keep the process from ending by itself. */
+  isStuck(): boolean
   /** Ends every worker; calls under way fail. */
   close(): Promise<void>
 }
@@ -34,7 +36,13 @@ export interface HostedTransformsOptions {
 /** Starts nothing before the first module is bundled. */
 export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): HostedTransforms {
   const bundler = createBundler({ folder })
-  const host = createTransformHost({ onEvent })
+  let isStuck = false
+  const host = createTransformHost({
+    onEvent(event) {
+      isStuck ||= event.type === 'worker-abandoned'
+      onEvent(event)
+    },
+  })
   return {
     parts: {
       bundle: (modules, { settings }) =>
@@ -46,6 +54,7 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): Ho
       openTransforms: (modules) => host.open(modules),
     },
     sweep: (needed) => bundler.sweep(needed),
+    isStuck: () => isStuck,
     async close() {
       await Promise.all([bundler.close(), host.close()])
     },

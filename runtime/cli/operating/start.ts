@@ -34,7 +34,10 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   const stop = createStopSignal({
     signals: process,
     now: () => performance.now(),
-    onInsist: (signal) => process.exit(128 + constants.signals[signal]),
+    onInsist(signal) {
+      if (gateway.isStuck()) process.kill(process.pid, 'SIGKILL')
+      process.exit(128 + constants.signals[signal])
+    },
   })
   const reloading = createReloadSignal({
     signals: process,
@@ -52,11 +55,14 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
     io.out(`${await bannerOf(gateway, { address, configFile, watch: options.watch ?? true }, io)}\n`)
   releaseMemory()
   // A supervisor takes an exit code other than 0 as the reason to start another one.
-  const failure = await Promise.race([stop.first.then(() => undefined), gateway.failed])
-  await gateway.close(failure && { graceMs: 0 })
+  const end = await Promise.race([stop.first, gateway.failed])
+  const isFailure = typeof end !== 'string'
+  await gateway.close(isFailure ? { graceMs: 0 } : {})
   stop.close()
   reloading.close()
-  return failure ? 1 : 0
+  // Nobody listens any more: what told it to stop ends it, and a failure must not look like an end that was asked for.
+  if (gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
+  return isFailure ? 1 : 0
 }
 
 /** What came of it is in the log, as after a changed file; also that nothing did. */
