@@ -22,6 +22,8 @@ export interface Bundle {
   readonly digest: string
   /** The `.mjs` file, with its source map beside it; absolute. */
   readonly file: string
+  /** SHA-256 in hex of that file, which the digest names and does not hold. Absent: kept before it was written down. */
+  readonly codeHash?: string
   /** Every file that went into it, packages' included; absolute. */
   readonly inputs: readonly string[]
 }

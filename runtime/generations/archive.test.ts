@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -441,4 +442,21 @@ test('a number that another gateway gave out while this one started is given to 
   await early.close()
   await assert.rejects(coming.begin(), { code: 'LOCKED', message: /start again$/ })
   assert.equal((await begun()).list()[0]?.digest, 'theirs')
+})
+
+test('a generation whose bundle was altered is not served', async (t) => {
+  const { begun, contentOf, goLive, home, damaged } = await createBench(t)
+  const file = join(home, 'data', 'transforms', 'abc.mjs')
+  await mkdir(join(home, 'data', 'transforms'), { recursive: true })
+  await writeFile(file, 'export default () => null\n')
+  const codeHash = createHash('sha256').update('export default () => null\n').digest('hex')
+  const bundle: Bundle = { module: 'a.ts', digest: 'abc', codeHash, file, inputs: [] }
+  const archive = await begun()
+  goLive(archive, contentOf('one', {}, [bundle]))
+  goLive(archive, contentOf('two'))
+  await archive.saved()
+  assert.equal((await archive.read(1))?.bundles.get('a.ts')?.codeHash, codeHash)
+  await writeFile(file, 'export default () => 1\n')
+  assert.equal(await archive.read(1), undefined)
+  assert.match(String(damaged), /generations\/1: the bundle of a\.ts is not what it was$/)
 })

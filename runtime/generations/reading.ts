@@ -1,6 +1,6 @@
 /** Owns what the folder says when it is opened, and reading a generation's files again. */
 
-import { createHash } from 'node:crypto'
+import { createHash, webcrypto } from 'node:crypto'
 import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GenerationContent, keptGenerations } from '@reveille/engine'
@@ -90,12 +90,21 @@ export async function readContent(
   // Without it the file that is there now would be read in its place.
   if (!sources.has(configFile)) throw new DamageError(`it was made from another file than ${configFile}`)
   const restored = bundles.map((bundle) => ({ ...bundle, file: layout.fromWritten(bundle.file, 'data') }))
-  for (const { file } of restored) await access(file)
+  for (const { module, file, codeHash } of restored) {
+    if (codeHash === undefined) await access(file)
+    else if ((await hashOf(file)) !== codeHash)
+      throw new DamageError(`the bundle of ${module} is not what it was`)
+  }
   return {
     digest: record.digest,
     sources,
     bundles: new Map(restored.map((bundle) => [bundle.module, bundle])),
   }
+}
+
+/** Not on this thread: a bundle may be long. */
+async function hashOf(file: string): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', await readFile(file))).toString('hex')
 }
 
 /** @throws Error */

@@ -61,7 +61,8 @@ export function parseRecord(text: string, generation: number): RecordFile {
   }
   const areFiles = Array.isArray(files) && files.every(({ path, sha256 }) => areTexts(path, sha256))
   const areBundles =
-    Array.isArray(bundles) && bundles.every(({ module, digest, file }) => areTexts(module, digest, file))
+    Array.isArray(bundles) &&
+    bundles.every(({ module, digest, file, codeHash = '' }) => areTexts(module, digest, file, codeHash))
   if (!areFiles || !areBundles) throw new SyntaxError('its lists of files are none')
   return { record: kept as NumberedRecord, files, bundles }
 }

@@ -99,14 +99,14 @@ export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOpti
 
   function resultOf(
     module: string,
-    { digest, files, places, warnings }: BundleRecord,
+    { digest, codeHash, files, places, warnings }: BundleRecord,
     watched: readonly string[],
     { transformsDir, folder: configurationFolder }: BundleRequest,
   ): ModuleResult {
     const inputs = Object.keys(files)
     // What could appear above the operator's folders is not theirs to wait for; it is noticed by the next load.
     const isNear = (place: string) => isBelow(place, transformsDir) || isBelow(place, configurationFolder)
-    const bundle = { module, digest, file: shelf.fileOf(digest), inputs }
+    const bundle = { module, digest, codeHash, file: shelf.fileOf(digest), inputs }
     return {
       bundle,
       diagnostics: warnings,
