@@ -12,12 +12,15 @@ function describe({ test, mismatches, observed }: TestResult): Diagnostic {
   const [first, ...others] = mismatches
   const expected = first ? `: expected ${first.expected}, got ${first.actual}` : ''
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`
-  const why = observed?.reason === undefined ? '' : ` It said: ${observed.reason}.`
+  const why =
+    observed?.reason === undefined
+      ? ''
+      : `It said: ${observed.reason}${/[.?!]$/.test(observed.reason) ? '' : '.'} `
   return {
     severity: 'error',
     code: 'TEST_FAILED',
     message: `The test "${test.value.name}" fails${expected}${more}`,
     place: first?.place ?? test.locate([]),
-    hint: `\`reveille test\` shows the whole difference.${why}`,
+    hint: `${why}\`reveille test\` shows the whole difference.`,
   }
 }

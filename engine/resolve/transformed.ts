@@ -141,7 +141,7 @@ function typeName(value: unknown): string {
 function unknownField(field: string, name: string): TransformError {
   const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action'])
   const shown = field.length > 40 ? `${field.slice(0, 40)}…` : field
-  const hint = notFields[field] ?? (nearest === undefined ? '' : `; did you mean ${nearest}?`)
+  const hint = notFields[field] ?? (nearest === undefined ? '' : `; did you mean \`${nearest}\`?`)
   return badAnswer(name, `\`${shown}\` is no field of an action${hint}`)
 }
 

@@ -53,7 +53,10 @@ test('an import that leads nowhere is told with its name and what to do', async 
     return [message, hint]
   })
   assert.deepEqual(told, [
-    ['the import `lodahs/get` leads nowhere', 'Run `npm install lodahs` in `transforms`.'],
+    [
+      'the import `lodahs/get` leads nowhere',
+      'Run `npm install --prefix . lodahs` in the folder of the configuration.',
+    ],
     ['the import `./lib/titel` leads nowhere', 'Did you mean `./lib/title.ts`?'],
     ['the import `./lip/title.ts` leads nowhere', 'There is no folder `transforms/lip`.'],
     ['the import `../nearby` leads nowhere', 'There is no such file in the folder of the configuration.'],

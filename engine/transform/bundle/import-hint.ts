@@ -19,7 +19,9 @@ export async function hintForImport(specifier: string, folder: string, shownFrom
   const builtin = nearestName(specifier, builtinModules)
   if (builtin !== undefined) return `Did you mean \`${builtin}\`?`
   const home = await homeOf(folder, shownFrom)
-  return `Run \`npm install ${packageOf(specifier)}\` in ${shown(home, shownFrom)}.`
+  // Without a package.json npm would look for one further up, and change what is not the operator's.
+  const here = home === undefined ? '--prefix . ' : ''
+  return `Run \`npm install ${here}${packageOf(specifier)}\` in ${shown(home ?? shownFrom, shownFrom)}.`
 }
 
 async function hintForFile(specifier: string, folder: string, shownFrom: string): Promise<string> {
@@ -53,13 +55,13 @@ async function namesIn(folder: string): Promise<readonly string[] | undefined> {
   }
 }
 
-/** Where npm would put a package for this folder: beside the nearest package.json of the operator's, else here. */
-async function homeOf(folder: string, shownFrom: string): Promise<string> {
+/** Where npm would put a package for this folder: beside the nearest package.json of the operator's, if there is one. */
+async function homeOf(folder: string, shownFrom: string): Promise<string | undefined> {
   for (const above of foldersFrom(folder)) {
     if ((await leadsTo(path.join(above, 'package.json'))) !== null) return above
     if (above === shownFrom) break
   }
-  return folder
+  return undefined
 }
 
 function shown(folder: string, shownFrom: string): string {

@@ -25,7 +25,7 @@ function report(
   compiled: Compiled,
   types: readonly Diagnostic[],
   file: string,
-  options: { readonly json?: boolean },
+  options: { readonly json?: boolean; readonly types?: boolean },
   io: Io,
 ): number {
   const ok = compiled.ok && !types.some(isError)
@@ -34,7 +34,9 @@ function report(
   if (options.json) io.out(`${JSON.stringify({ ok, file, mappings, diagnostics }, null, 2)}\n`)
   else {
     if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
-    if (mappings !== undefined) io.out(`${shownPath(file, io)} is good: ${counted(mappings, 'mapping')}.\n`)
+    const typed = options.types ? ', and the types of its transforms' : ''
+    if (mappings !== undefined)
+      io.out(`${shownPath(file, io)} is good: ${counted(mappings, 'mapping')}${typed}.\n`)
     else io.err(`${shownPath(file, io)}: ${counted(diagnostics.filter(isError).length, 'error')}.\n`)
   }
   return ok ? 0 : 1

@@ -43,6 +43,19 @@ test('explain says why nothing matched', async (t) => {
   assert.match(out, /✗ elsewhere[\s\S]*x-event[\s\S]*expected {2}.*push.*\n.*found {5}nothing/)
 })
 
+test('explain tells of a transform that failed why, and no empty action', async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml':
+      'hooks: { mappings: [{ id: review, match: { path: review }, transform: { module: a.js } }] }',
+    'transforms/a.js': "export default () => { throw new Error('no such luck') }",
+    'body.json': '{}',
+  })
+  const { code, out, err } = await run('explain', 'review', '--payload', 'body.json')
+  assert.equal(code, 1, err)
+  assert.match(out, /no such luck/)
+  assert.match(out, /\n\n✓ review {2,}reveille\.yaml:1:\d+\n$/)
+})
+
 test('explain --json answers the explanation', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { out } = await run('explain', 'github', '--payload', 'body.json', '--json')

@@ -25,7 +25,7 @@ export function formatExplanation(explanation: Explanation, status: number, sett
   return [
     ...formatOutcome(endpoint, decision, status, setting.paint),
     ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, setting)] : []),
-    ...actions.flatMap((action) => ['', ...formatAction(action, setting)]),
+    ...actions.filter(isTold).flatMap((action) => ['', ...formatAction(action, setting)]),
   ]
 }
 
@@ -58,6 +58,11 @@ const notesOn: Record<CandidateTrace['verdict'], string> = {
 function markOf(verdict: CandidateTrace['verdict'], paint: Paint): string {
   if (verdict === 'matched') return paint.green('✓')
   return verdict === 'failed' ? paint.red('✗') : paint.dim('-')
+}
+
+/** Of one that failed before it had a field there is nothing to tell. */
+function isTold({ vars, fields }: ActionTrace): boolean {
+  return vars.length > 0 || fields.length > 0
 }
 
 function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Setting): string[] {

@@ -59,7 +59,7 @@ test('transforms that are sound are good, far from any package', async (t) => {
     'transforms/plain.cjs': 'module.exports = (a) => a.b',
   })
   const { code, out, err } = await run('check', '--types')
-  assert.match(out, /^reveille\.yaml is good: 1 mapping\.$/m, err)
+  assert.match(out, /^reveille\.yaml is good: 1 mapping, and the types of its transforms\.$/m, err)
   assert.equal(code, 0)
 })
 
