@@ -19,6 +19,7 @@ import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules, unusedModules } from './rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
+import { nextTurn } from './turn.ts'
 
 export interface LoadOptions {
   /** The configuration file; a relative path starts at the working directory. */
@@ -84,6 +85,7 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
 
   if (main && findings.errors().length === 0) reportUnusedModules(main, entries, findings)
 
+  await nextTurn()
   const digest = reading.digest()
   const watched = reading.watched()
   const errors = findings.errors()

@@ -34,52 +34,68 @@ export async function parseCutText(
   known: readonly CutSource[],
 ): Promise<CutSource | undefined> {
   const { text } = options
-  const take = createTaker(known)
-  const leaves: Leaf[] = []
-  const parsed = await parseMap(map, [])
+  const parsed = await parseStretches(text, [...stretchesIn(map)], createTaker(known))
   if (!parsed) return undefined
-  const pieces = leaves.map(({ piece }) => piece)
+  const leaves: Leaf[] = []
+  const root = placeMap(map, [])
   const places = createPlaces(options, lines, createSecrets(leaves, options))
   const faults = leaves.flatMap((leaf, index) => faultsIn(leaf, index === leaves.length - 1))
+  const pieces = [...parsed.values()]
   if (faults.length > 0) return { parsed: { problems: problemsOf(faults, places, lines, text) }, pieces }
-  return { parsed: { source: createSource(options, lines, parsed, places.at) }, pieces }
+  return { parsed: { source: createSource(options, lines, root, places.at) }, pieces }
 
-  async function parseMap(cut: CutMap<Stretch>, path: Path): Promise<CutMap<Leaf> | undefined> {
-    const parts = new Map<string, Part<Leaf>>()
-    for (const [key, part] of cut.parts) {
-      const made = await parsePart(part, key, path)
-      if (!made) return undefined
-      parts.set(key, made)
-    }
-    return { ...cut, parts }
+  function placeMap(cut: CutMap<Stretch>, path: Path): CutMap<Leaf> {
+    const parts = Array.from(cut.parts, ([key, part]): [string, Part<Leaf>] => {
+      if (part.kind === 'map') return [key, placeMap(part, [...path, key])]
+      if (part.kind === 'stretch') return [key, place(part, path)]
+      return [key, { ...part, items: part.items.map((item) => place(item, [...path, key])) }]
+    })
+    return { ...cut, parts: new Map(parts) }
   }
 
-  function parsePart(part: Part<Stretch>, key: string, path: Path): Promise<Part<Leaf> | undefined> {
-    if (part.kind === 'map') return parseMap(part, [...path, key])
-    if (part.kind === 'list') return parseList(part, [...path, key])
-    return parseLeaf(part, path, key)
-  }
-
-  async function parseList(cut: CutList<Stretch>, path: Path): Promise<CutList<Leaf> | undefined> {
-    const items: Leaf[] = []
-    for (const item of cut.items) {
-      const leaf = await parseLeaf(item, path)
-      if (!leaf) return undefined
-      items.push(leaf)
-    }
-    return { ...cut, items }
-  }
-
-  async function parseLeaf(stretch: Stretch, above: Path, key?: string): Promise<Leaf | undefined> {
-    await takeTurn(backgroundMs)
-    const own = text.slice(stretch.start, stretch.end)
-    // A copy: a slice would keep the whole text of its version.
-    const piece = take(own) ?? (await parsePiece(detached(own), key))
-    if (!piece) return undefined
-    const leaf = { ...stretch, piece, above }
+  function place(stretch: Stretch, above: Path): Leaf {
+    const leaf = { ...stretch, piece: parsed?.get(stretch) as Piece, above }
     leaves.push(leaf)
     return leaf
   }
+}
+
+/** In the order of the text. */
+function* stretchesIn(part: Part<Stretch>): Iterable<Stretch> {
+  if (part.kind === 'stretch') yield part
+  else for (const one of part.kind === 'list' ? part.items : part.parts.values()) yield* stretchesIn(one)
+}
+
+/** Looks like an anchor, an alias or a tag, which are found for certain only by parsing. */
+const mayHaveProperties = /(?:^|[\s,[{])[&*!][^\s*]/
+
+/** Nothing as soon as one cannot stand alone; those that most likely cannot come first. */
+async function parseStretches(
+  text: string,
+  stretches: readonly Stretch[],
+  take: (text: string) => Piece | undefined,
+): Promise<Map<Stretch, Piece> | undefined> {
+  const pieces = new Map<Stretch, Piece>()
+  const plain: Stretch[] = []
+  // A copy: a slice would keep the whole text of its version.
+  const parse = (own: string, { key }: Stretch) => parsePiece(detached(own), key)
+  for (const stretch of stretches) {
+    await takeTurn(backgroundMs)
+    const own = text.slice(stretch.start, stretch.end)
+    const known = take(own)
+    if (known || mayHaveProperties.test(own)) {
+      const piece = known ?? (await parse(own, stretch))
+      if (!piece) return undefined
+      pieces.set(stretch, piece)
+    } else plain.push(stretch)
+  }
+  for (const stretch of plain) {
+    await takeTurn(backgroundMs)
+    const piece = await parse(text.slice(stretch.start, stretch.end), stretch)
+    if (!piece) return undefined
+    pieces.set(stretch, piece)
+  }
+  return pieces
 }
 
 /** Each piece once, so that two items of one text stay two. */

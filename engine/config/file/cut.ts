@@ -15,6 +15,8 @@ export interface Stretch {
   readonly kind: 'stretch'
   readonly start: number
   readonly end: number
+  /** Of a pair; an item has none. */
+  readonly key?: string
 }
 
 export interface CutList<Leaf> {
@@ -79,7 +81,7 @@ export function* cutText(
 
   function* cutPair(key: string, from: number, to: number, path: Path): Generator<void, Part<Stretch>> {
     const own = [...path, key]
-    const whole: Stretch = { kind: 'stretch', start: startOf(from), end: startOf(to) }
+    const whole: Stretch = { kind: 'stretch', start: startOf(from), end: startOf(to), key }
     const relevant = lists.filter((list) => own.every((segment, index) => list[index] === segment))
     if (relevant.length === 0 || !isBareHead(from, key)) return whole
     let first = from + 1
