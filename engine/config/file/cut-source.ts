@@ -34,15 +34,24 @@ export async function parseCutText(
   known: readonly CutSource[],
 ): Promise<CutSource | undefined> {
   const { text } = options
-  const parsed = await parseStretches(text, [...stretchesIn(map)], createTaker(known))
+  // Each of these steps goes through all stretches at once.
+  const step = async <Made>(make: () => Made): Promise<Made> => {
+    await takeTurn(backgroundMs)
+    return make()
+  }
+  const stretches = await step(() => [...stretchesIn(map)])
+  const take = await step(() => createTaker(known))
+  const parsed = await parseStretches(text, stretches, take)
   if (!parsed) return undefined
   const leaves: Leaf[] = []
-  const root = placeMap(map, [])
+  const root = await step(() => placeMap(map, []))
   const places = createPlaces(options, lines, createSecrets(leaves, options))
-  const faults = leaves.flatMap((leaf, index) => faultsIn(leaf, index === leaves.length - 1))
+  const faults = await step(() =>
+    leaves.flatMap((leaf, index) => faultsIn(leaf, index === leaves.length - 1)),
+  )
   const pieces = [...parsed.values()]
   if (faults.length > 0) return { parsed: { problems: problemsOf(faults, places, lines, text) }, pieces }
-  return { parsed: { source: createSource(options, lines, root, places.at) }, pieces }
+  return { parsed: { source: await step(() => createSource(options, lines, root, places.at)) }, pieces }
 
   function placeMap(cut: CutMap<Stretch>, path: Path): CutMap<Leaf> {
     const parts = Array.from(cut.parts, ([key, part]): [string, Part<Leaf>] => {
