@@ -142,7 +142,11 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const bundled = await bundle(modules, held.configuration)
     tellWatched([...watched, ...bundled.watched])
     if (context.isSuperseded()) return { outcome: 'superseded' }
-    if (!bundled.ok) return rejected(bundled.diagnostics)
+    if (!bundled.ok) {
+      // What is wrong with it stands for a transform that has no digest.
+      digest = hashOf([held.configuration.digest, bundled.diagnostics])
+      return rejected(bundled.diagnostics)
+    }
     const { bundles } = bundled
     digest = digestOf(held.configuration.digest, bundles)
     const warnings = [...held.configuration.warnings, ...(bundled.warnings ?? [])]
@@ -227,9 +231,11 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
 function digestOf(configuration: string, bundles: ReadonlyMap<string, Bundle>): string {
   if (bundles.size === 0) return configuration
   const entries = [...bundles].map(([module, { digest }]) => [module, digest])
-  return createHash('sha256')
-    .update(JSON.stringify([configuration, entries.sort()]))
-    .digest('hex')
+  return hashOf([configuration, entries.sort()])
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
 }
 
 function asWarning(diagnostic: Diagnostic): Diagnostic {

@@ -170,6 +170,26 @@ test('closing lets go of what serves', async () => {
   assert.deepEqual(story, ['open b1', 'release b1'])
 })
 
+test('a transform that is broken in another way is another change, though nothing else is', async () => {
+  const { reloader, world } = createBench()
+  await reloader.start()
+  world.bundle = 'b2'
+  await reloader.reload()
+  const brokenBy = (message: string): Bundled => ({
+    ok: false,
+    diagnostics: [{ ...bad, message, place }],
+    watched: [place.file],
+  })
+  world.bundled = brokenBy('one')
+  const first = await reloader.reload()
+  await reloader.rollback(1)
+  assert.equal((await reloader.reload()).outcome, 'unchanged', 'it was rolled back from')
+  world.bundled = brokenBy('another')
+  const second = await reloader.reload()
+  assert.deepEqual([second.outcome, second.diagnostics[0]?.message], ['rejected', 'another'])
+  assert.notEqual(second.digest, first.digest)
+})
+
 /** Tests that go on for as long as somebody waits for them; the answer is of those of the second candidate. */
 function createEndlessTests() {
   const begun = Promise.withResolvers<void>()
