@@ -27,7 +27,7 @@ export interface SpawnOptions {
   readonly entry?: string
 }
 
-const patienceMs = 10_000
+const patienceMs = 20_000
 /** For `test`: whatever a process does not do, its test ends. */
 export const limit = { timeout: 30_000 }
 

@@ -141,7 +141,11 @@ async function* allRuns(url: string): AsyncIterable<RunRecord> {
   }
 }
 
-/** `edits`: one every 100 ms. */
+function wentBothWays({ lines }: StormGateway): boolean {
+  return lines('snapshot-swapped').length > 3 && lines('candidate-rejected').length > 3
+}
+
+/** `count`: how many edits at least, one every 100 ms. */
 export function testStorm(count: number): void {
   test(`${count} good and bad edits, one every 100 ms, under load from ${connections} connections: no request fails, none mixes generations`, async (t) => {
     const gateway = await startGateway(t)
@@ -153,7 +157,8 @@ export function testStorm(count: number): void {
     let edit = 0
     for await (const _tick of setInterval(everyMs)) {
       await gateway.edit(edit++)
-      if (edit === count) break
+      // How many of the edits are overtaken is the machine's affair; some of each kind are not.
+      if (edit >= 20 * count || (edit >= count && wentBothWays(gateway))) break
     }
     await sender.stop()
     assert.deepEqual(sender.unexpected, [])
@@ -169,9 +174,7 @@ export function testStorm(count: number): void {
     }
     assert.equal(runs, sender.acknowledged.length)
     const [swapped, rejected] = [gateway.lines('snapshot-swapped'), gateway.lines('candidate-rejected')]
-    // How many of the edits are overtaken is the machine's affair.
-    assert.ok(swapped.length > 2, `${swapped.length} generations`)
-    assert.ok(rejected.length > 2, `${rejected.length} refusals`)
+    assert.ok(wentBothWays(gateway), `${swapped.length} generations, ${rejected.length} refusals`)
     t.diagnostic(`${runs} runs; ${swapped.length} generations went live, ${rejected.length} were refused`)
   })
 }
