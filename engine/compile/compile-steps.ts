@@ -1,5 +1,6 @@
 /** Owns the way from a configuration to a snapshot, in pieces, with what is worth keeping for the next one. */
 
+import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
@@ -87,6 +88,7 @@ function* makeSnapshot(
     rules,
     maxActions: settings.hooks.maxActions,
     maxRenderedBytes: settings.hooks.maxRenderedBytes,
+    folder: dirname(settings.file),
     randomness,
   })
   const snapshot: Snapshot = {

@@ -1,5 +1,6 @@
 /** Owns the codes of the engine's refusals, and how one is thrown and answered. */
 
+import { formatPlace } from '../config/diagnostic/diagnostic-text.ts'
 import { TransformError } from '../transform/port.ts'
 import type { FieldError, Refusal } from './decision.ts'
 
@@ -45,9 +46,12 @@ export class RefusalError extends Error {
   }
 }
 
-/** Any error as an answer: ours as the refusal that it is, every other as a failure of the engine. */
-export function refuse(error: unknown, mapping?: string): Refusal {
-  if (error instanceof TransformError) return failed(error, mapping)
+/**
+ * Any error as an answer: ours as the refusal that it is, every other as a failure of the engine. Places below `folder`
+ * are told relative to it.
+ */
+export function refuse(error: unknown, folder: string, mapping?: string): Refusal {
+  if (error instanceof TransformError) return failed(error, folder, mapping)
   if (!(error instanceof RefusalError)) {
     return {
       outcome: 'failed',
@@ -70,10 +74,10 @@ export function refuse(error: unknown, mapping?: string): Refusal {
 }
 
 /** A sender learns that the transform failed; why is for those who can mend it. */
-function failed(error: TransformError, mapping?: string): Refusal {
+function failed(error: TransformError, folder: string, mapping?: string): Refusal {
   const { code, message, place } = error
   const named = mapping === undefined ? '' : `mapping "${mapping}": `
-  const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`
+  const at = place === undefined ? '' : ` (${formatPlace(place, folder)})`
   return {
     outcome: 'failed',
     code,

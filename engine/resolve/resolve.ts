@@ -25,6 +25,8 @@ interface ResolveParts {
   readonly rules: Rules
   readonly maxActions: number
   readonly maxRenderedBytes: number
+  /** Of the configuration: places below it are told relative to it. */
+  readonly folder: string
   readonly randomness: Randomness
 }
 
@@ -36,7 +38,7 @@ export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | 
 
 /** Never throws and never rejects: whatever goes wrong is a decision. */
 export function createResolve(parts: ResolveParts): Resolve {
-  const { candidates, rules, maxActions, maxRenderedBytes, randomness } = parts
+  const { candidates, rules, maxActions, maxRenderedBytes, folder, randomness } = parts
 
   function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request
@@ -56,12 +58,16 @@ export function createResolve(parts: ResolveParts): Resolve {
       const { program } = found.candidate
       if (program.forEach !== undefined || program.continues || program.transform !== undefined)
         return gather(search, found, recorder)
-      return settle(() => {
-        const action = whenReady(refuseBadPayload(program, request), () =>
-          act(program, found.scope, createMeter(maxRenderedBytes), recorder),
-        )
-        return whenReady(action, (made) => accepted([made]))
-      }, program.id)
+      return settle(
+        folder,
+        () => {
+          const action = whenReady(refuseBadPayload(program, request), () =>
+            act(program, found.scope, createMeter(maxRenderedBytes), recorder),
+          )
+          return whenReady(action, (made) => accepted([made]))
+        },
+        program.id,
+      )
     })
   }
 
@@ -136,7 +142,7 @@ export function createResolve(parts: ResolveParts): Resolve {
           if (actions.length > maxActions) throw tooMany(maxActions)
         }
       } catch (error) {
-        return refuse(error, program.id)
+        return refuse(error, folder, program.id)
       }
       if (!program.continues) break
     }
@@ -144,7 +150,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first.candidate?.program.id ?? '' }
   }
 
-  return (request, recorder) => settle(() => run(request, recorder))
+  return (request, recorder) => settle(folder, () => run(request, recorder))
 }
 
 function accepted(actions: readonly Action[]): Decision {
@@ -183,12 +189,16 @@ function tooMany(maxActions: number): RefusalError {
   )
 }
 
-function settle(work: () => Decision | Promise<Decision>, mapping?: string): Decision | Promise<Decision> {
+function settle(
+  folder: string,
+  work: () => Decision | Promise<Decision>,
+  mapping?: string,
+): Decision | Promise<Decision> {
   try {
     const decision = work()
-    return decision instanceof Promise ? decision.catch((error) => refuse(error, mapping)) : decision
+    return decision instanceof Promise ? decision.catch((error) => refuse(error, folder, mapping)) : decision
   } catch (error) {
-    return refuse(error, mapping)
+    return refuse(error, folder, mapping)
   }
 }
 
