@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { snapshotOf } from '../compile/fixture.ts'
+import { watchTurns } from '../resolve/watch-turns.ts'
 import { plainSurface, resultOf, testOf, toldBy } from './fixture.ts'
 import { runTests } from './run-tests.ts'
 import { checkValue } from './value-check.ts'
@@ -151,6 +152,14 @@ test('a time that cannot be read fails its test and no other', async () => {
   const tests = [testOf({ message: 'x' }, { now: 'soon' }), testOf({ message: 'x' })]
   const results = await runTests({ tests, snapshot: snapshotOf([{ message: 'x' }]), surface: plainSurface })
   assert.deepEqual(results.map(toldBy), [['now: a time such as 2026-01-01T00:00:00Z, not soon'], []])
+})
+
+test('many tests hold nobody up, whether they pass or fail', async () => {
+  const snapshot = snapshotOf([{ message: 'x' }])
+  const tests = Array.from({ length: 2000 }, (_, index) => testOf({ message: index % 2 === 0 ? 'x' : 'y' }))
+  const { result, turns } = await watchTurns(() => runTests({ tests, snapshot, surface: plainSurface }))
+  assert.equal(result.filter(({ passed }) => passed).length, 1000)
+  assert.ok(turns > 3, `${turns} turns`)
 })
 
 test('tests that nobody waits for any more are not run', async () => {

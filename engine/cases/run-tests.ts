@@ -4,6 +4,7 @@ import type { Snapshot } from '../compile/snapshot.ts'
 import type { TestEntry } from '../config/configuration.ts'
 import type { Place } from '../config/diagnostic/diagnostic.ts'
 import { defaultTestTime } from '../config/time.ts'
+import { backgroundMs, takeTurn } from '../config/turn.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'
 import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
@@ -44,6 +45,7 @@ export async function runTests({
 }: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
   for (const test of tests) {
+    await takeTurn(backgroundMs)
     if (isGivenUp()) break
     results.push(await runTest(test, snapshot, surface))
   }
