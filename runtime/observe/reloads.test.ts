@@ -62,3 +62,20 @@ test('files that are as they were before they were refused are told, once', () =
   assert.deepEqual(told(refused('a'), unchanged, unchanged).slice(2), ['files-mended'])
   assert.deepEqual(told(refused('a'), swapped, unchanged).slice(2), ['snapshot-swapped'])
 })
+
+test('of very many findings the first hundred are told, and how many more there are', () => {
+  const lines: string[] = []
+  const write = (_facts: object, text = '') => void lines.push(text)
+  const log = { info: write, warn: write, error: write, debug: write } as unknown as Log
+  createReloadReporter(
+    log,
+    '/etc/reveille',
+  )(
+    refused(
+      'a',
+      Array.from({ length: 5000 }, () => bad),
+    ),
+  )
+  assert.equal(lines.length, 1 + 100 + 1)
+  assert.match(String(lines.at(-1)), /There are 4900 more \[MORE_DIAGNOSTICS\]/)
+})

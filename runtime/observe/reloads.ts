@@ -4,6 +4,9 @@ import { type Diagnostic, formatDiagnostic, type ReloadEvent } from '@reveille/e
 import { changesText } from './changes-text.ts'
 import type { Log } from './log.ts'
 
+/** One mistake in what ten thousand mappings share is ten thousand lines, written at once. */
+const mostTold = 100
+
 /** Files below `folder`, where the operator stands, are told relative to it: that is how they are opened from there. */
 export function createReloadReporter(log: Log, folder: string): (event: ReloadEvent) => void {
   function tell(diagnostic: Diagnostic, generation?: number) {
@@ -12,6 +15,12 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
     const text = formatDiagnostic(diagnostic, folder)
     if (severity === 'error') log.error({ ...facts, file: place?.file }, text)
     else log.warn({ ...facts, file: place?.file }, text)
+  }
+
+  function tellAll(diagnostics: readonly Diagnostic[], generation?: number) {
+    for (const diagnostic of diagnostics.slice(0, mostTold)) tell(diagnostic, generation)
+    const more = diagnostics.length - mostTold
+    if (more > 0) tell(moreThanTold(more, generation === undefined ? 'error' : 'warning'), generation)
   }
 
   /** All that a process begins with is new to it, and no change. */
@@ -38,7 +47,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
           ...(changes && { changes }),
           ...(rolledBack && { rolledBack }),
         })
-        for (const warning of event.warnings) tell(warning, generation)
+        tellAll(event.warnings, generation)
         return
       }
       case 'candidate-rejected': {
@@ -53,7 +62,7 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
           rollbackTo: event.rollbackTo,
           ...(isAgain && { isAgain }),
         })
-        if (!isAgain) for (const diagnostic of event.diagnostics) tell(diagnostic)
+        if (!isAgain) tellAll(event.diagnostics)
         return
       }
       case 'content-unchanged':
@@ -70,5 +79,14 @@ export function createReloadReporter(log: Log, folder: string): (event: ReloadEv
       case 'watch-failed':
         log.error({ event: type, err: event.error }, 'changed files may go unseen')
     }
+  }
+}
+
+function moreThanTold(count: number, severity: Diagnostic['severity']): Diagnostic {
+  return {
+    severity,
+    code: 'MORE_DIAGNOSTICS',
+    message: `There are ${count} more`,
+    hint: '`reveille check` and `reveille test` tell all that the files have now.',
   }
 }
