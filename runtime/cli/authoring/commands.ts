@@ -11,16 +11,17 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     .description('copy a preset beside the configuration, to edit; never over a file')
     .argument('<name>', 'the preset')
     .argument('[dir]', "the configuration's folder (default: this one, or local)")
+    .option('--config <file>', 'the configuration, instead of its folder')
     .option('--json', 'answer as JSON')
     .addHelpText(
       'after',
       examples('reveille init mapping github', 'reveille init mapping stripe /etc/reveille'),
     )
     // The option is taken by `init`, which has it too.
-    .action((name, dir, _options, command: Command) =>
+    .action((name, dir, { config }, command: Command) =>
       finish(
         import('./init-mapping.ts').then(({ initMapping }) =>
-          initMapping(name, dir, command.optsWithGlobals(), io),
+          initMapping(name, config ?? dir, command.optsWithGlobals(), io),
         ),
       ),
     )
@@ -32,15 +33,16 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     )
     .argument('<name>', 'of the module: letters, digits and hyphens')
     .argument('[dir]', "the configuration's folder (default: this one, or local)")
+    .option('--config <file>', 'the configuration, instead of its folder')
     .option('--json', 'answer as JSON')
     .addHelpText(
       'after',
       examples('reveille init transform review', 'reveille init transform push-digest /etc/reveille'),
     )
-    .action((name, dir, _options, command: Command) =>
+    .action((name, dir, { config }, command: Command) =>
       finish(
         import('./init-transform.ts').then(({ initTransform }) =>
-          initTransform(name, dir, command.optsWithGlobals(), io),
+          initTransform(name, config ?? dir, command.optsWithGlobals(), io),
         ),
       ),
     )

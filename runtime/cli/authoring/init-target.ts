@@ -1,6 +1,6 @@
 /** Owns where `init` puts what it adds to a configuration that is there. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { loadConfiguration } from '@reveille/engine'
 import { presetsFolder } from '../../presets-folder.ts'
@@ -10,10 +10,15 @@ import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 
 /**
- * The configuration in the folder given, else in this one, else in the one that `init` writes; absolute.
+ * The configuration given, or that in the folder given, else in this one, else in the one that `init` writes; absolute.
  * @throws CommandFailure (bad usage) when there is none
  */
 export function findConfigurationIn(folder: string | undefined, io: Io): string {
+  if (folder !== undefined) {
+    const file = path.resolve(io.cwd, folder)
+    if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file
+    if (/\.(ya?ml|json)$/.test(folder)) throw new CommandFailure(2, `There is no ${folder}.`)
+  }
   const folders = folder === undefined ? ['.', 'local'] : [folder]
   const files = folders.map((each) => path.resolve(io.cwd, each, usualFile))
   const found = files.find((file) => existsSync(file))

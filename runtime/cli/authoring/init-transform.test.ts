@@ -27,6 +27,20 @@ test('in a folder without any installation a transform is written whose test pas
   assert.match(stdout, /^. fail 0$/m)
 })
 
+test('the configuration is named as for every other command, or by its folder', async (t) => {
+  const line = await createCommandLine(t, {
+    'a/prod.yaml': 'hooks: { transformsDir: ./modules }\n',
+    'b/reveille.yaml': '{}\n',
+  })
+  const file = await line.run('init', 'transform', 'one', '--config', 'a/prod.yaml')
+  assert.match(file.out, /^wrote a\/modules\/one\.ts\n/, file.err)
+  assert.match(file.out, /reveille test --config a\/prod\.yaml$/m)
+  const folder = await line.run('init', 'transform', 'one', 'b')
+  assert.match(folder.out, /^wrote b\/transforms\/one\.ts\n/, folder.err)
+  const none = await line.run('init', 'transform', 'one', '--config', 'c.yaml')
+  assert.deepEqual([none.code, none.err], [2, 'There is no c.yaml.\n'])
+})
+
 test('an editor knows the types: the scaffold is free of errors, and a mistake in it is one', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, files)
   await line.run('init', 'transform', 'review')
