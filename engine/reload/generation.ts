@@ -59,3 +59,8 @@ export interface GenerationArchive {
   rollback(): Rollback | undefined
   setRollback(rollback: Rollback | undefined): void
 }
+
+/** Files that are read again are refused again: what is kept tells it once, as of the last time. */
+export function isRefusedAgain(last: GenerationRecord, next: GenerationRecord): boolean {
+  return next.digest !== undefined && last.digest === next.digest
+}

@@ -4,6 +4,7 @@ import {
   type GenerationArchive,
   type GenerationContent,
   type GenerationRecord,
+  isRefusedAgain,
   keptGenerations,
   type Rollback,
 } from './generation.ts'
@@ -28,7 +29,11 @@ export function createMemoryArchive(): GenerationArchive {
       kept = [{ record, content }, ...others].slice(0, keptGenerations)
     },
     note(record) {
-      rejected = [record, ...rejected].slice(0, keptGenerations)
+      const [last, ...earlier] = rejected
+      rejected = [record, ...(last && isRefusedAgain(last, record) ? earlier : rejected)].slice(
+        0,
+        keptGenerations,
+      )
     },
     read: async (generation) => kept.find(({ record }) => record.generation === generation)?.content,
     rollback: () => held,

@@ -8,6 +8,7 @@ import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Bundle, OpenedModule } from '../transform/port.ts'
+import { noChanges } from './changes.ts'
 import type { GenerationArchive } from './generation.ts'
 import { createMemoryArchive } from './memory-archive.ts'
 import type { ReloadEvent } from './reload-event.ts'
@@ -364,4 +365,24 @@ test('a change that comes while a rollback waits is not passed over by it', asyn
   await Promise.all([edited, back])
   assert.equal((await mended).outcome, 'live')
   assert.equal(bench.live()[0], 'five')
+})
+
+test('files that are refused again and again are one refusal in the archive', async () => {
+  const archive = createMemoryArchive()
+  for (const [digest, at] of [
+    ['bad', 1],
+    ['bad', 2],
+    ['worse', 3],
+    ['bad', 4],
+  ] as const) {
+    archive.note({ state: 'rejected', digest, at, tookMs: 1, changes: noChanges, diagnostics: [] })
+  }
+  assert.deepEqual(
+    archive.list().map(({ digest, at }) => [digest, at]),
+    [
+      ['bad', 4],
+      ['worse', 3],
+      ['bad', 2],
+    ],
+  )
 })

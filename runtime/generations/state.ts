@@ -4,6 +4,7 @@ import {
   type Diagnostic,
   type GenerationContent,
   type GenerationRecord,
+  isRefusedAgain,
   keptGenerations,
   type Rollback,
 } from '@reveille/engine'
@@ -63,8 +64,10 @@ export function keep(state: ArchiveState, record: NumberedRecord, content: Gener
 }
 
 export function note(state: ArchiveState, record: GenerationRecord): ArchiveState {
-  const number = (state.refused[0]?.number ?? 0) + 1
-  const refused = [{ number, record: bounded(record) }, ...state.refused]
+  const [last, ...earlier] = state.refused
+  const number = (last?.number ?? 0) + 1
+  const others = last && isRefusedAgain(last.record, record) ? earlier : state.refused
+  const refused = [{ number, record: bounded(record) }, ...others]
   return { ...state, refused: refused.slice(0, keptGenerations) }
 }
 
