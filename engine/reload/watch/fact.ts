@@ -21,6 +21,14 @@ export function folderFact({ dev, ino, birthtimeMs, mode, uid, gid }: Stats): st
   return `folder ${dev}:${ino} ${birthtimeMs} ${mode} ${uid} ${gid}`
 }
 
+/**
+ * When a name last came to a folder or went. For what is not there: a file that comes and goes between two looks is
+ * absent in both, and may have been read in between.
+ */
+export function folderStamp({ mtimeMs }: Stats, now: number): string {
+  return isUnsettled(mtimeMs, now) ? `${mtimeMs} at ${now}` : `${mtimeMs}`
+}
+
 export function isFolderFact(fact: string | undefined): boolean {
   return fact?.startsWith('folder ') === true
 }

@@ -41,7 +41,19 @@ test('a folder of many files is one folder to observe, and so is the one above i
 test('what is missing is awaited in the nearest folder that exists', async (context) => {
   const { survey, facts, at } = await createPlace(context, { 'reveille.yaml': '' })
   assert.deepEqual((await survey('not/yet/here.yaml')).observed, ['.: not'])
-  assert.equal(facts.get(at('not')), 'nothing')
+  assert.match(String(facts.get(at('not'))), /^nothing since /)
+})
+
+test('a file that comes and goes between two surveys has left its mark, be it named or in a watched folder', async (context) => {
+  const { survey, facts, write, at } = await createPlace(context, { 'etc/mappings/a.yaml': '' })
+  for (const name of ['etc/.env', 'etc/mappings/b.yaml']) {
+    await survey('etc/.env', 'etc/mappings')
+    facts.conclude()
+    await write(name, 'A=1')
+    await rm(at(name))
+    await survey('etc/.env', 'etc/mappings')
+    assert.ok(facts.conclude(), name)
+  }
 })
 
 test('a file where a folder should be is watched, for it may become one', async (context) => {

@@ -9,7 +9,7 @@
 import type { Dirent, Stats } from 'node:fs'
 import { opendir, readlink } from 'node:fs/promises'
 import { basename, dirname, join, parse, resolve } from 'node:path'
-import { fileFact, folderFact, lookAt } from './fact.ts'
+import { fileFact, folderFact, folderStamp, lookAt } from './fact.ts'
 import type { Facts } from './facts.ts'
 import { isRelevantFile, isRelevantFolder } from './relevance.ts'
 
@@ -54,6 +54,8 @@ export async function takeSurvey(
 ): Promise<ReadonlyMap<string, ObservedFolder>> {
   const folders = new Map<string, ObservedFolder>()
   const identities = new Map<string, string>()
+  /** Folders by their real paths -> when a name last came or went, taken before anybody looked for one. */
+  const stamps = new Map<string, string>()
   /** Folders by the path that names them -> their real paths. */
   const places = new Map<string, string | undefined>()
 
@@ -80,7 +82,7 @@ export async function takeSurvey(
     if (typeof stats !== 'string' && !stats.isSymbolicLink()) return { folder, name, path, stats }
     observe(folder, name)
     const target = typeof stats === 'string' ? undefined : await readlink(path).catch(() => undefined)
-    facts.set(path, target === undefined ? 'nothing' : `link ${target}`)
+    facts.set(path, target === undefined ? `nothing since ${stamps.get(folder)}` : `link ${target}`)
     if (target === undefined || links === mostLinks) return undefined
     return reach(resolve(folder, target), links + 1)
   }
@@ -95,12 +97,14 @@ export async function takeSurvey(
     if (folder === parse(folder).root) {
       const stats = await lookAt(folder)
       identities.set(folder, typeof stats === 'string' ? stats : folderFact(stats))
+      if (typeof stats !== 'string') stamps.set(folder, folderStamp(stats, now()))
       return folder
     }
     const found = await reach(folder, links)
     if (!found) return undefined
     if (found.stats.isDirectory()) {
       identities.set(found.path, folderFact(found.stats))
+      stamps.set(found.path, folderStamp(found.stats, now()))
       return found.path
     }
     note(found)
@@ -114,6 +118,8 @@ export async function takeSurvey(
 
   async function walk(folder: Found, depth: number): Promise<void> {
     identities.set(folder.path, folderFact(folder.stats))
+    const stamp = folderStamp(folder.stats, now())
+    stamps.set(folder.path, stamp)
     const observed = observe(folder.path)
     if (observed.whole) return
     observed.whole = true
@@ -129,8 +135,8 @@ export async function takeSurvey(
           else if (found && isRelevantFile(some[index] ?? '')) noteWithin(folder.path, found)
         }
       }
-      // A new name is a new fact; that one is gone shows in their number.
-      facts.set(join(folder.path, '*'), String(names.length))
+      // A new name is a new fact; that one is gone shows in their number, that one came and went in the stamp.
+      facts.set(join(folder.path, '*'), `${names.length} since ${stamp}`)
     } catch (error) {
       signal.throwIfAborted()
       facts.set(join(folder.path, '*'), `${(error as NodeJS.ErrnoException).code}`)
