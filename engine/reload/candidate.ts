@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
@@ -127,6 +128,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
 
   async function build(): Promise<Built> {
     const { live, kept } = context
+    const early = kept || !live ? undefined : bundleAgain(live.configuration)
     const loaded = await parts.load(kept?.sources)
     const watched = loaded.ok ? loaded.configuration.watched : loaded.watched
     digest = loaded.ok ? loaded.configuration.digest : loaded.digest
@@ -139,7 +141,8 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const { heldKeys } = held
 
     const modules = wantedModules(held.configuration)
-    const bundled = await bundle(modules, held.configuration)
+    const bundled =
+      (await early?.(modules, held.configuration)) ?? (await bundle(modules, held.configuration))
     tellWatched([...watched, ...bundled.watched])
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (!bundled.ok) {
@@ -156,11 +159,14 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     }
 
     const transforms = open(modules, bundles)
+    // Beside compiling: it is other threads that are busy.
+    const starting = transforms?.start()
+    starting?.catch(() => {})
     const compiled = await parts.compile(configuration, transforms)
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (!compiled.ok) return rejected(compiled.diagnostics)
     const { snapshot } = compiled
-    const failures = (await transforms?.start()) ?? []
+    const failures = (await starting) ?? []
     if (failures.length > 0) return rejected(failures.map(describeFailure))
     const failed = (await parts.test?.(configuration, snapshot, isGivenUp)) ?? []
     if (context.isSuperseded()) return { outcome: 'superseded' }
@@ -186,6 +192,21 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
   function isGivenUp(): boolean {
     overruled ??= context.overruled?.()
     return overruled !== undefined || context.isSuperseded()
+  }
+
+  /**
+   * Bundles what serves, beside loading, since a change hardly ever is one of both. The answer gives the bundles if the
+   * modules are found to be the same ones.
+   */
+  function bundleAgain(serving: Configuration) {
+    const known = wantedModules(serving)
+    const { transformsDir } = serving.settings.hooks
+    const bundling = bundle(known, serving)
+    bundling.catch(() => {})
+    return async (modules: readonly WantedModule[], { settings }: Configuration) => {
+      const isSame = settings.hooks.transformsDir === transformsDir && isDeepStrictEqual(modules, known)
+      return isSame ? await bundling : undefined
+    }
   }
 
   /** A generation that is kept brings its own: packages may have changed since. */

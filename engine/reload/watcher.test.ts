@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFile, chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import test, { type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createSampleFolder } from '../config/sample-folder.ts'
@@ -144,6 +144,8 @@ test('rights that are lost and come back are seen', limit, async (context) => {
 
 test('a log that grows in a watched folder wakes nobody', limit, async (context) => {
   const folder = await createSampleFolder(context, { 'mappings/a.yaml': '', 'mappings/server.log': '' })
+  // What was made this very moment is taken to change still.
+  for (const name of ['mappings/a.yaml', 'mappings']) await utimes(folder.at(name), 1, 1.5)
   const { watcher, after, count } = createWatching(context, { scanMs: 20 })
   await after(async () => watcher.watch([folder.at('mappings')]))
   const before = count()
