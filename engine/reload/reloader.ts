@@ -17,13 +17,14 @@ import {
   type Candidate,
   type CandidateParts,
 } from './candidate.ts'
-import { noChanges } from './changes.ts'
 import type { GenerationArchive, GenerationContent, GenerationRecord } from './generation.ts'
 import type { CurrentLive, Live } from './live.ts'
 import { createMemoryArchive } from './memory-archive.ts'
+import { closing, notKept, overruled, rollbackLost, rolledBack } from './reload-diagnostics.ts'
 import type { ReloadEvent, ReloadListener, ReloadResult } from './reload-event.ts'
 import { createRounds } from './rounds.ts'
-import type { Trial } from './trial.ts'
+import { type Trial, type Tried, tryCandidate } from './trial.ts'
+import { createVerdicts } from './verdicts.ts'
 import type { Watch, Watcher, WatchSettings } from './watcher.ts'
 
 /** Rounds given up in a row before one is finished. */
@@ -58,7 +59,7 @@ export interface Reloader {
    * Builds a candidate of the files as they are now, shows it to `look`, and lets go of it. Nothing goes live.
    * @throws Error once closed, or before the first load went well
    */
-  tryReload<Seen>(look: Trial<Seen>): Promise<{ readonly result: ReloadResult; readonly seen?: Seen }>
+  tryReload<Seen>(look: Trial<Seen>): Promise<Tried<Seen>>
   /** Newest first. */
   generations(): readonly GenerationRecord[]
   /** Listeners are called in order of the events, after the fact; the answer ends the subscription. */
@@ -85,6 +86,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   const rounds = createRounds()
   /** Rollbacks that wait. */
   let rollbacks = 0
+  const verdicts = createVerdicts({ now, archive, emit, serving: () => serving?.live.generation })
 
   function current(): Live {
     if (!serving) throw new Error('Nothing is live before the first load went well')
@@ -114,7 +116,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
         overruled: () => (rollbacks > 0 ? overruled : undefined),
       })
       if (built.outcome === 'superseded') {
-        if (closed) return declined(closing, begun)
+        if (closed) return verdicts.declined(closing, begun)
         rounds.joinWaiting()
         continue
       }
@@ -136,7 +138,7 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<ReloadResult | undefined> {
     if (serving) {
       if (built.outcome === 'ready') await built.candidate.discard()
-      return unchanged([rolledBack(current().generation)], begun, filesDigest)
+      return verdicts.unchanged([rolledBack(current().generation)], begun, filesDigest)
     }
     const kept = await archive.read(generation)
     if (kept === undefined) return undefined
@@ -149,14 +151,19 @@ export function createReloader(options: ReloaderOptions): Reloader {
   async function roundBack(generation: number): Promise<ReloadResult> {
     const begun = now()
     const kept = await archive.read(generation)
-    if (kept === undefined) return declined(notKept(generation, archive.list()), begun)
+    if (kept === undefined) return verdicts.declined(notKept(generation, archive.list()), begun)
     const built = await buildCandidate(options, contextOf(kept))
-    if (built.outcome === 'superseded') return declined(closing, begun)
+    if (built.outcome === 'superseded') return verdicts.declined(closing, begun)
     if (built.outcome === 'unchanged') {
       const isHeld = holdAgainstFiles(current().generation, built.digest)
-      return unchanged([...(isHeld ? [rolledBack(generation)] : []), ...built.warnings], begun, built.digest)
+      return verdicts.unchanged(
+        [...(isHeld ? [rolledBack(generation)] : []), ...built.warnings],
+        begun,
+        built.digest,
+      )
     }
-    if (built.outcome === 'rejected') return rejected(built.diagnostics, begun, built.digest, generation)
+    if (built.outcome === 'rejected')
+      return verdicts.rejected(built.diagnostics, begun, built.digest, generation)
     return goLive(built.candidate, begun, { isRollback: true })
   }
 
@@ -189,49 +196,9 @@ export function createReloader(options: ReloaderOptions): Reloader {
     if (built.outcome === 'unchanged') {
       // The files say what serves: whatever they are changed to next is wanted, be it what was rolled back from.
       archive.setRollback(undefined)
-      return unchanged(built.warnings, begun, built.digest)
+      return verdicts.unchanged(built.warnings, begun, built.digest)
     }
-    return rejected([...built.diagnostics, ...warnings], begun, built.digest)
-  }
-
-  function unchanged(
-    diagnostics: readonly Diagnostic[],
-    begun: number,
-    digest: string | undefined,
-  ): ReloadResult {
-    const { generation } = current()
-    const tookMs = now() - begun
-    emit({ type: 'content-unchanged', generation, tookMs })
-    return { outcome: 'unchanged', ok: true, generation, digest, tookMs, changes: noChanges, diagnostics }
-  }
-
-  function rejected(
-    diagnostics: readonly Diagnostic[],
-    begun: number,
-    digest?: string,
-    rollbackTo?: number,
-  ): ReloadResult {
-    const tookMs = now() - begun
-    const known = digest === undefined ? {} : { digest }
-    archive.note({ state: 'rejected', ...known, at: now(), tookMs, changes: noChanges, diagnostics })
-    const asked = rollbackTo === undefined ? {} : { rollbackTo }
-    emit({ type: 'candidate-rejected', diagnostics, ...known, tookMs, ...asked })
-    const generation = serving?.live.generation
-    return { outcome: 'rejected', ok: false, generation, ...known, tookMs, changes: noChanges, diagnostics }
-  }
-
-  /** There is no candidate to tell of: whoever asked has the answer, and nobody else wants it. */
-  function declined(reason: Diagnostic, begun: number): ReloadResult {
-    const generation = serving?.live.generation
-    const diagnostics = [reason]
-    return {
-      outcome: 'rejected',
-      ok: false,
-      generation,
-      tookMs: now() - begun,
-      changes: noChanges,
-      diagnostics,
-    }
+    return verdicts.rejected([...built.diagnostics, ...warnings], begun, built.digest)
   }
 
   async function goLive(
@@ -241,46 +208,17 @@ export function createReloader(options: ReloaderOptions): Reloader {
   ): Promise<ReloadResult> {
     if (closed) {
       await settle(() => candidate.discard())
-      return declined(closing, begun)
+      return verdicts.declined(closing, begun)
     }
-    const { snapshot, changes, heldKeys } = candidate
-    const { digest } = snapshot
-    const mappings = snapshot.mappings.length
-    const diagnostics = [...warnings, ...candidate.warnings]
     const { live, before } = swap(candidate)
-    const { generation } = live
-    const tookMs = now() - begun
-    const { sources } = candidate.source.configuration
-    const rolledBack = isRollback && holdAgainstFiles(generation, digest)
+    const { generation, snapshot } = live
+    const isHeld = isRollback && holdAgainstFiles(generation, snapshot.digest)
     if (!isRollback) archive.setRollback(undefined)
-    archive.keep(
-      { generation, digest, state: 'live', at: now(), tookMs, mappings, changes, diagnostics },
-      { digest, sources, bundles: candidate.source.bundles },
-    )
-    emit({
-      type: 'snapshot-swapped',
-      generation,
-      digest,
-      tookMs,
-      mappings,
-      changes,
-      warnings: diagnostics,
-      ...(rolledBack && { rolledBack }),
-    })
-    if (heldKeys.length > 0) emit({ type: 'restart-required', generation, keys: heldKeys })
+    const result = verdicts.live(candidate, { generation, begun, warnings, rolledBack: isHeld })
     watcher?.configure(watchSettings())
     await settle(() => candidate.commit())
     await settle(() => before?.candidate.retire())
-    return {
-      outcome: 'live',
-      ok: true,
-      generation,
-      digest,
-      tookMs,
-      changes,
-      diagnostics,
-      ...(rolledBack && { rolledBack }),
-    }
+    return result
   }
 
   /** The snapshot is decided by now; what fails here is told and changes nothing. */
@@ -292,43 +230,16 @@ export function createReloader(options: ReloaderOptions): Reloader {
     }
   }
 
-  async function roundOfTrial<Seen>(
-    look: Trial<Seen>,
-  ): Promise<{ readonly result: ReloadResult; readonly seen?: Seen }> {
-    const begun = now()
-    const { live } = serving ?? { live: current() }
-    const isGivenUp = () => closed || rounds.isAnyWaiting()
-    const built = await buildCandidate(options, {
-      ...contextOf(),
-      isTrial: true,
-      isSuperseded: () => closed || rollbacks > 0,
+  function roundOfTrial<Seen>(look: Trial<Seen>): Promise<Tried<Seen>> {
+    return tryCandidate(look, {
+      parts: options,
+      context: { ...contextOf(), isSuperseded: () => closed || rollbacks > 0 },
+      live: current(),
+      now,
+      isClosed: () => closed,
+      isGivenUp: () => closed || rounds.isAnyWaiting(),
+      settle,
     })
-    const answer = (
-      outcome: ReloadResult['outcome'],
-      more: Pick<ReloadResult, 'changes' | 'diagnostics' | 'digest'>,
-    ): ReloadResult => ({
-      outcome,
-      ok: outcome !== 'rejected',
-      generation: live.generation,
-      tookMs: now() - begun,
-      ...more,
-    })
-    if (built.outcome === 'superseded')
-      return {
-        result: answer('rejected', { changes: noChanges, diagnostics: [closed ? closing : overruled] }),
-      }
-    if (built.outcome !== 'ready') {
-      const diagnostics = built.outcome === 'unchanged' ? built.warnings : built.diagnostics
-      return { result: answer(built.outcome, { changes: noChanges, diagnostics, digest: built.digest }) }
-    }
-    const { candidate } = built
-    const { snapshot, changes, warnings } = candidate
-    try {
-      const seen = await look({ live: live.snapshot, candidate: snapshot, isGivenUp })
-      return { result: answer('live', { changes, diagnostics: warnings, digest: snapshot.digest }), seen }
-    } finally {
-      await settle(() => candidate.discard())
-    }
   }
 
   function watchSettings(): WatchSettings {
@@ -390,45 +301,4 @@ export function createReloader(options: ReloaderOptions): Reloader {
 function digestOf(built: Built): string | undefined {
   if (built.outcome === 'ready') return built.candidate.snapshot.digest
   return built.outcome === 'superseded' ? undefined : built.digest
-}
-
-const closing: Diagnostic = {
-  severity: 'error',
-  code: 'RELOADER_CLOSED',
-  message: 'The gateway is closing; the candidate was not swapped in',
-}
-
-const overruled: Diagnostic = {
-  severity: 'error',
-  code: 'OVERRULED',
-  message: 'A rollback was asked for meanwhile, which does not wait for the tests of this change',
-  hint: 'Change a file to try again.',
-}
-
-function rolledBack(generation: number): Diagnostic {
-  return {
-    severity: 'warning',
-    code: 'ROLLED_BACK',
-    message: `Generation ${generation} serves in the place of the files, which did not change since the rollback`,
-    hint: 'Change a file, or roll back to a later generation.',
-  }
-}
-
-function rollbackLost(generation: number): Diagnostic {
-  return {
-    severity: 'warning',
-    code: 'ROLLBACK_LOST',
-    message: `Generation ${generation}, which was rolled back to, cannot serve again; the files do`,
-    hint: 'It is not kept any more, or what it needs besides its files is not there.',
-  }
-}
-
-function notKept(generation: number, records: readonly GenerationRecord[]): Diagnostic {
-  const kept = records.flatMap((record) => record.generation ?? [])
-  return {
-    severity: 'error',
-    code: 'GENERATION_NOT_KEPT',
-    message: `Generation ${generation} is not kept`,
-    hint: kept.length === 0 ? 'None is.' : `Kept are ${kept.join(', ')}.`,
-  }
 }

@@ -2,8 +2,8 @@
 
 import type { GenerationRecord, Reloader, ReloadResult } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { DryRun } from '../dry-run.ts'
 import type { DiskArchive } from '../generations/index.ts'
+import type { DryRun } from '../reload/dry-run.ts'
 import { doable, readable } from './address.ts'
 import { refuse } from './refusal.ts'
 

@@ -1,8 +1,8 @@
 /** Owns how a dry run is told to a person: what would go live, and which stored requests would end otherwise. */
 
 import type { Shadow } from '@reveille/engine'
-import type { DryRunResult } from '../../dry-run.ts'
 import { printable } from '../../observe/printable.ts'
+import type { DryRunResult } from '../../reload/dry-run.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { formatTable, shortId, shortTime } from '../table.ts'

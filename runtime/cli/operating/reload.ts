@@ -1,7 +1,7 @@
 /** `reveille reload`: has a running gateway read its files again, or say what that would change. */
 
 import type { ReloadResult } from '@reveille/engine'
-import type { DryRunResult } from '../../dry-run.ts'
+import type { DryRunResult } from '../../reload/dry-run.ts'
 import { CommandFailure } from '../command-failure.ts'
 import type { Io } from '../io.ts'
 import { openAdmin } from '../reading/admin-client.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { Configuration } from '@reveille/engine'
-import { loadGatewayBlock } from '../../gateway-block.ts'
+import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import { findConfiguration, loadOrFail } from '../configuration.ts'
 import type { Io } from '../io.ts'
 

@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path'
 import { type Configuration, type LoadOptions, loadConfiguration } from '@reveille/engine'
+import { createKeptFiles, openGenerationArchive } from '../generations/index.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
-import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 
 /** `filesDigest`: of the files that do not load. Undefined: nothing is to serve in their place. */
 export async function loadRolledBack(

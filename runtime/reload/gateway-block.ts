@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Configuration, type LoadOptions, loadConfiguration } from '@reveille/engine'
 import { parseDocument } from 'yaml'
-import { createKeptFiles } from './generations/index.ts'
+import { createKeptFiles } from '../generations/index.ts'
 
 /** Undefined where the block `gateway:` cannot be used either. `file`: absolute. */
 export async function loadGatewayBlock({

@@ -1,8 +1,8 @@
 /** Owns the dry run: a reload that is carried as far as the swap, and what it would change for requests that are kept. */
 
 import { type PastRequest, type Reloader, type ReloadResult, runShadow, type Shadow } from '@reveille/engine'
-import { receivedAgain, trialSurface } from './http/index.ts'
-import type { Reader, RequestRecord } from './store/port.ts'
+import { receivedAgain, trialSurface } from '../http/index.ts'
+import type { Reader, RequestRecord } from '../store/port.ts'
 
 export interface DryRunResult {
   /** Of the reload; `live` is what it would be. */

@@ -17,8 +17,8 @@ import {
   runTests,
   type Snapshot,
 } from '@reveille/engine'
-import { trialSurface } from './http/index.ts'
-import { diagnosticsOf, type PluginHost, PluginSetupError } from './plugin/index.ts'
+import { trialSurface } from '../http/index.ts'
+import { diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
   /** What the first load of the files gave: it was needed to know how to log. */
