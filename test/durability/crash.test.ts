@@ -1,3 +1,3 @@
 import { testCrashes } from './crash.ts'
 
-testCrashes(20)
+testCrashes(12)

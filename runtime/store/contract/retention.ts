@@ -38,6 +38,11 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok((await read.run(id)) && (await read.request(ignored.id)) && (await read.session('pr:1')))
       bench.clock.advance(180_000)
       await bench.settled()
+      // A pass takes as many slices as the machine needs, with a pause between them; messages go last.
+      for (let slice = 0; slice < 100 && (await read.session('pr:1')) !== undefined; slice++) {
+        bench.clock.advance(1000)
+        await bench.settled()
+      }
       assert.equal(await read.run(id), undefined)
       assert.equal(await read.request(entry.request.id), undefined)
       assert.equal(await read.request(ignored.id), undefined)
