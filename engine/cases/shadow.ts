@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Action, Decision } from '../resolve/decision.ts'
-import { takeTurn } from '../resolve/turn.ts'
+import { takeTurn } from '../turn.ts'
 import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
 
 /** A request of the past, as it came in. */

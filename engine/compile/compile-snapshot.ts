@@ -3,8 +3,8 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import type { Transforms } from '../transform/port.ts'
+import { atOnce } from '../turn.ts'
 import { type Compiled, compileSteps, createCompileMemory } from './compile-steps.ts'
-import { finish } from './slices.ts'
 import type { Catalog } from './snapshot.ts'
 
 export type { Compiled } from './compile-steps.ts'
@@ -20,7 +20,7 @@ export function compileSnapshot(
   transforms: Transforms = noTransforms,
 ): Compiled {
   const parts = { configuration, catalog, randomness, transforms }
-  return finish(compileSteps(parts, createCompileMemory()))
+  return atOnce(compileSteps(parts, createCompileMemory()))
 }
 
 export const noTransforms: Transforms = { bind: () => undefined }

@@ -4,10 +4,10 @@ import type { Configuration, MappingEntry } from '../config/configuration.ts'
 import { processorMs } from '../resolve/processor-time.ts'
 import { watchTurns } from '../resolve/watch-turns.ts'
 import type { TransformFunction, Transforms } from '../transform/port.ts'
+import { atOnce } from '../turn.ts'
 import { type Compiled, compileSteps, createCompileMemory } from './compile-steps.ts'
 import { createCompiler } from './compiler.ts'
 import { actionOf, catalog, configurationOf, type Fixture, type Mapping, requestOf } from './fixture.ts'
-import { finish } from './slices.ts'
 import type { Catalog, Snapshot } from './snapshot.ts'
 
 const randomness = { mint: () => 'uuid', randomId: () => 'id' }
@@ -40,7 +40,7 @@ function snapshotOf(compiled: Compiled): Snapshot {
 function createProgramsOf() {
   const memory = createCompileMemory()
   return (configuration: Configuration, transforms = noTransforms, names: Catalog = catalog) => {
-    finish(compileSteps({ configuration, catalog: names, randomness, transforms }, memory))
+    atOnce(compileSteps({ configuration, catalog: names, randomness, transforms }, memory))
     const programs = configuration.mappings.map(({ value }) => memory.serving.get(value)?.program)
     return { programs, memory }
   }

@@ -3,9 +3,9 @@
 import type { Configuration } from '../config/configuration.ts'
 import type { Randomness } from '../resolve/admit.ts'
 import type { Transforms } from '../transform/port.ts'
+import { inTurns } from '../turn.ts'
 import { noTransforms } from './compile-snapshot.ts'
 import { type Compiled, compileSteps, createCompileMemory } from './compile-steps.ts'
-import { finishInSlices } from './slices.ts'
 import type { Catalog } from './snapshot.ts'
 
 export interface Compiler {
@@ -24,6 +24,6 @@ export function createCompiler({ randomness }: CompilerOptions): Compiler {
   const memory = createCompileMemory()
   return {
     compile: (configuration, catalog, transforms = noTransforms) =>
-      finishInSlices(compileSteps({ configuration, catalog, randomness, transforms }, memory)),
+      inTurns(compileSteps({ configuration, catalog, randomness, transforms }, memory)),
   }
 }

@@ -1,6 +1,7 @@
 /** Owns loading: configuration file, environment and mapping files become one configuration, or all that is wrong. */
 
 import { resolve } from 'node:path'
+import { nextTurn } from '../turn.ts'
 import type { Configuration, Loaded } from './configuration.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import { createFindings, type Findings } from './diagnostic/findings.ts'
@@ -19,7 +20,6 @@ import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules, unusedModules } from './rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
-import { nextTurn } from './turn.ts'
 
 export interface LoadOptions {
   /** The configuration file; a relative path starts at the working directory. */

@@ -1,9 +1,9 @@
 /** Owns what is remembered of things that did not change: within one, and from load to load. */
 
 import { createHash } from 'node:crypto'
+import { backgroundMs, takeTurn } from '../turn.ts'
 import { freezeDeep } from './freeze-deep.ts'
 import { isSameTree } from './same-tree.ts'
-import { backgroundMs, takeTurn } from './turn.ts'
 
 /** What was made of one thing, by stage. It is forgotten together with the thing. */
 export type Stages = Map<unknown, { readonly inputs: readonly unknown[]; readonly made: unknown }>

@@ -1,6 +1,7 @@
 /** Owns explaining a request: resolving it once more with somebody listening, and asking each mapping why. */
 
 import { writePath } from '../config/path.ts'
+import { takeTurn } from '../turn.ts'
 import { createActionTraces } from './action-traces.ts'
 import type { Decision, HookRequest } from './decision.ts'
 import type { Program } from './program.ts'
@@ -8,7 +9,6 @@ import { createRedactor, type Redactor } from './redact.ts'
 import type { Resolve } from './resolve.ts'
 import { createScope } from './scope.ts'
 import type { CandidateTrace, ClauseTrace, Explanation, FailedClause } from './trace.ts'
-import { takeTurn } from './turn.ts'
 
 /** A mapping whose path covers the endpoint. */
 export interface Covering {

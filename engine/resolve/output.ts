@@ -1,11 +1,11 @@
 /** Owns what a template renders into: segments, counted as they come. */
 
 import type { LiteralSegment, Segment } from '../boundary/segment.ts'
+import { takeTurn } from '../turn.ts'
 import { isExactNumber, isInexact, mayHoldInexact } from './exact-numbers.ts'
 import { indentedLength } from './indented-length.ts'
 import { isLarge, printInTurns } from './json/print.ts'
 import { RefusalError } from './refusal.ts'
-import { takeTurn } from './turn.ts'
 
 /** What a request may still render, in UTF-8 bytes. One for all fields of all actions. */
 export interface Meter {

@@ -1,7 +1,7 @@
 /** Owns when a request gives everything else its turn: before each step that a long body makes a long one. */
 
+import { nextTurn } from '../turn.ts'
 import type { HookRequest } from './decision.ts'
-import { nextTurn } from './turn.ts'
 
 /** A step over a body of so many bytes takes milliseconds, some of them tens of milliseconds. */
 const longBody = 65_536

@@ -1,5 +1,6 @@
 /** Owns the way of one request through the engine: match, check, render, admit, decide. */
 
+import { nextTurn, takeTurn } from '../turn.ts'
 import { admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
 import type { Action, Decision, FieldError, HookRequest } from './decision.ts'
@@ -15,7 +16,6 @@ import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
 import { transformDraft } from './transformed.ts'
-import { nextTurn, takeTurn } from './turn.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
 

@@ -1,8 +1,8 @@
 /** Owns the names that templates and expressions see for one request. */
 
+import { takeTurn } from '../turn.ts'
 import type { HookRequest } from './decision.ts'
 import { parseExact, parseTexts } from './exact-numbers.ts'
-import { takeTurn } from './turn.ts'
 import { whenReady } from './when-ready.ts'
 
 export interface Scope {

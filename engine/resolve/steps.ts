@@ -1,7 +1,7 @@
 /** Owns counting what matching costs: how far one mapping may go, and when everything else is to have a turn. */
 
+import { nextTurn, takeTurn } from '../turn.ts'
 import type { Steps } from './program.ts'
-import { nextTurn, takeTurn } from './turn.ts'
 
 /** What the test of one mapping may cost: some 20 ms. */
 const stepsOfMapping = 1_600_000

@@ -2,7 +2,8 @@
 
 import type { HookRequest } from '../../resolve/decision.ts'
 import type { Candidate, Candidates, Program } from '../../resolve/program.ts'
-import { finish, type Work } from '../slices.ts'
+import { atOnce } from '../../turn.ts'
+import type { Work } from '../slices.ts'
 import { noParams } from './endpoint-paths.ts'
 import { createGroupMemory, type Group, type GroupMemory, type Indexed, indexGroups } from './groups.ts'
 import { mergeOrdered, type Positions } from './ordered-merge.ts'
@@ -27,7 +28,7 @@ type Params = Candidate['params']
 
 /** `mappings` in matching order. */
 export function createDecisionIndex(mappings: readonly Indexed[]): DecisionIndex {
-  return finish(indexMappings(mappings, createGroupMemory()))
+  return atOnce(indexMappings(mappings, createGroupMemory()))
 }
 
 /** The same in pieces. What `memory` still knows of the mappings is not made again. */

@@ -1,6 +1,7 @@
 /** Owns finding paths by an endpoint's name: exact ones, and those with `:name` segments. */
 
-import { finish, smallPieces, type Work } from '../slices.ts'
+import { atOnce } from '../../turn.ts'
+import { smallPieces, type Work } from '../slices.ts'
 
 export interface CoveringPath<Value> {
   readonly value: Value
@@ -22,7 +23,7 @@ export const noParams: Readonly<Record<string, string>> = Object.freeze({})
 export type FindPaths<Value> = (endpoint: string) => readonly CoveringPath<Value>[]
 
 export function createEndpointPaths<Value>(paths: ReadonlyMap<string, Value>): FindPaths<Value> {
-  return finish(indexPaths(paths))
+  return atOnce(indexPaths(paths))
 }
 
 /** The same in pieces. */

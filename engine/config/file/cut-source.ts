@@ -1,9 +1,9 @@
 /** Owns a file that is parsed in pieces: pieces that an earlier version of it had are taken over. */
 
+import { backgroundMs, takeTurn } from '../../turn.ts'
 import { detached } from '../detached.ts'
 import type { Path } from '../path.ts'
 import type { Span } from '../secret.ts'
-import { backgroundMs, takeTurn } from '../turn.ts'
 import type { CutList, CutMap, Part, Stretch } from './cut.ts'
 import { type Lines, lineAt } from './lines.ts'
 import { type Piece, parsePiece } from './piece.ts'

@@ -13,8 +13,8 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
+import { atOnce, inTurns } from '../../turn.ts'
 import type { Stages } from '../memory.ts'
-import { atOnce, inTurns } from '../turn.ts'
 import { readDocument } from './document.ts'
 import { valueOfDocument } from './document-value.ts'
 import { faultsOf } from './faults.ts'

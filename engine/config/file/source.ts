@@ -1,9 +1,9 @@
 /** Owns one parsed file: its value, and where in its text each part of the value stands. */
 
+import { inTurns } from '../../turn.ts'
 import type { Diagnostic, Place } from '../diagnostic/diagnostic.ts'
 import type { Memory, Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
-import { inTurns } from '../turn.ts'
 import { cutText } from './cut.ts'
 import { type CutSource, parseCutText } from './cut-source.ts'
 import { scanLines } from './lines.ts'

@@ -1,9 +1,9 @@
 /** Owns a file that is parsed as one document, however it is written. */
 
 import { type Alias, type Document, isAlias, isScalar, type Node } from 'yaml'
+import { inTurns } from '../../turn.ts'
 import type { Path } from '../path.ts'
 import type { Span } from '../secret.ts'
-import { inTurns } from '../turn.ts'
 import { followAliases } from './aliases.ts'
 import { readDocument } from './document.ts'
 import { valueOfDocument } from './document-value.ts'

@@ -1,5 +1,6 @@
 /** Owns mapping entries: from the items of `mappings:` lists to entries whose other names are folded into one. */
 
+import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
 import { detached } from '../detached.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -10,7 +11,6 @@ import { type Memory, remember, type Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
-import { backgroundMs, takeTurn } from '../turn.ts'
 import { bareName } from './endpoint-name.ts'
 import { checkMapping, oddPaths, unusedFields } from './mapping-rules.ts'
 import { moduleName } from './module-name.ts'

@@ -1,5 +1,6 @@
 /** Owns what the files of one load hold, in matching order: items of lists, and policies, each with its place. */
 
+import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { Origin } from '../configuration.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import type { Source } from '../file/source.ts'
@@ -7,7 +8,6 @@ import type { Path } from '../path.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { MappingFileValue, MappingValue } from '../schema/mapping-schema.ts'
 import type { TestValue } from '../schema/test-schema.ts'
-import { backgroundMs, takeTurn } from '../turn.ts'
 import type { PolicySets } from './endpoint-policies.ts'
 import type { Item } from './entries.ts'
 import type { Preset } from './presets.ts'

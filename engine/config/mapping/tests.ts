@@ -1,5 +1,6 @@
 /** Owns the `tests:` of mapping files: from their items to requests and expectations whose bodies are read. */
 
+import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { TestEntry, TestSource } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import { readNamedFile } from '../file/named-file.ts'
@@ -10,7 +11,6 @@ import { type Path, writePath } from '../path.ts'
 import type { TestValue } from '../schema/test-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { isTime } from '../time.ts'
-import { backgroundMs, takeTurn } from '../turn.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 import { type Item, ownTexts } from './entries.ts'
 import { findInexactNumbers, writeExactJson } from './inexact-number.ts'

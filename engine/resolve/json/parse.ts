@@ -1,6 +1,6 @@
 /** Owns reading long JSON without holding everybody else up: piece by piece, each by the platform's own parser. */
 
-import { takeTurn } from '../turn.ts'
+import { takeTurn } from '../../turn.ts'
 import { type Container, type Segment, splitJson } from './split.ts'
 
 /** Texts up to here are read at once, whatever they hold. */

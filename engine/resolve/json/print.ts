@@ -3,7 +3,7 @@
  * all those above it: a megabyte of lists a thousand levels deep takes it half a second.
  */
 
-import { takeTurn } from '../turn.ts'
+import { takeTurn } from '../../turn.ts'
 
 /** A value of so many parts is printed by the platform, however they nest. */
 const fewParts = 8

@@ -1,3 +1,0 @@
-/** Owns where this pass finds turns. */
-
-export { nextTurn, takeTurn } from '../config/turn.ts'
