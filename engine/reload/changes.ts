@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
+import { isMap } from '../config/map.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Bundle } from '../transform/port.ts'
 
@@ -155,8 +156,4 @@ function changedKeys(before: Settings, after: Settings): string[] {
   }
   walk(before, after, '', false)
   return keys
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

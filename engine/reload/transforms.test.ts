@@ -205,13 +205,19 @@ function createEndlessTests() {
   }
 }
 
-test('a later change does not wait for the tests of the one before', { timeout: 30_000 }, async () => {
+/** `b1` serves, and the tests of `b2` are under way. */
+async function reloadEndlessly() {
   const { begun, test } = createEndlessTests()
-  const { reloader, story, world } = createBench({ test })
-  await reloader.start()
-  world.bundle = 'b2'
-  const endless = reloader.reload()
+  const bench = createBench({ test })
+  await bench.reloader.start()
+  bench.world.bundle = 'b2'
+  const endless = bench.reloader.reload()
   await begun
+  return { ...bench, endless }
+}
+
+test('a later change does not wait for the tests of the one before', { timeout: 30_000 }, async () => {
+  const { reloader, story, world, endless } = await reloadEndlessly()
   world.bundle = 'b3'
   assert.equal(await reloader.reload(), await endless)
   assert.deepEqual(story, ['open b1', 'open b2', 'release b2', 'open b3', 'release b1'])
@@ -220,12 +226,7 @@ test('a later change does not wait for the tests of the one before', { timeout: 
 test('a rollback does not wait for tests, and holds off the change that they were of', {
   timeout: 30_000,
 }, async () => {
-  const { begun, test } = createEndlessTests()
-  const { reloader, story, world } = createBench({ test })
-  await reloader.start()
-  world.bundle = 'b2'
-  const endless = reloader.reload()
-  await begun
+  const { reloader, story, endless } = await reloadEndlessly()
   const back = reloader.rollback(1)
   assert.deepEqual(
     (await endless).diagnostics.map(({ code }) => code),
@@ -237,12 +238,7 @@ test('a rollback does not wait for tests, and holds off the change that they wer
 })
 
 test('closing waits for no tests, and for no look', { timeout: 30_000 }, async () => {
-  const { begun, test } = createEndlessTests()
-  const { reloader, story, world } = createBench({ test })
-  await reloader.start()
-  world.bundle = 'b2'
-  const endless = reloader.reload()
-  await begun
+  const { reloader, story, endless } = await reloadEndlessly()
   await reloader.close()
   assert.deepEqual(
     (await endless).diagnostics.map(({ code }) => code),

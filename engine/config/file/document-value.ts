@@ -1,7 +1,7 @@
 /** Owns the value of a document, made in short steps where it is long. */
 
 import { type Document, isMap, isPair, isScalar, isSeq, type Node } from 'yaml'
-import { backgroundMs, takeTurn } from '../turn.ts'
+import { backgroundMs, takeTurn } from '../../turn.ts'
 
 /** Characters whose value is made within a few milliseconds. */
 const longest = 32_768

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Document, isScalar, parseDocument, stringify, visit } from 'yaml'
+import { atOnce, inTurns } from '../../turn.ts'
 import { createRandom, editText, type Random } from '../sample-edits.ts'
-import { atOnce, inTurns } from '../turn.ts'
-import { readDocument } from './document.ts'
+import { documentOptions, readDocument } from './document.ts'
 import { valueOfDocument } from './document-value.ts'
-
-const options = {
-  merge: true,
-  stringKeys: true,
-  prettyErrors: false,
-  resolveKnownTags: false,
-  logLevel: 'error',
-} as const
 
 function valueFor(random: Random, depth: number): unknown {
   const kind = depth === 0 ? 0 : random.below(3)
@@ -50,7 +42,7 @@ test('a long document that is put together in steps is the one that the library 
       ? JSON.stringify(value, null, random.below(3))
       : stringify(value, { lineWidth: 0, collectionStyle: random.pick(['any', 'flow'] as const) })
     for (let edits = random.below(3); edits > 0; edits--) text = editText(random, text)
-    const known = parseDocument(text, options)
+    const known = parseDocument(text, documentOptions)
     const { document, hasProperties } = await inTurns(readDocument(text))
     assert.deepEqual(errorsOf(document), errorsOf(known), `round ${round}`)
     seen[errorsOf(known).length === 0 ? 'good' : 'bad']++

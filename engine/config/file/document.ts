@@ -10,7 +10,8 @@ export interface Read {
   readonly hasProperties: boolean
 }
 
-const options = {
+/** How the library reads a document; whatever reads one in steps reads it so. */
+export const documentOptions = {
   merge: true,
   stringKeys: true,
   prettyErrors: false,
@@ -35,8 +36,8 @@ export function* readDocument(text: string): Generator<void, Read> {
     if (++count % lexemesAtOnce === 0) yield
   }
   tokens.push(...parser.end())
-  const later = yield* composeLong(tokens, text.length, options)
-  const [document, second] = new Composer(options).compose(tokens, true, text.length)
+  const later = yield* composeLong(tokens, text.length, documentOptions)
+  const [document, second] = new Composer(documentOptions).compose(tokens, true, text.length)
   if (!document) throw new Error('The YAML library gave no document')
   if (second)
     document.errors.push(new YAMLParseError([second.range[0], second.range[1]], 'MULTIPLE_DOCS', ''))

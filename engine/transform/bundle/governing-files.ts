@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { askedOnce } from './asked-once.ts'
 import { hashText, isAbsent } from './file-hash.ts'
 import { foldersFrom } from './places.ts'
 import { readTsconfig, type Tsconfig } from './tsconfig.ts'
@@ -32,14 +33,14 @@ export function createGoverningFiles(): GoverningFiles {
   const packages = new Map<string, Promise<PackageFile | undefined>>()
   const tsconfigs = new Map<string, Promise<Tsconfig | undefined>>()
 
-  const packageIn = once(packages, async (folder) => {
+  const packageIn = askedOnce(packages, async (folder) => {
     const file = path.join(folder, 'package.json')
     const text = await read(file)
     seen.set(file, text === undefined ? null : hashText(text))
     return text === undefined ? undefined : { file, hash: hashText(text), ...facts(text) }
   })
 
-  const tsconfigIn = once(tsconfigs, async (folder) => {
+  const tsconfigIn = askedOnce(tsconfigs, async (folder) => {
     for (const name of ['tsconfig.json', 'jsconfig.json']) {
       const tsconfig = await readTsconfig(path.join(folder, name))
       for (const [file, hash] of tsconfig.files) seen.set(file, hash)
@@ -66,14 +67,6 @@ async function first<Found>(
     if (path.basename(path.dirname(folder)) === 'node_modules') return undefined
   }
   return undefined
-}
-
-function once<Found>(known: Map<string, Promise<Found>>, find: (folder: string) => Promise<Found>) {
-  return (folder: string): Promise<Found> => {
-    const found = known.get(folder) ?? find(folder)
-    known.set(folder, found)
-    return found
-  }
 }
 
 async function read(file: string): Promise<string | undefined> {

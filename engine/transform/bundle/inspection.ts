@@ -1,6 +1,7 @@
 /** Owns whether files and places are as they were: each is looked at once for all modules, and read only if it may have changed. */
 
 import { stat } from 'node:fs/promises'
+import { askedOnce } from './asked-once.ts'
 import { hashFile, isAbsent } from './file-hash.ts'
 import { leadsTo } from './places.ts'
 import type { BundleRecord } from './record.ts'
@@ -56,7 +57,7 @@ export function createInspector(now: () => number = Date.now): Inspector {
       }
 
       const inspection: Inspection = {
-        hashOf: memoized(new Map(), look),
+        hashOf: askedOnce(new Map(), look),
         isCurrent: async ({ files, places }) =>
           (await allHold(
             Object.entries(files),
@@ -64,7 +65,7 @@ export function createInspector(now: () => number = Date.now): Inspector {
           )) &&
           (await allHold(Object.entries(places), async ([place, target]) => (await leads(place)) === target)),
       }
-      const leads = memoized(new Map(), leadsTo)
+      const leads = askedOnce(new Map(), leadsTo)
       return inspection
     },
   }
@@ -89,13 +90,5 @@ async function markOf(file: string): Promise<{ text: string; changedMs: number }
   } catch (error) {
     if (isAbsent(error)) return undefined
     throw error
-  }
-}
-
-function memoized<Answer>(known: Map<string, Promise<Answer>>, ask: (path: string) => Promise<Answer>) {
-  return (path: string): Promise<Answer> => {
-    const answer = known.get(path) ?? ask(path)
-    known.set(path, answer)
-    return answer
   }
 }

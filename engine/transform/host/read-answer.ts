@@ -1,11 +1,12 @@
 /** Owns reading what a worker wrote of a result. */
 
+import { isMap } from '../../config/map.ts'
 import type { AnsweredAction, TransformAnswer } from '../port.ts'
 
 /** Undefined: no worker of ours wrote it. */
 export function readAnswer(text: string): TransformAnswer | undefined {
   const written = parse(text)
-  if (!isRecord(written)) return undefined
+  if (!isMap(written)) return undefined
   const { kind, action, actions } = written
   if (kind === 'one' && isAction(action)) return { kind, action: actionOf(action) }
   if (kind === 'list' && Array.isArray(actions) && actions.every(isAction)) {
@@ -23,22 +24,18 @@ function actionOf(written: WrittenAction): AnsweredAction {
 
 function isAction(value: unknown): value is WrittenAction {
   if (value === null || value === 0) return true
-  return isRecord(value) && Object.values(value).every(isField)
+  return isMap(value) && Object.values(value).every(isField)
 }
 
 function isField(value: unknown): boolean {
-  if (!isRecord(value)) return false
+  if (!isMap(value)) return false
   return 'value' in value || (Array.isArray(value['prompt']) && value['prompt'].every(isSegment))
 }
 
 function isSegment(value: unknown): boolean {
-  if (!isRecord(value)) return false
+  if (!isMap(value)) return false
   const { literal, value: text, path } = value
   return typeof literal === 'string' || (typeof text === 'string' && typeof path === 'string')
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function parse(text: string): unknown {
