@@ -56,7 +56,8 @@ async function runTests(root: string, places: readonly string[], kind: 'test' | 
   const files = places.flatMap((place) => filesOf(root, place, kind))
   // Node's default leaves a core unused; most tests wait for a disk or a process and not for a core.
   const concurrency = `--test-concurrency=${availableParallelism()}`
-  if (files.length > 0) return runNode(root, ['--test', concurrency, ...new Set(files)])
+  const limit = kind === 'test' ? ['--import', new URL('./test-limit.js', import.meta.url).href] : []
+  if (files.length > 0) return runNode(root, [...limit, '--test', concurrency, ...new Set(files)])
   process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
   return { code: 1, signal: null }
 }

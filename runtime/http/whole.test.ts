@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { compileSnapshot, loadConfiguration } from '@reveille/engine'
+import { atEnd } from '../../test/at-end.ts'
 import { createIdMinter } from '../store/id.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { createApp, createHookSurface, isErrorCode } from './index.ts'
@@ -32,7 +33,7 @@ channels: { terminal: {} }
 
 async function openWhole(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-http-'))
-  t.after(() => rm(folder, { recursive: true }))
+  atEnd(t, () => rm(folder, { recursive: true }))
   const file = join(folder, 'reveille.yaml')
   await writeFile(file, configuration)
   const loaded = await loadConfiguration({ file, env: {} })
@@ -59,7 +60,7 @@ async function openWhole(t: TestContext) {
     isDraining: () => false,
     onIgnored: () => {},
   })
-  t.after(async () => {
+  atEnd(t, async () => {
     await app.close()
     await store.close()
   })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { atEnd } from '../../../test/at-end.ts'
 import { scaffold } from '../../scaffold/scaffold.ts'
 
 const runtime = path.join(import.meta.dirname, '..', '..')
@@ -15,7 +16,7 @@ const template = path.join(runtime, 'scaffold', 'template')
 /** The scaffolded gateway on a free port, as a process that is gone when the test is. */
 async function startGateway(t: TestContext, more: readonly string[] = []) {
   const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-start-'))
-  t.after(() => rm(cwd, { recursive: true, force: true }))
+  atEnd(t, () => rm(cwd, { recursive: true, force: true }))
   const folder = path.join(cwd, 'local')
   const file = path.join(folder, 'reveille.yaml')
   await scaffold({ folder, template })
@@ -31,8 +32,12 @@ async function startGateway(t: TestContext, more: readonly string[] = []) {
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
-  t.after(() => child.kill('SIGKILL'))
   const ended = once(child, 'close')
+  // It writes until it is gone, into the folder that goes next.
+  atEnd(t, () => {
+    child.kill('SIGKILL')
+    return ended
+  })
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (chunk) => {

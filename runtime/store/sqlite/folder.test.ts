@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { atEnd } from '../../../test/at-end.ts'
 import { databaseFile } from './folder.ts'
 import { openSqliteStore } from './index.ts'
 
 async function createFolder(t: TestContext): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'reveille-folder-'))
-  t.after(() => rm(parent, { recursive: true, force: true }))
+  atEnd(t, () => rm(parent, { recursive: true, force: true }))
   return join(parent, 'data')
 }
 
@@ -49,7 +50,7 @@ test('a folder in use by another process is locked until that process is killed'
   const child = spawn(process.execPath, [victim, opener, 'openSqliteStore', folder, 'perform'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  t.after(() => child.kill('SIGKILL'))
+  atEnd(t, () => child.kill('SIGKILL'))
   await once(child.stdout, 'data')
   await assert.rejects(open(folder), { code: 'LOCKED' })
   const exited = once(child, 'exit')

@@ -1,0 +1,18 @@
+/**
+ * Owns the longest time that one test file may take: loaded into each test process by `npm test`. Node.js bounds a
+ * test, not what it leaves open: a gateway that nobody ended keeps its file, and with it the whole run, for ever.
+ */
+
+import { isMainThread } from 'node:worker_threads'
+
+/** The slowest file takes half a minute on two quiet cores. */
+const minutes = 8
+
+if (isMainThread && process.env.NODE_TEST_CONTEXT !== undefined) {
+  const limit = setTimeout(() => {
+    const open = process.getActiveResourcesInfo().join(', ')
+    process.stderr.write(`${process.argv[1]}: not ended after ${minutes} minutes; still open: ${open}\n`)
+    process.exit(1)
+  }, minutes * 60_000)
+  limit.unref()
+}
