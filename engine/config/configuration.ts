@@ -2,7 +2,7 @@
 
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import type { FieldName } from './fields.ts'
-import type { Settings } from './settings.ts'
+import type { Budget, Settings } from './settings.ts'
 
 export interface Configuration {
   readonly settings: Settings
@@ -33,6 +33,13 @@ export interface Configuration {
 
 export interface EndpointPolicy {
   readonly maxBodyBytes?: number
+  /** Runs at one time. */
+  readonly concurrency?: number
+  /** For runs that neither the request nor the mapping gives a time. */
+  readonly timeoutSeconds?: number
+  readonly budget?: Budget
+  /** Whose doings are ignored: names of actors, `*` stands for anything. */
+  readonly bots?: readonly string[]
 }
 
 /** Where an entry was written. A preset is told by its name. */
@@ -106,6 +113,16 @@ export interface MappingSource {
     /** As `moduleName` makes it. */
     readonly module: string
     readonly export?: string
+  }
+  /** Absent: `queue`. */
+  readonly busy?: 'queue' | 'reject'
+  readonly coalesce?: {
+    /** A template, or JSONata. */
+    readonly key: string
+    readonly windowMs: number
+    readonly maxWaitMs: number
+    readonly keep: 'latest' | 'all'
+    readonly maxRunsPerHour: number
   }
   readonly strict?: boolean
   readonly continue?: boolean

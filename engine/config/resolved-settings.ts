@@ -7,13 +7,13 @@ import { moduleName } from './mapping/module-name.ts'
 import { modelRules } from './models.ts'
 import { hookTokens, normalHookPath } from './rules.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
-import type { Settings } from './settings.ts'
+import type { QuietHours, Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */
 export function resolveSettings(value: ConfigurationValue, file: string, folder: string): Settings {
   const { gateway, hooks, history, agents, channels, plugins } = value
   const { auth, ...gatewayRest } = gateway
-  const { model, models, heartbeat, ...defaults } = agents.defaults
+  const { model, models, heartbeat, retry, ...defaults } = agents.defaults
   const rules = modelRules(models)
   const namedModel =
     model !== undefined && rules && Object.hasOwn(rules.aliases, model) ? rules.aliases[model] : model
@@ -52,19 +52,42 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
         ...defaults,
         ...(namedModel === undefined ? {} : { model: namedModel }),
         ...(rules && { models: rules }),
+        retry: {
+          attempts: retry.attempts,
+          firstMs: parseDuration(retry.backoff),
+          mostMs: parseDuration(retry.maxBackoff),
+        },
         heartbeat: {
           everyMs: parseDuration(heartbeat.every),
           idle: heartbeat.idle,
           ackToken: heartbeat.ackToken,
           prompt: heartbeat.prompt.replaceAll('{ackToken}', heartbeat.ackToken),
+          ...(heartbeat.quietHours && { quietHours: resolveQuietHours(heartbeat.quietHours) }),
         },
       },
+      sessions: {
+        maxCharacters: agents.sessions.maxCharacters,
+        maxMessages: agents.sessions.maxMessages,
+        compaction: agents.sessions.compaction,
+        idleMs: parseDuration(agents.sessions.idleExpiry),
+      },
+      ...(agents.budget && { budget: { ...agents.budget } }),
+      providers: agents.providers,
       runners: agents.runners,
       ...(agents.route && { route: { ...agents.route } }),
     },
     channels,
     plugins: plugins.map((plugin) => (/^\.{0,2}[/\\]/.test(plugin) ? resolve(folder, plugin) : plugin)),
   }
+}
+
+function resolveQuietHours(hours: { from: string; to: string; timezone: string }): QuietHours {
+  return { from: minutesOf(hours.from), to: minutesOf(hours.to), timezone: hours.timezone }
+}
+
+function minutesOf(time: string): number {
+  const [hours, minutes] = time.split(':').map(Number)
+  return (hours ?? 0) * 60 + (minutes ?? 0)
 }
 
 function transformLimits({

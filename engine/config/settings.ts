@@ -56,10 +56,33 @@ export interface Settings {
         readonly idle: boolean
         readonly ackToken: string
         readonly prompt: string
+        /** When the timer asks nothing. */
+        readonly quietHours?: QuietHours
       }
       /** Runs of different session keys at one time. */
       readonly concurrency: number
+      /** What becomes of a turn that failed and may succeed later. */
+      readonly retry: {
+        /** Turns of one run that may fail, the first included. */
+        readonly attempts: number
+        /** Before the second attempt; doubled for each one after that, give or take a third. */
+        readonly firstMs: number
+        readonly mostMs: number
+      }
     }
+    readonly sessions: {
+      /** Of a session's history, in characters of its messages. */
+      readonly maxCharacters: number
+      readonly maxMessages: number
+      /** What becomes of the oldest turns when a history grows beyond that. */
+      readonly compaction: 'drop' | 'summarise'
+      /** How long a session lives whose key nobody chose. */
+      readonly idleMs: number
+    }
+    /** For all runs of one day (UTC). */
+    readonly budget?: Budget
+    /** By the name that models begin with: the configuration of each, for the runner to validate. */
+    readonly providers: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     /** More runners by name: the configuration of each, for its plugin to validate. */
     readonly runners: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     readonly route?: { readonly channel: string; readonly to?: string }
@@ -68,6 +91,23 @@ export interface Settings {
   readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Extra plugin packages or absolute paths. */
   readonly plugins: readonly string[]
+}
+
+/** What runs may cost in one day (UTC). At least one of the two. */
+export interface Budget {
+  readonly runs?: number
+  /** Input and output together. */
+  readonly tokens?: number
+}
+
+/** From `from` until `to`, which may lie on the next day. */
+export interface QuietHours {
+  /** Minutes after midnight. */
+  readonly from: number
+  /** Minutes after midnight. */
+  readonly to: number
+  /** An IANA name. */
+  readonly timezone: string
 }
 
 export interface TransformLimits {

@@ -61,6 +61,21 @@ export interface AgentAction {
   readonly model?: string
   readonly thinking?: string
   readonly timeoutSeconds: number
+  /** What becomes of it while its session is busy. Absent: it waits its turn. */
+  readonly busy?: 'reject'
+  /** Requests of one key become one run. */
+  readonly coalesce?: {
+    /** Rendered. Scope it by `mapping` and, where one was given, by the session key. */
+    readonly key: string
+    readonly windowMs: number
+    readonly maxWaitMs: number
+    readonly keep: 'latest' | 'all'
+    readonly maxRunsPerHour: number
+  }
+  /** The name of the policy that limits how many of its runs there are at one time. */
+  readonly pool?: string
+  /** The name of the policy that limits what its runs may cost. */
+  readonly budget?: string
 }
 
 export interface FieldError {

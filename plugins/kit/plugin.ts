@@ -11,6 +11,10 @@ export interface PluginManifest {
   readonly kit: number
   readonly channels?: readonly string[]
   readonly runners?: readonly string[]
+  /** Keys of `agents` that its runners are given beside their own: `providers`. */
+  readonly inherits?: readonly string[]
+  /** Whether its runners pass the main session's events on instead of answering them, so that none need wait here. */
+  readonly relays?: boolean
   /** Path of a JSON Schema for the plugin's configuration, relative to the package. */
   readonly configSchema: string
 }

@@ -107,13 +107,16 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     runner: 'fake',
     timeoutSeconds: 60,
     concurrency: 4,
+    retry: { attempts: 3, firstMs: 2000, mostMs: 120_000 },
     ...setting.defaults,
     heartbeat: { everyMs: 0, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Beat.', ...setting.heartbeat },
   }
   let settings = settingsOf(defaults)
 
   function settingsOf(changed: Defaults): Settings {
-    return { agents: { defaults: changed, runners: {}, route: setting.route } } as unknown as Settings
+    const sessions = { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 }
+    const agents = { defaults: changed, runners: {}, providers: {}, sessions, route: setting.route }
+    return { agents } as unknown as Settings
   }
 
   function options(): DispatchOptions {

@@ -94,8 +94,10 @@ function settings(changes: {
 }) {
   const { channels = {}, runners = {}, runner = 'echo', plugins = [] } = changes
   const heartbeat = { everyMs: 1, idle: false, ackToken: '', prompt: '' }
-  const defaults = { runner, timeoutSeconds: 1, heartbeat, concurrency: 1 }
-  return { settings: { agents: { defaults, runners }, channels, plugins } }
+  const retry = { attempts: 1, firstMs: 1, mostMs: 1 }
+  const defaults = { runner, timeoutSeconds: 1, heartbeat, concurrency: 1, retry }
+  const sessions = { maxCharacters: 1, maxMessages: 1, compaction: 'drop', idleMs: 1 } as const
+  return { settings: { agents: { defaults, runners, sessions, providers: {} }, channels, plugins } }
 }
 
 const turn: Turn = {

@@ -18,7 +18,11 @@ export function recentHistory(messages: readonly SessionMessage[], limit = longe
     if (room < 0) break
     if (messages[index]?.role === 'user') first = index
   }
-  return messages.slice(first).map(({ role, text, at }) => ({ role, text, at }))
+  return messages.slice(first).map(({ role, text, at }) => ({
+    role: role === 'assistant' ? role : 'user',
+    text,
+    at,
+  }))
 }
 
 /** What a turn that succeeded adds to its session. */

@@ -9,10 +9,13 @@ import type {
   DeliveryRecord,
   EventRecord,
   Id,
+  JoinedRequest,
   RequestRecord,
   Route,
   RunRecord,
   SessionMessage,
+  SessionSummary,
+  Spent,
 } from './records.ts'
 
 export * from './records.ts'
@@ -31,7 +34,7 @@ export interface Store {
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
   work(options: WorkOptions): Workforce
-  command(command: Command): Promise<{ readonly ok: boolean; readonly reason?: string }>
+  command(command: Command): Promise<CommandResult>
   /**
    * Other limits than those that it was opened with, for whatever is asked from now on. Over a lower `backlog` nothing
    * is accepted and nothing is thrown away; a shorter `keepMs` is acted upon at once, in slices. The last call counts.
@@ -58,11 +61,30 @@ export interface Entry {
 }
 
 export type NewAction = (
-  | { readonly type: 'run'; readonly record: RunRecord }
+  | {
+      readonly type: 'run'
+      readonly record: RunRecord
+      readonly join?: Join
+      /** `reject`: where a run of its lane is queued or under way, it ends as `cancelled` with `BUSY`. Default: `queue`. */
+      readonly busy?: 'queue' | 'reject'
+    }
   | { readonly type: 'event'; readonly record: EventRecord }
 ) & {
   readonly dedupe?: Dedupe
   readonly tasks: readonly NewTask[]
+}
+
+/**
+ * Becomes part of the newest run with the same key, if that one's task was never claimed: its task is then due at
+ * `dueAt`, or at the run's own `coalesce.deadline` if that is sooner. Else it is a run of its own, to which later
+ * ones may be joined. Decided after `dedupe` and before `busy`.
+ */
+export interface Join {
+  /** Equals the record's `coalesce.key`. */
+  readonly key: string
+  readonly dueAt: number
+  /** Whether earlier requests' contents are kept beside the newest one's. */
+  readonly keep: 'latest' | 'all'
 }
 
 /** Seen before `until` under one scope and key: a duplicate; with another body digest: a conflict. */
@@ -76,6 +98,10 @@ export interface Dedupe {
 export interface Acceptance {
   readonly actions: readonly (
     | { readonly outcome: 'accepted'; readonly id: Id }
+    /** It is part of the run `id`. The request's record names that run. */
+    | { readonly outcome: 'joined'; readonly id: Id }
+    /** It is on record as cancelled, and will not be performed. */
+    | { readonly outcome: 'busy'; readonly id: Id }
     /** `original` is the action seen first, `request` the request that brought it. */
     | { readonly outcome: 'duplicate' | 'conflict'; readonly original: Id; readonly request: Id }
   )[]
@@ -94,11 +120,15 @@ export interface NewTask {
   readonly dueAt: number
   /** The record it is about. */
   readonly subject?: Id
+  /** Tasks of one pool may be limited in number. Absent: only the workforce's own limit holds. */
+  readonly pool?: string
 }
 
 export interface WorkOptions {
   readonly kinds: readonly TaskKind[]
   readonly concurrency: number
+  /** Pool -> how many of its tasks are performed at one time; a pool that is not named is not limited. */
+  readonly pools?: Readonly<Record<string, number>>
   /** Must not throw; a throw is settled as `again` in 5 s, uncounted, and reported through `onFault`. */
   perform(claim: Claim): Promise<Settlement>
   onFault?(error: unknown, task: ClaimedTask): void
@@ -106,10 +136,10 @@ export interface WorkOptions {
 
 export interface Workforce {
   /**
-   * Another `concurrency`. What is being performed goes on, and nothing new is claimed while it is that many or more.
+   * Another `concurrency`, and other pools. What is being performed goes on, and nothing new is claimed while it is that many or more.
    * Resolves when it holds; never rejects, as nothing has to be written for it.
    */
-  resize(concurrency: number): Promise<void>
+  resize(concurrency: number, pools?: Readonly<Record<string, number>>): Promise<void>
   /** Stops claiming, waits for what is being performed; after `graceMs` aborts the leases and settles them as `again`. */
   drain(graceMs: number): Promise<void>
 }
@@ -126,8 +156,10 @@ export interface ClaimedTask extends NewTask {
 /** A leased task. At most one claim per lane is open; a lane whose head waits for `again` stays closed. */
 export interface Claim {
   readonly task: ClaimedTask
-  /** Aborted when the lease is lost, the run is cancelled, or drain's grace is over. */
+  /** Aborted when the lease is lost, or drain's grace is over. */
   readonly lease: AbortSignal
+  /** Aborted when a command cancels the run. It still settles. */
+  readonly cancel: AbortSignal
   /** What perform needs, in one read. */
   load(): Promise<Work>
   /** One fenced transaction. @throws StoreError `LEASE_LOST`, having done nothing */
@@ -138,8 +170,16 @@ export interface Claim {
 export interface Work {
   readonly run?: RunRecord
   readonly delivery?: DeliveryRecord
-  /** For runs: the session's history, oldest first, bounded by `historyTurns` of the store's options. */
+  /** For runs: the session's history, oldest first, bounded by `historyMessages` of the store's options. */
   readonly history: readonly SessionMessage[]
+  /** For runs and heartbeats: what each runner keeps with the session, by the runner's name. */
+  readonly runnerState?: Readonly<Record<string, string>>
+  /** For runs: the requests that were joined to it, oldest first, its own not among them. */
+  readonly joined?: readonly JoinedRequest[]
+  /** For runs with `coalesce`: runs of that key which were accepted in the hour before it, itself included. */
+  readonly ofKey?: number
+  /** For runs and heartbeats: what was spent today (UTC), by all and by the run's `budget`. */
+  readonly spent?: { readonly day: string; readonly all: Spent; readonly budget?: Spent }
   /** For heartbeats: pending events of `main`, those with mode `now` first, then the oldest; at most 50, fewer where they are large. */
   readonly events: readonly EventRecord[]
   /** For heartbeats: how many are pending in all, and how many of those asked for `now`. */
@@ -163,6 +203,23 @@ export interface Effects {
     readonly turn: Id
     readonly messages: readonly SessionMessage[]
   }[]
+  /** The turns of a session up to this one go, it included; the summary, if any, takes their place. */
+  readonly compact?: {
+    readonly session: string
+    readonly through: Id
+    readonly summary?: { readonly turn: Id; readonly messages: readonly SessionMessage[] }
+  }
+  /** What a runner keeps with a session; without `state` it goes. */
+  readonly runnerState?: { readonly session: string; readonly runner: string; readonly state?: string }
+  /** Added to what was spent on a day (UTC, `2026-01-31`), by all and by the policy `budget`. */
+  readonly spend?: {
+    readonly day: string
+    readonly budget?: string
+    readonly runs: number
+    readonly tokens: number
+    /** Whose exhaustion was told. */
+    readonly told?: readonly ('all' | 'budget')[]
+  }
   /** Events shown to a turn that succeeded, by id: commit order is not id order in a cluster. */
   readonly consume?: { readonly by: Id; readonly at: number; readonly events: readonly Id[] }
   readonly events?: readonly EventRecord[]
@@ -180,6 +237,21 @@ export type Command =
   | { readonly type: 'offer-route'; readonly route: Route | undefined }
   /** Arms a task from outside a claim (the periodic heartbeat). */
   | { readonly type: 'arm'; readonly task: NewTask }
+  /**
+   * Ends a run: a queued or parked one at once, as `cancelled` with `CANCELLED`; of a running one `cancelRequestedAt`
+   * is set and its claim told. Not one whose turn is over.
+   */
+  | { readonly type: 'cancel'; readonly run: Id; readonly at: number }
+  /** A parked run is queued again, its error gone. `task` is as at its acceptance. */
+  | { readonly type: 'resume'; readonly run: Id; readonly at: number }
+
+export interface CommandResult {
+  readonly ok: boolean
+  /** Why not, in one sentence. */
+  readonly reason?: string
+  /** `unknown`: there is no such record. `state`: its state does not allow it. */
+  readonly why?: 'unknown' | 'state'
+}
 
 export interface Page<Item> {
   readonly items: readonly Item[]
@@ -215,6 +287,8 @@ export interface Reader {
   session(
     key: string,
   ): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>
+  /** Newest first, by their last turn. */
+  sessions(options?: PageOptions): Promise<Page<SessionSummary>>
   route(): Promise<Route | undefined>
 }
 
@@ -247,6 +321,8 @@ export interface StoreLimits {
   readonly keepMs: number
   /** Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. */
   readonly backlog: number
+  /** A session whose key was made up goes when its last turn is older than this. Milliseconds; absent: with `keepMs`. */
+  readonly sessionIdleMs?: number
 }
 
 export interface StoreOptions extends StoreLimits {

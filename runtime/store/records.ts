@@ -57,6 +57,38 @@ export interface RunError {
   readonly retryable: boolean
 }
 
+/** Tokens, as far as the runner counts them. */
+export interface RunUsage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly cachedInputTokens?: number
+  readonly reasoningTokens?: number
+}
+
+/** A request that was joined to a run which was there before it. */
+export interface JoinedRequest {
+  readonly requestId: Id
+  readonly at: number
+  /** As rendered, and as a model may see it; absent where a newer one took its place. */
+  readonly content?: { readonly message: string; readonly prompt: string }
+}
+
+/** One session, without its messages. */
+export interface SessionSummary {
+  readonly key: string
+  readonly turns: number
+  readonly lastAt: number
+}
+
+/** What runs have cost in one day. */
+export interface Spent {
+  readonly runs: number
+  /** Input and output together. */
+  readonly tokens: number
+  /** Whether somebody was told that the budget is spent. */
+  readonly told: boolean
+}
+
 /** One try at the model stage. */
 export interface Attempt {
   readonly number: number
@@ -98,7 +130,31 @@ export interface RunRecord {
   readonly prompt: string
   readonly reply?: string
   readonly error?: RunError
-  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number }
+  readonly usage?: RunUsage
+  /** What the runner wants the operator to know though it succeeded. */
+  readonly warnings?: readonly string[]
+  /** Where another system, which answers and delivers by itself, tells of this turn. */
+  readonly handedOver?: string
+  /** Other requests were, or can still be, joined to this run. */
+  readonly coalesce?: {
+    /** Scope and key: what they have in common. */
+    readonly key: string
+    readonly keep: 'latest' | 'all'
+    /** The run waits no longer than this for more of them. */
+    readonly deadline: number
+    /** More runs of this key within an hour are parked. */
+    readonly mostPerHour: number
+    /** Requests that became this run, its own included. Counted when the run starts, or read while it waits. */
+    readonly count?: number
+    /** The newest of them, its own included, oldest first; at most 1,000. */
+    readonly requestIds?: readonly Id[]
+  }
+  /** The policy by whose `concurrency` its runs are limited. */
+  readonly pool?: string
+  /** The policy whose `budget` it is paid from. */
+  readonly budget?: string
+  /** Somebody asked for its end while it was running. */
+  readonly cancelRequestedAt?: number
   readonly attempts: readonly Attempt[]
   readonly createdAt: number
   readonly startedAt?: number
@@ -160,7 +216,8 @@ export interface DeliveryRecord {
 
 /** One message of a session's history. */
 export interface SessionMessage {
-  readonly role: 'user' | 'assistant'
+  /** `summary`: what stands in place of older messages. */
+  readonly role: 'user' | 'assistant' | 'summary'
   readonly text: string
   readonly at: number
   /** The run that wrote it. */

@@ -16,6 +16,8 @@ const mappings = `mappings:
   - id: silent
     match: { path: silent }
     message: "**HEARTBEAT_OK**."
+    # A heartbeat would tell of the summary, on the board that is to stay empty.
+    wakeMode: next-heartbeat
 `
 
 function configured(agents: string, board = ''): string {

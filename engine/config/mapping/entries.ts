@@ -4,6 +4,7 @@ import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { HeaderPattern, MappingEntry, MappingSource, Origin } from '../configuration.ts'
 import { detached } from '../detached.ts'
 import type { Findings } from '../diagnostic/findings.ts'
+import { parseDuration } from '../duration.ts'
 import { otherNames } from '../fields.ts'
 import type { Reading } from '../file/reading.ts'
 import type { Source } from '../file/source.ts'
@@ -161,18 +162,28 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
     mode,
     wakeMode,
     transform,
+    coalesce,
     ...rest
   } = value
   const wakeWord = mode ?? wakeMode
   return {
-    ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform'>),
+    ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform' | 'coalesce'>),
     ...(match && { match: foldMatch(match) }),
     ...present('schema', schema?.value),
     ...(transform && { transform: { ...transform, module: moduleName(transform.module) } }),
+    ...(coalesce && { coalesce: foldCoalesce(coalesce) }),
     ...present('text', value.text ?? textTemplate),
     ...present('message', value.message ?? messageTemplate),
     ...present(value.action === 'wake' ? 'mode' : 'wakeMode', wakeWord),
   }
+}
+
+function foldCoalesce({
+  window,
+  maxWait,
+  ...rest
+}: NonNullable<MappingValue['coalesce']>): NonNullable<MappingSource['coalesce']> {
+  return { ...rest, windowMs: parseDuration(window), maxWaitMs: parseDuration(maxWait) }
 }
 
 function present<Name extends string, Value>(

@@ -5,6 +5,7 @@ import { thinkingLevels } from '../settings.ts'
 import { defineFileShape } from './file-shape.ts'
 import {
   byName,
+  dailyBudget,
   duration,
   keys,
   later,
@@ -184,6 +185,14 @@ const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }
   description: 'The models that may be asked for. Absent: any.',
 })
 
+function timeOfDay(description: string) {
+  return Type.String({
+    pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+    expects: 'a time of day such as 22:00',
+    description,
+  })
+}
+
 const agents = section(
   {
     defaults: section(
@@ -205,6 +214,27 @@ const agents = section(
           default: 4,
           description: 'Runs of different sessions at one time.',
         }),
+        retry: section(
+          {
+            attempts: Type.Integer({
+              minimum: 1,
+              maximum: 100,
+              default: 3,
+              description: 'Turns of one run that may fail, the first included.',
+            }),
+            backoff: duration({
+              default: '2s',
+              atMostMs: longestTimerMs,
+              description: 'Wait before the second attempt; it doubles for each one after that.',
+            }),
+            maxBackoff: duration({
+              default: '2m',
+              atMostMs: longestTimerMs,
+              description: 'The longest of those waits.',
+            }),
+          },
+          { description: 'What becomes of a turn that failed and may succeed later.' },
+        ),
         heartbeat: section(
           {
             every: duration({
@@ -224,13 +254,60 @@ const agents = section(
               default: heartbeatPrompt,
               description: 'What a heartbeat asks; `{ackToken}` stands for that text.',
             }),
+            quietHours: Type.Optional(
+              keys(
+                {
+                  from: timeOfDay('When they begin.'),
+                  to: timeOfDay('When they end, on the next day if that is earlier.'),
+                  timezone: text({
+                    default: 'UTC',
+                    description: 'Where the clock stands: an IANA name such as Europe/Berlin.',
+                  }),
+                },
+                {
+                  description:
+                    'When the timer asks nothing. Events that ask for `now` are heard all the same.',
+                },
+              ),
+            ),
           },
           { description: 'The regular turn of the main session.' },
         ),
       },
       { description: 'What holds for every run that does not say otherwise.' },
     ),
-    providers: later('Model providers of the runner `ai`.'),
+    sessions: section(
+      {
+        maxCharacters: Type.Integer({
+          minimum: 1000,
+          maximum: 1_000_000,
+          default: 200_000,
+          description: 'The longest history that a turn is shown, in characters.',
+        }),
+        maxMessages: Type.Integer({
+          minimum: 2,
+          maximum: 1000,
+          default: 200,
+          description: 'The most messages of a history that a turn is shown.',
+        }),
+        compaction: oneOf(['drop', 'summarise'], {
+          default: 'drop',
+          description:
+            'What becomes of the oldest turns of a longer history: they go, or the runner puts a summary in their place.',
+        }),
+        idleExpiry: duration({
+          default: '24h',
+          description: 'How long a session lives whose key nobody chose, after its last turn.',
+        }),
+      },
+      { description: 'What is remembered of conversations.' },
+    ),
+    budget: Type.Optional(dailyBudget('What all runs of one day (UTC) may cost.')),
+    providers: byName(open(), {
+      default: {},
+      description:
+        'Model providers of the runner `ai`, by the name that models begin with: {apiKey}, or {kind, baseUrl, …}.',
+    }),
     runners: byName(
       Type.Unsafe<{ kind: string } & Record<string, unknown>>({
         type: 'object',

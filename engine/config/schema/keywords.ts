@@ -60,6 +60,19 @@ export function duration(notes: Notes & { default?: string }) {
   })
 }
 
+/** What runs may cost in one day: at least one of the two. */
+export function dailyBudget(description: string) {
+  return keys(
+    {
+      runs: Type.Optional(Type.Integer({ minimum: 1, description: 'Turns that were asked for.' })),
+      tokens: Type.Optional(
+        Type.Integer({ minimum: 1, description: 'Input and output together, as the runner counts them.' }),
+      ),
+    },
+    { minProperties: 1, description },
+  )
+}
+
 /** One text, or a list of them. */
 export function textOrTexts(notes: Notes & { minItems?: number } = {}) {
   return Type.Unsafe<string | readonly string[]>({

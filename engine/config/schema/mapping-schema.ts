@@ -3,13 +3,16 @@
 import * as Type from 'typebox'
 import type { HeaderPattern } from '../configuration.ts'
 import { defineFileShape } from './file-shape.ts'
-import { byName, keys, later, oneOf, schemaKey, text } from './keywords.ts'
+import { byName, dailyBudget, duration, keys, later, oneOf, schemaKey, text } from './keywords.ts'
 import { testList } from './test-schema.ts'
 
 /** A text that may hold placeholders. */
 function template(description: string) {
   return Type.Optional(Type.String({ description }))
 }
+
+/** Longer than anybody waits, and far shorter than a timer can. */
+const longestCoalesceMs = 86_400_000
 
 /** One wanted header. */
 const headerPattern = Type.Unsafe<HeaderPattern>({
@@ -137,6 +140,42 @@ export const mappingSchema = keys({
     ),
   ),
   dedupe: later('What makes a request a duplicate.'),
+  busy: Type.Optional(
+    oneOf(['queue', 'reject'], {
+      description:
+        'Agent: what becomes of a run whose session has one already: it waits, or ends as `cancelled`. Default: queue.',
+    }),
+  ),
+  coalesce: Type.Optional(
+    keys(
+      {
+        key: text({
+          description:
+            'JSONata, or a template: requests of one key become one run. Where it gives nothing, the request stands alone.',
+        }),
+        window: duration({
+          default: '10s',
+          atMostMs: longestCoalesceMs,
+          description: 'The run starts when no request has come for so long.',
+        }),
+        maxWait: duration({
+          default: '5m',
+          atMostMs: longestCoalesceMs,
+          description: 'It starts at the latest so long after its first request.',
+        }),
+        keep: oneOf(['latest', 'all'], {
+          default: 'latest',
+          description: 'Whether the agent reads the newest message, or all of them.',
+        }),
+        maxRunsPerHour: Type.Integer({
+          minimum: 1,
+          default: 60,
+          description: 'Runs of one key within an hour; what is more is parked as a loop.',
+        }),
+      },
+      { description: 'Agent: several requests become one run.' },
+    ),
+  ),
   strict: Type.Optional(
     Type.Boolean({ description: 'Whether an absent field in a template is 400. Default: false.' }),
   ),
@@ -169,11 +208,24 @@ const endpointPolicySchema = keys({
   auth: later('`both`: token and signature.'),
   token: later('A token of this endpoint alone.'),
   verify: later("The provider's signature."),
-  concurrency: later('Runs of this endpoint at one time.'),
-  timeoutSeconds: later('Time for runs of this endpoint in seconds.'),
+  concurrency: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: 'Runs of this endpoint at one time.' }),
+  ),
+  timeoutSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      description: 'Time for a run in seconds, where neither the request nor its mapping says.',
+    }),
+  ),
   rate: later('Requests per time.'),
-  budget: later('Runs per time.'),
-  bots: later('What happens to requests that bots caused.'),
+  budget: Type.Optional(dailyBudget('What its runs may cost in one day (UTC); those after that are parked.')),
+  bots: Type.Optional(
+    Type.Array(text(), {
+      minItems: 1,
+      description: 'Actors whose requests are ignored: `dependabot[bot]`; `*` stands for anything.',
+    }),
+  ),
   expectEvery: later('Silence after which the endpoint counts as broken.'),
 })
 

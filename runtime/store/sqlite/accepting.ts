@@ -142,9 +142,7 @@ function withOriginals(request: RequestRecord, outcomes: readonly Outcome[]): Re
   const conflict = outcomes.some((outcome) => outcome.outcome === 'conflict')
   const actions = request.actions.map((action, index) => {
     const outcome = outcomes[index]
-    return outcome === undefined || outcome.outcome === 'accepted'
-      ? action
-      : { ...action, id: outcome.original }
+    return outcome === undefined || !('original' in outcome) ? action : { ...action, id: outcome.original }
   })
   if (some) return { ...request, actions }
   const reason = conflict

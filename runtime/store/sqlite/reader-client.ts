@@ -143,6 +143,7 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
       const messages = await ask<SessionMessage[]>({ type: 'session', key })
       return messages.length === 0 ? undefined : { key, messages }
     },
+    sessions: async () => ({ items: [] }),
     route: () => ask<Route | undefined>({ type: 'route' }),
   }
 

@@ -1,11 +1,11 @@
 /** Owns commands from outside a claim: the main session's last route, and tasks armed by the clock's owner. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Command, Route } from '../port.ts'
+import type { Command, CommandResult, Route } from '../port.ts'
 import type { Schedule } from './schedule.ts'
 
 export interface Routing {
-  obey(command: Command): { readonly ok: boolean; readonly reason?: string }
+  obey(command: Command): CommandResult
 }
 
 export function createRouting(db: DatabaseSync, schedule: Schedule): Routing {
@@ -33,6 +33,8 @@ export function createRouting(db: DatabaseSync, schedule: Schedule): Routing {
         case 'arm':
           schedule.arm(command.task)
           return { ok: true }
+        default:
+          return { ok: false, reason: `${command.type} is not built yet` }
       }
     },
   }

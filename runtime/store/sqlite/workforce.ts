@@ -70,6 +70,7 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     return {
       task,
       lease,
+      cancel: new AbortController().signal,
       async load() {
         const { run, delivery, events, ...rest } = (await client.ask({ type: 'load', claim })) as PlainWork
         return {
