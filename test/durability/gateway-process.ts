@@ -10,6 +10,8 @@ export interface GatewayProcess {
   start(): Promise<void>
   /** Resolves when the process is gone. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGINT'): Promise<{ code: number | null }>
+  /** Resolves when the process has ended by itself. */
+  died(): Promise<void>
   output(): string
 }
 
@@ -47,13 +49,20 @@ export async function createGatewayProcess(options: {
     },
     async kill(signal) {
       if (!child) throw new Error('The gateway was never started.')
-      const exit = child.exitCode === null ? once(child, 'exit') : undefined
+      const exit = isOver(child) ? undefined : once(child, 'exit')
       child.kill(signal)
       await exit
       return { code: child.exitCode }
     },
+    async died() {
+      if (child && !isOver(child)) await once(child, 'exit')
+    },
     output: () => output,
   }
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 async function ready(url: string): Promise<void> {

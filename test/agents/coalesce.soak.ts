@@ -1,0 +1,3 @@
+import { testBurst } from './coalesce.ts'
+
+testBurst({ window: 10, betweenMs: 200 })

@@ -1,0 +1,65 @@
+/** A burst of requests of one key is one run that knows of all of them, whatever becomes of the process meanwhile. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page, RunRecord } from '../../runtime/store/port.ts'
+import { createKillableGateway } from './gateway.ts'
+
+const pushes = 50
+
+/** `window` has to be longer than a gateway takes to start again. Seconds. */
+export function testBurst(options: { readonly window: number; readonly betweenMs: number }): void {
+  const hooks = `  mappings:
+    - id: pushed
+      match: { path: push }
+      coalesce: { key: "repository & ':' & ref", window: ${options.window}s, maxWait: 5m, keep: all }
+      message: "Commit {{commit}} by {{author}} on {{ref}}"
+      deliver: false
+      wakeMode: next-heartbeat
+`
+  test(`${pushes} pushes to one branch, with a kill in the middle, are one run that lists ${pushes}`, async (t) => {
+    const gateway = await createKillableGateway(t, { more: 'agents: { defaults: { runner: echo } }', hooks })
+    await gateway.start()
+    const answers = []
+    for (let number = 1; number <= pushes; number += 1) {
+      const body = {
+        repository: 'lights',
+        ref: 'main',
+        commit: `c${String(number).padStart(3, '0')}`,
+        author: number % 2 ? 'ada' : 'bo',
+      }
+      answers.push(await gateway.post('/hooks/push', body))
+      if (number === pushes / 2) {
+        await gateway.kill('SIGKILL')
+        await gateway.start()
+      }
+      await new Promise((resolve) => setTimeout(resolve, options.betweenMs))
+    }
+    const other = await gateway.post('/hooks/push', { repository: 'lights', ref: 'next', commit: 'c999' })
+    assert.notEqual(other.body['runId'], answers[0]?.body['runId'], 'another branch is another run')
+
+    const [first] = answers
+    assert.deepEqual([first?.status, first?.body['coalesced']], [202, undefined])
+    const id = first?.body['runId']
+    for (const { status, body } of answers.slice(1)) {
+      assert.deepEqual([status, body['runId'], body['coalesced']], [202, id, true])
+    }
+
+    const run = await gateway.run(id, ({ stage }) => stage === 'delivered')
+    assert.equal(run.state, 'succeeded')
+    assert.equal(run.coalesce?.count, pushes)
+    assert.deepEqual(
+      run.coalesce?.requestIds,
+      answers.map(({ body }) => body['requestId']),
+    )
+    const told = [...new Set(run.reply?.match(/\bc\d{3}\b/g))]
+    assert.deepEqual(
+      told,
+      answers.map((_, index) => `c${String(index + 1).padStart(3, '0')}`),
+      'the agent read of all of them, the oldest first',
+    )
+    await gateway.run(other.body['runId'], ({ stage }) => stage === 'delivered')
+    const { items } = await gateway.read<Page<RunRecord>>('/api/runs?kind=run')
+    assert.equal(items.length, 2)
+  })
+}

@@ -1,0 +1,89 @@
+/** Owns a gateway in a process of its own, on a folder of its own, and the questions that its tests ask of it. */
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { RunRecord } from '../../runtime/store/port.ts'
+import { ensureBuilt } from '../../tools/build.js'
+import { atEnd } from '../at-end.ts'
+import { createGatewayProcess, freePort, type GatewayProcess } from '../durability/gateway-process.ts'
+import { gatewayToken, hookToken } from '../installation.ts'
+
+export interface KillableGateway extends GatewayProcess {
+  readonly folder: string
+  /** What a POST to a hook was answered; waits out a gateway that is starting. */
+  post(
+    path: string,
+    body: object,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; body: Record<string, unknown> }>
+  /** What the admin surface answers. */
+  read<Answer>(path: string): Promise<Answer>
+  /** The run, once it holds. */
+  run(id: unknown, holds: (run: RunRecord) => boolean): Promise<RunRecord>
+}
+
+/** Longer than anything takes. Milliseconds. */
+const patience = 30_000
+
+/** Not started yet. `more`: the configuration besides `gateway` and `hooks`; `{folder}` in it is the folder. */
+export async function createKillableGateway(
+  t: TestContext,
+  options: { readonly more: string; readonly hooks?: string; readonly env?: Record<string, string> },
+): Promise<KillableGateway> {
+  await ensureBuilt(fileURLToPath(new URL('../..', import.meta.url)))
+  const folder = await mkdtemp(join(tmpdir(), 'reveille-agents-'))
+  atEnd(t, () => rm(folder, { recursive: true, force: true }))
+  const port = await freePort()
+  const file = join(folder, 'reveille.yaml')
+  await writeFile(
+    file,
+    `gateway:
+  port: ${port}
+  auth: { token: ${gatewayToken} }
+  log: { level: warn, format: json }
+hooks:
+  enabled: true
+  token: ${hookToken}
+${options.hooks ?? ''}
+${options.more.replaceAll('{folder}', folder)}
+`,
+  )
+  const gateway = await createGatewayProcess({
+    command: [fileURLToPath(new URL('../../build/main.js', import.meta.url)), 'start', '--config', file],
+    port,
+    env: options.env,
+  })
+  atEnd(t, () => gateway.kill('SIGKILL').catch(() => undefined))
+
+  async function read<Answer>(path: string): Promise<Answer> {
+    const answer = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as Answer
+  }
+
+  return {
+    ...gateway,
+    folder,
+    read,
+    async post(path, body, headers = {}) {
+      const answer = await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+    },
+    async run(id, holds) {
+      for (const deadline = Date.now() + patience; ; ) {
+        const run = await read<RunRecord>(`/api/runs/${id}`)
+        if (holds(run)) return run
+        if (Date.now() > deadline) throw new Error(`waited in vain for ${JSON.stringify(run)}`)
+        await pause(10)
+      }
+    },
+  }
+}
