@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine, and what
- * resolving and reloading cost by the number of mappings. `--only resolve` and `--only reload` do one of them alone.
+ * resolving and reloading cost by the number of mappings, and performing runs by session keys. `--only resolve`,
+ * `--only reload` and `--only runs` do one of them alone.
  *
  * The echo and the candidate take turns in every round, so that a noisy minute hits both; the median round counts.
  */
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util'
 import { type Client, clients, type Result, type Shot } from './client.ts'
 import { measureReload, quantile, type Reloading } from './reload.ts'
 import { measureResolve, type Scaling, sizes } from './resolve.ts'
+import { measureRuns, type Performing } from './runs.ts'
 import { hookToken, type Server, startEcho, startGateway } from './server.ts'
 
 const { values } = parseArgs({
@@ -72,6 +74,7 @@ const resolving = 'resolve'.includes(values.only)
 const reloading = 'reload'.includes(values.only)
   ? await measureReload(5 * Number(values.rounds), progress)
   : []
+const performing = 'runs'.includes(values.only) ? await measureRuns(Number(values.rounds), progress) : []
 const idle = values.only === '' ? await idleMemory() : undefined
 print()
 
@@ -130,13 +133,14 @@ function print(): void {
   progress('')
   if (values.json) {
     process.stdout.write(
-      `${JSON.stringify({ client: values.client, burst, report, resolving, reloading, idleMegabytes: idle }, null, 2)}\n`,
+      `${JSON.stringify({ client: values.client, burst, report, resolving, reloading, performing, idleMegabytes: idle }, null, 2)}\n`,
     )
     return
   }
   if (report.length > 0) printReport()
   if (resolving.length > 0) printScalings(resolving)
   if (reloading.length > 0) printReloadings(reloading)
+  if (performing.length > 0) printPerforming(performing)
   if (idle === undefined) return
   process.stdout.write(
     `\nidle memory (RSS)  ${idle.started.toFixed(1)} MB started, ${idle.rested.toFixed(1)} MB rested after a wake\n`,
@@ -190,6 +194,24 @@ function printReloadings(reloadings: readonly Reloading[]): void {
         .padStart(columns)
     process.stdout.write(
       `${name.padEnd(width)}   ${told('ms', 0.5, 7)}  ${told('ms', 0.9, 7)}     ${told('reloadMs', 0.5, 7)}   ${told('heldMs', 0.5, 23)}   ${told('heldMs', 1, 7)}   ${startMs.toFixed(0).padStart(5)}\n`,
+    )
+  }
+}
+
+function printPerforming(performing: readonly Performing[]): void {
+  const width = Math.max(...performing.map(({ name }) => name.length))
+  const [first] = performing
+  const median = (values: readonly number[]) => quantile([...values], 0.5)
+  const base = median(first?.performedPerSecond ?? [])
+  process.stdout.write(
+    `\nruns of an instant runner, ${first?.runs ?? 0} of them, from the first post to the last one's end\n` +
+      `${''.padEnd(width)}   accepted/s   performed/s   ratio to the first   (all rounds)\n`,
+  )
+  for (const { name, acceptedPerSecond, performedPerSecond } of performing) {
+    const performed = median(performedPerSecond)
+    const all = performedPerSecond.map((each) => each.toFixed(0)).join(' ')
+    process.stdout.write(
+      `${name.padEnd(width)}   ${median(acceptedPerSecond).toFixed(0).padStart(10)}   ${performed.toFixed(0).padStart(11)}   ${(performed / base).toFixed(2).padStart(18)}   ${all}\n`,
     )
   }
 }

@@ -17,6 +17,7 @@ export interface Server {
 }
 
 export const hookToken = 'bench-hook-token-0123456789abcdef'
+export const gatewayToken = 'bench-gateway-token-0123456789abc'
 
 const mappings = `mappings:
   - id: pr-opened
@@ -41,8 +42,13 @@ export async function startEcho(): Promise<Server> {
 }
 
 /** The gateway as `npm start` runs it, on an empty data folder. `logLevel: info` writes a line per request to a file. */
-export async function startGateway(options: { logLevel: 'info' | 'warn' }): Promise<Server> {
+export async function startGateway(options: {
+  logLevel: 'info' | 'warn'
+  /** Runs at one time. Default: the gateway's own. */
+  concurrency?: number
+}): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'reveille-bench-'))
+  const concurrency = options.concurrency ? `defaults: { concurrency: ${options.concurrency} }, ` : ''
   const port = await freePort()
   // Apart from the log: whatever is written beside a configuration without a `.env` wakes its watcher.
   const home = join(folder, 'home')
@@ -50,10 +56,10 @@ export async function startGateway(options: { logLevel: 'info' | 'warn' }): Prom
   await writeFile(join(home, 'mappings', 'github.yaml'), mappings)
   await writeFile(
     join(home, 'reveille.yaml'),
-    `gateway: { port: ${port}, log: { level: ${options.logLevel}, format: json } }
+    `gateway: { port: ${port}, auth: { token: ${gatewayToken} }, log: { level: ${options.logLevel}, format: json } }
 hooks: { enabled: true, token: ${hookToken} }
 channels: { terminal: {} }
-agents: { route: { channel: terminal, to: stdout } }
+agents: { ${concurrency}route: { channel: terminal, to: stdout } }
 `,
   )
   const log = openSync(join(folder, 'log'), 'w')
