@@ -212,8 +212,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
     })
 
-    let draining = false
-    const isDraining = () => draining
+    const draining = new AbortController()
+    const isDraining = () => draining.signal.aborted
     const app = createApp(() => reloader.current().snapshot.settings.gateway.trustedProxies)
     registerProbes(app, { store, isDraining })
     const traces = createIgnoredTraces()
@@ -231,7 +231,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       now,
       mintId,
-      isDraining,
+      draining: draining.signal,
       onIgnored: traces.note,
     })
     await app.ready()
@@ -253,8 +253,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       },
       inject: (request) => app.inject(request),
       close({ graceMs = drainGraceMs } = {}) {
-        if (!draining && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
-        draining = true
+        if (!isDraining() && graceMs > 0) log.info({ event: 'gateway-draining', graceMs })
+        draining.abort()
         closing ??= stop(graceMs)
         return closing
       },

@@ -1,21 +1,53 @@
 /** Owns the step from a decision to what the store keeps. */
 
 import type { AgentAction, WakeAction } from '@reveille/engine'
-import type { Entry, NewAction, RequestRecord } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
+import type { Acceptance, Entry, NewAction, RequestRecord, RunRecord } from '../store/port.ts'
+import { heartbeatBurstMs, heartbeatTask, madeUpKey, runTask } from '../store/tasks.ts'
 import { statusOf } from './errors.ts'
-import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
+import { type Accepted, type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
 import { keptOf } from './kept.ts'
 
-/** A request that made actions: committed whole before its reply. */
+/**
+ * A request that made actions: committed whole before its reply. `relaysEvents`: whether the main session lives
+ * elsewhere, so that an event is heard of at once, whatever its mode.
+ */
 export function composeEntry(
   exchange: Exchange,
-  ending: Extract<Ending, { outcome: 'accepted' }>,
+  ending: Accepted,
   now: number,
+  relaysEvents: () => boolean,
 ): Entry {
   const request = composeRecord(exchange, ending)
-  const actions = ending.placed.map((placed) => composeAction(request, placed, now))
+  const actions = ending.placed.map(({ id, action }) =>
+    action.kind === 'wake'
+      ? composeEvent(request, id, action, now, relaysEvents)
+      : composeRun(request, id, action, now),
+  )
   return { request, actions }
+}
+
+/** The same actions as the store has them: one may be part of an earlier run, or have met a busy session. */
+export function placedAs({ actions }: Acceptance, placed: readonly Placed[]): readonly Placed[] {
+  if (!actions.some(isPlacedOtherwise)) return placed
+  return placed.map((each, index) => {
+    const outcome = actions[index]
+    return outcome !== undefined && isPlacedOtherwise(outcome)
+      ? { id: outcome.id, action: each.action, became: outcome.outcome }
+      : each
+  })
+}
+
+type Outcome = Acceptance['actions'][number]
+
+function isPlacedOtherwise(
+  outcome: Outcome,
+): outcome is Extract<Outcome, { readonly outcome: 'joined' | 'busy' }> {
+  return outcome.outcome === 'joined' || outcome.outcome === 'busy'
+}
+
+/** Where the conversation goes on: a run that others are joined to keeps the key that was made up for it. */
+export function sessionKeyOf({ id, became }: Placed, { sessionKey, sessionKeyGiven }: AgentAction): string {
+  return became === 'joined' && !sessionKeyGiven ? madeUpKey(id) : sessionKey
 }
 
 export function composeRecord(exchange: Exchange, ending: Ending): RequestRecord {
@@ -44,13 +76,14 @@ export function statusOfEnding(ending: Ending): number {
   return ending.placed.some(({ action }) => action.kind === 'agent') ? 202 : 200
 }
 
-function composeAction(request: RequestRecord, { id, action }: Placed, now: number): NewAction {
-  return action.kind === 'wake'
-    ? composeEvent(request, id, action, now)
-    : composeRun(request, id, action, now)
-}
-
-function composeEvent(request: RequestRecord, id: string, action: WakeAction, now: number): NewAction {
+function composeEvent(
+  request: RequestRecord,
+  id: string,
+  action: WakeAction,
+  now: number,
+  relaysEvents: () => boolean,
+): NewAction {
+  const isHeardAtOnce = action.mode === 'now' || relaysEvents()
   return {
     type: 'event',
     record: {
@@ -67,12 +100,14 @@ function composeEvent(request: RequestRecord, id: string, action: WakeAction, no
       generation: request.generation,
       createdAt: now,
     },
-    tasks: action.mode === 'now' ? [heartbeatTask(now + heartbeatBurstMs)] : [],
+    tasks: isHeardAtOnce ? [heartbeatTask(now + heartbeatBurstMs)] : [],
   }
 }
 
 function composeRun(request: RequestRecord, id: string, action: AgentAction, now: number): NewAction {
-  return {
+  const { coalesce, busy, pool } = action
+  const dueAt = now + (coalesce === undefined ? 0 : Math.min(coalesce.windowMs, coalesce.maxWaitMs))
+  const run = {
     type: 'run',
     record: {
       id,
@@ -96,11 +131,38 @@ function composeRun(request: RequestRecord, id: string, action: AgentAction, now
       deliverTo: action.deliverTo,
       message: action.message,
       prompt: action.prompt,
+      coalesce: coalesce && coalesceOf(request, action, coalesce, now),
+      pool,
+      budget: action.budget,
       attempts: [],
       createdAt: now,
       deliveryIds: [],
     },
-    tasks: [runTask({ id, sessionKey: action.sessionKey, lane: action.sessionKeyGiven, dueAt: now })],
+    tasks: [runTask({ id, sessionKey: action.sessionKey, lane: action.sessionKeyGiven, dueAt, pool })],
+  } as const
+  if (coalesce === undefined && busy === undefined) return run
+  const { record } = run
+  return {
+    ...run,
+    busy,
+    join: record.coalesce && { key: record.coalesce.key, dueAt, keep: record.coalesce.keep },
+  }
+}
+
+type Coalesce = NonNullable<AgentAction['coalesce']>
+
+/** Equal keys meet only within one endpoint, one mapping and, where somebody chose it, one session. */
+function coalesceOf(
+  { endpoint }: RequestRecord,
+  { mapping = '', sessionKey, sessionKeyGiven }: AgentAction,
+  { key, maxWaitMs, keep, maxRunsPerHour }: Coalesce,
+  now: number,
+): NonNullable<RunRecord['coalesce']> {
+  return {
+    key: JSON.stringify([endpoint, mapping, sessionKeyGiven ? sessionKey : '', key]),
+    keep,
+    deadline: now + maxWaitMs,
+    mostPerHour: maxRunsPerHour,
   }
 }
 

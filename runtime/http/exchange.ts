@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action, FieldError, Live } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
 import { type ErrorCode, errorRow } from './errors.ts'
+import type { Waiting } from './outcome-waits.ts'
 
 export interface Exchange {
   readonly incoming: IncomingMessage
@@ -32,12 +33,25 @@ export interface Exchange {
 export interface Placed {
   readonly id: Id
   readonly action: Action
+  /**
+   * What the store made of it, if it is no run or event of its own that waits its turn. `joined`: a part of the run
+   * `id`, which was there before. `busy`: its session had a run already, so that the run `id` is over.
+   */
+  readonly became?: 'joined' | 'busy'
 }
 
 export type Ending =
-  | { readonly outcome: 'accepted'; readonly placed: readonly Placed[]; readonly mapping?: string }
+  | Accepted
   | { readonly outcome: 'ignored' | 'skipped'; readonly reason: string; readonly mapping?: string }
   | Refused
+
+export interface Accepted {
+  readonly outcome: 'accepted'
+  readonly placed: readonly Placed[]
+  readonly mapping?: string
+  /** The sender waits for the outcome of its run. */
+  readonly waiting?: Waiting
+}
 
 export interface Refused {
   readonly outcome: 'refused' | 'failed'

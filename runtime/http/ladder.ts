@@ -10,10 +10,12 @@ import { founderOf } from '../store/tasks.ts'
 import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
 import { decodeFor, maxBytesFor } from './decode.ts'
 import { decompress } from './decompress.ts'
-import { composeEntry } from './entry.ts'
+import { composeEntry, placedAs } from './entry.ts'
 import { isErrorCode } from './errors.ts'
-import { type Ending, type Exchange, refused } from './exchange.ts'
+import { type Accepted, type Ending, type Exchange, type Placed, refused } from './exchange.ts'
 import { parseFields } from './fields.ts'
+import type { OutcomeWaits } from './outcome-waits.ts'
+import { waitSecondsOf } from './prefer.ts'
 import { readBody } from './read-body.ts'
 import type { Timers } from './timers.ts'
 
@@ -29,6 +31,11 @@ export interface LadderOptions {
   /** Whether the token is one of the snapshot's. */
   readonly isToken: (snapshot: Snapshot, given: string) => boolean
   readonly warnOfQueryToken: (endpoint: string) => void
+  /** Why the request is our own doing, in one sentence; undefined where it is not. */
+  readonly loopIn: (request: HookRequest) => string | undefined
+  /** Whether the main session lives in another system, which hears of every event at once. */
+  readonly relaysEvents: () => boolean
+  readonly waits: OutcomeWaits
   /** Nothing matched the request; told before it is answered. */
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
 }
@@ -77,6 +84,8 @@ export function createLadder(options: LadderOptions): Climb {
       now: exchange.receivedAt,
       id: exchange.requestId,
     }
+    const loop = options.loopIn(request)
+    if (loop !== undefined) return { outcome: 'ignored', reason: loop }
     const decided = snapshot.resolve(request)
     const decision = decided instanceof Promise ? await decided : decided
     exchange.timings.resolve = elapsed(exchange)
@@ -85,9 +94,20 @@ export function createLadder(options: LadderOptions): Climb {
     if (decision.outcome !== 'accepted') return decision
 
     const placed = decision.actions.map((action) => ({ id: idOf(action) ?? mintId(), action }))
-    const ending = { outcome: 'accepted', placed, mapping: decision.mapping } as const
-    await store.accept(composeEntry(exchange, ending, now()))
-    return ending
+    const ending: Accepted = { outcome: 'accepted', placed, mapping: decision.mapping }
+    const waiting = beginWaiting(exchange, placed)
+    const accepting = store.accept(composeEntry(exchange, ending, now(), options.relaysEvents))
+    if (waiting) accepting.catch(waiting.cut)
+    const kept = placedAs(await accepting, placed)
+    return waiting || kept !== placed ? { ...ending, placed: kept, waiting } : ending
+  }
+
+  /** Before the commit, after which the run may be over at any moment. */
+  function beginWaiting({ endpoint, incoming, outgoing }: Exchange, [first]: readonly Placed[]) {
+    const { prefer } = incoming.headers
+    if (prefer === undefined || endpoint !== 'agent' || first === undefined) return undefined
+    const seconds = waitSecondsOf(prefer)
+    return seconds === undefined ? undefined : options.waits.begin(first.id, seconds, outgoing)
   }
 
   function elapsed({ startedAt }: Exchange): number {

@@ -2,8 +2,9 @@
 
 import { TransformError } from '@reveille/engine'
 import { statusOfEnding } from './entry.ts'
-import { type Ending, type Exchange, reasonOf } from './exchange.ts'
+import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
 import { describeFault } from './fault.ts'
+import type { WaitEnd } from './outcome-waits.ts'
 
 /** The reason says all that it knows; its stack is of our own lines. */
 function isToldWhole(fault: unknown): boolean {
@@ -33,7 +34,7 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
   }
   switch (ending.outcome) {
     case 'accepted':
-      log.info({ ...facts, actions: ending.placed.map(({ id, action }) => ({ kind: action.kind, id })) })
+      log.info({ ...facts, actions: ending.placed.map(toldOf) })
       break
     case 'ignored':
     case 'skipped':
@@ -47,4 +48,15 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
       else log.info(told)
     }
   }
+}
+
+function toldOf({ id, action: { kind }, became }: Placed) {
+  return became === undefined ? { kind, id } : { kind, id, became }
+}
+
+/** A sender that waited has its answer; `ms` is the time since the request's head. */
+export function logOutcome(log: HookLog, exchange: Exchange, end: WaitEnd, ms: number): void {
+  const { requestId, endpoint } = exchange
+  const run = end.kind === 'over' ? { runId: end.run.id, state: end.run.state } : {}
+  log.debug({ event: 'outcome-awaited', requestId, endpoint, end: end.kind, ...run, ms })
 }

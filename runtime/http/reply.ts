@@ -1,10 +1,12 @@
 /** Owns the wording of replies and the way they leave. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { statusOfEnding } from './entry.ts'
+import type { RunRecord } from '../store/port.ts'
+import { sessionKeyOf, statusOfEnding } from './entry.ts'
 import { errorRow, statusOf } from './errors.ts'
-import { type Ending, type Exchange, type Placed, type Refused, refused } from './exchange.ts'
+import { type Accepted, type Ending, type Exchange, type Placed, type Refused, refused } from './exchange.ts'
 import { endLingering } from './linger.ts'
+import type { WaitEnd } from './outcome-waits.ts'
 import { declaredBytes } from './read-body.ts'
 import type { Timers } from './timers.ts'
 
@@ -14,12 +16,31 @@ const deprecatedSince = '@1767225600'
 const cheapBytes = 64 * 1024
 
 export function reply(exchange: Exchange, ending: Ending, timers: Timers): void {
-  const headers: string[] = []
-  if (exchange.deprecated) headers.push('deprecation', deprecatedSince)
+  const headers = headersOf(exchange)
   if ('code' in ending) pushErrorHeaders(headers, ending)
   const tooSlow = 'code' in ending && ending.code === 'BODY_TIMEOUT'
   const isInTheWay = exchange.body === undefined && (tooSlow || isDearToSkip(exchange.incoming))
   send(exchange, statusOfEnding(ending), headers, wordingOf(exchange.requestId, ending), isInTheWay, timers)
+}
+
+/** For a sender that waited up to so many seconds; where there is no outcome, it is told what it would have been told at once. */
+export function replyWithOutcome(
+  exchange: Exchange,
+  ending: Accepted,
+  seconds: number,
+  end: WaitEnd,
+  timers: Timers,
+): void {
+  const headers = headersOf(exchange)
+  if (end.kind !== 'cut') headers.push('preference-applied', `wait=${seconds}`)
+  const isOver = end.kind === 'over'
+  const status = isOver ? 200 : statusOfEnding(ending)
+  const text = isOver ? outcomeWording(exchange.requestId, end.run) : wordingOf(exchange.requestId, ending)
+  send(exchange, status, headers, text, false, timers)
+}
+
+function headersOf({ deprecated }: Exchange): string[] {
+  return deprecated ? ['deprecation', deprecatedSince] : []
 }
 
 /** For an address that is not under `hooks.path`. */
@@ -70,16 +91,31 @@ export function wordingOf(requestId: string, ending: Ending): string {
   }
 }
 
-function plainWording(requestId: string, { id, action }: Placed): string {
+function plainWording(requestId: string, placed: Placed): string {
+  const { id, action } = placed
   return action.kind === 'wake'
     ? `{"ok":true,"mode":"${action.mode}","requestId":"${requestId}","eventId":"${id}"}`
-    : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(action.sessionKey)},"requestId":"${requestId}"}`
+    : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))},"requestId":"${requestId}"${standingWording(placed)}}`
 }
 
-function wordingOfAction({ id, action }: Placed): string {
+function wordingOfAction(placed: Placed): string {
+  const { id, action } = placed
   return action.kind === 'wake'
     ? `{"kind":"wake","mode":"${action.mode}","eventId":"${id}"}`
-    : `{"kind":"agent","runId":"${id}","sessionKey":${JSON.stringify(action.sessionKey)}}`
+    : `{"kind":"agent","runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))}${standingWording(placed)}}`
+}
+
+/** What is to be said of a run that is not simply queued. */
+function standingWording({ became }: Placed): string {
+  if (became === undefined) return ''
+  return became === 'joined' ? ',"coalesced":true' : ',"state":"cancelled","code":"BUSY"'
+}
+
+function outcomeWording(
+  requestId: string,
+  { id, sessionKey, state, reply, error, usage }: RunRecord,
+): string {
+  return JSON.stringify({ ok: true, runId: id, sessionKey, requestId, state, reply, error, usage })
 }
 
 function errorWording(requestId: string, { code, sentence, details }: Refused): string {

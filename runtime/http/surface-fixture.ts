@@ -6,8 +6,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Action, Decision, HookRequest, Live, Snapshot } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
-import type { Entry, RequestRecord, Store } from '../store/port.ts'
-import { createApp, createHookSurface } from './index.ts'
+import type { Acceptance, Entry, RequestRecord, Store } from '../store/port.ts'
+import { createApp, createHookSurface, type HookSurfaceOptions } from './index.ts'
 import type { Timers } from './timers.ts'
 
 export const token = 'right-token'
@@ -51,10 +51,13 @@ export interface SurfaceFixture {
   readonly state: {
     live: Live
     full: boolean
-    draining: boolean
     now: number
     accept: (entry: Entry) => Promise<void>
+    /** What the store answers once `accept` has passed. */
+    acceptance: Acceptance
   }
+  /** What a drain tells the surface. */
+  readonly draining: AbortController
   post(
     endpoint: string,
     body?: unknown,
@@ -76,6 +79,9 @@ export interface SnapshotOptions {
   readonly trustedProxies?: Snapshot['settings']['gateway']['trustedProxies']
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
+
+/** What the surface is given besides the snapshot. */
+export type SurfaceParts = Pick<HookSurfaceOptions, 'relaysEvents' | 'loopIn'>
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
 export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
@@ -105,13 +111,14 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
 
 export async function openSurface(
   t: { after(end: () => Promise<void>): void },
-  options: SnapshotOptions = {},
+  options: SnapshotOptions & SurfaceParts = {},
 ): Promise<SurfaceFixture> {
   const app = createApp(() => state.live.snapshot.settings.gateway.trustedProxies)
   const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
   const ignored: string[] = []
   const lines = createLogLines()
   const timers = createManualTimers()
+  const draining = new AbortController()
   const snapshot = createSnapshot(options)
   const resolve = (request: HookRequest) => {
     asked.push(request)
@@ -120,15 +127,15 @@ export async function openSurface(
   const state: SurfaceFixture['state'] = {
     live: { generation: 1, snapshot: { ...snapshot, resolve } },
     full: false,
-    draining: false,
     now: Date.parse('2026-01-01T00:00:00Z'),
     accept: async () => {},
+    acceptance: { actions: [] },
   }
   const store = {
     async accept(entry: Entry) {
       await state.accept(entry)
       entries.push(entry)
-      return { actions: [] }
+      return state.acceptance
     },
     note: (request: RequestRecord) => notes.push(request),
     health: () => ({ writable: true, backlog: 0, full: state.full, commits: 0 }),
@@ -141,8 +148,10 @@ export async function openSurface(
     log: lines,
     now: () => state.now,
     mintId: createIdMinter(() => state.now),
-    isDraining: () => state.draining,
+    draining: draining.signal,
     onIgnored: (id) => ignored.push(id),
+    ...(options.relaysEvents && { relaysEvents: options.relaysEvents }),
+    ...(options.loopIn && { loopIn: options.loopIn }),
     timers,
   })
   const senders: Sender[] = []
@@ -161,6 +170,7 @@ export async function openSurface(
     lines,
     timers,
     state,
+    draining,
     async post(endpoint, body, headers = bearer) {
       const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
       const answer = await app.inject({ method: 'POST', url: `/hooks/${endpoint}`, headers, payload })
@@ -188,11 +198,14 @@ export interface LogLines {
   error(facts: object): void
   /** The first line of an event, now or later. */
   line(event: string): Promise<{ readonly [name: string]: unknown }>
+  /** When there is another line. */
+  next(): Promise<void>
 }
 
-function createLogLines(): LogLines {
+export function createLogLines(): LogLines {
   const all: LogLines['all'] = []
   const waiting: (() => void)[] = []
+  const next = () => new Promise<void>((resolve) => waiting.push(resolve))
   const at = (level: string) => (facts: object) => {
     all.push({ level, ...facts })
     for (const check of waiting.splice(0)) check()
@@ -207,9 +220,10 @@ function createLogLines(): LogLines {
       for (;;) {
         const found = all.find((line) => line['event'] === event)
         if (found) return found
-        await new Promise<void>((resolve) => waiting.push(resolve))
+        await next()
       }
     },
+    next,
   }
 }
 
@@ -222,7 +236,7 @@ export interface ManualTimers extends Timers {
   armed(): Promise<void>
 }
 
-function createManualTimers(): ManualTimers {
+export function createManualTimers(): ManualTimers {
   const running = new Set<() => void>()
   const waiting: (() => void)[] = []
   return {

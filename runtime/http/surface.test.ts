@@ -315,14 +315,14 @@ test('a reload may move the hooks to another path', async (t) => {
 })
 
 test('over the backlog and while draining it is 503 with Retry-After, after the endpoint is known', async (t) => {
-  const { post, state, asked } = await openSurface(t)
+  const { post, state, asked, draining } = await openSurface(t)
   state.full = true
   const full = await post('wake', {})
   assert.deepEqual([full.status, full.headers['retry-after'], full.body['code']], [503, '30', 'BACKLOG'])
-  state.draining = true
-  const draining = await post('wake', {})
+  draining.abort()
+  const drained = await post('wake', {})
   assert.deepEqual(
-    [draining.status, draining.headers['retry-after'], draining.body['code']],
+    [drained.status, drained.headers['retry-after'], drained.body['code']],
     [503, '5', 'DRAINING'],
   )
   assert.equal((await post('nowhere', {})).status, 404)
@@ -515,6 +515,9 @@ test('a run is kept whole, on a lane only when its session key was given', async
     deliverTo: undefined,
     message: 'message',
     prompt: 'prompt',
+    coalesce: undefined,
+    pool: undefined,
+    budget: undefined,
     attempts: [],
     createdAt: state.now,
     deliveryIds: [],

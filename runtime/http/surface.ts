@@ -8,12 +8,13 @@ import { type Id, type Store, StoreError } from '../store/port.ts'
 import { createQueryTokenWarning } from './deprecation.ts'
 import { composeRecord } from './entry.ts'
 import { isErrorCode, RequestError } from './errors.ts'
-import { type Ending, type Exchange, refused } from './exchange.ts'
+import { type Accepted, type Ending, type Exchange, refused } from './exchange.ts'
 import { describeFault } from './fault.ts'
 import { createLadder, hundredths } from './ladder.ts'
-import { type HookLog, logEnding } from './log.ts'
+import { type HookLog, logEnding, logOutcome } from './log.ts'
+import { createOutcomeWaits, type Waiting } from './outcome-waits.ts'
 import { SenderGone } from './read-body.ts'
-import { reply, replyNotFound } from './reply.ts'
+import { reply, replyNotFound, replyWithOutcome } from './reply.ts'
 import { createSecretMatcher } from './secret.ts'
 import { parseTarget, prefixOf } from './target.ts'
 import { realTimers, type Timers } from './timers.ts'
@@ -25,9 +26,17 @@ export interface HookSurfaceOptions {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
   readonly mintId: MintId
-  readonly isDraining: () => boolean
+  /** Aborted when the gateway begins to drain. */
+  readonly draining: AbortSignal
   /** Nothing matched a request. */
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
+  /** Why a request is the gateway's own doing, in one sentence; such a one is ignored. Default: none is. */
+  readonly loopIn?: (request: HookRequest) => string | undefined
+  /**
+   * Whether the main session lives in another system. Then an event that would wait for the next heartbeat is handed
+   * on at once, too. Default: it does not.
+   */
+  readonly relaysEvents?: () => boolean
   /** Monotonic, in milliseconds. Default: `performance.now`. */
   readonly clock?: () => number
   /** Default: the real ones. */
@@ -52,14 +61,18 @@ export interface HookSurface {
  * routes of the app come first.
  */
 export function createHookSurface(app: FastifyInstance, options: HookSurfaceOptions): void {
-  const { current, store, log, now, mintId } = options
+  const { current, store, log, now, mintId, draining } = options
   const clock = options.clock ?? performance.now.bind(performance)
   const timers = options.timers ?? realTimers
   const doorOf = createDoors()
   const climb = createLadder({
+    loopIn: () => undefined,
+    relaysEvents: () => false,
     ...options,
     clock,
     timers,
+    isDraining: () => draining.aborted,
+    waits: createOutcomeWaits({ store, timers, draining }),
     isToken: (snapshot, given) => doorOf(snapshot).isToken(given),
     warnOfQueryToken: createQueryTokenWarning(log, now),
   })
@@ -70,7 +83,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
 
   function receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string) {
     const live = current()
-    if (options.isDraining()) outgoing.setHeader('connection', 'close')
+    if (draining.aborted) outgoing.setHeader('connection', 'close')
     const requestId = mintId()
     const target = parseTarget(incoming.url ?? '', doorOf(live.snapshot).prefix)
     if (target === undefined) return replyNotFound(incoming, outgoing, requestId, timers)
@@ -100,6 +113,8 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     }
     try {
       conclude(exchange, ending)
+      if (ending?.outcome === 'accepted' && ending.waiting)
+        await answerLater(exchange, ending, ending.waiting)
     } catch (error) {
       log.error({ event: 'reply-failed', requestId: exchange.requestId, err: describeFault(error) })
       exchange.outgoing.destroy()
@@ -109,12 +124,30 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   /** What was accepted is in the store already. */
   function conclude(exchange: Exchange, ending: Ending | undefined): void {
     if (ending === undefined) {
-      log.debug({ event: 'sender-gone', requestId: exchange.requestId, endpoint: exchange.endpoint })
+      logSenderGone(exchange)
       return
     }
-    reply(exchange, ending, timers)
+    if (ending.outcome !== 'accepted' || ending.waiting === undefined) reply(exchange, ending, timers)
     if (ending.outcome !== 'accepted') store.note(composeRecord(exchange, ending))
-    logEnding(log, exchange, ending, hundredths(clock() - exchange.startedAt))
+    logEnding(log, exchange, ending, millisecondsOf(exchange))
+  }
+
+  /** The log told of the acceptance already; now its sender hears of it, and of the outcome if there is one. */
+  async function answerLater(exchange: Exchange, ending: Accepted, waiting: Waiting): Promise<void> {
+    const end = await waiting.end
+    const { outgoing } = exchange
+    if (outgoing.destroyed) return logSenderGone(exchange)
+    if (draining.aborted && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
+    replyWithOutcome(exchange, ending, waiting.seconds, end, timers)
+    logOutcome(log, exchange, end, millisecondsOf(exchange))
+  }
+
+  function logSenderGone({ requestId, endpoint }: Exchange): void {
+    log.debug({ event: 'sender-gone', requestId, endpoint })
+  }
+
+  function millisecondsOf({ startedAt }: Exchange): number {
+    return hundredths(clock() - startedAt)
   }
 
   app.decorate('hookSurface', { takes, receive })

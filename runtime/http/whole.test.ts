@@ -57,7 +57,7 @@ async function openWhole(t: TestContext) {
     log: quiet,
     now: Date.now,
     mintId,
-    isDraining: () => false,
+    draining: new AbortController().signal,
     onIgnored: () => {},
   })
   atEnd(t, async () => {

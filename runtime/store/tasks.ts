@@ -17,6 +17,11 @@ export function founderOf(sessionKey: string): Id | undefined {
   return madeUp.exec(sessionKey)?.[1]
 }
 
+/** The session key that the gateway makes up for a run. */
+export function madeUpKey(id: Id): string {
+  return `hook:${id}`
+}
+
 /** The task that goes first in a lane that it is not in: the founder's, whose key nobody knew before its answer. */
 export function founderTask(lane: string): string | undefined {
   const founder = lane.startsWith(laneOf('')) ? founderOf(lane.slice(laneOf('').length)) : undefined
@@ -24,9 +29,16 @@ export function founderTask(lane: string): string | undefined {
 }
 
 /** `lane` only where a session key was given: a key of the run's own has no second run until its answer names it. */
-export function runTask(run: { id: Id; sessionKey: string; lane: boolean; dueAt: number }): NewTask {
+export function runTask(run: {
+  id: Id
+  sessionKey: string
+  lane: boolean
+  dueAt: number
+  pool?: string
+}): NewTask {
   const task = { key: `run:${run.id}`, kind: 'run', dueAt: run.dueAt, subject: run.id } as const
-  return run.lane ? { ...task, lane: laneOf(run.sessionKey) } : task
+  const inLane = run.lane ? { ...task, lane: laneOf(run.sessionKey) } : task
+  return run.pool === undefined ? inLane : { ...inLane, pool: run.pool }
 }
 
 /** One heartbeat of the main session is armed at most; arming it again keeps the earliest time. */
