@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '@reveille/engine'
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
-import type { PluginPackage } from './package.ts'
-import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
+import { type PluginProblem, PluginSetupError, throwJoined, withoutRepeats } from './setup-error.ts'
 import type { Specification } from './specify.ts'
 
 export interface PluginConfiguration {
@@ -15,14 +14,10 @@ export interface PluginConfiguration {
 }
 
 /**
- * Checks `given`, found at the configuration key `key`. Types are strict: a text that looks like a number is none.
+ * Checks what is `given`. Types are strict: a text that looks like a number is none.
  * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
  */
-export type ParsePluginConfiguration = (
-  found: PluginPackage,
-  key: string,
-  given: Readonly<Record<string, unknown>>,
-) => PluginConfiguration
+export type ParsePluginConfiguration = (wanted: Specification) => PluginConfiguration
 
 /** One for all plugins, because making the validator of schemas costs more than any plugin's schema does. */
 export function createConfigurationParser(): ParsePluginConfiguration {
@@ -38,15 +33,15 @@ export function createConfigurationParser(): ParsePluginConfiguration {
     },
   })
 
-  return function parsePluginConfiguration(found, key, given) {
-    const config = structuredClone(given)
+  return function parsePluginConfiguration(wanted) {
+    const config = structuredClone(wanted.given)
     secrets = new Set()
-    const { isValid, errors } = validate(found, key, config)
-    if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', found.name, unique(errors, key))
+    const { isValid, errors } = validate(wanted, config)
+    if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', wanted.package.name, unique(errors, wanted))
     return { config: freeze(config), secrets: [...secrets] }
   }
 
-  function validate(found: PluginPackage, key: string, config: unknown) {
+  function validate({ package: found, key }: Specification, config: unknown) {
     let schema: AnySchemaObject | undefined
     try {
       schema = JSON.parse(readFileSync(found.configSchema, 'utf8')) as AnySchemaObject
@@ -74,7 +69,7 @@ export function configureAll(
   const errors: unknown[] = []
   for (const specification of wanted) {
     try {
-      ready.push([specification, parse(specification.package, specification.key, specification.given)])
+      ready.push([specification, parse(specification)])
     } catch (error) {
       errors.push(error)
     }
@@ -84,9 +79,9 @@ export function configureAll(
 }
 
 /** Names and rules only: `error.data` and the texts that Ajv makes of it may hold a secret. */
-function problemOf(error: ErrorObject, key: string): PluginProblem {
+function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
   const at = (name?: string) =>
-    [key, ...pathOf(error.instancePath), ...(name === undefined ? [] : [name])].join('.')
+    keyOf([...pathOf(error.instancePath), ...(name === undefined ? [] : [name])], wanted)
   const { params } = error
   switch (error.keyword) {
     case 'additionalProperties':
@@ -106,6 +101,12 @@ function problemOf(error: ErrorObject, key: string): PluginProblem {
   }
 }
 
+/** What is inherited is mended where it was written. */
+function keyOf(path: readonly string[], { key, inherited }: Specification): string {
+  const isInherited = inherited.some((name) => name === path[0])
+  return [isInherited ? 'agents' : key, ...path].join('.')
+}
+
 function hintFor(name: string, known: readonly string[]): string {
   const close = nearestName(name, known)
   if (close !== undefined) return `did you mean \`${close}\`?`
@@ -119,9 +120,8 @@ function pathOf(pointer: string): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-function unique(errors: readonly ErrorObject[], key: string): PluginProblem[] {
-  const problems = errors.map((error) => problemOf(error, key))
-  return [...new Map(problems.map((problem) => [`${problem.key} ${problem.message}`, problem])).values()]
+function unique(errors: readonly ErrorObject[], wanted: Specification): PluginProblem[] {
+  return withoutRepeats(errors.map((error) => problemOf(error, wanted)))
 }
 
 function freeze<Value>(value: Value): Value {

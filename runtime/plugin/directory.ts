@@ -30,11 +30,14 @@ export function createDirectory(plugins: readonly string[], from: URL): Director
     claim(extras.runner, found.runners, found, key)
   }
   const known = { channel: new Set<string>(builtIn.channels), runner: new Set<string>(builtIn.runners) }
+  /** Packages of built-in names that were read. */
+  const read = new Map<string, PluginPackage>()
 
   function find(kind: ProvidedKind, name: string, key: string) {
     const extra = extras[kind].get(name)
     if (extra !== undefined || !known[kind].has(name)) return extra
-    const found = readPluginPackage(packageOf(name), from, key)
+    const found = read.get(name) ?? readPluginPackage(packageOf(name), from, key)
+    read.set(name, found)
     const provided = kind === 'channel' ? found.channels : found.runners
     if (provided.includes(name)) return found
     const problem = { key, message: `needs a ${kind} that the installed ${found.name} does not provide` }

@@ -3,10 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { Settings } from '@reveille/engine'
-import { isPluginError, type Turn } from '@reveille/kit'
-import { pino } from 'pino'
-import { checkPlugins, createPluginHost, type PluginHostOptions, PluginSetupError } from './index.ts'
+import { isPluginError } from '@reveille/kit'
+import { checkPlugins, PluginSetupError } from './index.ts'
+import { call, createHost, refusal, settings, turn } from './test-bed.ts'
 
 let folder = ''
 before(async () => {
@@ -80,46 +79,6 @@ async function install(name: string, changes: Record<string, unknown> = {}, code
   return path
 }
 
-function createHost(options: Partial<PluginHostOptions> = {}) {
-  const lines: Record<string, unknown>[] = []
-  const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
-  return { host: createPluginHost({ log, ...options }), lines }
-}
-
-function settings(changes: {
-  channels?: Settings['channels']
-  runners?: Settings['agents']['runners']
-  runner?: string
-  plugins?: readonly string[]
-}) {
-  const { channels = {}, runners = {}, runner = 'echo', plugins = [] } = changes
-  const heartbeat = { everyMs: 1, idle: false, ackToken: '', prompt: '' }
-  const retry = { attempts: 1, firstMs: 1, mostMs: 1 }
-  const defaults = { runner, timeoutSeconds: 1, heartbeat, concurrency: 1, retry }
-  const sessions = { maxCharacters: 1, maxMessages: 1, compaction: 'drop', idleMs: 1 } as const
-  return { settings: { agents: { defaults, runners, sessions, providers: {} }, channels, plugins } }
-}
-
-const turn: Turn = {
-  runId: 'run',
-  sessionKey: 'hook:1',
-  kind: 'run',
-  prompt: 'hello',
-  events: [],
-  history: [],
-  attempt: 1,
-}
-const call = { signal: new AbortController().signal }
-
-function refusal(code: string, ...texts: (string | RegExp)[]) {
-  return (error: unknown) => {
-    assert.ok(error instanceof PluginSetupError, String(error))
-    assert.equal(error.code, code)
-    for (const text of texts) assert.match(error.message, new RegExp(text))
-    return true
-  }
-}
-
 test('the catalog names all nine channels, the runners that are installed, and what extra plugins bring', async () => {
   const { host } = createHost()
   const path = await install('catalogued')
@@ -146,13 +105,10 @@ test('the default runner runs without being configured', async () => {
 test('a package is found from where the host is told to look, as a bundle elsewhere needs it', async () => {
   const bundle = join(folder, 'elsewhere', 'gateway.js')
   await install('elsewhere/node_modules/plugin-radio', { name: 'plugin-radio' })
-  const plugins = ['plugin-radio']
+  const candidate = settings({ plugins: ['plugin-radio'], runner: 'dj' }).settings
   const { host } = createHost({ resolveFrom: bundle })
-  assert.ok(host.catalog(settings({ plugins }).settings).channels.includes('radio'))
-  assert.throws(
-    () => createHost().host.catalog(settings({ plugins }).settings),
-    refusal('PLUGIN_MISSING', 'plugins\\[0\\]'),
-  )
+  assert.ok(host.catalog(candidate).channels.includes('radio'))
+  assert.throws(() => createHost().host.catalog(candidate), refusal('PLUGIN_MISSING', 'plugins\\[0\\]'))
 })
 
 test('a plugin that nothing configures is not loaded', async () => {

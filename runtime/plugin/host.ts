@@ -8,8 +8,9 @@ import { configureAll, createConfigurationParser, type PluginConfiguration } fro
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from './directory.ts'
 import { createChannelHandle, createRunnerHandle } from './handle.ts'
 import { type Instance, startInstance } from './instance.ts'
+import { checkModels, type RefusedModel } from './models.ts'
 import { throwJoined } from './setup-error.ts'
-import { locate, type Specification, specify, unconfiguredRunner } from './specify.ts'
+import { type Inheritance, locate, type Specification, specify, unconfiguredRunner } from './specify.ts'
 
 export interface PluginHostOptions {
   readonly log: Logger
@@ -32,8 +33,8 @@ export interface PluginSnapshot {
 }
 
 export interface PluginHost {
-  /** The names that exist. Runs no plugin code. @throws PluginSetupError for an extra plugin that cannot be read */
-  catalog(settings: Pick<Settings, 'plugins'>): Catalog
+  /** The names that exist. Runs no plugin code. @throws PluginSetupError for what is configured and cannot be found */
+  catalog(settings: PluginSnapshot['settings']): Catalog
   /**
    * Starts what the snapshot configures and what does not run with that configuration yet. Nothing live changes
    * before `commit`. @throws PluginSetupError having closed what was begun
@@ -43,6 +44,11 @@ export interface PluginHost {
   runner(name: string): Runner | undefined
   /** Stays good across reloads. Undefined for a channel that is not configured. */
   channel(name: string): Channel | undefined
+  /**
+   * Whether the runner of that name passes the main session's events on instead of answering them. Says its
+   * manifest, so nothing is started for it; false for a name that no runner has.
+   */
+  relays(name: string): boolean
   /** Closes everything, calls in flight included: those who make them have drained before. Never rejects. */
   close(): Promise<void>
 }
@@ -61,9 +67,19 @@ interface PluginSet {
   readonly instances: ReadonlyMap<string, Instance>
   /** Installed runners that nothing configures, from their first use on. */
   readonly late: Map<string, Promise<Instance>>
+  /** Those of them that have started. */
+  readonly lateStarted: Map<string, Instance>
+  /** What they inherit. */
+  readonly agents: Inheritance
 }
 
-const nothing: Directory = { channels: [], runners: [], find: () => undefined }
+const nothing: PluginSet = {
+  directory: { channels: [], runners: [], find: () => undefined },
+  instances: new Map(),
+  late: new Map(),
+  lateStarted: new Map(),
+  agents: { providers: {} },
+}
 
 export function createPluginHost(options: PluginHostOptions): PluginHost {
   const { log, fetch = lazyFetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
@@ -73,7 +89,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
   /** Every start that has not been followed by a close, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
-  let live: PluginSet = { directory: nothing, instances: new Map(), late: new Map() }
+  let live = nothing
 
   function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
     const starting = startInstance(specification, configuration, instanceOptions)
@@ -96,7 +112,8 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       const instance = live.instances.get(slotOf(kind, name))
       if (instance?.hold()) instances.set(slotOf(kind, name), instance)
     }
-    const next = { directory, instances, late: new Map() }
+    const { agents } = settings
+    const next: PluginSet = { directory, instances, late: new Map(), lateStarted: new Map(), agents }
     const outcomes = await Promise.allSettled(missing.map((each) => start(...each)))
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') continue
@@ -104,11 +121,15 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       instances.set(slotOf(kind, name), outcome.value)
     }
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    const refused = errors.length > 0 ? [] : refusedModels(agents.defaults, next, errors)
     if (errors.length > 0) await letGo(next)
     throwJoined(errors)
 
     return {
       commit() {
+        for (const each of refused) {
+          log.warn({ event: 'model-refused', runner: agents.defaults.runner, ...each })
+        }
         const old = closing.signal.aborted ? next : live
         if (old !== next) live = next
         void letGo(old)
@@ -138,20 +159,23 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
 
   /** A mapping, or a run accepted earlier, may name a runner that no setting does: it starts when it is used. */
   function findRunner(name: string): Instance | Promise<Instance> {
-    const { directory, instances, late } = live
+    const { directory, instances, late, lateStarted } = live
     if (instances.has(slotOf('runner', name)) || !directory.runners.includes(name))
       return findLive('runner', name)
     const known = late.get(name)
     if (known !== undefined) return known
-    const starting = startLate(name, directory)
+    const starting = startLate(name, live)
     late.set(name, starting)
-    starting.catch(() => late.delete(name))
+    starting.then(
+      (instance) => lateStarted.set(name, instance),
+      () => late.delete(name),
+    )
     return starting
   }
 
-  async function startLate(name: string, directory: Directory): Promise<Instance> {
+  async function startLate(name: string, { directory, agents }: PluginSet): Promise<Instance> {
     try {
-      const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory)
+      const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory, agents)
       const [ready] = configureAll([wanted], parseConfiguration)
       if (ready !== undefined) return await start(...ready)
     } catch (cause) {
@@ -165,14 +189,23 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   }
 
   return {
-    catalog({ plugins }) {
-      const { channels, runners } = createDirectory(plugins, from)
-      return { channels, runners }
+    catalog(settings) {
+      const directory = createDirectory(settings.plugins, from)
+      // What is missing is told before anything is made of its name, as a check tells it.
+      specify(settings, directory)
+      return { channels: directory.channels, runners: directory.runners }
     },
     prepare,
     runner(name) {
       const exists = live.instances.has(slotOf('runner', name)) || live.directory.runners.includes(name)
-      return exists ? createRunnerHandle(name, () => findRunner(name)) : undefined
+      if (!exists) return undefined
+      return createRunnerHandle(name, { find: () => findRunner(name), peek: () => runnerOf(live, name) })
+    },
+    relays(name) {
+      const running = live.instances.get(slotOf('runner', name))?.specification.package
+      if (running !== undefined) return running.relays
+      if (!live.directory.runners.includes(name)) return false
+      return live.directory.find('runner', name, `agents.runners.${name}`)?.relays ?? false
     },
     channel(name) {
       const exists = live.instances.has(slotOf('channel', name))
@@ -180,9 +213,28 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     },
     async close() {
       closing.abort(new Error('The gateway is closing.'))
-      live = { directory: nothing, instances: new Map(), late: new Map() }
+      live = nothing
       await Promise.allSettled([...started].map(async (starting) => (await starting).close()))
     },
+  }
+}
+
+function runnerOf({ instances, lateStarted }: PluginSet, name: string): Instance | undefined {
+  return instances.get(slotOf('runner', name)) ?? lateStarted.get(name)
+}
+
+/** What is worse than that is added to the errors. */
+function refusedModels(
+  defaults: Settings['agents']['defaults'],
+  set: PluginSet,
+  errors: unknown[],
+): readonly RefusedModel[] {
+  const runner = runnerOf(set, defaults.runner)
+  try {
+    return runner === undefined ? [] : checkModels(defaults, runner)
+  } catch (error) {
+    errors.push(error)
+    return []
   }
 }
 

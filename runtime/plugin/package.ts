@@ -7,12 +7,20 @@ import { pathToFileURL } from 'node:url'
 import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 
+/** Keys of `agents` that runners can be given beside their own configuration. */
+const inheritable = ['providers'] as const
+export type InheritedKey = (typeof inheritable)[number]
+
 export interface PluginPackage {
   readonly name: string
   /** What an import of the package would load. */
   readonly entry: URL
   readonly channels: readonly string[]
   readonly runners: readonly string[]
+  /** What its runners are given of `agents`. */
+  readonly inherits: readonly InheritedKey[]
+  /** Whether its runners pass the main session's events on, instead of answering them. */
+  readonly relays: boolean
   /** Absolute path of the JSON Schema for the plugin's configuration. */
   readonly configSchema: string
 }
@@ -31,7 +39,8 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
   const refuse = (message: string, hint?: string) =>
     new PluginSetupError('PLUGIN_MANIFEST', name, [{ key, message, hint }])
   if (!isRecord(reveille)) throw refuse('names a package without a `reveille` key in its package.json')
-  const { kit, channels = [], runners = [], configSchema } = reveille as Partial<PluginManifest>
+  const manifest = reveille as Partial<PluginManifest>
+  const { kit, channels = [], runners = [], inherits = [], relays = false, configSchema } = manifest
   if (kit !== KIT_VERSION) {
     const asked = Number.isInteger(kit) ? `version ${kit}` : 'no version'
     const problem = {
@@ -40,8 +49,15 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     }
     throw new PluginSetupError('PLUGIN_KIT', name, [problem])
   }
-  for (const [list, names] of Object.entries({ channels, runners })) {
+  for (const [list, names] of Object.entries({ channels, runners, inherits })) {
     if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
+  }
+  if (!isInheritable(inherits)) {
+    const known = `known: ${inheritable.join(', ')}`
+    throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', known)
+  }
+  if (typeof relays !== 'boolean') {
+    throw refuse('names a plugin whose `reveille.relays` is neither true nor false')
   }
   if (typeof configSchema !== 'string' || !isInside(folder, join(folder, configSchema))) {
     throw refuse('names a plugin whose `reveille.configSchema` is not a path inside the package')
@@ -55,6 +71,8 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     entry: pathToFileURL(join(folder, entry)),
     channels,
     runners,
+    inherits,
+    relays,
     configSchema: join(folder, configSchema),
   }
 }
@@ -132,6 +150,11 @@ function isInside(folder: string, path: string): boolean {
 
 function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string' && each !== '')
+}
+
+function isInheritable(names: readonly string[]): names is readonly InheritedKey[] {
+  const keys: readonly string[] = inheritable
+  return names.every((name) => keys.includes(name))
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -6,11 +6,15 @@ import { isPluginError, PluginError } from '@reveille/kit'
 /** Shorter secrets would blot out half of every line, and are no secrets. */
 const shortest = 4
 
+/** What is written where a service wants some credential and looks at none. */
+const placeholder = 'none'
+
 export type Redact = (text: string) => string
 
 export function compileRedaction(secrets: readonly string[]): Redact {
   // In a URL a secret is met in its encoded form, in an inspected object in its quoted one.
-  const forms = secrets.flatMap((secret) => [
+  const worthHiding = secrets.filter((secret) => secret !== placeholder)
+  const forms = worthHiding.flatMap((secret) => [
     secret,
     encodeURIComponent(secret.toWellFormed()),
     JSON.stringify(secret).slice(1, -1),

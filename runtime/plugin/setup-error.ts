@@ -50,8 +50,13 @@ export function throwJoined(errors: readonly unknown[]): void {
   if (first === undefined) return
   if (others.length === 0) throw first
   const plugins = [...new Set(refusals.map((error) => error.plugin))].join(', ')
-  const problems = refusals.flatMap((error) => error.problems)
+  // Runners that inherit one key have its mistakes in common.
+  const problems = withoutRepeats(refusals.flatMap((error) => error.problems))
   throw new PluginSetupError(first.code, plugins, problems, { cause: new AggregateError(refusals) })
+}
+
+export function withoutRepeats(problems: readonly PluginProblem[]): PluginProblem[] {
+  return [...new Map(problems.map((problem) => [`${problem.key} ${problem.message}`, problem])).values()]
 }
 
 function sentence({ key, message, hint }: PluginProblem): string {

@@ -1,8 +1,8 @@
 /** Owns what a configuration asks for: one specification for each channel and runner that is to run. */
 
-import type { Settings } from '@reveille/engine'
+import { nearestName, type Settings } from '@reveille/engine'
 import type { Directory, ProvidedKind } from './directory.ts'
-import type { PluginPackage } from './package.ts'
+import type { InheritedKey, PluginPackage } from './package.ts'
 import { PluginSetupError, throwJoined } from './setup-error.ts'
 
 /** What is to be started. Equal specifications give one instance. */
@@ -15,16 +15,24 @@ export interface Specification {
   /** The configuration key to blame: `channels.slack`. */
   readonly key: string
   readonly package: PluginPackage
-  /** As configured, not yet checked. */
+  /** As configured, with what it inherits; not yet checked. */
   readonly given: Readonly<Record<string, unknown>>
+  /** The keys of `given` that stand in `agents`: there they are to blame. */
+  readonly inherited: readonly InheritedKey[]
 }
+
+/** What is asked for before it is known who provides it. */
+type Asked = Omit<Specification, 'package' | 'inherited'>
+
+/** What runners may inherit. */
+export type Inheritance = Pick<Settings['agents'], InheritedKey>
 
 /** The default runner is always among them. @throws PluginSetupError with all that is missing */
 export function specify(
   settings: Pick<Settings, 'agents' | 'channels'>,
   directory: Directory,
 ): Specification[] {
-  const asked: Omit<Specification, 'package'>[] = Object.entries(settings.channels).map(([name, given]) => ({
+  const asked: Asked[] = Object.entries(settings.channels).map(([name, given]) => ({
     kind: 'channel',
     name,
     id: name,
@@ -43,7 +51,7 @@ export function specify(
   const errors: unknown[] = []
   for (const each of asked) {
     try {
-      found.push(locate(each, directory))
+      found.push(locate(each, directory, settings.agents))
     } catch (error) {
       errors.push(error)
     }
@@ -52,19 +60,28 @@ export function specify(
   return found
 }
 
-export function unconfiguredRunner(name: string, key: string): Omit<Specification, 'package'> {
+export function unconfiguredRunner(name: string, key: string): Asked {
   return { kind: 'runner', name, id: name, key, given: {} }
 }
 
 /** @throws PluginSetupError */
-export function locate(asked: Omit<Specification, 'package'>, directory: Directory): Specification {
+export function locate(asked: Asked, directory: Directory, agents: Inheritance): Specification {
   const found = directory.find(asked.kind, asked.id, asked.key)
-  if (found !== undefined) return { ...asked, package: found }
+  if (found !== undefined) return inherit(asked, found, agents)
   const known = asked.kind === 'channel' ? directory.channels : directory.runners
+  const close = nearestName(asked.id, known)
   const problem = {
     key: asked.key,
     message: `names ${asked.id}, and there is no such ${asked.kind}`,
-    hint: `known: ${known.join(', ')}`,
+    hint: close === undefined ? `known: ${known.join(', ')}` : `did you mean \`${close}\`?`,
   }
   throw new PluginSetupError('PLUGIN_MISSING', asked.id, [problem])
+}
+
+/** A runner's own key wins whole: half of it from somewhere else would be seen in neither place. */
+function inherit(asked: Asked, found: PluginPackage, agents: Inheritance): Specification {
+  const { kind, given } = asked
+  const inherited = kind === 'runner' ? found.inherits.filter((key) => !Object.hasOwn(given, key)) : []
+  const shared = Object.fromEntries(inherited.map((key) => [key, agents[key]]))
+  return { ...asked, package: found, given: { ...given, ...shared }, inherited }
 }

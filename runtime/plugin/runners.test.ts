@@ -1,0 +1,298 @@
+/** What runners are given and asked beside what channels are. */
+
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { loadConfiguration } from '@reveille/engine'
+import { isPluginError, type Progress } from '@reveille/kit'
+import { checkPlugins, diagnosticsOf, PluginSetupError } from './index.ts'
+import { call, createHost, refusal, settings, turn } from './test-bed.ts'
+
+let folder = ''
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'reveille-runners-'))
+})
+after(() => rm(folder, { recursive: true, force: true }))
+
+/** It answers what it was given, and says of models what `takes` says. */
+const thinker = `
+export default {
+  name: 'thinker',
+  setup({ config }) {
+    const key = config.providers?.vendor?.key
+    const runner = {
+      id: 'thinker',
+      keepsHistory: config.keeps,
+      async run(turn, { onProgress }) {
+        onProgress?.({ note: 'calling with ' + key, text: key })
+        setImmediate(() => onProgress?.({ note: 'too late' }))
+        if (turn.prompt === 'fail') throw new Error('no good: ' + key)
+        return {
+          reply: JSON.stringify({ config, history: turn.history.length }),
+          state: 'state',
+          ...(turn.prompt === 'warn' && { warnings: ['it was ' + key, 7], handedOver: 'run 1 of ' + key }),
+        }
+      },
+    }
+    if (config.takes) runner.checkModel = (model) => {
+      if (model === 'bad/bug') throw new Error('a bug near ' + key)
+      return model.startsWith(config.takes) ? undefined : 'It knows no model ' + model + '.'
+    }
+    return { runners: [runner] }
+  },
+}
+`
+
+const schema = {
+  type: 'object',
+  properties: {
+    takes: { type: 'string' },
+    keeps: { type: 'boolean' },
+    providers: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        properties: { key: { type: 'string', 'x-secret': true } },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}
+
+const manifest = { kit: 1, runners: ['thinker'], configSchema: './schema.json', inherits: ['providers'] }
+const key = 's3cret-s3cret'
+const providers = { vendor: { key } }
+
+async function install(name: string, changes: Record<string, unknown> = {}) {
+  const path = join(folder, name)
+  await mkdir(path, { recursive: true })
+  const reveille = { ...manifest, ...changes }
+  await writeFile(join(path, 'package.json'), JSON.stringify({ name, main: './index.mjs', reveille }))
+  await writeFile(join(path, 'schema.json'), JSON.stringify(schema))
+  await writeFile(join(path, 'index.mjs'), thinker)
+  return path
+}
+
+async function start(t: { after(fn: () => Promise<void>): void }, snapshot: ReturnType<typeof settings>) {
+  const { host, lines } = createHost()
+  t.after(() => host.close())
+  ;(await host.prepare(snapshot)).commit()
+  return { host, lines }
+}
+
+test('a runner whose plugin inherits the providers is given them, and one that does not is not', async (t) => {
+  const plugins = [await install('heir')]
+  const { host } = await start(t, settings({ plugins, providers, runner: 'thinker' }))
+  const reply = (await host.runner('thinker')?.run(turn, call))?.reply ?? ''
+  assert.deepEqual(JSON.parse(reply).config, { providers })
+
+  const others = [await install('stranger', { inherits: undefined })]
+  const other = await start(t, settings({ plugins: others, providers, runner: 'thinker' }))
+  const alone = (await other.host.runner('thinker')?.run(turn, call))?.reply ?? ''
+  assert.deepEqual(JSON.parse(alone).config, {})
+})
+
+test('a runner’s own providers win whole, and one that only a mapping names inherits too', async (t) => {
+  const plugins = [await install('own')]
+  const own = { other: { key: 'own' } }
+  const runners = { mine: { kind: 'thinker', providers: own } }
+  const { host } = await start(t, settings({ plugins, providers, runners }))
+  const mine = (await host.runner('mine')?.run(turn, call))?.reply ?? ''
+  assert.deepEqual(JSON.parse(mine).config, { providers: own })
+  const late = (await host.runner('thinker')?.run(turn, call))?.reply ?? ''
+  assert.deepEqual(JSON.parse(late).config, { providers })
+})
+
+test('a changed provider restarts the runners that inherit it, and no others', async (t) => {
+  const plugins = [await install('restarted')]
+  const runners = {
+    heir: { kind: 'thinker' },
+    own: { kind: 'thinker', providers: {} },
+    plain: { kind: 'echo' },
+  }
+  const { host, lines } = await start(t, settings({ plugins, providers, runners, runner: 'heir' }))
+  const before = lines.length
+  const changed = settings({ plugins, providers: { vendor: { key: 'new' } }, runners, runner: 'heir' })
+  ;(await host.prepare(changed)).commit()
+  const started = lines.slice(before).filter((line) => line['event'] === 'plugin-started')
+  assert.deepEqual(
+    started.map((line) => line['runner']),
+    ['heir'],
+  )
+})
+
+test('a mistake in what is inherited is told once, with the line where it stands', async () => {
+  const plugins = [await install('located')]
+  const file = join(folder, 'reveille.yaml')
+  const text = [
+    'agents:',
+    '  defaults: { runner: thinker }',
+    '  runners: { second: { kind: thinker }, third: { kind: thinker, takse: x } }',
+    '  providers:',
+    '    vendor: { kye: none }',
+    `plugins: ["${plugins[0]}"]`,
+  ]
+  await writeFile(file, text.join('\n'))
+  const loaded = await loadConfiguration({ file, env: {}, presets: undefined })
+  assert.ok(loaded.ok, JSON.stringify(loaded))
+  const { configuration } = loaded
+  const found = (() => {
+    try {
+      checkPlugins(configuration.settings)
+    } catch (error) {
+      assert.ok(error instanceof PluginSetupError, String(error))
+      return diagnosticsOf(error, configuration)
+    }
+    return assert.fail('the check finds it')
+  })()
+  assert.deepEqual(
+    found.map(({ message, hint, place }) => [message, hint, place?.line]),
+    [
+      ['agents.providers.vendor.kye is not a known key', 'did you mean `key`?', 5],
+      ['agents.runners.third.takse is not a known key', 'did you mean `takes`?', 3],
+    ],
+  )
+})
+
+test('a manifest that inherits what there is not, or relays perhaps, is refused', async () => {
+  const { host } = createHost()
+  for (const [name, changes, text] of [
+    ['greedy', { inherits: ['providers', 'budget'] }, 'not to be inherited; known: providers'],
+    ['listless', { inherits: 'providers' }, '`reveille.inherits` is not a list of names'],
+    ['undecided', { relays: 'yes' }, '`reveille.relays` is neither true nor false'],
+  ] as const) {
+    const { settings: candidate } = settings({ plugins: [await install(name, changes)] })
+    assert.throws(() => host.catalog(candidate), refusal('PLUGIN_MANIFEST', 'plugins\\[0\\]', text), name)
+  }
+})
+
+test('whether a runner relays is known by its manifest, whatever its name and before it starts', async (t) => {
+  const plugins = [await install('relaying', { relays: true })]
+  const runners = { front: { kind: 'thinker' } }
+  const { host, lines } = await start(t, settings({ plugins, runners }))
+  assert.deepEqual(
+    ['front', 'thinker', 'echo', 'nobody'].map((name) => host.relays(name)),
+    [true, true, false, false],
+  )
+  const started = lines.filter((line) => line['event'] === 'plugin-started').map((line) => line['runner'])
+  assert.deepEqual(started.sort(), ['echo', 'front'])
+})
+
+test('what is missing is told alike by a check and by a start', async () => {
+  const resolveFrom = join(folder, 'nowhere.js')
+  const candidate = settings({ runner: 'ai' }).settings
+  const hint =
+    'needs the package @reveille/plugin-ai, which is not installed; npm install @reveille/plugin-ai'
+  const says = refusal('PLUGIN_MISSING', `agents.defaults.runner ${hint}`)
+  assert.throws(() => createHost({ resolveFrom }).host.catalog(candidate), says)
+  assert.throws(() => checkPlugins(candidate, resolveFrom), says)
+  const misspelt = settings({ runner: 'ehco' }).settings
+  assert.throws(() => createHost().host.catalog(misspelt), refusal('PLUGIN_MISSING', 'did you mean `echo`'))
+})
+
+test('the default model has to be one that the default runner takes', async () => {
+  const plugins = [await install('choosy')]
+  const runners = { choosy: { kind: 'thinker', takes: 'good/' } }
+  const { host } = createHost()
+  const asked = (model: string, runner = 'choosy') =>
+    host.prepare(settings({ plugins, runners, providers, runner, model }))
+  await assert.rejects(
+    asked('bad/one'),
+    refusal(
+      'PLUGIN_CONFIG',
+      'agents.defaults.model cannot be taken by the runner choosy: It knows no model bad/one\\.$',
+    ),
+  )
+  await assert.rejects(asked('bad/bug'), (error) => {
+    refusal('PLUGIN_SETUP', 'agents.defaults.model cannot be checked')(error)
+    assert.match(String((error as Error).cause), /a bug near \[redacted\]/)
+    return true
+  })
+  await (await asked('good/one')).discard()
+  await (await asked('bad/one', 'echo')).discard()
+  await host.close()
+})
+
+test('a model that is allowed and that the default runner refuses is a warning, once it is live', async () => {
+  const plugins = [await install('tolerant')]
+  const runners = { choosy: { kind: 'thinker', takes: 'good/' } }
+  const { host, lines } = createHost()
+  const models = ['good/one', 'bad/two']
+  const prepared = await host.prepare(settings({ plugins, runners, runner: 'choosy', models }))
+  const warnings = () => lines.filter((line) => line['event'] === 'model-refused')
+  assert.deepEqual(warnings(), [])
+  prepared.commit()
+  assert.deepEqual(
+    warnings().map((line) => [line['runner'], line['model'], line['reason']]),
+    [['choosy', 'bad/two', 'It knows no model bad/two.']],
+  )
+  await host.close()
+})
+
+test('a handle says what its runner says of itself, from the runner’s start on', async (t) => {
+  const plugins = [await install('candid')]
+  const runners = {
+    keeper: { kind: 'thinker', keeps: true, takes: 'good/' },
+    plain: { kind: 'thinker' },
+  }
+  const { host } = await start(t, settings({ plugins, runners, runner: 'plain' }))
+  const keeper = host.runner('keeper')
+  assert.deepEqual([keeper?.keepsHistory, keeper?.checkModel?.('x')], [true, 'It knows no model x.'])
+  assert.equal(keeper?.checkModel?.('good/x'), undefined)
+  const plain = host.runner('plain')
+  assert.deepEqual([plain?.keepsHistory, plain?.checkModel], [undefined, undefined])
+
+  const changed = settings({ plugins, runners: { keeper: { kind: 'thinker' } }, runner: 'keeper' })
+  ;(await host.prepare(changed)).commit()
+  assert.deepEqual([keeper?.keepsHistory, keeper?.checkModel], [undefined, undefined])
+})
+
+test('a runner that keeps the history is shown none, even at the turn that starts it', async (t) => {
+  const plugins = [await install('keeping')]
+  const code = thinker.replace('config.keeps', 'true')
+  await writeFile(join(plugins[0] ?? '', 'index.mjs'), code)
+  const { host } = await start(t, settings({ plugins }))
+  const late = host.runner('thinker')
+  assert.equal(late?.keepsHistory, undefined)
+  const message = { role: 'user', text: 'Earlier.', at: 1 } as const
+  const reply = (await late?.run({ ...turn, history: [message] }, call))?.reply ?? ''
+  assert.equal(JSON.parse(reply).history, 0)
+  assert.equal(late?.keepsHistory, true)
+})
+
+test('progress is passed on while the turn lasts, and its notes tell no secret', async (t) => {
+  const plugins = [await install('telling')]
+  const { host } = await start(t, settings({ plugins, providers, runner: 'thinker' }))
+  const told: Progress[] = []
+  const onProgress = (progress: Progress) => void told.push(progress)
+  await host.runner('thinker')?.run(turn, { ...call, onProgress })
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  assert.deepEqual(told, [{ note: 'calling with [redacted]', text: key }])
+})
+
+test('warnings, what was handed over and errors tell no secret; a state comes back as it was', async (t) => {
+  const plugins = [await install('warning')]
+  const { host } = await start(t, settings({ plugins, providers, runner: 'thinker' }))
+  const result = await host.runner('thinker')?.run({ ...turn, prompt: 'warn' }, call)
+  assert.deepEqual(
+    [result?.warnings, result?.handedOver, result?.state],
+    [['it was [redacted]'], 'run 1 of [redacted]', 'state'],
+  )
+  const failing = host.runner('thinker')?.run({ ...turn, prompt: 'fail' }, call)
+  await assert.rejects(failing ?? Promise.resolve(), /no good: \[redacted\]/)
+})
+
+test('a key that says `none` is no secret', async (t) => {
+  const plugins = [await install('keyless')]
+  const candid = settings({ plugins, providers: { vendor: { key: 'none' } }, runner: 'thinker' })
+  const { host } = await start(t, candid)
+  const failing = host.runner('thinker')?.run({ ...turn, prompt: 'fail' }, call)
+  await assert.rejects(failing ?? Promise.resolve(), (error) => {
+    assert.ok(!isPluginError(error))
+    assert.match(String(error), /no good: none/)
+    return true
+  })
+})
