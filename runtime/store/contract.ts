@@ -5,6 +5,7 @@
 
 import { acceptingContract } from './contract/accepting.ts'
 import type { ContractSubject } from './contract/bench.ts'
+import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
 import { failingContract } from './contract/failing.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
@@ -18,6 +19,7 @@ export function storeContract(subject: ContractSubject): void {
   acceptingContract(subject)
   performingContract(subject)
   heartbeatContract(subject)
+  cancellingContract(subject)
   readingContract(subject)
   changesContract(subject)
   retentionContract(subject)

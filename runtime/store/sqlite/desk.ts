@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../port.ts'
 import { type Accepting, createAccepting } from './accepting.ts'
+import { type Cancelling, createCancelling } from './cancelling.ts'
 import type { NoteChange } from './change-list.ts'
 import { type ApplyEffects, createEffects } from './effects.ts'
 import { databaseFile } from './folder.ts'
@@ -24,6 +25,7 @@ export interface Desk {
   readonly loadWork: LoadWork
   readonly retention: Retention
   readonly routing: Routing
+  readonly cancelling: Cancelling
   /** Statements of the transaction itself. */
   begin(): void
   commit(): void
@@ -77,6 +79,7 @@ function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): D
     loadWork: createLoading(db, tally, data.historyMessages),
     retention: createRetention(db, data),
     routing: createRouting(db, schedule),
+    cancelling: createCancelling({ db, schedule, changed }),
     begin: () => void begin.run(),
     commit: () => void commit.run(),
     rollback() {

@@ -14,6 +14,10 @@ import { StoreError } from '../port.ts'
  * - `tasks`      what is still to be done; its row goes when it settles as done
  * - `alarms`     the tasks that may be claimed once due: those without a lane, and the heads of lanes
  * - `lanes`      the order within a lane, by acceptance
+ * - `coalesced`  runs that others may be joined to, by key and in order; no `deadline`: nothing is joined any more
+ * - `joined`     what was joined to a run: the newest 1,000, with as much of their content as is kept
+ * - `sessions`   one row for the turns of each session: how many, and when the last one was
+ * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
  * - `pulse`      one row: counts commits, which settles a commit whose answer was lost, and holds the sequence
  */
 export const migrations: readonly string[] = [
@@ -69,6 +73,46 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE requests ADD COLUMN head TEXT;
   CREATE INDEX requests_with_body ON requests (id) WHERE body IS NOT NULL;
+  `,
+  // Alarms by pool, so that a full pool is not walked; what coalesced runs were joined of; sessions and what runs cost.
+  `
+  ALTER TABLE tasks ADD COLUMN pool TEXT;
+  ALTER TABLE alarms RENAME TO alarms_of_no_pool;
+  CREATE TABLE alarms (
+    kind TEXT NOT NULL, pool TEXT NOT NULL, due_at INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL,
+    PRIMARY KEY (kind, pool, due_at, seq)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO alarms SELECT kind, '', due_at, seq, key FROM alarms_of_no_pool;
+  DROP TABLE alarms_of_no_pool;
+
+  CREATE TABLE coalesced (
+    key TEXT NOT NULL, number INTEGER NOT NULL, run BLOB NOT NULL, at INTEGER NOT NULL, deadline INTEGER,
+    joined INTEGER NOT NULL, first_kept INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (key, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX coalesced_by_run ON coalesced (run);
+  CREATE INDEX coalesced_by_time ON coalesced (at);
+  CREATE TABLE joined (
+    action BLOB PRIMARY KEY, run BLOB NOT NULL, number INTEGER NOT NULL, request BLOB NOT NULL, at INTEGER NOT NULL,
+    size INTEGER NOT NULL, message TEXT, prompt TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX joined_in_order ON joined (run, number);
+
+  CREATE TABLE sessions (
+    session TEXT PRIMARY KEY, turns INTEGER NOT NULL, last_at INTEGER NOT NULL, made_up INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_time ON sessions (last_at, session);
+  CREATE INDEX sessions_made_up ON sessions (last_at, session) WHERE made_up = 1;
+  INSERT INTO sessions
+    SELECT session, count(*), max(at), session GLOB 'hook:????????-????-7???-????-????????????' FROM turns GROUP BY session;
+  CREATE TABLE runner_states (
+    session TEXT NOT NULL, runner TEXT NOT NULL, at INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (session, runner)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE spent (
+    day TEXT NOT NULL, scope TEXT NOT NULL, runs INTEGER NOT NULL, tokens INTEGER NOT NULL, told INTEGER NOT NULL,
+    PRIMARY KEY (day, scope)
+  ) STRICT, WITHOUT ROWID;
   `,
 ]
 

@@ -9,6 +9,7 @@ import type {
   StoreErrorCode,
   StoreLimits,
   TaskKind,
+  WorkOptions,
 } from '../port.ts'
 import type { Flat } from './entry.ts'
 import type { Fault } from './fault.ts'
@@ -39,8 +40,14 @@ export type Order = { readonly call?: number } & (
       readonly workforce: number
       readonly kinds: readonly TaskKind[]
       readonly concurrency: number
+      readonly pools?: WorkOptions['pools']
     }
-  | { readonly type: 'resize'; readonly workforce: number; readonly concurrency: number }
+  | {
+      readonly type: 'resize'
+      readonly workforce: number
+      readonly concurrency: number
+      readonly pools?: WorkOptions['pools']
+    }
   | { readonly type: 'rest'; readonly workforce: number }
   | { readonly type: 'configure'; readonly limits: StoreLimits }
   | { readonly type: 'load'; readonly claim: number }
@@ -66,9 +73,12 @@ export type Answer = { readonly call: number } & (
   | { readonly ok: false; readonly error: PlainError }
 )
 
-export interface GivenClaim {
+export interface ClaimName {
   readonly workforce: number
   readonly claim: number
+}
+
+export interface GivenClaim extends ClaimName {
   readonly task: ClaimedTask
 }
 
@@ -83,6 +93,8 @@ export interface Reply {
   readonly notes: number
   readonly answers: readonly Answer[]
   readonly claims: readonly GivenClaim[]
+  /** Claims that were given before, now or earlier, and whose runs were cancelled. */
+  readonly cancelled: readonly ClaimName[]
   readonly changes: readonly (string | undefined)[]
   readonly state: WriterState
 }

@@ -4,8 +4,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Command, CommandResult, Route } from '../port.ts'
 import type { Schedule } from './schedule.ts'
 
+export type RoutingCommand = Exclude<Command, { type: 'cancel' | 'resume' }>
+
 export interface Routing {
-  obey(command: Command): CommandResult
+  obey(command: RoutingCommand): CommandResult
 }
 
 export function createRouting(db: DatabaseSync, schedule: Schedule): Routing {
@@ -33,8 +35,6 @@ export function createRouting(db: DatabaseSync, schedule: Schedule): Routing {
         case 'arm':
           schedule.arm(command.task)
           return { ok: true }
-        default:
-          return { ok: false, reason: `${command.type} is not built yet` }
       }
     },
   }

@@ -12,20 +12,29 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ClaimedTask, Id, NewTask, TaskKind } from '../port.ts'
 import { founderTask } from '../tasks.ts'
+import { createAlarms, type RoomIn } from './alarms.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { Tally } from './tally.ts'
 
 export interface Schedule {
   arm(task: NewTask): void
   /** The tasks that are due, in the order in which they are claimed. */
-  due(kinds: readonly TaskKind[], now: number, limit: number): string[]
+  due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
   claim(key: string): ClaimedTask
+  /** `open`: it waits to be claimed, for the first time or again. */
+  stateOf(key: string): 'open' | 'claimed' | 'gone'
+  /** Whether a task of the lane is open or claimed. */
+  isOccupied(lane: string): boolean
+  /** Another due time, sooner or later, for a task that was never claimed and is not due yet. False where it was, or is gone. */
+  defer(key: string, dueAt: number, now: number): boolean
+  /** Takes an open task away; whatever waited behind it goes on. */
+  remove(key: string): void
   /** Its claim settled as done: the task goes, or is armed anew when it was armed meanwhile. */
   finish(key: string): void
   /** Its claim settled as `again`. */
   postpone(key: string, dueAt: number, counts: boolean): void
   /** When the next task of a kind is due; Infinity for never. */
-  earliest(kind: TaskKind): number
+  earliest(kind: TaskKind, roomIn?: RoomIn): number
   /** The clock was set back: due times keep their distance from it, or what is due now would wait for it to catch up. */
   shift(ms: number): void
   /** Arms again what is claimed on disk and held by nobody. Answers the keys that are held rightly. */
@@ -46,17 +55,12 @@ interface TaskRow {
   readonly interrupted: number
   readonly held: number
   readonly rearm_at: number | null
-}
-
-interface Alarm {
-  readonly due_at: number
-  readonly seq: number
-  readonly key: string
+  readonly pool: string | null
 }
 
 export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
   const insertTask = db.prepare(
-    'INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, NULL) ON CONFLICT (key) DO NOTHING',
+    'INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, NULL, ?) ON CONFLICT (key) DO NOTHING',
   )
   const selectTask = db.prepare('SELECT * FROM tasks WHERE key = ?')
   const deleteTask = db.prepare('DELETE FROM tasks WHERE key = ?')
@@ -69,42 +73,28 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
     `UPDATE tasks SET claimed = 0, interrupted = 0, held = 1, rearm_at = NULL, due_at = ?, attempt = attempt + ?
      WHERE key = ? RETURNING *`,
   )
-  const insertAlarm = db.prepare('INSERT INTO alarms VALUES (?, ?, ?, ?)')
-  const deleteAlarm = db.prepare('DELETE FROM alarms WHERE kind = ? AND due_at = ? AND seq = ?')
-  const selectEarliest = db.prepare('SELECT due_at FROM alarms WHERE kind = ? ORDER BY due_at LIMIT 1')
-  const selectDue = db.prepare(
-    'SELECT due_at, seq, key FROM alarms WHERE kind = ? AND due_at <= ? ORDER BY due_at, seq LIMIT ?',
-  )
   const updateLane = db.prepare('UPDATE tasks SET lane = ? WHERE key = ?')
   const insertLane = db.prepare('INSERT INTO lanes VALUES (?, ?, ?)')
   const deleteLane = db.prepare('DELETE FROM lanes WHERE lane = ? AND seq = ?')
   const selectHead = db.prepare('SELECT key FROM lanes WHERE lane = ? ORDER BY seq LIMIT 1')
   const selectClaimed = db.prepare('SELECT * FROM tasks WHERE claimed = 1')
   const shiftTasks = db.prepare('UPDATE tasks SET due_at = due_at - ?1, rearm_at = rearm_at - ?1')
-  const shiftAlarms = db.prepare('UPDATE alarms SET due_at = due_at - ?')
   const updateInterrupted = db.prepare('UPDATE tasks SET claimed = 0, interrupted = 1 WHERE key = ?')
 
   /** Rows of tasks without a subject: few, and armed again and again. */
   const keyed = new Map<string, TaskRow>()
-  const earliest = new Map<TaskKind, number>()
-
-  function ring(task: TaskRow): void {
-    insertAlarm.run(task.kind, task.due_at, task.seq, task.key)
-    const known = earliest.get(task.kind)
-    if (known !== undefined && task.due_at < known) earliest.set(task.kind, task.due_at)
-  }
-
-  function hush(task: TaskRow): void {
-    deleteAlarm.run(task.kind, task.due_at, task.seq)
-    earliest.delete(task.kind)
-  }
+  const alarms = createAlarms(db)
 
   function headOf(lane: string): string | undefined {
     return (selectHead.get(lane) as { key: string } | undefined)?.key
   }
 
+  function look(key: string): TaskRow | undefined {
+    return selectTask.get(key) as TaskRow | undefined
+  }
+
   function find(key: string): TaskRow {
-    const row = selectTask.get(key) as TaskRow | undefined
+    const row = look(key)
     if (row === undefined) throw new Error(`the task ${key} is gone`)
     return row
   }
@@ -112,7 +102,7 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
   /** A run that began a session without a lane heads it from the moment that the session is gone on with. */
   function adopt(lane: string): string | undefined {
     const key = founderTask(lane)
-    const row = key === undefined ? undefined : (selectTask.get(key) as TaskRow | undefined)
+    const row = key === undefined ? undefined : look(key)
     if (row === undefined || row.lane !== null) return undefined
     updateLane.run(lane, row.key)
     insertLane.run(lane, row.seq, row.key)
@@ -123,14 +113,14 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
     const seq = tally.sequence + 1
     const lane = task.lane ?? null
     const subject = task.subject === undefined ? null : blobOfId(task.subject)
-    const { changes } = insertTask.run(task.key, seq, task.kind, lane, task.dueAt, subject)
+    const pool = task.pool ?? null
+    const { changes } = insertTask.run(task.key, seq, task.kind, lane, task.dueAt, subject, pool)
     if (changes === 0) return false
     tally.sequence = seq
     if (isBacklog(task.kind)) tally.backlog += 1
     const head = lane === null ? undefined : (headOf(lane) ?? adopt(lane))
     if (lane !== null) insertLane.run(lane, seq, task.key)
-    if (head === undefined)
-      ring({ ...newRow, key: task.key, seq, kind: task.kind, lane, due_at: task.dueAt, subject })
+    if (head === undefined) alarms.set({ key: task.key, seq, kind: task.kind, pool, due_at: task.dueAt })
     return true
   }
 
@@ -142,12 +132,32 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
         keyed.delete(row.key)
       }
     } else if (row.held === 0 && dueAt < row.due_at) {
-      const rings = row.lane === null || headOf(row.lane) === row.key
-      if (rings) hush(row)
-      updateDue.run(dueAt, row.key)
-      if (rings) ring({ ...row, due_at: dueAt })
-      keyed.delete(row.key)
+      move(row, dueAt)
     }
+  }
+
+  /** Only heads, and what is in no lane, have an alarm. */
+  function rings(row: TaskRow): boolean {
+    return row.lane === null || headOf(row.lane) === row.key
+  }
+
+  function move(row: TaskRow, dueAt: number): void {
+    const isRinging = rings(row)
+    if (isRinging) alarms.remove(row)
+    updateDue.run(dueAt, row.key)
+    if (isRinging) alarms.set({ ...row, due_at: dueAt })
+    keyed.delete(row.key)
+  }
+
+  /** Takes its row away, and lets the next one of its lane go on. */
+  function leave(row: TaskRow, wasHead: boolean): void {
+    deleteTask.run(row.key)
+    keyed.delete(row.key)
+    if (isBacklog(row.kind)) tally.backlog -= 1
+    if (row.lane === null) return
+    deleteLane.run(row.lane, row.seq)
+    const head = wasHead ? headOf(row.lane) : undefined
+    if (head !== undefined) alarms.set(find(head))
   }
 
   return {
@@ -160,34 +170,45 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
       rearm(row, task.dueAt)
     },
 
-    due(kinds, now, limit) {
-      const alarms: Alarm[] = []
-      for (const kind of kinds) {
-        if (this.earliest(kind) > now) continue
-        alarms.push(...(selectDue.all(kind, now, limit) as unknown as Alarm[]))
-      }
-      if (kinds.length > 1) alarms.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
-      return alarms.slice(0, limit).map((alarm) => alarm.key)
-    },
+    due: alarms.due,
 
     claim(key) {
       const row = updateClaimed.get(key) as TaskRow | undefined
       if (row === undefined) throw new Error(`the task ${key} is gone`)
       keyed.delete(key)
-      hush(row)
+      alarms.remove(row)
       return claimedTask(row)
+    },
+
+    stateOf(key) {
+      const row = look(key)
+      if (row === undefined) return 'gone'
+      return row.claimed === 1 ? 'claimed' : 'open'
+    },
+
+    isOccupied(lane) {
+      const founder = founderTask(lane)
+      return headOf(lane) !== undefined || (founder !== undefined && look(founder) !== undefined)
+    },
+
+    defer(key, dueAt, now) {
+      const row = look(key)
+      if (row === undefined || row.claims > 0) return false
+      if (row.due_at > now) move(row, dueAt)
+      return true
+    },
+
+    remove(key) {
+      const row = find(key)
+      const isRinging = rings(row)
+      if (isRinging) alarms.remove(row)
+      leave(row, isRinging)
     },
 
     finish(key) {
       const row = find(key)
-      deleteTask.run(key)
-      keyed.delete(key)
-      if (isBacklog(row.kind)) tally.backlog -= 1
-      if (row.lane !== null) {
-        deleteLane.run(row.lane, row.seq)
-        const head = headOf(row.lane)
-        if (head !== undefined) ring(find(head))
-      }
+      // What is claimed has been the head of its lane.
+      leave(row, true)
       if (row.rearm_at !== null) insert({ ...newTask(row), dueAt: row.rearm_at })
     },
 
@@ -195,21 +216,14 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
       const row = updatePostponed.get(dueAt, counts ? 1 : 0, key) as TaskRow | undefined
       if (row === undefined) throw new Error(`the task ${key} is gone`)
       keyed.delete(key)
-      ring(row)
+      alarms.set(row)
     },
 
-    earliest(kind) {
-      const known = earliest.get(kind)
-      if (known !== undefined) return known
-      const row = selectEarliest.get(kind) as { due_at: number } | undefined
-      const dueAt = row?.due_at ?? Number.POSITIVE_INFINITY
-      earliest.set(kind, dueAt)
-      return dueAt
-    },
+    earliest: alarms.earliest,
 
     shift(ms) {
       shiftTasks.run(ms)
-      shiftAlarms.run(ms)
+      alarms.shift(ms)
       this.forget()
     },
 
@@ -220,7 +234,7 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
           right.add(row.key)
         } else {
           updateInterrupted.run(row.key)
-          ring(row)
+          alarms.set(row)
         }
       }
       return right
@@ -228,12 +242,10 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
 
     forget() {
       keyed.clear()
-      earliest.clear()
+      alarms.forget()
     },
   }
 }
-
-const newRow = { attempt: 1, claims: 0, claimed: 0, interrupted: 0, held: 0, rearm_at: null } as const
 
 function isBacklog(kind: TaskKind): boolean {
   return kind === 'run' || kind === 'delivery'
@@ -247,6 +259,7 @@ function newTask(row: TaskRow): NewTask {
     dueAt: row.due_at,
     ...(row.lane === null ? {} : { lane: row.lane }),
     ...(subject === undefined ? {} : { subject }),
+    ...(row.pool === null ? {} : { pool: row.pool }),
   }
 }
 

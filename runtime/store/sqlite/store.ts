@@ -1,7 +1,7 @@
 /** Owns the embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
 
 import { Worker } from 'node:worker_threads'
-import { type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
+import { type CommandResult, type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
 import type { Fault } from './fault.ts'
 import type { FromWriter, Reply, WriterData, WriterState } from './protocol.ts'
@@ -65,6 +65,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     client.settle(reply)
     changes.push(reply.changes)
     for (const given of reply.claims) workforces[given.workforce]?.take(given)
+    for (const { workforce, claim } of reply.cancelled) workforces[workforce]?.cancel(claim)
   })
   worker.on('error', (error) => stopped(error))
   worker.on('exit', (code) => {
@@ -114,8 +115,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
       workforces.push(workforce)
       return workforce
     },
-    command: (command) =>
-      client.ask({ type: 'command', command }) as Promise<{ ok: boolean; reason?: string }>,
+    command: (command) => client.ask({ type: 'command', command }) as Promise<CommandResult>,
     configure({ keepMs, backlog: limit }) {
       backlog = limit
       client.tell({ type: 'configure', limits: { keepMs, backlog } })

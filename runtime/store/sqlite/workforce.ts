@@ -26,10 +26,13 @@ export interface WorkforceParts {
 export interface ClaimTaker extends Workforce {
   readonly id: number
   take(given: GivenClaim): void
+  /** The claim's run was cancelled. */
+  cancel(claim: number): void
 }
 
 interface Lease {
   readonly abort: AbortController
+  readonly cancel: AbortController
   /** What `perform` answered, while it is not written yet. */
   settlement?: Settlement
 }
@@ -43,34 +46,33 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
   const leases = new Map<number, Lease>()
   let whenIdle: (() => void) | undefined
 
-  client
-    .ask({ type: 'hire', workforce: id, kinds: options.kinds, concurrency: options.concurrency })
-    .catch(() => {
-      // Hired all the same: the writer remembers the workforce before it writes anything.
-    })
+  const { kinds, concurrency, pools } = options
+  client.ask({ type: 'hire', workforce: id, kinds, concurrency, pools }).catch(() => {
+    // Hired all the same: the writer remembers the workforce before it writes anything.
+  })
 
   async function performOne(given: GivenClaim): Promise<void> {
-    const lease: Lease = { abort: new AbortController() }
+    const lease: Lease = { abort: new AbortController(), cancel: new AbortController() }
     leases.set(given.claim, lease)
-    const settlement = await settlementOf(given, lease.abort)
+    const settlement = await settlementOf(given, lease)
     if (!lease.abort.signal.aborted) await settle(given, lease, settlement)
     letGo(given.claim)
   }
 
-  async function settlementOf(given: GivenClaim, lease: AbortController): Promise<Settlement> {
+  async function settlementOf(given: GivenClaim, lease: Lease): Promise<Settlement> {
     try {
-      return await options.perform(claimOf(given, lease.signal))
+      return await options.perform(claimOf(given, lease))
     } catch (error) {
-      if (!lease.signal.aborted) options.onFault?.(error, given.task)
+      if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
       return laterAgain()
     }
   }
 
-  function claimOf({ claim, task }: GivenClaim, lease: AbortSignal): Claim {
+  function claimOf({ claim, task }: GivenClaim, { abort, cancel }: Lease): Claim {
     return {
       task,
-      lease,
-      cancel: new AbortController().signal,
+      lease: abort.signal,
+      cancel: cancel.signal,
       async load() {
         const { run, delivery, events, ...rest } = (await client.ask({ type: 'load', claim })) as PlainWork
         return {
@@ -138,9 +140,12 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     take(given) {
       void performOne(given)
     },
-    async resize(concurrency) {
+    cancel(claim) {
+      leases.get(claim)?.cancel.abort(new Error('the run was cancelled'))
+    },
+    async resize(concurrency, pools) {
       // Remembered before anything is written; a refusal is about the batch that it came in.
-      await client.ask({ type: 'resize', workforce: id, concurrency }).catch(() => undefined)
+      await client.ask({ type: 'resize', workforce: id, concurrency, pools }).catch(() => undefined)
     },
     async drain(graceMs) {
       // Claims that were given before the answer have arrived before it.

@@ -8,7 +8,7 @@
  * either is the one of this batch or is not.
  */
 
-import { StoreError, type StoreLimits } from '../port.ts'
+import { type Command, type CommandResult, StoreError, type StoreLimits } from '../port.ts'
 import { createChangeList } from './change-list.ts'
 import { createClaims } from './claims.ts'
 import { type Desk, openDesk } from './desk.ts'
@@ -122,7 +122,7 @@ export function createWriter(data: WriterData): Writer {
       for (const order of batch.orders) {
         if (waitsForCommit(order)) continue
         const error = attempt(at, guarded, () => {
-          const value = obey(at, order)
+          const value = obey(at, order, batch.now)
           answer(draft, order, { ok: true, value })
         })
         if (error !== undefined) answer(draft, order, { ok: false, error: plainError(error) })
@@ -204,7 +204,7 @@ export function createWriter(data: WriterData): Writer {
   }
 
   /** Answers what the caller is told after the commit. */
-  function obey(at: Desk, order: Order): unknown {
+  function obey(at: Desk, order: Order, now: number): unknown {
     switch (order.type) {
       case 'checkpoint':
         claims.fence(order.claim)
@@ -215,13 +215,18 @@ export function createWriter(data: WriterData): Writer {
         const { settlement } = order
         at.applyEffects(settlement.effects)
         if ('done' in settlement) at.schedule.finish(task.key)
-        else at.schedule.postpone(task.key, settlement.again, settlement.counts)
+        else {
+          // What was cancelled while it was performed waits for nothing: whoever claims it next ends it.
+          const { again } = settlement
+          const dueAt = claims.isCancelled(order.claim) ? Math.min(again, now) : again
+          at.schedule.postpone(task.key, dueAt, settlement.counts)
+        }
         // Last: nothing can fail any more, so memory and disk agree.
         claims.settle(order.claim)
         break
       }
       case 'command':
-        return at.routing.obey(order.command)
+        return obeyCommand(at, order.command)
       case 'probe':
         at.probe()
         break
@@ -232,6 +237,15 @@ export function createWriter(data: WriterData): Writer {
     return undefined
   }
 
+  function obeyCommand(at: Desk, command: Command): CommandResult {
+    if (command.type === 'resume') return at.cancelling.resume(command)
+    if (command.type !== 'cancel') return at.routing.obey(command)
+    const { claimed, ...result } = at.cancelling.cancel(command)
+    // Last, as with what settles: memory follows the disk.
+    if (claimed !== undefined) claims.cancel(claimed)
+    return result
+  }
+
   /**
    * What is only in memory is carried out first of all, whatever becomes of the batch: who began to listen hears of
    * what was asked for in the same turn, and no failing disk keeps a drain from ending the claims.
@@ -239,7 +253,7 @@ export function createWriter(data: WriterData): Writer {
   function remember(order: Order, now: number): void {
     if (order.type === 'listen') changes.listen(order.on)
     if (order.type === 'hire') claims.hire({ ...order, id: order.workforce })
-    if (order.type === 'resize') claims.resize(order.workforce, order.concurrency)
+    if (order.type === 'resize') claims.resize(order.workforce, order.concurrency, order.pools)
     if (order.type === 'rest') claims.rest(order.workforce)
     if (order.type === 'configure') configure(order.limits, now)
   }
@@ -252,7 +266,7 @@ export function createWriter(data: WriterData): Writer {
 
   /** After the commit: what it claimed and settled holds now, and reads see it. */
   function publish(at: Desk, batch: Batch, draft: Draft): Reply {
-    const given = claims.commit()
+    const { given, cancelled } = claims.commit()
     at.retention.shift(stepBack(batch.now))
     lastNow = batch.now
     for (const order of batch.orders) {
@@ -268,6 +282,7 @@ export function createWriter(data: WriterData): Writer {
       notes: batch.notes.length,
       answers: draft.answers,
       claims: given,
+      cancelled,
       changes: changes.take(),
       state: lastState,
     }
@@ -299,6 +314,7 @@ export function createWriter(data: WriterData): Writer {
       notes: batch.notes.length,
       answers,
       claims: [],
+      cancelled: [],
       changes: [],
       state: lastState,
     }
@@ -314,7 +330,7 @@ export function createWriter(data: WriterData): Writer {
         if (!writes(at, batch)) {
           const draft: Draft = { special: [], answers: [] }
           for (const order of batch.orders) {
-            if (!waitsForCommit(order)) answer(draft, order, { ok: true, value: obey(at, order) })
+            if (!waitsForCommit(order)) answer(draft, order, { ok: true, value: obey(at, order, batch.now) })
           }
           return publish(at, batch, draft)
         }

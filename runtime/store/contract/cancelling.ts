@@ -1,0 +1,311 @@
+/** Owns the promises of `cancel` and `resume`: what waits ends at once, what is performed is told, nothing is lost between. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Id, RunRecord, Store } from '../port.ts'
+import { heartbeatTask } from '../tasks.ts'
+import { type Bench, type ContractSubject, openBench } from './bench.ts'
+import { type HeldClaim, hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+const parkedFor = { code: 'BUDGET', message: 'the budget is spent', retryable: true }
+
+export function cancellingContract(subject: ContractSubject): void {
+  describe(`${subject.name}: cancelling`, { concurrency: 4, timeout: 30_000 }, () => {
+    test('a queued run ends at once, and its lane goes on without it', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [first, second, third] = [1, 2, 3].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      assert.ok(first && second && third)
+      await bench.store.accept(sample.entry(first, second, third))
+      assert.deepEqual(await cancel(bench.store, idOf(second), 7), { ok: true })
+      assert.deepEqual(await cancel(bench.store, idOf(first), 8), { ok: true })
+      assert.equal(bench.store.health().backlog, 1)
+      assert.deepEqual(await bench.store.read.run(idOf(first)), {
+        ...first.record,
+        state: 'cancelled',
+        stage: 'delivered',
+        error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
+        ranAt: 8,
+        deliveredAt: 8,
+      })
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      assert.equal(claim.task.subject, idOf(third))
+      claim.done()
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a run without a lane, and one that is due later, end at once too', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [now, later] = [sample.runAction(), sample.runAction()]
+      const tasks = later.tasks.map((task) => ({ ...task, dueAt: bench.clock.now() + 5_000 }))
+      await bench.store.accept(sample.entry(now, { ...later, tasks }))
+      for (const action of [now, later]) assert.ok((await cancel(bench.store, idOf(action))).ok)
+      const hands = hireHands(bench.store, ['run'])
+      bench.clock.advance(5_000)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('of a run that is performed the claim is told, and it still settles', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [action, other] = [sample.runAction(), sample.runAction()]
+      const id = idOf(action)
+      await bench.store.accept(sample.entry(action, other))
+      const hands = hireHands(bench.store, ['run'])
+      const [claim, beside] = [await hands.next(), await hands.next()]
+      await claim.checkpoint({ run: { id, state: 'running', stage: 'running' } })
+      assert.deepEqual(await cancel(bench.store, id, 7), { ok: true })
+      assert.deepEqual(
+        [claim.cancel.aborted, claim.lease.aborted, beside.cancel.aborted],
+        [true, false, false],
+      )
+      assert.deepEqual(await cancel(bench.store, id, 9), { ok: true }, 'asking twice does no harm')
+      const running = await bench.store.read.run(id)
+      assert.deepEqual([running?.state, running?.cancelRequestedAt], ['running', 7])
+      claim.settle({ done: true, effects: { run: { id, state: 'cancelled', stage: 'delivered' } } })
+      await bench.settled()
+      const ended = await bench.store.read.run(id)
+      assert.deepEqual([ended?.state, ended?.cancelRequestedAt], ['cancelled', 7])
+      assert.equal(bench.store.health().backlog, 1)
+    })
+
+    test('a heartbeat that is performed is told like a run, and its task goes on', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const beat = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
+      const left = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
+      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
+      const hands = hireHands(bench.store, ['heartbeat'])
+      const claim = await hands.next()
+      await claim.checkpoint({ run: beat })
+      assert.ok((await cancel(bench.store, beat.id)).ok)
+      assert.equal(claim.cancel.aborted, true)
+      await claim.checkpoint({ run: left })
+      claim.settle({ done: true, effects: { tasks: [heartbeatTask(bench.clock.now() + 1_000)] } })
+      await bench.settled()
+      assert.ok((await cancel(bench.store, left.id)).ok)
+      assert.equal((await bench.store.read.run(left.id))?.state, 'cancelled')
+      bench.clock.advance(1_000)
+      assert.equal((await hands.next()).task.key, 'heartbeat:main')
+    })
+
+    test('a run that waits for its next try ends at once, and its lane goes on', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [first, second] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      assert.ok(first && second)
+      await bench.store.accept(sample.entry(first, second))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      const attempts = [{ number: 1, startedAt: 1, endedAt: 2, outcome: 'failed' as const }]
+      await claim.checkpoint({ run: { id: idOf(first), stage: 'running', attempts } })
+      claim.again(bench.clock.now() + 60_000)
+      await bench.settled()
+      assert.ok((await cancel(bench.store, idOf(first))).ok)
+      const next = await hands.next()
+      assert.equal(next.task.subject, idOf(second))
+      const ended = await bench.store.read.run(idOf(first))
+      assert.deepEqual([ended?.state, ended?.attempts], ['cancelled', attempts])
+    })
+
+    test('what was cancelled while it was performed waits for no next try', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [one, two] = [sample.runAction(), sample.runAction()]
+      await bench.store.accept(sample.entry(one, two))
+      const hands = hireHands(bench.store, ['run'])
+      const claims = [await hands.next(), await hands.next()]
+      await cancel(bench.store, idOf(one))
+      const asked = cancel(bench.store, idOf(two))
+      for (const claim of claims) claim.again(bench.clock.now() + 60_000)
+      assert.ok((await asked).ok)
+      const again = new Map<Id | undefined, HeldClaim>()
+      for (const claim of [await hands.next(), await hands.next()]) again.set(claim.task.subject, claim)
+      for (const action of [one, two]) {
+        const { run } = (await again.get(idOf(action))?.load()) ?? {}
+        assert.equal(run?.cancelRequestedAt, bench.clock.now())
+      }
+    })
+
+    test('a run whose turn is over, or that ended, cannot be cancelled, nor one that does not exist', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const action = sample.runAction()
+      await bench.store.accept(sample.entry(action))
+      const claim = await hireHands(bench.store, ['run']).next()
+      for (const stage of ['ran', 'summarised', 'delivered'] as const) {
+        await claim.checkpoint({ run: { id: idOf(action), state: 'succeeded', stage } })
+        const result = await cancel(bench.store, idOf(action))
+        assert.deepEqual([result.ok, result.why], [false, 'state'])
+        assert.match(result.reason ?? '', /succeeded/)
+      }
+      assert.equal(claim.cancel.aborted, false)
+      for (const id of [bench.mintId(), 'no id at all']) {
+        const result = await cancel(bench.store, id)
+        assert.deepEqual([result.ok, result.why], [false, 'unknown'])
+        assert.equal((await resume(bench.store, id)).why, 'unknown')
+      }
+    })
+
+    test('a cancel that races the claims is never lost', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const hands = hireHands(bench.store, ['run'], 100)
+      const claims = new Map<Id | undefined, HeldClaim>()
+      const actions: Id[] = []
+      for (let round = 0; round < 30; round++) {
+        const action = sample.runAction()
+        actions.push(idOf(action))
+        const accepted = bench.store.accept(sample.entry(action))
+        if (round % 3 !== 0) await accepted
+        if (round % 3 === 2) await bench.settled()
+        const result = await cancel(bench.store, idOf(action))
+        assert.ok(result.ok, result.reason)
+        await bench.settled()
+        for (const claim of hands.waiting) claims.set(claim.task.subject, claim)
+      }
+      for (const id of actions) {
+        const run = await bench.store.read.run(id)
+        const claim = claims.get(id)
+        if (claim === undefined) assert.equal(run?.state, 'cancelled')
+        else assert.deepEqual([claim.cancel.aborted, run?.cancelRequestedAt], [true, bench.clock.now()])
+      }
+      assert.ok(claims.size > 0)
+    })
+
+    test('a cancel whose commit failed has changed nothing, on disk or in memory', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      assert.ok(running && queued)
+      await bench.store.accept(sample.entry(running, queued))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      for (const action of [running, queued]) {
+        await bench.fault('commit-fails')
+        await assert.rejects(cancel(bench.store, idOf(action)), { code: 'STORE_UNAVAILABLE' })
+        assert.deepEqual(await bench.store.read.run(idOf(action)), action.record)
+      }
+      assert.equal(claim.cancel.aborted, false)
+      assert.equal(bench.store.health().backlog, 2)
+      claim.done()
+      const next = await hands.next()
+      assert.equal(next.task.subject, idOf(queued))
+      assert.equal(next.cancel.aborted, false)
+      await bench.fault('answer-lost')
+      assert.ok((await cancel(bench.store, idOf(queued))).ok)
+      assert.equal(next.cancel.aborted, true)
+    })
+
+    test('a cancel beside a faulty order in one batch is carried out all the same', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      assert.ok(running && queued)
+      await bench.store.accept(sample.entry(running, queued))
+      const claim = await hireHands(bench.store, ['run']).next()
+      const results = await Promise.allSettled([
+        cancel(bench.store, idOf(queued)),
+        cancel(bench.store, idOf(running)),
+        claim.checkpoint({ run: { id: bench.mintId(), stage: 'ran' } }),
+      ])
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'fulfilled', 'rejected'],
+      )
+      assert.equal(claim.cancel.aborted, true)
+      assert.equal(bench.store.health().backlog, 1)
+      assert.equal((await bench.store.read.run(idOf(queued)))?.state, 'cancelled')
+    })
+
+    test('a parked run ends at once', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const run = await park(bench, sample.runAction())
+      assert.ok((await cancel(bench.store, run.id)).ok)
+      const ended = await bench.store.read.run(run.id)
+      assert.deepEqual([ended?.state, ended?.error?.code], ['cancelled', 'CANCELLED'])
+      assert.equal(bench.store.health().backlog, 0)
+    })
+
+    test('a parked run that is resumed is queued again, behind what waits in its lane', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const parked = await park(bench, sample.runAction({ sessionKey: 'pr:1', pool: 'github' }))
+      const waiting = sample.runAction({ sessionKey: 'pr:1' })
+      await bench.store.accept(sample.entry(waiting))
+      assert.deepEqual(await resume(bench.store, parked.id), { ok: true })
+      const run = await bench.store.read.run(parked.id)
+      assert.deepEqual([run?.state, run?.error], ['queued', undefined])
+      assert.equal((await resume(bench.store, parked.id)).why, 'state', 'it is parked no more')
+      assert.equal(bench.store.health().backlog, 2)
+      const hands = hireHands(bench.store, ['run'])
+      const first = await hands.next()
+      assert.equal(first.task.subject, idOf(waiting))
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      first.done()
+      const { task } = await hands.next()
+      assert.deepEqual([task.subject, task.pool, task.attempt], [parked.id, 'github', 1])
+    })
+
+    test('a resumed run of a session of its own waits for nobody, and who goes on with it waits for the run', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const parked = await park(bench, sample.runAction())
+      await resume(bench.store, parked.id)
+      const follower = sample.runAction({ sessionKey: parked.sessionKey })
+      await bench.store.accept(sample.entry(follower))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      assert.equal(claim.task.subject, parked.id)
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+      claim.done()
+      assert.equal((await hands.next()).task.subject, idOf(follower))
+    })
+
+    test('what was asked for survives the process', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      assert.ok(running && queued)
+      await bench.store.accept(sample.entry(running, queued))
+      await hireHands(bench.store, ['run']).next()
+      for (const action of [running, queued]) await cancel(bench.store, idOf(action), 7)
+      const store = await bench.open()
+      const hands = hireHands(store, ['run'])
+      const claim = await hands.next()
+      assert.equal((await claim.load()).run?.cancelRequestedAt, 7)
+      claim.done()
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+    })
+
+    async function park(bench: Bench, action: ReturnType<ReturnType<typeof createSampler>['runAction']>) {
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(action))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      const run: Partial<RunRecord> & { id: Id } = { id: idOf(action), state: 'parked', error: parkedFor }
+      claim.settle({ done: true, effects: { run } })
+      await hands.drain(1_000)
+      return { ...action.record, ...run } as RunRecord
+    }
+  })
+}
+
+function cancel(store: Store, run: Id, at = Date.UTC(2026, 0, 1)) {
+  return store.command({ type: 'cancel', run, at })
+}
+
+function resume(store: Store, run: Id, at = Date.UTC(2026, 0, 1)) {
+  return store.command({ type: 'resume', run, at })
+}
