@@ -1,28 +1,43 @@
-/** Owns what a turn sees of its session's past, and what it leaves there. */
+/** Owns what a turn leaves in its session, and how a runner is shown what earlier ones left there. */
 
 import type { Message } from '@reveille/kit'
 import type { Id, SessionMessage } from '../store/port.ts'
+import { firstOfNewest, type PastTurn, turnsOf } from './window.ts'
 
-/** The newest messages up to this many UTF-16 units of text; a turn's own prompt is not among them. */
-export const longestHistory = 262_144
+/** The untrusted-content boundary around a whole text. */
+export type FenceText = (text: string, options: { label: string; randomId: () => string }) => string
 
 /**
- * The store bounds the number of messages; this bounds their size, newest first, and starts with a question:
- * an answer whose question was cut away tells a model nothing, and some vendors refuse it.
+ * Oldest first. Question and answer alternate as well as they can: vendors refuse a message without text, so a blank
+ * one is left out, and of the questions that it stood between one is made. A summary is a message of its own.
  */
-export function recentHistory(messages: readonly SessionMessage[], limit = longestHistory): Message[] {
-  let room = limit
-  let first = messages.length
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    room -= messages[index]?.text.length ?? 0
-    if (room < 0) break
-    if (messages[index]?.role === 'user') first = index
+export function shownMessages(turns: readonly PastTurn[], fence: FenceText): Message[] {
+  const shown: Message[] = []
+  let mayGrow = false
+  for (const message of turns.flatMap((turn) => turn.messages)) {
+    const { role, text, at } = message
+    if (text.trim() === '') continue
+    const last = shown.at(-1)
+    if (role === 'summary') {
+      shown.push({ role: 'user', text: fencedSummary(message, fence), at })
+    } else if (mayGrow && last?.role === role) {
+      shown[shown.length - 1] = { role, text: `${last.text}\n\n${text}`, at }
+    } else {
+      shown.push({ role, text, at })
+    }
+    mayGrow = role !== 'summary'
   }
-  return messages.slice(first).map(({ role, text, at }) => ({
-    role: role === 'assistant' ? role : 'user',
-    text,
-    at,
-  }))
+  return shown
+}
+
+/**
+ * Its writer had read what strangers wrote, so it stands behind the boundary. The mark comes from the summary's own
+ * id, which no stranger saw before it was written: a new one for each turn would cost the vendor's cache of
+ * everything after it.
+ */
+function fencedSummary({ text, turn }: SessionMessage, fence: FenceText): string {
+  const mark = turn.slice(-12)
+  return fence(text, { label: 'a summary of the earlier conversation', randomId: () => mark })
 }
 
 /** What a turn that succeeded adds to its session. */
@@ -37,4 +52,14 @@ export function exchange(turn: {
     { role: 'user', text: turn.prompt, at: turn.askedAt, turn: turn.id },
     { role: 'assistant', text: turn.reply, at: turn.answeredAt, turn: turn.id },
   ]
+}
+
+/** The newest turns up to this many UTF-16 units of text; a turn's own prompt is not among them. */
+export const longestHistory = 262_144
+
+/** The newest whole turns, oldest first. */
+export function recentHistory(messages: readonly SessionMessage[], limit = longestHistory): Message[] {
+  const turns = turnsOf(messages)
+  const first = firstOfNewest(turns, { maxCharacters: limit, maxMessages: messages.length })
+  return shownMessages(turns.slice(first), (text) => text)
 }
