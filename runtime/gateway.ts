@@ -233,6 +233,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       mintId,
       draining: draining.signal,
       onIgnored: traces.note,
+      relaysEvents: () => plugins.relays(reloader.current().snapshot.settings.agents.defaults.runner),
     })
     await app.ready()
     closers.push(() => app.close())

@@ -128,7 +128,8 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     return {
       commit() {
         for (const each of refused) {
-          log.warn({ event: 'model-refused', runner: agents.defaults.runner, ...each })
+          const facts = { event: 'model-refused', runner: agents.defaults.runner, ...each }
+          log.warn(facts, 'the default runner does not take a model that is allowed')
         }
         const old = closing.signal.aborted ? next : live
         if (old !== next) live = next
