@@ -89,7 +89,8 @@ function nameHint(name: string, action: ObservedAction): string | undefined {
   const kind = action['action'] === 'wake' ? 'wake' : 'agent'
   const other = kind === 'wake' ? 'agent' : 'wake'
   const has = (names: readonly string[]) => names.includes(name)
-  const isOfOther = has(fieldsOf[other]) || (other === 'agent' && has(['runner', 'deliverTo']))
+  const isOfOther =
+    has(fieldsOf[other]) || (other === 'agent' && has(['runner', 'deliverTo', 'busy', 'coalesce']))
   if (has(fieldsOf[kind]) || !isOfOther) return undefined
   return `\`${name}\` is a field of the action \`${other}\`, and this is \`${kind}\`.`
 }

@@ -50,12 +50,12 @@ function observeActions(actions: readonly Action[]): ObservedAction[] {
   })
 }
 
-/** `mode` and `wakeMode` may stand for each other, as in mappings. */
-function observeAction({
-  kind,
-  sessionKeyGiven: _how,
-  ...fields
-}: Action & { sessionKeyGiven?: boolean }): ObservedAction {
-  const mode = 'mode' in fields ? fields.mode : fields.wakeMode
-  return { action: kind, ...fields, mode, wakeMode: mode }
+/** `mode` and `wakeMode` may stand for each other, as in mappings; of `coalesce` a test sees the key. */
+function observeAction(action: Action): ObservedAction {
+  if (action.kind === 'wake') {
+    const { kind, ...fields } = action
+    return { action: kind, ...fields, wakeMode: action.mode }
+  }
+  const { kind, sessionKeyGiven: _how, busy = 'queue', coalesce, ...fields } = action
+  return { action: kind, ...fields, busy, coalesce: coalesce?.key, mode: action.wakeMode }
 }

@@ -30,6 +30,8 @@ export async function findUnmatched(
   if (missing.length === 0 && !ignored) return []
   const { candidates } = await snapshot.explain(request)
   if (missing.length > 0) return missing.map((id) => explainOne(id, candidates, request.endpoint, snapshot))
+  // Its actor is listed in `bots`: then the reason of the outcome says it all.
+  if (candidates.find(({ verdict }) => verdict !== 'disabled')?.verdict === 'not-reached') return []
   return [...candidates].sort((one, other) => depthOf(other) - depthOf(one)).map(explainCandidate)
 }
 
@@ -46,8 +48,9 @@ function explainOne(
 ): Unmatched {
   const candidate = candidates.find(({ mapping }) => mapping === id)
   if (candidate?.verdict === 'not-reached') {
-    const winner = candidates.find(({ verdict }) => verdict === 'matched')?.mapping ?? ''
-    return { mapping: id, place: candidate.place, reason: `comes after "${winner}", which matched` }
+    const winner = candidates.find(({ verdict }) => verdict === 'matched')
+    const reason = winner ? `comes after "${winner.mapping}", which matched` : 'was not asked'
+    return { mapping: id, place: candidate.place, reason }
   }
   if (candidate !== undefined) return explainCandidate(candidate)
   const mapping = snapshot.mappings.find((each) => each.id === id)

@@ -13,6 +13,7 @@ import { compileRules } from '../resolve/rules.ts'
 import type { Transforms } from '../transform/port.ts'
 import { createCoverage } from './coverage.ts'
 import { indexPolicies } from './endpoint-policy.ts'
+import { indexTerms } from './endpoint-terms.ts'
 import { runnerProblem, type Surroundings } from './mapping-check.ts'
 import { builtInEndpoints, indexMappings } from './match/decision-index.ts'
 import { createGroupMemory, type GroupMemory } from './match/groups.ts'
@@ -83,9 +84,11 @@ function* makeSnapshot(
   const indexed = serving.map(({ program, summary }) => ({ path: summary.path, program }))
   const index = yield* indexMappings(indexed, memory)
   const policyOf = yield* indexPolicies(endpoints)
+  const termsOf = yield* indexTerms(endpoints)
   const resolve = createResolve({
     candidates: index.candidates,
     rules,
+    termsOf,
     maxActions: settings.hooks.maxActions,
     maxRenderedBytes: settings.hooks.maxRenderedBytes,
     folder: dirname(settings.file),

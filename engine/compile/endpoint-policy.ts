@@ -6,10 +6,7 @@ import { builtInEndpoints } from './match/decision-index.ts'
 import { indexPaths } from './match/endpoint-paths.ts'
 import { smallPieces, type Work } from './slices.ts'
 
-/**
- * Key by key, an exact name before one with parameters; those do not speak about `wake` and `agent`. Freezes the
- * policies.
- */
+/** Freezes the policies. */
 export function* indexPolicies(
   endpoints: Configuration['endpoints'],
 ): Work<(endpoint: string) => EndpointPolicy | undefined> {
@@ -19,9 +16,16 @@ export function* indexPolicies(
     if (policies.size % smallPieces === 0) yield
   }
   Object.freeze(endpoints)
-  const pathsOf = yield* indexPaths(policies)
+  return yield* indexCascade(policies)
+}
+
+/** Key by key, an exact name before one with parameters; those do not speak about `wake` and `agent`. */
+export function* indexCascade<Said extends object>(
+  byName: ReadonlyMap<string, Said>,
+): Work<(endpoint: string) => Said | undefined> {
+  const pathsOf = yield* indexPaths(byName)
   return (endpoint) => {
-    if (builtInEndpoints.has(endpoint)) return policies.get(endpoint)
+    if (builtInEndpoints.has(endpoint)) return byName.get(endpoint)
     const [first, ...others] = pathsOf(endpoint)
     if (first === undefined || others.length === 0) return first?.value
     return Object.assign({}, ...others.toReversed().map(({ value }) => value), first.value)

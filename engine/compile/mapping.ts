@@ -8,6 +8,7 @@ import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
 import type { Field, Program } from '../resolve/program.ts'
 import type { Transforms } from '../transform/port.ts'
+import { unwrapExpression } from './expression.ts'
 import { compileField, compileWhole } from './field.ts'
 import { compileMatch } from './match/compile-match.ts'
 import { compilePayloadSchema } from './payload-schema.ts'
@@ -75,9 +76,31 @@ export function compileMapping(source: MappingSource, shared: SharedParts): Comp
     strict: source.strict === true,
     continues: source.continue === true,
     runner: source.runner,
+    ...(action === 'agent' && source.busy === 'reject' && { busy: 'reject' }),
+    ...(action === 'agent' && compileCoalesce(source.coalesce, report, shared)),
     trusted: source.allowUnsafeExternalContent === true,
   }
   return { parts, questions, found }
+}
+
+/** Its key is a template where it has a placeholder; else an expression, as `forEach` and `vars` are. */
+function compileCoalesce(
+  coalesce: MappingSource['coalesce'],
+  report: Report,
+  shared: SharedParts,
+): Pick<Program, 'coalesce'> {
+  if (coalesce === undefined) return {}
+  const path = ['coalesce', 'key']
+  const field = compileKey(coalesce.key, path, report, shared)
+  if (field === undefined || field.kind === 'literal') return {}
+  return { coalesce: { ...coalesce, key: field } }
+}
+
+function compileKey(text: string, path: Path, report: Report, shared: SharedParts): Field | undefined {
+  if (text.includes('{{') && unwrapExpression(text) === undefined)
+    return compileField(text, path, report, shared)?.field
+  const evaluate = compileWhole(text, path, report, shared)
+  return evaluate && { kind: 'expression', evaluate }
 }
 
 function warnOfUnsafe(report: Report): void {

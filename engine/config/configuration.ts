@@ -184,8 +184,11 @@ export interface ExpectedAction extends Readonly<Partial<Record<ExpectedField, E
   readonly deliverTo?: readonly { readonly channel: Expected; readonly to?: Expected }[]
 }
 
-/** `prompt` is what the model will see: `message` or `text` with the boundary applied. */
-export type ExpectedField = FieldName | 'prompt' | 'runner'
+/**
+ * `prompt` is what the model will see: `message` or `text` with the boundary applied. `coalesce` is its key; absent where
+ * the request stands alone.
+ */
+export type ExpectedField = FieldName | 'prompt' | 'runner' | 'busy' | 'coalesce'
 
 /** A value that must be equal, or tests that must all hold. */
 export type Expected = string | number | boolean | ExpectedTests

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { durationPattern, parseDuration } from './duration.ts'
+import { durationPattern, inLargestUnit, parseDuration } from './duration.ts'
 
 test('a duration is a whole number and its unit', () => {
   const known = { '250ms': 250, '10s': 10_000, '30m': 1_800_000, '24h': 86_400_000, '7d': 604_800_000 }
@@ -15,4 +15,9 @@ test('anything else is refused, by the parser and by the pattern alike', () => {
     assert.throws(() => parseDuration(text), RangeError, text)
     assert.doesNotMatch(text, new RegExp(durationPattern))
   }
+})
+
+test('a limit is told in the largest unit that has two of them, and never as more than it is', () => {
+  const limits = { 2147483647: '24d', 86400000: '24h', 60000: '60s', 90500: '90s', 1: '1ms' }
+  for (const [ms, text] of Object.entries(limits)) assert.equal(inLargestUnit(Number(ms)), text)
 })

@@ -11,3 +11,10 @@ export function parseDuration(text: string): number {
   if (!found) throw new RangeError('A duration is a whole number and ms, s, m, h or d')
   return Number(found[1]) * unitMs[found[2] as keyof typeof unitMs]
 }
+
+/** The longest duration of one unit that is no longer than this, in the largest unit of which there are at least two. */
+export function inLargestUnit(ms: number): string {
+  const units = Object.entries(unitMs).toReversed()
+  const [unit, each] = units.find(([, one]) => ms >= 2 * one) ?? ['ms', 1]
+  return `${Math.floor(ms / each)}${unit}`
+}

@@ -21,6 +21,12 @@ export function modelRules(models: Defaults['models']): ModelRules | undefined {
   return { allowed: Object.keys(models), aliases }
 }
 
+/** What an alias stands for; any other text is the model itself. */
+export function namedModel(model: string, models: Defaults['models']): string {
+  const aliases = modelRules(models)?.aliases ?? {}
+  return Object.hasOwn(aliases, model) ? (aliases[model] ?? model) : model
+}
+
 const folder = ['agents', 'defaults'] as const
 const form = 'Write <provider>/<model>, for example openai/gpt-5.'
 

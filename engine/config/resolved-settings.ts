@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
 import { moduleName } from './mapping/module-name.ts'
-import { modelRules } from './models.ts'
+import { modelRules, namedModel } from './models.ts'
 import { hookTokens, normalHookPath } from './rules.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { QuietHours, Settings } from './settings.ts'
@@ -15,8 +15,6 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
   const { auth, ...gatewayRest } = gateway
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
   const rules = modelRules(models)
-  const namedModel =
-    model !== undefined && rules && Object.hasOwn(rules.aliases, model) ? rules.aliases[model] : model
   return {
     file,
     gateway: {
@@ -50,7 +48,7 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
     agents: {
       defaults: {
         ...defaults,
-        ...(namedModel === undefined ? {} : { model: namedModel }),
+        ...(model === undefined ? {} : { model: namedModel(model, models) }),
         ...(rules && { models: rules }),
         retry: {
           attempts: retry.attempts,

@@ -1,6 +1,7 @@
 /** Owns the rules of a configuration that go beyond the shape of single keys. */
 
 import { isAddressRange } from './address-range.ts'
+import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { checkModuleName, moduleName } from './mapping/module-name.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
@@ -102,6 +103,21 @@ export const rules: readonly Rule[] = [
       ['agents', 'defaults', 'model'],
     ],
     check: ({ agents }) => checkDefaultModel(agents.defaults),
+  },
+  {
+    reads: [
+      ['agents', 'defaults', 'models'],
+      ['agents', 'defaults', 'model'],
+      ['agents', 'defaults', 'runner'],
+      ['agents', 'runners'],
+      ['agents', 'providers'],
+    ],
+    check: ({ agents }) => checkProvider(agents),
+  },
+  { reads: [['agents', 'defaults', 'retry']], check: ({ agents }) => checkRetry(agents.defaults) },
+  {
+    reads: [['agents', 'defaults', 'heartbeat', 'quietHours']],
+    check: ({ agents }) => checkQuietHours(agents.defaults),
   },
   {
     reads: [['agents', 'route'], ['channels']],

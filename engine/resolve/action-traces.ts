@@ -4,6 +4,7 @@ import { isLiteral, type Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
 import type { Recorder } from './recorder.ts'
 import type { Redactor } from './redact.ts'
+import { placeOfTerm, type Terms } from './terms.ts'
 import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
 
 const mostSources = 50
@@ -12,13 +13,20 @@ const fieldsOfAction = {
   wake: ['text', 'mode'],
   agent: [
     ...['message', 'name', 'sessionKey', 'wakeMode', 'deliver', 'channel', 'to'],
-    ...['runner', 'model', 'thinking', 'timeoutSeconds'],
+    ...['runner', 'model', 'thinking', 'timeoutSeconds', 'busy', 'coalesce.key', 'pool', 'budget'],
   ],
 } as const
 
 const otherName: Readonly<Record<string, string>> = { mode: 'wakeMode', wakeMode: 'mode' }
 /** The settings that fill a field in. */
 const defaulted: ReadonlySet<string> = new Set(['runner', 'model', 'thinking', 'timeoutSeconds'])
+
+/** What a policy fills in. */
+const termOf: Readonly<Record<string, keyof Terms>> = {
+  timeoutSeconds: 'timeoutSeconds',
+  pool: 'concurrency',
+  budget: 'budget',
+}
 
 interface Recorded {
   readonly trace: FieldTrace
@@ -31,19 +39,20 @@ interface Recording {
   readonly vars: SourceTrace[]
   readonly fields: Map<string, Recorded>
   action: Action | undefined
+  terms: Terms | undefined
 }
 
 /** `recorder` hears what is rendered, and `traces` tells it. */
 export function createActionTraces(redactor: Redactor): {
-  readonly recorder: Recorder
+  readonly recorder: Omit<Recorder, 'onIgnored'>
   readonly traces: () => ActionTrace[]
 } {
   const recordings: Recording[] = []
   /** What was rendered before a transform changed it. */
   let rendered: Recording | undefined
-  const recorder: Recorder = {
+  const recorder: Omit<Recorder, 'onIgnored'> = {
     onAction: (mapping, index) =>
-      recordings.push({ mapping, index, vars: [], fields: new Map(), action: undefined }),
+      recordings.push({ mapping, index, vars: [], fields: new Map(), action: undefined, terms: undefined }),
     onVar: (name, value) => {
       const path = `vars.${name}`
       recordings.at(-1)?.vars.push({ path: name, value: redactor.value(value, path) })
@@ -64,9 +73,11 @@ export function createActionTraces(redactor: Redactor): {
       }
     },
     onSkipped: () => recordings.pop(),
-    onAdmitted: (action) => {
+    onAdmitted: (action, terms) => {
       const recording = recordings.at(-1)
-      if (recording !== undefined) recording.action = action
+      if (recording === undefined) return
+      recording.action = action
+      recording.terms = terms
     },
   }
   function onTargets(value: unknown): void {
@@ -79,18 +90,19 @@ export function createActionTraces(redactor: Redactor): {
   return { recorder, traces: () => recordings.map((recording) => traceOf(recording, redactor)) }
 }
 
-function traceOf({ mapping, index, vars, fields, action }: Recording, redactor: Redactor): ActionTrace {
+function traceOf(recording: Recording, redactor: Redactor): ActionTrace {
+  const { mapping, index, vars, fields, action } = recording
   const told =
     action === undefined
       ? [...fields.values()].map(({ trace }) => trace)
-      : valuesOf(action).map(([field, value]) => fieldTrace(field, value, fields, redactor))
+      : valuesOf(action).map(([field, value]) => fieldTrace(field, value, recording, redactor))
   return { mapping, ...(index !== undefined && { index }), vars, fields: told }
 }
 
 function fieldTrace(
   field: string,
   value: unknown,
-  fields: Recording['fields'],
+  { fields, terms }: Recording,
   redactor: Redactor,
 ): FieldTrace {
   const recorded = [field, otherName[field] ?? field].flatMap((name) => fields.get(name) ?? []).find(isGiven)
@@ -100,9 +112,16 @@ function fieldTrace(
     return { ...trace, field, value: recorded.value === value ? trace.value : redactor.plain(value) }
   }
   const shown = redactor.plain(value)
-  const path = `agents.defaults.${field}`
-  const sources = defaulted.has(field) ? [{ path, value: redactor.value(value, path) }] : []
+  const path = placeOfDefault(field, terms)
+  const sources = path === undefined ? [] : [{ path, value: redactor.value(value, path) }]
   return { field, value: shown, from: 'default', sources }
+}
+
+function placeOfDefault(field: string, terms: Terms = {}): string | undefined {
+  const key = termOf[field]
+  const term = key && terms[key]
+  if (key !== undefined && term !== undefined) return placeOfTerm(key, term)
+  return defaulted.has(field) ? `agents.defaults.${field}` : undefined
 }
 
 /** What rendered blank counted as absent. */
@@ -111,8 +130,10 @@ function isGiven({ value }: Recorded): boolean {
 }
 
 function valuesOf(action: Action): (readonly [string, unknown])[] {
-  const values: Readonly<Record<string, unknown>> = { ...action }
-  const targets = (action.kind === 'agent' && action.deliverTo) || []
+  const isAgent = action.kind === 'agent'
+  const key = isAgent ? action.coalesce?.key : undefined
+  const values: Readonly<Record<string, unknown>> = { ...action, 'coalesce.key': key }
+  const targets = (isAgent && action.deliverTo) || []
   return fieldsOfAction[action.kind]
     .flatMap((name): (readonly [string, unknown])[] => {
       if (name === 'to' && targets.length > 0) return []

@@ -5,6 +5,7 @@ import { fence } from '../boundary/fence.ts'
 import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
 import { badAnswer } from './bad-answer.ts'
+import { boundedKey } from './coalesce.ts'
 import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { pointerTo, refusalAt } from './evaluate.ts'
@@ -24,6 +25,7 @@ import {
   isProblem,
   type Rules,
 } from './rules.ts'
+import type { Terms } from './terms.ts'
 
 /** The randomness that admission needs. */
 export interface Randomness {
@@ -33,17 +35,25 @@ export interface Randomness {
   readonly randomId: () => string
 }
 
+/** What an action is held to, besides what it says itself. */
+export interface Admission {
+  readonly rules: Rules
+  /** Of its endpoint. */
+  readonly terms: Terms | undefined
+  readonly randomness: Randomness
+}
+
 /**
  * `meter`: what the draft was rendered with, if it was.
  * @throws RefusalError with one detail for each bad field; the first one's code. TransformError where a field that a
  * transform gave is among them.
  */
-export function admit(draft: Draft, rules: Rules, randomness: Randomness, meter?: Meter): Action {
+export function admit(draft: Draft, admission: Admission, meter?: Meter): Action {
   const findings = createFindings(draft)
-  const action =
-    draft.kind === 'wake' ? admitWake(draft, findings) : admitAgent(draft, rules, findings, randomness)
+  const action = draft.kind === 'wake' ? admitWake(draft, findings) : admitAgent(draft, admission, findings)
   findings.settle()
-  return Object.freeze({ ...action, prompt: promptOf(draft, contentOf(action), randomness, meter) })
+  const prompt = promptOf(draft, contentOf(action), admission.randomness, meter)
+  return Object.freeze({ ...action, prompt })
 }
 
 function admitWake(draft: Draft, findings: Findings): Action {
@@ -57,14 +67,14 @@ function admitWake(draft: Draft, findings: Findings): Action {
   }
 }
 
-function admitAgent(draft: Draft, rules: Rules, findings: Findings, randomness: Randomness): Action {
+function admitAgent(draft: Draft, { rules, terms, randomness }: Admission, findings: Findings): Action {
   const message = findings.take('message', checkContent) ?? ''
   const asked = findings.optional('deliver', checkDeliver) ?? true
   const targets = admitTargets(draft.deliverTo, asked, rules, findings)
   const deliver = asked && targets?.length !== 0
   const [first] = targets ?? []
   const sessionKey = findings.optional('sessionKey', (value) => checkSessionKey(value, rules))
-  return {
+  const action: AgentAction = {
     kind: 'agent',
     message,
     prompt: '',
@@ -84,7 +94,25 @@ function admitAgent(draft: Draft, rules: Rules, findings: Findings, randomness: 
     runner: draft.runner ?? rules.defaults.runner,
     model: findings.optional('model', (value) => checkModel(value, rules)) ?? rules.defaults.model,
     thinking: findings.optional('thinking', checkThinking) ?? rules.defaults.thinking,
-    timeoutSeconds: findings.optional('timeoutSeconds', checkTimeout) ?? rules.defaults.timeoutSeconds,
+    timeoutSeconds:
+      findings.optional('timeoutSeconds', checkTimeout) ??
+      terms?.timeoutSeconds?.value ??
+      rules.defaults.timeoutSeconds,
+  }
+  return arranged(action, draft, terms)
+}
+
+/** With what its mapping and its endpoint arrange for its run; for most there is nothing. */
+function arranged(action: AgentAction, { busy, coalesce }: Draft, terms: Terms | undefined): AgentAction {
+  const pool = terms?.concurrency?.policy
+  const budget = terms?.budget?.policy
+  if ((busy ?? coalesce ?? pool ?? budget) === undefined) return action
+  return {
+    ...action,
+    ...(busy && { busy }),
+    ...(coalesce && { coalesce: Object.freeze({ ...coalesce, key: boundedKey(coalesce.key) }) }),
+    ...(pool !== undefined && { pool }),
+    ...(budget !== undefined && { budget }),
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Segment } from '../boundary/segment.ts'
 import type { FieldName } from '../config/fields.ts'
+import type { AgentAction } from './decision.ts'
 
 export interface Draft {
   readonly kind: 'wake' | 'agent'
@@ -15,6 +16,9 @@ export interface Draft {
   readonly trusted: boolean
   readonly mapping?: string
   readonly runner?: string
+  readonly busy?: AgentAction['busy']
+  /** Its key as it was rendered, of any length. */
+  readonly coalesce?: AgentAction['coalesce']
   /** What a transform has a part in: what is wrong with those fields is its fault, and not the request's. */
   readonly changed?: { readonly by: string; readonly fields: ReadonlySet<string> }
 }

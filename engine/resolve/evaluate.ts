@@ -1,6 +1,7 @@
 /** Owns evaluating one of a mapping's expressions, and saying where one failed. */
 
 import { type Path, writePath } from '../config/path.ts'
+import { AbsentValueError } from './output.ts'
 import { type Expression, ExpressionError } from './program.ts'
 import { RefusalError } from './refusal.ts'
 import type { Scope } from './scope.ts'
@@ -18,6 +19,15 @@ export function evaluateAt(path: Path, expression: Expression, scope: Scope): un
 function refuseExpression(path: Path, error: unknown): never {
   if (!(error instanceof ExpressionError)) throw error
   throw refusalAt(path, 'EXPRESSION_FAILED', error.message, error)
+}
+
+/** As an error of the field at `path`: a value that is absent though it must not be, or a limit. Others stay as they are. */
+export function locateError(error: unknown, path: Path): unknown {
+  if (error instanceof AbsentValueError)
+    return refusalAt(path, 'ABSENT_FIELD', `names ${error.path}, which is absent`)
+  if (error instanceof RefusalError && error.details.length === 0)
+    return refusalAt(path, error.code, error.message, error.cause)
+  return error
 }
 
 /** `message` completes a sentence that begins with the field's name. */

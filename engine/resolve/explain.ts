@@ -35,21 +35,26 @@ export function createExplain(parts: ExplainParts): (request: HookRequest) => Pr
       known.map(({ params }) => params),
     )
     const { recorder, traces } = createActionTraces(redactor)
-    const decision = await resolve(request, recorder)
-    const candidates = await traceCandidates(known, request, decision, redactor)
+    let isIgnored = false
+    const onIgnored = () => {
+      isIgnored = true
+    }
+    const decision = await resolve(request, { ...recorder, onIgnored })
+    const candidates = await traceCandidates(known, request, isIgnored ? undefined : decision, redactor)
     return { endpoint: request.endpoint, decision, candidates, actions: traces() }
   }
 }
 
+/** Without a decision of the mappings none of them was asked. */
 async function traceCandidates(
   covering: readonly Covering[],
   request: HookRequest,
-  decision: Decision,
+  decision: Decision | undefined,
   redactor: Redactor,
 ): Promise<CandidateTrace[]> {
   const base = createScope(request)
   const traces: CandidateTrace[] = []
-  let settled = false
+  let settled = decision === undefined
   for (const { mapping, place, params, program } of covering) {
     const took = shownParams(params, redactor)
     const head = { mapping, place, ...(took !== undefined && { params: took }) }
@@ -79,8 +84,8 @@ async function failedClause(
 }
 
 /** A mapping that refuses the request is the last to be asked. */
-function endedBy(decision: Decision, mapping: string): boolean {
-  return 'code' in decision && decision.mapping === mapping
+function endedBy(decision: Decision | undefined, mapping: string): boolean {
+  return decision !== undefined && 'code' in decision && decision.mapping === mapping
 }
 
 function shownClause({ path, expected, error, ...rest }: FailedClause, redactor: Redactor): ClauseTrace {

@@ -124,7 +124,7 @@ export function emitLiteral(output: Output, segment: LiteralSegment, bytes: numb
 export function emitValue(output: Output, value: unknown, path: string): void {
   refuseAbsent(value, output, path)
   const text = textOf(value, output)
-  if (output.strict === 'blank' && text.trim() === '') throw new AbsentValueError(path)
+  if (output.strict === 'blank' && text.trim() === '') throw new AbsentValueError(path, true)
   if (text === '') return
   spend(output.meter, Buffer.byteLength(text))
   output.segments.push({ value: text, path })
@@ -138,10 +138,13 @@ export function refuseAbsent(value: unknown, output: Output, path: string): void
 /** Thrown in strict rendering; the field that is rendered knows which refusal that makes. */
 export class AbsentValueError extends Error {
   readonly path: string
+  /** It is there, but blank. */
+  readonly isBlank: boolean
 
-  constructor(path: string) {
-    super(`${path} is absent`)
+  constructor(path: string, isBlank = false) {
+    super(`${path} is ${isBlank ? 'blank' : 'absent'}`)
     this.path = path
+    this.isBlank = isBlank
   }
 }
 

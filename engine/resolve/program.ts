@@ -2,7 +2,7 @@
 
 import type { FieldName } from '../config/fields.ts'
 import type { TransformFunction } from '../transform/port.ts'
-import type { FieldError } from './decision.ts'
+import type { AgentAction, FieldError } from './decision.ts'
 import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
 import type { FailedClause } from './trace.ts'
@@ -93,6 +93,12 @@ export interface Program {
   /** Instead of `channel` and `to`. */
   readonly deliverTo: readonly { readonly channel: Field; readonly to: Field | undefined }[] | undefined
   readonly runner?: string
+  /** Absent: `queue`. */
+  readonly busy?: 'reject'
+  /** `key`: rendered for each action. */
+  readonly coalesce?: Omit<NonNullable<AgentAction['coalesce']>, 'key'> & {
+    readonly key: Exclude<Field, { kind: 'literal' }>
+  }
   /** Looks at the rendered action, and may change it. */
   readonly transform: { readonly module: string; readonly call: TransformFunction } | undefined
   /** An absent value in a template is refused. */

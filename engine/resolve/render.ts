@@ -3,22 +3,14 @@
 import { isLiteral, plainText, type Segment } from '../boundary/segment.ts'
 import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
+import { renderCoalesce } from './coalesce.ts'
 import type { Draft } from './draft.ts'
-import { evaluateAt, refusalAt } from './evaluate.ts'
-import {
-  AbsentValueError,
-  createOutput,
-  InexactNumberError,
-  jsonOf,
-  type Meter,
-  type Strictness,
-  spend,
-  whenMade,
-} from './output.ts'
+import { evaluateAt, locateError, refusalAt } from './evaluate.ts'
+import { fromResult, fromText } from './field-value.ts'
+import { AbsentValueError, createOutput, InexactNumberError, type Meter, type Strictness } from './output.ts'
 import { atPace } from './pace.ts'
 import type { Field, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
-import { RefusalError } from './refusal.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
 import { whenReady } from './when-ready.ts'
 
@@ -84,16 +76,23 @@ function renderFields(rendering: Rendering): Draft | Promise<Draft> {
       ),
     )
   })
-  return whenReady(evaluated, (deliverTo) => ({
-    kind: program.action,
-    fields: withoutBlanks(fields, contentName),
-    deliverTo,
-    segments: content,
-    label: `A text made by the mapping "${program.id}"`,
-    trusted: program.trusted,
-    mapping: program.id,
-    runner: program.runner,
-  }))
+  return whenReady(evaluated, (deliverTo) => {
+    const draft: Draft = {
+      kind: program.action,
+      fields: withoutBlanks(fields, contentName),
+      deliverTo,
+      segments: content,
+      label: `A text made by the mapping "${program.id}"`,
+      trusted: program.trusted,
+      mapping: program.id,
+      runner: program.runner,
+      busy: program.busy,
+    }
+    if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
+    if (program.coalesce === undefined) return draft
+    const coalesced = renderCoalesce(program.coalesce, rendering)
+    return whenReady(coalesced, (coalesce) => ({ ...draft, coalesce }))
+  })
 }
 
 /** One after another; no promise is made where none has to be waited for. */
@@ -147,15 +146,8 @@ function refuseBarePrefix(segments: readonly Segment[], path: Path): void {
 
 /** A session key takes no absent value: strangers would come to share one session. */
 function locate(error: unknown, path: Path, strict: Strictness): unknown {
-  if (error instanceof AbsentValueError) {
-    return strict === 'blank'
-      ? refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
-      : refusalAt(path, 'ABSENT_FIELD', `names ${error.path}, which is absent`)
-  }
-  if (error instanceof RefusalError && error.details.length === 0) {
-    return refusalAt(path, error.code, error.message, error.cause)
-  }
-  return error
+  if (strict !== 'blank' || !(error instanceof AbsentValueError)) return locateError(error, path)
+  return refusalAt(path, 'SESSION_KEY_NOT_ALLOWED', `needs ${error.path}, which is absent or blank`)
 }
 
 type Target = { channel: unknown; to: unknown }
@@ -235,35 +227,6 @@ function evaluateFields(fields: Fields, rendering: Rendering): void | Promise<vo
       }),
     )
   })
-}
-
-/** A template gives text; the two fields that are no text are read from it where it reads as one. */
-function fromText(name: FieldName, text: string): unknown {
-  const trimmed = text.trim()
-  if (name === 'deliver' && (trimmed === 'true' || trimmed === 'false')) return trimmed === 'true'
-  if (name === 'timeoutSeconds' && /^\d{1,9}$/.test(trimmed)) return Number(trimmed)
-  return text
-}
-
-/** An expression keeps its type; a text or message of another type is printed as a template would print it. */
-function fromResult(name: FieldName, value: unknown, meter: Meter): unknown | Promise<unknown> {
-  const content = name === 'text' || name === 'message'
-  const text = content && typeof value === 'object' && value !== null
-  const printable = typeof value === 'number' || (content && typeof value === 'boolean')
-  const result = text
-    ? printResult(value, meter)
-    : printable && name !== 'timeoutSeconds'
-      ? String(value)
-      : value
-  return whenReady(result, (made) => {
-    if (typeof made === 'string') spend(meter, Buffer.byteLength(made))
-    return made
-  })
-}
-
-function printResult(value: object, meter: Meter): string | Promise<string> {
-  const output = createOutput(meter, { exact: true, strict: false })
-  return whenMade(meter, () => jsonOf(value, output))
 }
 
 /** Blank counts as absent, except where a text is required: admission then refuses it by name. */

@@ -1,7 +1,7 @@
 /** Owns the way of one request through the engine: match, check, render, admit, decide. */
 
 import { nextTurn, takeTurn } from '../turn.ts'
-import { admit, type Randomness } from './admit.ts'
+import { type Admission, admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
 import type { Action, Decision, FieldError, HookRequest } from './decision.ts'
 import type { Draft } from './draft.ts'
@@ -15,6 +15,7 @@ import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
+import { ignoredActor, type Terms } from './terms.ts'
 import { transformDraft } from './transformed.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
@@ -23,6 +24,8 @@ interface ResolveParts {
   /** The mappings that may match, in matching order. */
   readonly candidates: (request: HookRequest) => Candidates
   readonly rules: Rules
+  /** What holds for an endpoint besides the rules. */
+  readonly termsOf: (endpoint: string) => Terms | undefined
   readonly maxActions: number
   readonly maxRenderedBytes: number
   /** Of the configuration: places below it are told relative to it. */
@@ -38,14 +41,22 @@ export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | 
 
 /** Never throws and never rejects: whatever goes wrong is a decision. */
 export function createResolve(parts: ResolveParts): Resolve {
-  const { candidates, rules, maxActions, maxRenderedBytes, folder, randomness } = parts
+  const { candidates, rules, termsOf, maxActions, maxRenderedBytes, folder, randomness } = parts
+
+  const admissionTo = (endpoint: string): Admission => ({ rules, terms: termsOf(endpoint), randomness })
 
   function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request
     if (endpoint === 'wake' || endpoint === 'agent') {
       return atPace(request, () =>
-        accepted([admit(parseBodyDraft(endpoint, request.payload), rules, randomness)]),
+        accepted([admit(parseBodyDraft(endpoint, request.payload), admissionTo(endpoint))]),
       )
+    }
+    const terms = termsOf(endpoint)
+    const reason = terms && ignoredActor(terms, request.payload)
+    if (reason !== undefined) {
+      recorder?.onIgnored()
+      return { outcome: 'ignored', reason }
     }
     return atPace(request, () => decide(request, recorder))
   }
@@ -109,8 +120,9 @@ export function createResolve(parts: ResolveParts): Resolve {
     recorder?: Recorder,
   ): Action | Promise<Action> {
     const admitted = (): Action => {
-      const action = admit(draft, rules, randomness, meter)
-      recorder?.onAdmitted(action)
+      const admission = admissionTo(request.endpoint)
+      const action = admit(draft, admission, meter)
+      recorder?.onAdmitted(action, admission.terms)
       return action
     }
     const isLong = (draft.segments?.length ?? 0) > manySegments

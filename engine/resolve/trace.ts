@@ -18,7 +18,10 @@ export interface CandidateTrace {
   readonly mapping: string
   /** `file:line:column` of the entry. */
   readonly place: string
-  /** `not-reached`: an earlier mapping had matched. `disabled`: it says `enabled: false`. */
+  /**
+   * `not-reached`: an earlier mapping had matched; where none had, the request was ignored before any was asked.
+   * `disabled`: it says `enabled: false`.
+   */
   readonly verdict: 'matched' | 'failed' | 'not-reached' | 'disabled'
   /** Present where it failed. */
   readonly clause?: ClauseTrace
@@ -56,7 +59,10 @@ export interface ActionTrace {
 }
 
 export interface FieldTrace {
-  /** `message`, `sessionKey`, …; of `deliverTo` as `deliverTo[0].to`. */
+  /**
+   * `message`, `sessionKey`, …; of `deliverTo` as `deliverTo[0].to`, of `coalesce` as `coalesce.key`. `pool` and
+   * `budget` are names of policies.
+   */
   readonly field: string
   /** As the action has it, redacted and shortened. */
   readonly value: string

@@ -40,9 +40,20 @@ export async function transformDraft(
       const name = answer.kind === 'one' ? module : `${module}: element ${index}`
       const change = changeOf(action, name)
       for (const [, value, segments] of change) spend(meter, bytesOf(value, segments))
-      return { draft: applyChange(draft, change, { module, name }), change }
+      const changed = applyChange(draft, change, { module, name })
+      return { draft: apartFrom(changed, answer.kind === 'one' ? 0 : index), change }
     }),
   }
+}
+
+/**
+ * What one answer makes of one request is never joined with itself, as all but the last might be lost: each element is
+ * joined only with those of its place in other answers.
+ */
+function apartFrom(draft: Draft, index: number): Draft {
+  const { coalesce } = draft
+  if (coalesce === undefined || index === 0) return draft
+  return { ...draft, coalesce: { ...coalesce, key: JSON.stringify([coalesce.key, index]) } }
 }
 
 function reasonOf(kind: 'one' | 'list', length: number): string {

@@ -6,6 +6,7 @@ import type { Findings } from '../diagnostic/findings.ts'
 import type { Source } from '../file/source.ts'
 import type { Memory } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../schema/violation.ts'
 import { checkEndpointName } from './endpoint-name.ts'
 
 /** Whether a path of a mapping file leads to policies, which is where such a file holds secrets. */
@@ -86,6 +87,28 @@ function* policiesIn(
     const at = [...path, name]
     const finding = checkEndpointName(name, at, 'key')
     if (finding) findings.report(source, finding)
+    for (const unused of unusedKeys(name, policy, at)) findings.report(source, unused, 'warning')
     yield [rename?.(name) ?? name, { policy: { ...policy }, source, path: at }]
+  }
+}
+
+const noActor = 'its bodies name no actor'
+/** What says nothing about a built-in endpoint, and why. */
+const unusedOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  agent: { bots: noActor },
+  wake: {
+    ...Object.fromEntries(
+      ['concurrency', 'timeoutSeconds', 'budget'].map((key) => [key, 'a wake starts no run of its own']),
+    ),
+    bots: noActor,
+  },
+}
+
+function* unusedKeys(name: string, policy: EndpointPolicy, path: Path): Iterable<Finding> {
+  const unused = Object.hasOwn(unusedOf, name) ? unusedOf[name] : undefined
+  for (const [key, why] of Object.entries(unused ?? {})) {
+    if (!Object.hasOwn(policy, key)) continue
+    const message = `\`${writePath([...path, key])}\` has no effect: ${why}`
+    yield { path: [...path, key], at: 'key', code: 'UNUSED_FIELD', message, hint: 'Remove it.' }
   }
 }

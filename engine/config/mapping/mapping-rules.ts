@@ -1,5 +1,6 @@
 /** Owns the rules of a mapping that go beyond the shape of single keys. */
 
+import { parseDuration } from '../duration.ts'
 import { fieldsOf, otherNames } from '../fields.ts'
 import type { Source } from '../file/source.ts'
 import { type Path, writePath } from '../path.ts'
@@ -21,6 +22,7 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   yield* checkNames(value, path)
   yield* checkContent(value, path)
   yield* checkTargets(value, path)
+  yield* checkCoalesce(value, path)
   yield* checkHeaders(Object.keys(value.match?.headers ?? {}), [...path, 'match', 'headers'])
   yield* checkBody(source, value.match?.body, [...path, 'match', 'body'])
   if (value.transform) {
@@ -73,6 +75,16 @@ export function* checkTargets(
     const hint = `Write \`${field}\` into the items of \`deliverTo\`, or leave \`deliverTo\` out.`
     yield { path: [...path, field], at: 'key', code: 'DUPLICATE_FIELD', message, hint }
   }
+}
+
+function* checkCoalesce({ coalesce }: MappingValue, path: Path): Iterable<Finding> {
+  if (coalesce === undefined) return
+  const { window, maxWait } = coalesce
+  if (parseDuration(maxWait) >= parseDuration(window)) return
+  const place = [...path, 'coalesce', 'window']
+  const message = `\`${writePath(place)}\` is longer than \`maxWait\` (${maxWait})`
+  const hint = `Write \`maxWait\` too, at least ${window}, or a shorter \`window\`.`
+  yield { path: place, code: 'INVALID_VALUE', message, hint }
 }
 
 function* checkHeaders(names: readonly string[], path: Path): Iterable<Finding> {
@@ -136,18 +148,31 @@ export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): I
     yield odd('holds a `%` code, and names are compared once decoded', 'Write the character itself.')
 }
 
-const notOfWakes = [...fieldsOf.agent.filter((name) => !fieldsOf.wake.includes(name)), 'deliverTo', 'runner']
+const notOfWakes = [
+  ...fieldsOf.agent.filter((name) => !fieldsOf.wake.includes(name)),
+  ...['deliverTo', 'runner', 'busy', 'coalesce'],
+]
 const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
   wake: [...notOfWakes, 'messageTemplate'],
   agent: ['text', 'textTemplate'],
 }
 
-/** Fields that say nothing for the mapping's action. */
+/** Fields that say nothing for the mapping's action, or beside what else it says. */
 export function* unusedFields({ value, path }: WrittenMapping): Iterable<Finding> {
+  yield* unusedBusy(value, path)
   for (const field of unused[value.action]) {
     if (value[field as keyof MappingValue] === undefined) continue
     const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``
     const hint = 'Remove it, or change `action`.'
     yield { path: [...path, field], at: 'key', code: 'UNUSED_FIELD', message, hint }
   }
+}
+
+/** A transform may still give it a session key. */
+function* unusedBusy({ action, busy, sessionKey, transform }: MappingValue, path: Path): Iterable<Finding> {
+  const hasSession = (sessionKey ?? '').trim() !== '' || transform !== undefined
+  if (action === 'wake' || busy !== 'reject' || hasSession) return
+  const message = `\`${writePath([...path, 'busy'])}\` has no effect: without \`sessionKey\` each run has a session of its own`
+  const hint = 'Write the `sessionKey` whose runs are meant, or leave `busy` out.'
+  yield { path: [...path, 'busy'], at: 'key', code: 'UNUSED_FIELD', message, hint }
 }

@@ -305,6 +305,7 @@ const agents = section(
     budget: Type.Optional(dailyBudget('What all runs of one day (UTC) may cost.')),
     providers: byName(open(), {
       default: {},
+      names: { pattern: '^[^\\s/]+$', expects: 'text without spaces and slashes' },
       description:
         'Model providers of the runner `ai`, by the name that models begin with: {apiKey}, or {kind, baseUrl, …}.',
     }),

@@ -62,6 +62,10 @@ const ofAction = {
   ...fields,
   prompt: Type.Optional(expected('What the model will see: `message` or `text` with the boundary applied.')),
   runner: Type.Optional(expected("The action's `runner`.")),
+  busy: Type.Optional(expected("The action's `busy`.")),
+  coalesce: Type.Optional(
+    expected("The key of the action's `coalesce`; it has none where the request stands alone."),
+  ),
   trusted: Type.Optional(Type.Boolean({ description: 'Whether it goes without the boundary.' })),
   index: Type.Optional(
     Type.Integer({

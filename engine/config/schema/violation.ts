@@ -1,6 +1,7 @@
 /** Owns the words for a value that does not fit its schema. */
 
 import type { ErrorObject } from 'ajv'
+import { inLargestUnit } from '../duration.ts'
 import { foreignComment } from '../file/syntax.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
@@ -67,7 +68,10 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
       // Of a name: `propertyNames` has said it.
       return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined
     case 'atMostMs':
-      return { ...invalid(path, schema, error.data), hint: 'At most 24d: longer timers do not exist.' }
+      return {
+        ...invalid(path, schema, error.data),
+        hint: `At most ${inLargestUnit(error.schema as number)}.`,
+      }
     default:
       return invalid(path, schema, error.data)
   }

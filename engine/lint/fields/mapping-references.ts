@@ -23,8 +23,10 @@ export interface NamedReference extends Omit<Reference, 'offset'> {
  */
 export function mappingReferences(entry: MappingEntry, clauses: Clauses): readonly NamedReference[] {
   const { value } = entry
+  const key = value.coalesce?.key
   const texts: readonly (readonly [Path, unknown])[] = [
     ...fieldNames.map((name) => [[name], value[name]] as const),
+    ...(isTemplate(key) ? [[['coalesce', 'key'], key] as const] : []),
     ...(value.deliverTo ?? []).flatMap(({ channel, to }, index) => [
       [['deliverTo', index, 'channel'], channel] as const,
       [['deliverTo', index, 'to'], to] as const,
@@ -33,6 +35,7 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
   const expressions: readonly (readonly [Path, string | undefined])[] = [
     [['match', 'when'], value.match?.when],
     [['forEach'], value.forEach],
+    ...(isTemplate(key) ? [] : [[['coalesce', 'key'], key] as const]),
     ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
   ]
   const aliases: Aliases = {
@@ -46,6 +49,11 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     ...expressions.flatMap(([field, text]) => (text === undefined ? [] : at(field, ofExpression(text)))),
     ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text)) : [])),
   ].flatMap((reference) => unalias(reference, aliases))
+}
+
+/** As compiling tells it from an expression. */
+function isTemplate(key: string | undefined): boolean {
+  return key?.includes('{{') === true && unwrapExpression(key) === undefined
 }
 
 function at(field: Path, references: readonly Reference[]): readonly NamedReference[] {

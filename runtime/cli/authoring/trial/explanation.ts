@@ -35,11 +35,14 @@ export function formatCandidates(
   { paint, columns = Number.POSITIVE_INFINITY, placeOf }: Setting,
 ): string[] {
   const width = Math.max(...candidates.map(({ mapping }) => mapping.length))
+  const isMatched = candidates.some(({ verdict }) => verdict === 'matched')
   return candidates.flatMap((candidate) => {
     const { mapping, place, verdict, clause, params = {} } = candidate
     const name = printable(mapping).padEnd(width)
     const took = Object.entries(params).map(([key, value]) => `:${key} = ${JSON.stringify(value)}`)
-    const notes = [placeOf(place), notesOn[verdict], ...took].filter((note) => note !== '').map(printable)
+    const notes = [placeOf(place), noteOn(verdict, isMatched), ...took]
+      .filter((note) => note !== '')
+      .map(printable)
     const head = `${markOf(verdict, paint)} ${verdict === 'matched' ? paint.bold(name) : name}`
     return [
       `${head}${gap}${paint.dim(notes.join(gap))}`,
@@ -48,11 +51,10 @@ export function formatCandidates(
   })
 }
 
-const notesOn: Record<CandidateTrace['verdict'], string> = {
-  matched: '',
-  failed: '',
-  'not-reached': 'not reached: an earlier mapping matched',
-  disabled: 'disabled: it says `enabled: false`',
+function noteOn(verdict: CandidateTrace['verdict'], isMatched: boolean): string {
+  if (verdict === 'disabled') return 'disabled: it says `enabled: false`'
+  if (verdict !== 'not-reached') return ''
+  return isMatched ? 'not reached: an earlier mapping matched' : 'not reached: the request was ignored before'
 }
 
 function markOf(verdict: CandidateTrace['verdict'], paint: Paint): string {

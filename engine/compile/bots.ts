@@ -1,0 +1,41 @@
+/** Owns the names of a policy's `bots`: which actors they mean. */
+
+/** Whether a name is listed. Case is folded and `*` stands for any text, none too. In linear time. */
+export function compileBots(bots: readonly string[]): (name: string) => boolean {
+  const exact = new Set<string>()
+  const patterns: Pattern[] = []
+  for (const bot of bots) {
+    const [start = '', ...others] = folded(bot).split('*')
+    const end = others.pop()
+    if (end === undefined) exact.add(start)
+    else patterns.push({ start, middle: others.filter((piece) => piece !== ''), end })
+  }
+  return (name) => {
+    const text = folded(name)
+    return exact.has(text) || patterns.some((pattern) => fits(text, pattern))
+  }
+}
+
+/** What stands before, between and behind the stars. */
+interface Pattern {
+  readonly start: string
+  readonly middle: readonly string[]
+  readonly end: string
+}
+
+/** Each piece at its first place behind the one before: if that does not fit, no other choice does. */
+function fits(text: string, { start, middle, end }: Pattern): boolean {
+  if (text.length < start.length + end.length || !text.startsWith(start) || !text.endsWith(end)) return false
+  const last = text.length - end.length
+  let from = start.length
+  for (const piece of middle) {
+    const found = text.indexOf(piece, from)
+    if (found === -1 || found + piece.length > last) return false
+    from = found + piece.length
+  }
+  return true
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase()
+}

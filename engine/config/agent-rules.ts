@@ -1,0 +1,69 @@
+/** Owns the rules of `agents:` that go beyond the shape of single keys. */
+
+import { parseDuration } from './duration.ts'
+import { namedModel } from './models.ts'
+import { nearestName } from './nearest.ts'
+import type { ConfigurationValue } from './schema/configuration-schema.ts'
+import type { Finding } from './schema/violation.ts'
+
+type Agents = ConfigurationValue['agents']
+type Defaults = Agents['defaults']
+
+const inDefaults = ['agents', 'defaults'] as const
+
+export function* checkRetry({ retry: { backoff, maxBackoff } }: Defaults): Iterable<Finding> {
+  if (parseDuration(maxBackoff) >= parseDuration(backoff)) return
+  yield {
+    path: [...inDefaults, 'retry', 'backoff'],
+    code: 'INVALID_VALUE',
+    message: `\`agents.defaults.retry.backoff\` is longer than \`maxBackoff\` (${maxBackoff}), the longest of the waits`,
+    hint: `Write \`maxBackoff\` too, at least ${backoff}, or a shorter \`backoff\`.`,
+  }
+}
+
+export function* checkQuietHours({ heartbeat: { quietHours } }: Defaults): Iterable<Finding> {
+  if (quietHours === undefined) return
+  const path = [...inDefaults, 'heartbeat', 'quietHours']
+  const name = 'agents.defaults.heartbeat.quietHours'
+  if (quietHours.from === quietHours.to) {
+    const message = `\`${name}\` begins and ends at the same time`
+    const hint = 'For no regular heartbeats at all, let `every` be long.'
+    yield { path: [...path, 'to'], code: 'INVALID_VALUE', message, hint }
+  }
+  if (isTimeZoneName(quietHours.timezone)) return
+  const nearest = nearestName(quietHours.timezone, Intl.supportedValuesOf('timeZone'))
+  yield {
+    path: [...path, 'timezone'],
+    code: 'UNKNOWN_TIMEZONE',
+    message: `\`${name}.timezone\` is not the name of a time zone`,
+    hint: nearest === undefined ? 'Write an IANA name such as Europe/Berlin.' : `Did you mean ${nearest}?`,
+  }
+}
+
+/** An offset such as `+01:00` is known to `Intl` too, but knows no summer time and is no name. */
+function isTimeZoneName(text: string): boolean {
+  if (/^[+-]/.test(text)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** The runner `ai` reaches a model through the provider that its name begins with, and through no other. */
+export function* checkProvider({ defaults, providers, runners }: Agents): Iterable<Finding> {
+  const { runner, model, models } = defaults
+  const names = Object.keys(providers)
+  const own = Object.hasOwn(runners, runner) ? runners[runner] : undefined
+  const isServed = (own?.kind ?? runner) !== 'ai' || own?.['providers'] !== undefined
+  if (isServed || model === undefined || names.length === 0) return
+  const [provider = ''] = namedModel(model, models).split('/')
+  if (names.includes(provider)) return
+  const nearest = nearestName(provider, names)
+  yield {
+    path: [...inDefaults, 'model'],
+    code: 'UNKNOWN_PROVIDER',
+    message: '`agents.defaults.model` begins with a provider that `agents.providers` does not have',
+    hint: nearest === undefined ? `There are ${names.join(', ')}.` : `Did you mean \`${nearest}\`?`,
+  }
+}

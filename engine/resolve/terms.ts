@@ -1,0 +1,36 @@
+/** Owns what the policies of an endpoint say to its requests and their runs. */
+
+import type { EndpointPolicy } from '../config/configuration.ts'
+import { type Path, writePath } from '../config/path.ts'
+
+/** One key's value, and the policy that gives it, by the name that it was written under. */
+export interface Term<Value> {
+  readonly value: Value
+  readonly policy: string
+}
+
+/** Key by key, the most exact policy that has it. */
+export interface Terms {
+  readonly timeoutSeconds?: Term<number>
+  readonly concurrency?: Term<number>
+  readonly budget?: Term<NonNullable<EndpointPolicy['budget']>>
+  /** Answers the actor of a payload, by the name that is listed; nothing for any other. */
+  readonly bots?: Term<(payload: unknown) => string | undefined>
+}
+
+/** As a policy is named to people. */
+export function placeOfTerm(key: keyof Terms, { policy }: Term<unknown>): string {
+  const path: Path = ['endpoints', policy, key]
+  return writePath(path)
+}
+
+/** Actors choose their names, and a reason is one line. */
+const longestShown = 100
+
+/** Why the request is ignored, if it is. */
+export function ignoredActor({ bots }: Terms, payload: unknown): string | undefined {
+  const actor = bots?.value(payload)
+  if (bots === undefined || actor === undefined) return undefined
+  const shown = actor.length > longestShown ? `${actor.slice(0, longestShown)}…` : actor
+  return `the actor ${JSON.stringify(shown.toWellFormed())} is listed in ${placeOfTerm('bots', bots)}`
+}
