@@ -2,26 +2,24 @@
 
 import type { RunError, RunRecord } from '../store/port.ts'
 import type { Failure } from './failure.ts'
-import type { TurnOutcome } from './turn.ts'
+import type { Answer, TurnOutcome } from './turn.ts'
 
 export type Ending = Answered | Unanswered
 
-export interface Answered {
+export interface Answered extends Answer {
   readonly state: 'succeeded'
-  readonly reply: string
   readonly usage?: RunRecord['usage']
-  readonly model?: string
 }
 
 export interface Unanswered {
-  readonly state: 'failed' | 'timed-out'
+  readonly state: 'failed' | 'timed-out' | 'cancelled'
   readonly error: RunError
   /** What the log may say of the error. */
   readonly reason: string
 }
 
 export function succeeded(outcome: Extract<TurnOutcome, { kind: 'answered' }>): Answered {
-  const { kind: _, ...answer } = outcome
+  const { kind: _, asked: __, ...answer } = outcome
   return { state: 'succeeded', ...answer }
 }
 
@@ -34,6 +32,11 @@ export function timedOut(run: Pick<RunRecord, 'timeoutSeconds'>): Unanswered {
   return { state: 'timed-out', error: { code: 'TIMEOUT', message: reason, retryable: false }, reason }
 }
 
+export function cancelled(): Unanswered {
+  const reason = 'the run was cancelled'
+  return { state: 'cancelled', error: { code: 'CANCELLED', message: reason, retryable: false }, reason }
+}
+
 export function interrupted(times: number): Unanswered {
   const reason = `the turn was interrupted ${times === 1 ? 'once' : `${times} times`} and is not asked for again`
   return { state: 'failed', error: { code: 'INTERRUPTED', message: reason, retryable: false }, reason }
@@ -41,14 +44,18 @@ export function interrupted(times: number): Unanswered {
 
 /** Of a run whose turn has been over since before this process. */
 export function recordedEnding(run: RunRecord): Ending {
-  if (run.state === 'succeeded') return { state: 'succeeded', reply: run.reply ?? '' }
+  if (run.state === 'succeeded') {
+    const { reply = '', handedOver } = run
+    return { state: 'succeeded', reply, ...(handedOver === undefined ? {} : { handedOver }) }
+  }
   const error = run.error ?? { code: 'UNKNOWN', message: 'the cause was not recorded', retryable: false }
-  return { state: run.state === 'timed-out' ? 'timed-out' : 'failed', error, reason: error.code }
+  const state = run.state === 'timed-out' || run.state === 'cancelled' ? run.state : 'failed'
+  return { state, error, reason: error.code }
 }
 
 /** The fields that the ending sets on the run. */
 export function endingFields(ending: Ending): Partial<RunRecord> {
   if (ending.state !== 'succeeded') return { state: ending.state, error: ending.error }
-  const { state, reply, usage, model } = ending
-  return { state, reply, ...(usage ? { usage } : {}), ...(model ? { model } : {}) }
+  const { runnerState: _, ...fields } = ending
+  return fields
 }

@@ -1,52 +1,116 @@
 /** Owns one agent turn: a runner asked once, under the run's deadline, and its answer taken with care. */
 
-import type { Runner, Turn, TurnResult, Usage } from '@reveille/kit'
+import type { Progress, Runner, Turn, TurnResult, Usage } from '@reveille/kit'
+import { cut } from '../session/cut.ts'
 import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
+import { readUsage } from './usage.ts'
 
-export type TurnOutcome =
-  | { readonly kind: 'answered'; readonly reply: string; readonly usage?: Usage; readonly model?: string }
+/** Characters of what a runner keeps with the session: a longer one is not kept, because a part of an id is none. */
+export const longestState = 4096
+const mostWarnings = 20
+/** Characters. */
+const longestWarning = 500
+/** Characters. */
+const longestHandedOver = 1000
+
+export type TurnOutcome = {
+  /** Whether the runner was called at all: only then did the turn cost something. */
+  readonly asked: boolean
+  /** What it cost, as far as it is known: an answer that came too late tells it too. */
+  readonly usage?: Usage
+} & (
+  | ({ readonly kind: 'answered' } & Answer)
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'timed-out' }
   | { readonly kind: 'interrupted' }
+)
 
-/** Never rejects. */
+export interface Answer {
+  readonly reply: string
+  readonly model?: string
+  /** What the runner keeps with the session. */
+  readonly runnerState?: string
+  readonly warnings?: readonly string[]
+  readonly handedOver?: string
+}
+
+/** Never rejects. `onProgress` is called until the turn is over; what it throws is ignored. */
 export async function performTurn(
   find: (name: string) => Runner | undefined,
   name: string,
   turn: Turn,
   bounds: CallBounds,
+  onProgress?: (progress: Progress) => void,
 ): Promise<TurnOutcome> {
   const runner = find(name)
-  if (!runner) return { kind: 'failed', failure: unknownRunner(name) }
-  const outcome = await boundedCall((signal) => runner.run(Object.freeze(turn), { signal }), bounds)
-  if (outcome.kind === 'answered') return readResult(outcome.answer)
-  if (outcome.kind === 'threw') return { kind: 'failed', failure: failureOf(outcome.error, 'RUNNER_FAILED') }
-  return { kind: outcome.kind }
+  if (!runner) return { kind: 'failed', asked: false, failure: unknownRunner(name) }
+  let asked = false
+  let isOver = false
+  const tell = (progress: Progress) => {
+    if (isOver) return
+    try {
+      onProgress?.(progress)
+    } catch {
+      // How far a turn has got is told for people who look on; it must not cost the turn.
+    }
+  }
+  const call = (signal: AbortSignal) => {
+    asked = true
+    return runner.run(Object.freeze(turn), { signal, onProgress: tell })
+  }
+  const outcome = await boundedCall(call, bounds)
+  isOver = true
+  if (outcome.kind === 'answered') return { asked, ...readResult(outcome.answer) }
+  if (outcome.kind === 'threw') {
+    return { kind: 'failed', asked, failure: failureOf(outcome.error, 'RUNNER_FAILED') }
+  }
+  return { kind: outcome.kind, asked, ...usageOf(outcome.late) }
 }
 
-function readResult(result: TurnResult | undefined): TurnOutcome {
+function readResult(result: TurnResult | undefined) {
+  const usage = usageOf(result)
   if (typeof result?.reply !== 'string') {
-    return { kind: 'failed', failure: failureOf('the runner answered without a reply', 'RUNNER_FAILED') }
+    const failure = failureOf('the runner answered without a reply', 'RUNNER_FAILED')
+    return { kind: 'failed', failure, ...usage } as const
   }
-  const { reply, model } = result
-  const usage = readUsage(result.usage)
+  const { reply, model, state, handedOver } = result
+  const isKept = typeof state === 'string' && state.length <= longestState
+  const ours = typeof state === 'string' && !isKept ? [stateTooLong] : []
+  const warnings = [...ours, ...readWarnings(result.warnings)].slice(0, mostWarnings)
   return {
     kind: 'answered',
     reply,
-    ...(usage ? { usage } : {}),
-    ...(typeof model === 'string' && model !== '' ? { model } : {}),
-  }
+    ...usage,
+    ...(isText(model) ? { model } : {}),
+    ...(isKept ? { runnerState: state } : {}),
+    ...(warnings.length > 0 ? { warnings } : {}),
+    ...(typeof handedOver === 'string' ? { handedOver: readHandedOver(handedOver) } : {}),
+  } as const
 }
 
-/** A plugin's types are a promise; what the store could not keep would cost the whole answer. */
-function readUsage(usage: Usage | undefined): Usage | undefined {
-  if (typeof usage !== 'object' || usage === null) return undefined
-  const { inputTokens, outputTokens } = usage
-  return {
-    ...(Number.isFinite(inputTokens) ? { inputTokens } : {}),
-    ...(Number.isFinite(outputTokens) ? { outputTokens } : {}),
-  }
+function usageOf(result: TurnResult | undefined): { usage?: Usage } {
+  const usage = readUsage(result?.usage)
+  return usage ? { usage } : {}
+}
+
+const stateTooLong = `what the runner wanted to keep with the session was longer than ${longestState} characters and was not kept`
+
+function readWarnings(warnings: unknown): string[] {
+  if (!Array.isArray(warnings)) return []
+  return warnings
+    .slice(0, mostWarnings)
+    .filter(isText)
+    .map((warning) => cut(warning, longestWarning))
+}
+
+/** Handed over is handed over, even by a runner that cannot tell where to. */
+function readHandedOver(text: string): string {
+  return cut(text.trim(), longestHandedOver) || 'another system'
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
 }
 
 function unknownRunner(name: string): Failure {

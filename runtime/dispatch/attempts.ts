@@ -19,7 +19,7 @@ export function withLeftOver(attempts: readonly Attempt[], crashed: boolean, at:
 
 export type AttemptEnd =
   | { readonly outcome: 'succeeded' | 'interrupted' }
-  | { readonly outcome: 'failed' | 'timed-out'; readonly reason: string }
+  | { readonly outcome: 'failed' | 'timed-out' | 'cancelled'; readonly reason: string }
 
 /** Ends the last attempt. */
 export function withEnd(attempts: readonly Attempt[], at: number, end: AttemptEnd): Attempt[] {

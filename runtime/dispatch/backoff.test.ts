@@ -16,10 +16,21 @@ test('jitter takes up to half of it', () => {
   )
 })
 
-test('what the vendor asks for wins, up to an hour', () => {
+test('jitter may be wished for around it, and no wait is longer than the most', () => {
+  const around = { ...backoff, jitter: [2 / 3, 4 / 3] as const }
+  const waits = [
+    [2, 0],
+    [2, 1],
+    [7, 1],
+  ].map(([failures = 0, random = 0]) => backoffMs(failures, around, () => random))
+  assert.deepEqual(waits, [1333, 2667, 60_000])
+})
+
+test('what the vendor asks for wins, up to an hour or to the time that there is', () => {
   const never = () => assert.fail('no jitter on what was asked for')
   assert.equal(retryDelayMs({ retryAfterMs: 90_000 }, 1, backoff, never), 90_000)
   assert.equal(retryDelayMs({ retryAfterMs: 1e9 }, 1, backoff, never), 3_600_000)
+  assert.equal(retryDelayMs({ retryAfterMs: 1e9 }, 1, backoff, never, 5000), 5000)
 })
 
 test('a vendor that asks for no patience at all does not defeat the backoff', () => {

@@ -4,15 +4,18 @@ export interface Backoff {
   /** The wait after the first failure, before jitter. Milliseconds. */
   readonly firstMs: number
   readonly mostMs: number
+  /** The parts of the doubled wait that jitter picks from, so that a crowd spreads out. Default: its upper half. */
+  readonly jitter?: readonly [least: number, most: number]
 }
 
-/** A vendor that asks for more patience than this is asked again after it. Milliseconds. */
+/** A vendor that asks for more patience than this is asked again after it, where no deadline says otherwise. Milliseconds. */
 const longestRetryAfterMs = 3_600_000
 
-/** Doubles with each failure; the upper half of it is jitter, so that a crowd spreads out. */
+/** Doubles with each failure. */
 export function backoffMs(failures: number, backoff: Backoff, random: () => number): number {
-  const ceiling = Math.min(backoff.mostMs, backoff.firstMs * 2 ** (failures - 1))
-  return Math.round(ceiling * (0.5 + random() / 2))
+  const { firstMs, mostMs, jitter: [least, most] = [0.5, 1] } = backoff
+  const ceiling = Math.min(mostMs, firstMs * 2 ** (failures - 1))
+  return Math.min(mostMs, Math.round(ceiling * (least + random() * (most - least))))
 }
 
 /**
@@ -24,8 +27,9 @@ export function retryDelayMs(
   failures: number,
   backoff: Backoff,
   random: () => number,
+  mostRetryAfterMs = longestRetryAfterMs,
 ): number {
   const { retryAfterMs = 0 } = failure
-  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, longestRetryAfterMs))
+  if (retryAfterMs > 0) return Math.ceil(Math.min(retryAfterMs, mostRetryAfterMs))
   return backoffMs(failures, backoff, random)
 }

@@ -54,6 +54,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
       const key = `${found.id}:${index + 1}`
       const bounds = { ms: sendTimeoutMs, stops, timers }
       const sentAt = now()
+      tellOwnWords(delivery.text, part.text)
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
       const receipt = receiptOf(outcome)
       if (receipt === undefined) return unsent(delivery, outcome, windowMs, sentAt)
@@ -63,6 +64,12 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
       }
     }
     return delivered(delivery, now() - startedAt)
+  }
+
+  /** Before the call: whoever is sent them may bring them back to us sooner than the receipt. */
+  function tellOwnWords(reply: string, part: string) {
+    options.onDelivered?.(reply)
+    if (part !== reply) options.onDelivered?.(part)
   }
 
   /** Nothing more is sent while its receipt could not be kept; the settlement carries those so far. */

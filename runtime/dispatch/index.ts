@@ -8,8 +8,10 @@ import {
   StoreError,
   type TaskKind,
   type Workforce,
+  type WorkOptions,
 } from '../store/port.ts'
 import { heartbeatTask } from '../store/tasks.ts'
+import { createBudgets } from './budget.ts'
 import { createDeliveryPerformer } from './delivery.ts'
 import { createHeartbeatPerformer } from './heartbeat.ts'
 import type { DispatchOptions } from './options.ts'
@@ -17,6 +19,7 @@ import { createRunPerformer } from './run.ts'
 import { createSettingsApplier } from './settings.ts'
 
 export type { Timers } from '../agent/bounded-call.ts'
+export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
 export type { DispatchLog, DispatchOptions, Fence } from './options.ts'
 
 /** Parts under way at one time; each waits for a vendor, and those of one recipient for each other. */
@@ -29,7 +32,7 @@ export interface Dispatch {
   /** Arms the periodic heartbeat and begins to claim. */
   start(): Promise<void>
   /**
-   * Call it after each snapshot swap: takes up a changed `concurrency` now, a changed `agents.route` and a shorter
+   * Call it after each snapshot swap: takes up a changed `concurrency`, the policies' too, now, a changed `agents.route` and a shorter
    * `heartbeat.every` now or, where the store cannot write, later. Never rejects; what could not be applied is logged.
    */
   applySettings(): Promise<void>
@@ -45,7 +48,7 @@ export interface Dispatch {
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { store, current, log, now, timers } = options
   const stopping = new AbortController()
-  const performers = { ...options, stopping: stopping.signal }
+  const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
   let workforces: Workforce[] = []
   let runs: Workforce | undefined
 
@@ -64,11 +67,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   })
 
   async function applySettings(): Promise<void> {
-    await Promise.all([runs?.resize(concurrency()), settings.apply()])
+    await Promise.all([runs?.resize(concurrency(), pools()), settings.apply()])
   }
 
   function concurrency(): number {
     return current().snapshot.settings.agents.defaults.concurrency
+  }
+
+  /** The limits of the policies, by their names. */
+  function pools(): Record<string, number> {
+    const policies = Object.entries(current().snapshot.endpoints)
+    return Object.fromEntries(
+      policies.flatMap(([name, { concurrency }]) => (concurrency === undefined ? [] : [[name, concurrency]])),
+    )
   }
 
   function onFault(error: unknown, task: ClaimedTask) {
@@ -79,8 +90,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     )
   }
 
-  function work(kind: TaskKind, concurrency: number, perform: (claim: Claim) => Promise<Settlement>) {
-    return store.work({ kinds: [kind], concurrency, perform, onFault })
+  function work(
+    kind: TaskKind,
+    limits: Pick<WorkOptions, 'concurrency' | 'pools'>,
+    perform: (claim: Claim) => Promise<Settlement>,
+  ) {
+    return store.work({ kinds: [kind], ...limits, perform, onFault })
   }
 
   async function drain(graceMs: number) {
@@ -97,11 +112,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return {
     async start() {
       await apply()
-      runs = work('run', concurrency(), createRunPerformer(performers))
+      runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
       workforces = [
         runs,
-        work('heartbeat', 1, createHeartbeatPerformer(performers)),
-        work('delivery', deliveryConcurrency, createDeliveryPerformer(performers)),
+        work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers)),
+        work('delivery', { concurrency: deliveryConcurrency }, createDeliveryPerformer(performers)),
       ]
     },
     applySettings,

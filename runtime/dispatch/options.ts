@@ -3,8 +3,10 @@
 import type { CurrentLive } from '@reveille/engine'
 import type { Channel, Runner } from '@reveille/kit'
 import type { Timers } from '../agent/bounded-call.ts'
+import type { ProgressBoard } from '../agent/progress.ts'
 import type { MintId } from '../store/id.ts'
 import type { Store } from '../store/port.ts'
+import type { Budgets } from './budget.ts'
 
 export interface DispatchOptions {
   readonly store: Store
@@ -23,11 +25,19 @@ export interface DispatchOptions {
   /** A fresh, unguessable id for each fence. */
   randomId(): string
   readonly timers: Timers
+  /** Where the turns under way are shown. */
+  readonly progress?: ProgressBoard
+  /** Whether a runner passes the main session's events on, so that none of them need wait for the timer. */
+  relays?(runner: string): boolean
+  /** Told of each part's text just before it is sent, and of the reply that it is a part of. Never throws. */
+  onDelivered?(text: string): void
 }
 
-/** What a performer is given: its host's options, and the end of the drain's grace. */
+/** What a performer is given: its host's options, and what all performers of one process share. */
 export interface PerformerOptions extends DispatchOptions {
+  /** Aborted when the drain's grace is over. */
   readonly stopping: AbortSignal
+  readonly budgets: Budgets
 }
 
 /** The untrusted-content boundary around a whole text. */

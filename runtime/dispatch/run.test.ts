@@ -111,11 +111,11 @@ test('a retryable error is tried again after a backoff, and each attempt is reco
   const id = await bed.acceptRun()
   const waiting = await bed.untilRun(id, (run) => run.attempts.length === 1 && run.state === 'queued')
   assert.deepEqual(waiting.attempts[0]?.reason, 'overloaded')
-  bed.clock.advance(1999)
+  bed.clock.advance(2666)
   assert.equal(calls, 1)
   bed.clock.advance(1)
   await bed.untilRun(id, (run) => run.attempts.length === 2)
-  bed.clock.advance(4000)
+  bed.clock.advance(5333)
   const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
   assert.deepEqual(
     run.attempts.map((attempt) => attempt.outcome),

@@ -1,34 +1,46 @@
 /** Owns a hook's run, from its claim to the one settlement that holds all it caused. */
 
 import {
+  cancelled,
   type Ending,
-  endingFields,
   failed,
   interrupted,
   recordedEnding,
   succeeded,
   timedOut,
 } from '../agent/ending.ts'
-import { performTurn } from '../agent/turn.ts'
-import { exchange, recentHistory } from '../session/history.ts'
-import { summaryEvent } from '../session/summary.ts'
-import type { Claim, EventRecord, RunRecord, Settlement, Work } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import type { Failure } from '../agent/failure.ts'
+import { performTurn, type TurnOutcome } from '../agent/turn.ts'
+import { addUsage } from '../agent/usage.ts'
+import type { Claim, Effects, RunRecord, Settlement, Work } from '../store/port.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from './attempts.ts'
-import { type Backoff, retryDelayMs } from './backoff.ts'
+import { retryDelayMs } from './backoff.ts'
+import type { Reservation } from './budget.ts'
+import { changesOf, names } from './changes.ts'
+import { composed } from './coalesced.ts'
+import { createConclude } from './conclude.ts'
+import { hookTurn } from './hook-turn.ts'
 import type { PerformerOptions } from './options.ts'
-import { planDeliveries, reportUnsent } from './outgoing.ts'
+import { createParking } from './park.ts'
 import { recordStartSoon } from './start-record.ts'
 
-/** Attempts that may fail before the run does. */
-export const attemptLimit = 3
 /** A run that keeps taking the process down with it is not tried for ever. */
 export const interruptionLimit = 10
 
-const backoff: Backoff = { firstMs: 2000, mostMs: 120_000 }
+/** A third less or more. */
+const jitter = [2 / 3, 4 / 3] as const
 
 /** A run whose attempt is under way. */
 type Started = RunRecord & { readonly startedAt: number }
+
+/** One attempt, from its claim on. */
+interface Trial {
+  readonly claim: Claim
+  readonly work: Work
+  /** As the store has it. */
+  readonly found: RunRecord
+  readonly run: Started
+}
 
 /**
  * Stages: `accepted -> running -> ran -> summarised -> delivered`. All that follows the turn is committed
@@ -36,153 +48,131 @@ type Started = RunRecord & { readonly startedAt: number }
  * asking the model. A stage that does not apply is passed at once.
  */
 export function createRunPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
-  const { current, log, mintId, now, timers } = options
+  const { budgets, current, log, now, timers } = options
+  const conclude = createConclude(options)
+  const parking = createParking(options)
 
   return async function performRun(claim) {
     const work = await claim.load()
     const found = work.run
-    if (found === undefined || found.stage === 'summarised' || found.stage === 'delivered') {
-      return { effects: {}, done: true }
-    }
-    if (found.stage === 'ran') return conclude(found, recordedEnding(found), work, now())
-
+    if (found === undefined || isOver(found)) return { effects: {}, done: true }
     const at = now()
-    const past = { ...found, attempts: withLeftOver(found.attempts, claim.task.interrupted, at) }
-    const interruptions = countOf(past.attempts, 'interrupted')
-    if (interruptions >= interruptionLimit) return conclude(past, interrupted(interruptions), work, at)
-    return attempt(claim, begin(past, at), work, at)
+    if (found.stage === 'ran') return conclude({ found, run: found, ending: recordedEnding(found), work, at })
+
+    const attempts = withLeftOver(found.attempts, claim.task.interrupted, at)
+    const run = composed({ ...found, attempts }, work.joined)
+    const payer = { budget: run.budget, spent: work.spent }
+    const spend = attempts === found.attempts ? undefined : budgets.settleLost(payer)
+    const ending = endingUnasked(run)
+    if (ending) return conclude({ found, run, ending, work, at, spend })
+
+    const loop = parking.loop({ found, run, at, spend }, work)
+    if (loop) return loop
+    const reservation = budgets.reserve(payer)
+    if (!reservation.ok) return parking.spent({ found, run, at, spend }, reservation)
+    return attempt({ claim, work, found, run: begun(run, at) }, reservation, spend)
   }
 
-  async function attempt(claim: Claim, run: Started, work: Work, at: number): Promise<Settlement> {
-    const start = { run: progressOf(run) }
-    if (run.attempts.at(-2)?.outcome === 'interrupted') await claim.checkpoint(start)
-    const settleStart = recordStartSoon(claim, start, timers)
-    log.debug({ event: 'run-started', ...names(run), attempt: run.attempts.length }, 'run started')
-
-    const deadline = run.startedAt + run.timeoutSeconds * 1000
-    const bounds = { ms: deadline - at, stops: [claim.lease, options.stopping], timers }
-    const outcome = await performTurn(options.runner, run.runner, turnOf(run, work), bounds)
+  async function attempt(
+    trial: Trial,
+    reservation: Reservation,
+    lost: Effects['spend'],
+  ): Promise<Settlement> {
+    const settleStart = await recordStart(trial, lost).catch((error) => {
+      reservation.end({ asked: false })
+      throw error
+    })
+    const outcome = await ask(trial)
     await settleStart()
-    const endedAt = now()
+    const usage = addUsage(trial.run.usage, outcome.usage)
+    const run = { ...trial.run, ...(usage && { usage }) }
+    return settle({ ...trial, run }, outcome, reservation.end(outcome))
+  }
 
-    if (outcome.kind === 'answered') {
-      return conclude(end(run, endedAt, { outcome: 'succeeded' }), succeeded(outcome), work, endedAt)
-    }
-    if (outcome.kind === 'timed-out') {
-      const ending = timedOut(run)
-      return conclude(
-        end(run, endedAt, { outcome: 'timed-out', reason: ending.reason }),
-        ending,
-        work,
-        endedAt,
-      )
-    }
-    if (outcome.kind === 'interrupted') {
-      const stopped = end(run, endedAt, { outcome: 'interrupted' })
-      log.info({ event: 'run-interrupted', ...names(run) }, 'run interrupted; it will be taken up again')
-      return { effects: { run: progressOf({ ...stopped, state: 'queued' }) }, again: endedAt, counts: false }
-    }
+  /** At once where an attempt was cut off: the reason is on disk before the model is asked again. */
+  async function recordStart(
+    { claim, found, run }: Trial,
+    spend: Effects['spend'],
+  ): Promise<() => Promise<void>> {
+    const start = { run: changesOf({ found, run }), spend }
+    if (run.attempts.at(-2)?.outcome !== 'interrupted') return recordStartSoon(claim, start, timers)
+    await claim.checkpoint(start)
+    return async () => {}
+  }
 
-    const { failure } = outcome
-    const lost = end(run, endedAt, { outcome: 'failed', reason: failure.message })
-    const failures = countOf(lost.attempts, 'failed')
-    const again = endedAt + retryDelayMs(failure, failures, backoff, options.random)
-    if (!failure.retryable || failures >= attemptLimit || again >= deadline) {
-      return conclude(lost, failed(failure), work, endedAt)
-    }
-    const { code, reason } = failure
-    log.warn(
-      { event: 'run-retried', ...names(run), code, reason, inMs: again - endedAt },
-      'run will be retried',
+  async function ask({ claim, work, run }: Trial): Promise<TurnOutcome> {
+    const { progress, runner } = options
+    const ms = deadlineOf(run) - now()
+    const bounds = { ms, stops: [claim.lease, claim.cancel, options.stopping], timers }
+    const { systemPrompt } = defaults()
+    const turn = hookTurn(run, work, { leftMs: ms, systemPrompt, runner: runner(run.runner) })
+    log.debug({ event: 'run-started', ...names(run), attempt: turn.attempt }, 'run started')
+    progress?.start(run.id)
+    const outcome = await performTurn(runner, run.runner, turn, bounds, (news) =>
+      progress?.note(run.id, news),
     )
-    return { effects: { run: progressOf({ ...lost, state: 'queued' }) }, again, counts: true }
+    progress?.end(run.id)
+    return outcome
   }
 
-  /** The turn's end and everything that follows from it, as one settlement. */
-  function conclude(run: RunRecord, ending: Ending, work: Work, at: number): Settlement {
-    const event = summarise(run, ending, at)
-    const reply = ending.state === 'succeeded' ? ending.reply : undefined
-    const { deliveries, tasks, open } = planDeliveries(run, reply, {
-      route: work.route,
-      channel: options.channel,
-      ackToken: current().snapshot.settings.agents.defaults.heartbeat.ackToken,
-      mintId,
-      at,
-    })
-    const wake = run.wakeMode === 'now' ? [heartbeatTask(at + heartbeatBurstMs)] : []
+  /** An answer wins over whatever came while it was on its way; a wish to cancel wins over another attempt. */
+  function settle(trial: Trial, outcome: TurnOutcome, spend: Effects['spend']): Settlement {
+    const { claim, work, found, run } = trial
+    const at = now()
+    const end = (ending: Ending) =>
+      conclude({ found, run: ended(run, at, attemptEnd(ending)), ending, work, at, spend })
 
-    reportEnd(run, ending, at)
-    log.info({ event: 'summary-posted', ...names(run), eventId: event.id }, 'summary posted')
-    for (const delivery of deliveries) reportUnsent(log, run, delivery)
-    return {
-      effects: {
-        run: {
-          id: run.id,
-          startedAt: run.startedAt,
-          attempts: run.attempts,
-          ...endingFields(ending),
-          stage: open ? 'summarised' : 'delivered',
-          ranAt: run.ranAt ?? at,
-          summarisedAt: at,
-          ...(open ? {} : { deliveredAt: at }),
-          summaryEventId: event.id,
-          deliveryIds: deliveries.map(({ id }) => id),
-        },
-        append:
-          reply === undefined
-            ? []
-            : [{ session: run.sessionKey, turn: run.id, messages: said(run, reply, at) }],
-        events: [event],
-        deliveries,
-        tasks: [...wake, ...tasks],
-      },
-      done: true,
+    if (outcome.kind === 'answered') return end(succeeded({ ...outcome, usage: run.usage }))
+    if (outcome.kind === 'timed-out') return end(timedOut(run))
+    if (outcome.kind === 'interrupted') {
+      return claim.cancel.aborted ? end(cancelled()) : putBack(trial, at, spend)
     }
+    const { failure } = outcome
+    const lost = ended(run, at, attemptEnd(failed(failure)))
+    const again = retryAt(lost, failure, at)
+    if (again === undefined) return end(failed(failure))
+    if (claim.cancel.aborted) return end(cancelled())
+    const { code, reason } = failure
+    log.warn({ event: 'run-retried', ...names(run), code, reason, inMs: again - at }, 'run will be retried')
+    return { effects: { run: changesOf({ found, run: queued(lost) }), spend }, again, counts: true }
   }
 
-  function summarise(run: RunRecord, ending: Ending, at: number): EventRecord {
-    const label = 'the summary of a hook run'
-    return summaryEvent(run, ending, {
-      id: mintId(),
-      at,
-      fence: (text) => options.fence(text, { label, randomId: options.randomId }),
-    })
+  /** The gateway stops; whoever claims the run next goes on. */
+  function putBack({ found, run }: Trial, at: number, spend: Effects['spend']): Settlement {
+    log.info({ event: 'run-interrupted', ...names(run) }, 'run interrupted; it will be taken up again')
+    const stopped = queued(ended(run, at, { outcome: 'interrupted' }))
+    return { effects: { run: changesOf({ found, run: stopped }), spend }, again: at, counts: false }
   }
 
-  function reportEnd(run: RunRecord, ending: Ending, at: number) {
-    const facts = {
-      ...names(run),
-      runner: run.runner,
-      attempts: run.attempts.length,
-      ms: at - (run.startedAt ?? at),
-    }
-    if (ending.state === 'succeeded') {
-      log.info({ event: 'run-succeeded', ...facts }, 'run succeeded')
-    } else {
-      const { code } = ending.error
-      const event = ending.state === 'timed-out' ? 'run-timed-out' : 'run-failed'
-      log.warn({ event, ...facts, code, reason: ending.reason }, 'run ended without a reply')
-    }
+  /** When the run is tried again; undefined where it is not. Nobody is asked after the deadline, so nobody waits for it. */
+  function retryAt(run: Started, failure: Failure, at: number): number | undefined {
+    const { attempts, ...backoff } = defaults().retry
+    const failures = countOf(run.attempts, 'failed')
+    if (!failure.retryable || failures >= attempts) return undefined
+    const left = deadlineOf(run) - at
+    const waitMs = retryDelayMs(failure, failures, { ...backoff, jitter }, options.random, left)
+    return waitMs < left ? at + waitMs : undefined
   }
 
-  function turnOf(run: Started, work: Work) {
-    const { systemPrompt } = current().snapshot.settings.agents.defaults
-    return {
-      runId: run.id,
-      sessionKey: run.sessionKey,
-      kind: 'run',
-      prompt: run.prompt,
-      events: [],
-      history: recentHistory(work.history),
-      model: run.model,
-      thinking: run.thinking,
-      systemPrompt,
-      attempt: run.attempts.length,
-    } as const
+  function defaults() {
+    return current().snapshot.settings.agents.defaults
   }
 }
 
-function begin(run: RunRecord, at: number): Started {
+/** Nothing is left to do here: its turn is over and told, or nobody wants one. */
+function isOver({ state, stage }: RunRecord): boolean {
+  if (stage === 'ran') return false
+  return stage === 'summarised' || stage === 'delivered' || state === 'parked' || state === 'cancelled'
+}
+
+/** How a run ends that is not asked for again. */
+function endingUnasked(run: RunRecord): Ending | undefined {
+  if (run.cancelRequestedAt !== undefined) return cancelled()
+  const interruptions = countOf(run.attempts, 'interrupted')
+  return interruptions >= interruptionLimit ? interrupted(interruptions) : undefined
+}
+
+function begun(run: RunRecord, at: number): Started {
   return {
     ...run,
     state: 'running',
@@ -192,20 +182,19 @@ function begin(run: RunRecord, at: number): Started {
   }
 }
 
-function end(run: Started, at: number, facts: AttemptEnd): Started {
-  return { ...run, attempts: withEnd(run.attempts, at, facts) }
+function ended(run: Started, at: number, end: AttemptEnd): Started {
+  return { ...run, attempts: withEnd(run.attempts, at, end) }
 }
 
-/** The fields that change while a run has not ended. */
-function progressOf({ id, state, stage, startedAt, attempts }: RunRecord) {
-  return { id, state, stage, startedAt, attempts }
+function queued(run: Started): Started {
+  return { ...run, state: 'queued' }
 }
 
-function said(run: RunRecord, reply: string, at: number) {
-  return exchange({ id: run.id, prompt: run.prompt, askedAt: run.startedAt ?? at, reply, answeredAt: at })
+function attemptEnd(ending: Ending): AttemptEnd {
+  if (ending.state === 'succeeded') return { outcome: 'succeeded' }
+  return { outcome: ending.state, reason: ending.error.message }
 }
 
-function names(run: RunRecord) {
-  const { requestId, endpoint, sessionKey } = run
-  return { runId: run.id, requestId, endpoint, sessionKey }
+function deadlineOf({ startedAt, timeoutSeconds }: Started): number {
+  return startedAt + timeoutSeconds * 1000
 }

@@ -4,13 +4,15 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Settings } from '@reveille/engine'
+import type { Settings, Snapshot } from '@reveille/engine'
 import type { Channel, Part, Runner, SendCall, Turn, TurnCall, TurnResult } from '@reveille/kit'
 import { abandonAfterMs, type Timers } from '../agent/bounded-call.ts'
+import { createProgressBoard } from '../agent/progress.ts'
 import { createIdMinter } from '../store/id.ts'
 import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
+import { createBudgets } from './budget.ts'
 import { createDeliveryPerformer } from './delivery.ts'
 import { createHeartbeatPerformer } from './heartbeat.ts'
 import { createDispatch, type Dispatch, type DispatchOptions } from './index.ts'
@@ -31,6 +33,11 @@ export interface Setting {
   readonly defaults?: Partial<Defaults>
   readonly heartbeat?: Partial<Defaults['heartbeat']>
   readonly route?: { readonly channel: string; readonly to?: string }
+  readonly budget?: Settings['agents']['budget']
+  /** Policies by their names. */
+  readonly endpoints?: Snapshot['endpoints']
+  /** Whether the runner passes the main session's events on. */
+  readonly relays?: boolean
 }
 
 /** Real milliseconds after which a test that waits has failed. */
@@ -112,17 +119,21 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     heartbeat: { everyMs: 0, idle: false, ackToken: 'HEARTBEAT_OK', prompt: 'Beat.', ...setting.heartbeat },
   }
   let settings = settingsOf(defaults)
+  let endpoints = setting.endpoints ?? {}
+  const progress = createProgressBoard({ now: clock.now })
+  const ownWords: string[] = []
 
   function settingsOf(changed: Defaults): Settings {
     const sessions = { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 }
-    const agents = { defaults: changed, runners: {}, providers: {}, sessions, route: setting.route }
+    const { route, budget } = setting
+    const agents = { defaults: changed, runners: {}, providers: {}, sessions, route, budget }
     return { agents } as unknown as Settings
   }
 
   function options(): DispatchOptions {
     return {
       store,
-      current: () => ({ generation: 3, snapshot: { settings } as never }),
+      current: () => ({ generation: 3, snapshot: { settings, endpoints } as never }),
       runner: (name) => (name === 'fake' ? runner : undefined),
       channel: (name) => (configured && name === 'wall' ? channel : undefined),
       fence: (text, { label, randomId }) => `<${label} ${randomId()}>${text}`,
@@ -132,6 +143,9 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       random: () => 1,
       randomId: () => 'x',
       timers: clock.timers,
+      progress,
+      relays: () => setting.relays === true,
+      onDelivered: (text) => void ownWords.push(text),
     }
   }
 
@@ -147,7 +161,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       heartbeat: createHeartbeatPerformer,
       delivery: createDeliveryPerformer,
     }
-    return create[kind]({ ...options(), stopping: over.signal })
+    const given = options()
+    return create[kind]({ ...given, stopping: over.signal, budgets: createBudgets(given) })
   }
 
   /** One kind of work, and nothing else. */
@@ -246,9 +261,13 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     /** Parts that the channel was given so far. */
     sending: () => given,
     /** What the next snapshot says. */
-    configure(changed: Partial<Defaults>) {
+    configure(changed: Partial<Defaults>, policies = endpoints) {
       settings = settingsOf({ ...defaults, ...changed })
+      endpoints = policies
     },
+    progress,
+    /** What was said to be sent, in its order. */
+    ownWords,
     removeChannel() {
       configured = false
     },

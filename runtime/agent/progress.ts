@@ -1,0 +1,58 @@
+/** Owns the board that shows how far the turns of this process have got. In memory: a turn that is over has a record. */
+
+import type { Progress } from '@reveille/kit'
+
+export interface TurnProgress {
+  /** The end of what was said so far. At most {@link longestText} UTF-16 units. */
+  readonly text: string
+  /** UTF-16 units that were said so far. */
+  readonly characters: number
+  /** What was being done last, in a few words. */
+  readonly note?: string
+  /** When something was told last, or the turn began. Milliseconds since the Unix epoch. */
+  readonly at: number
+}
+
+export interface ProgressBoard {
+  /** A turn of the run begins, and nothing is known of it. */
+  start(runId: string): void
+  /** Ignores runs without a turn under way, and whatever is no text. */
+  note(runId: string, progress: Progress): void
+  /** Undefined when no turn of the run is under way. */
+  of(runId: string): TurnProgress | undefined
+  end(runId: string): void
+}
+
+/** UTF-16 units. */
+export const longestText = 2000
+/** UTF-16 units. */
+const longestNote = 200
+
+/** Holds one entry for each turn under way, so `concurrency` bounds it. */
+export function createProgressBoard({ now = Date.now }: { now?: () => number } = {}): ProgressBoard {
+  const turns = new Map<string, TurnProgress>()
+
+  return {
+    start: (runId) => void turns.set(runId, { text: '', characters: 0, at: now() }),
+    note(runId, { text, note }) {
+      const before = turns.get(runId)
+      if (!before) return
+      const said = typeof text === 'string' ? text : ''
+      turns.set(runId, {
+        ...before,
+        text: endOf(before.text + said),
+        characters: before.characters + said.length,
+        ...(typeof note === 'string' ? { note: note.slice(0, longestNote) } : {}),
+        at: now(),
+      })
+    },
+    of: (runId) => turns.get(runId),
+    end: (runId) => void turns.delete(runId),
+  }
+}
+
+/** Never begins with the second half of a character. */
+function endOf(text: string): string {
+  const end = text.slice(-longestText)
+  return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end
+}

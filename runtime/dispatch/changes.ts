@@ -1,0 +1,25 @@
+/** Owns what is written, and what is logged, of a run while it is performed. */
+
+import type { Effects, RunRecord } from '../store/port.ts'
+
+/** Large, and seldom other than at the claim. */
+const seldom = ['usage', 'message', 'prompt', 'coalesce'] as const satisfies readonly (keyof RunRecord)[]
+
+/** A run as it was claimed, and as it is now. */
+export interface Changed {
+  readonly found: RunRecord
+  readonly run: RunRecord
+}
+
+/** Whole, whatever of it a checkpoint may have written since the claim. */
+export function changesOf({ found, run }: Changed): NonNullable<Effects['run']> {
+  const { id, state, stage, startedAt, attempts } = run
+  const changed = seldom.filter((field) => run[field] !== found[field])
+  const more = Object.fromEntries(changed.map((field) => [field, run[field]]))
+  return { id, state, stage, startedAt, attempts, ...more }
+}
+
+/** What a log line says of a run. Never its texts. */
+export function names({ id: runId, requestId, endpoint, sessionKey }: RunRecord) {
+  return { runId, requestId, endpoint, sessionKey }
+}
