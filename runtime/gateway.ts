@@ -14,7 +14,7 @@ import {
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
-import { createDispatch } from './dispatch/index.ts'
+import { createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createApp, createHookSurface, listen } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
@@ -177,6 +177,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     untold.forEach(report)
     reloader.subscribe(report)
 
+    const progress = createProgressBoard({ now })
     const dispatch = createDispatch({
       store,
       current: reloader.current,
@@ -189,6 +190,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       random: Math.random,
       randomId,
       timers: { setTimeout, clearTimeout },
+      progress,
+      relays: plugins.relays,
     })
     closers.push(() => dispatch.close())
     const configure = () => {
