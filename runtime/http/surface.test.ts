@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { type Decision, TransformError } from '@reveille/engine'
+import { type Decision, type HookRequest, TransformError } from '@reveille/engine'
 import { StoreError } from '../store/port.ts'
 import { agent, bearer, createSnapshot, openSurface, token, wake } from './surface-fixture.ts'
 
@@ -72,6 +72,21 @@ test('a known endpoint where nothing matched answers 200 ignored, and is noted',
   assert.equal(notes[0]?.id, headers['x-request-id'])
   assert.deepEqual([notes[0]?.outcome, notes[0]?.reason], ['ignored', 'no "match"'])
   assert.deepEqual(ignored, [notes[0]?.id], 'why is asked for')
+})
+
+test('a request that is our own doing is ignored with the reason, before the engine is asked', async (t) => {
+  const loopIn = ({ payload }: HookRequest) =>
+    (payload as { echo?: boolean }).echo ? 'it repeats us' : undefined
+  const { post, notes, asked, ignored } = await openSurface(t, { loopIn })
+  const { status, body } = await post('github', { echo: true })
+  assert.deepEqual(
+    { status, body },
+    { status: 200, body: { ok: true, outcome: 'ignored', reason: 'it repeats us' } },
+  )
+  assert.deepEqual([notes[0]?.outcome, notes[0]?.reason], ['ignored', 'it repeats us'])
+  assert.deepEqual([asked.length, ignored.length], [0, 0], 'no mapping is to blame')
+  await post('github', { echo: false })
+  assert.equal(asked.length, 1)
 })
 
 test('a skipped request answers 200 skipped, and is noted with its mapping', async (t) => {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HookRequest } from '@reveille/engine'
+import type { DeliveryRecord, Page, PageOptions } from '../store/port.ts'
+import { createLoopGuard, createOwnWords, rememberOwnWords } from './index.ts'
+
+const reply = 'The build is green again, all 42 tests.'
+const now = 1_000_000_000_000
+const day = 86_400_000
+
+function request(endpoint: string, payload: unknown, headers: HookRequest['headers'] = {}): HookRequest {
+  return { endpoint, payload, headers, query: {}, rawBody: new Uint8Array(), now }
+}
+
+test('a request of a mapped endpoint that repeats our words is told apart; a built-in one may repeat them', () => {
+  const words = createOwnWords({ now: () => now })
+  const loopIn = createLoopGuard(words)
+  assert.equal(loopIn(request('slack', { text: reply })), undefined)
+  words.note(reply)
+  const reason = loopIn(request('slack', { text: reply })) ?? ''
+  assert.match(reason, /^it repeats what this gateway delivered/)
+  assert.ok(!reason.includes('green'), 'the reason quotes nothing')
+  assert.equal(loopIn(request('slack', { text: 'something else that is long enough' })), undefined)
+  assert.equal(loopIn(request('agent', { message: reply })), undefined)
+  assert.equal(loopIn(request('wake', { text: reply })), undefined)
+})
+
+test('a request that says which run sent it is told apart on every endpoint', () => {
+  const loopIn = createLoopGuard(createOwnWords({ now: () => now }))
+  for (const endpoint of ['slack', 'wake', 'agent'])
+    assert.match(loopIn(request(endpoint, {}, { 'x-reveille-run': 'some-id' })) ?? '', /x-reveille-run/)
+  assert.equal(loopIn(request('slack', {}, { 'x-reveille-run': '' })), undefined)
+})
+
+test('a gateway that starts remembers what it delivered within a day, and reads no further back', async () => {
+  const delivery = (number: number, endedAt: number) =>
+    ({ id: `${number}`, text: `${reply} ${number}`, endedAt, createdAt: endedAt - 5 }) as DeliveryRecord
+  const pages: Record<string, Page<DeliveryRecord>> = {
+    first: { items: [delivery(1, now - 1), delivery(2, now - 2)], next: 'second' },
+    second: { items: [delivery(3, now - day + 1), delivery(4, now - day)], next: 'third' },
+  }
+  const asked: PageOptions[] = []
+  const words = createOwnWords({ now: () => now })
+  const deliveries = async (options: PageOptions = {}) => {
+    asked.push(options)
+    return pages[options.cursor ?? 'first'] ?? assert.fail('it read on')
+  }
+  await rememberOwnWords(words, { deliveries }, now)
+  assert.deepEqual(
+    [1, 2, 3, 4].map((number) => words.finds({ text: `${reply} ${number}` })),
+    [true, true, true, false],
+  )
+  assert.deepEqual(asked, [
+    { state: 'delivered', limit: 500 },
+    { state: 'delivered', limit: 500, cursor: 'second' },
+  ])
+})
