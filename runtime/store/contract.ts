@@ -12,6 +12,8 @@ import { heartbeatContract } from './contract/heartbeat.ts'
 import { performingContract } from './contract/performing.ts'
 import { readingContract } from './contract/reading.ts'
 import { retentionContract } from './contract/retention.ts'
+import { sessionsContract } from './contract/sessions.ts'
+import { spendingContract } from './contract/spending.ts'
 
 export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench.ts'
 
@@ -20,6 +22,8 @@ export function storeContract(subject: ContractSubject): void {
   performingContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)
+  sessionsContract(subject)
+  spendingContract(subject)
   readingContract(subject)
   changesContract(subject)
   retentionContract(subject)

@@ -6,9 +6,11 @@ import { StoreError } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import type { NoteChange } from './change-list.ts'
 import type { Schedule } from './schedule.ts'
+import { createSessions } from './sessions.ts'
+import { createSpending } from './spending.ts'
 import type { Tally } from './tally.ts'
 
-export type ApplyEffects = (effects: Effects) => void
+export type ApplyEffects = (effects: Effects, now: number) => void
 
 export interface EffectsParts {
   readonly db: DatabaseSync
@@ -22,13 +24,11 @@ interface RecordRow {
 }
 
 export function createEffects({ db, tally, schedule, changed }: EffectsParts): ApplyEffects {
+  const sessions = createSessions(db)
+  const spend = createSpending(db)
   const selectRun = db.prepare('SELECT record FROM runs WHERE id = ?')
   const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
   const updateRun = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
-  const insertTurn = db.prepare(
-    `INSERT INTO turns VALUES (?1, (SELECT ifnull(max(number), 0) + 1 FROM turns WHERE session = ?1), ?2, ?3, ?4)
-     ON CONFLICT (session, turn) DO NOTHING`,
-  )
   const selectEvent = db.prepare('SELECT record FROM events WHERE id = ?')
   const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
   const updateEvent = db.prepare('UPDATE events SET state = ?, record = ? WHERE id = ?')
@@ -106,12 +106,12 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
     return state === 'pending' || state === 'parked'
   }
 
-  return (effects) => {
+  return (effects, now) => {
     if (effects.run !== undefined) changeRun(effects.run)
-    for (const { session, turn, messages } of effects.append ?? []) {
-      const at = messages.at(-1)?.at
-      if (at !== undefined) insertTurn.run(session, blobOfId(turn), at, JSON.stringify(messages))
-    }
+    for (const turn of effects.append ?? []) sessions.append(turn)
+    if (effects.compact !== undefined) sessions.compact(effects.compact)
+    if (effects.runnerState !== undefined) sessions.keepState(effects.runnerState, now)
+    if (effects.spend !== undefined) spend(effects.spend)
     if (effects.consume !== undefined) consume(effects.consume)
     for (const event of effects.events ?? []) addEvent(event)
     for (const delivery of effects.deliveries ?? []) addDelivery(delivery)

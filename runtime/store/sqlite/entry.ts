@@ -47,14 +47,15 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
   let at = 0
   const next = <Value>() => flat[at++] as Value
   const readTask = (): NewTask => {
-    const [key, kind, dueAt, lane, subject] = [
+    const [key, kind, dueAt, lane, subject, pool] = [
       next<string>(),
       next<TaskKind>(),
       next<number>(),
       next<string | undefined>(),
       next<string | undefined>(),
+      next<string | undefined>(),
     ]
-    return { key, kind, dueAt, lane, subject } as NewTask
+    return { key, kind, dueAt, lane, subject, pool } as NewTask
   }
   const readAction = (): PlainAction => ({
     type: next(),
@@ -92,7 +93,7 @@ function flattenAction(flat: Flat, { type, record, dedupe, tasks }: NewAction): 
   const { id, state } = record
   const [kind, session] = type === 'run' ? [record.kind, record.sessionKey] : [record.mode, record.session]
   flat.push(type, id, JSON.stringify(record), state, kind, session, dedupe ?? null, tasks.length)
-  for (const task of tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject)
+  for (const task of tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject, task.pool)
 }
 
 function times<Item>(count: number, make: () => Item): Item[] {

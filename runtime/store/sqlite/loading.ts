@@ -1,9 +1,11 @@
 /** Owns what a claimed task is given to work with, read in one go after the commit that claimed it. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NewTask, Route, SessionMessage } from '../port.ts'
+import type { NewTask, Route, RunRecord, SessionMessage, Work } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
+import { createRunnerStateReader } from './sessions.ts'
+import { createSpentReader } from './spending.ts'
 import type { Tally } from './tally.ts'
 import { createTurnReader } from './turns.ts'
 
@@ -12,12 +14,14 @@ export interface PlainWork {
   readonly run?: string
   readonly delivery?: string
   readonly history: readonly SessionMessage[]
+  readonly runnerState?: Work['runnerState']
+  readonly spent?: Work['spent']
   readonly events: readonly string[]
   readonly pending: { readonly all: number; readonly now: number }
   readonly route?: Route
 }
 
-export type LoadWork = (task: NewTask) => PlainWork
+export type LoadWork = (task: NewTask, now: number) => PlainWork
 
 /** Most events that one heartbeat shows. */
 const shownEvents = 50
@@ -36,16 +40,24 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
      JOIN events ON events.id = shown.id ORDER BY shown.rank, shown.id`,
   )
   const readTurns = createTurnReader(db, mostUnits)
+  const readRunnerStates = createRunnerStateReader(db)
+  const readSpent = createSpentReader(db)
   const readRoute = createRouteReader(db)
 
   const runOf = (id: string) => selectRun.get(blobOfId(id)) as (RecordRow & { session: string }) | undefined
 
-  return ({ kind, subject }) => {
+  return ({ kind, subject }, now) => {
     const common = { pending: { all: tally.pending, now: tally.pendingNow }, route: readRoute() }
     if (kind === 'heartbeat') {
       const pending = selectPending.iterate() as unknown as Iterable<RecordRow>
       const events = takeRows(pending, ({ record }) => record.length, mostUnits).rows.map((row) => row.record)
-      return { ...common, events, history: readTurns('main', historyMessages) }
+      return {
+        ...common,
+        events,
+        history: readTurns('main', historyMessages),
+        runnerState: readRunnerStates('main'),
+        spent: readSpent(now),
+      }
     }
     const none = { ...common, events: [], history: [] }
     if (subject === undefined) return none
@@ -56,8 +68,19 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
     }
     const run = runOf(subject)
     if (run === undefined) return none
-    return { ...none, run: run.record, history: readTurns(run.session, historyMessages) }
+    return {
+      ...none,
+      run: run.record,
+      history: readTurns(run.session, historyMessages),
+      runnerState: readRunnerStates(run.session),
+      spent: readSpent(now, budgetOf(run.record)),
+    }
   }
+}
+
+/** Records are parsed where they are used; few runs have a budget, and a quote inside a text would be escaped. */
+function budgetOf(record: string): string | undefined {
+  return record.includes('"budget":') ? (JSON.parse(record) as RunRecord).budget : undefined
 }
 
 export function createRouteReader(db: DatabaseSync): () => Route | undefined {

@@ -15,11 +15,12 @@ import {
   type Route,
   type RunRecord,
   type SessionMessage,
+  type SessionSummary,
   type SetTimer,
   StoreError,
 } from '../port.ts'
 import { isId } from './blob.ts'
-import type { Filters, GotPage, GotRecord, Listed, Query } from './reading.ts'
+import type { Filters, GotPage, GotRecord, Listed, Query, SessionPlace } from './reading.ts'
 import type { Refused } from './refused.ts'
 import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
 
@@ -35,6 +36,8 @@ interface WaitingCall {
 
 /** A thread without work costs 12 MB, starting it again some 50 ms. */
 const idleMs = 10_000
+
+const wrongCursor = 'the cursor is none that a page answered as `next`'
 
 export function createReaderClient(folder: string, refused: Refused, setTimer: SetTimer): ReaderClient {
   const calls = new Map<number, WaitingCall>()
@@ -143,7 +146,15 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
       const messages = await ask<SessionMessage[]>({ type: 'session', key })
       return messages.length === 0 ? undefined : { key, messages }
     },
-    sessions: async () => ({ items: [] }),
+    async sessions({ limit: wanted = 50, cursor } = {}) {
+      const limit = bounded(wanted, 500)
+      const before = cursor === undefined ? undefined : sessionPlaceOf(cursor)
+      const found = await ask<SessionSummary[]>({ type: 'sessions', before, limit: limit + 1 })
+      // Rows that SQLite makes have no prototype.
+      const items = found.slice(0, limit).map((row) => ({ ...row }))
+      const last = items.at(-1)
+      return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
+    },
     route: () => ask<Route | undefined>({ type: 'route' }),
   }
 
@@ -168,7 +179,22 @@ function bounded(limit: number, most: number): number {
 
 function checkCursor(cursor: string | undefined): void {
   if (cursor === undefined || isId(cursor)) return
-  throw new StoreError('BAD_CURSOR', 'the cursor is none that a page answered as `next`')
+  throw new StoreError('BAD_CURSOR', wrongCursor)
+}
+
+/** Keys of sessions are anybody's texts: a cursor hides them from whoever puts it into an address. */
+function cursorOf({ lastAt, key }: SessionPlace): string {
+  return Buffer.from(JSON.stringify([lastAt, key])).toString('base64url')
+}
+
+function sessionPlaceOf(cursor: string): SessionPlace {
+  try {
+    const [lastAt, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (Number.isFinite(lastAt) && typeof key === 'string') return { lastAt, key }
+  } catch {
+    // As one that says something else.
+  }
+  throw new StoreError('BAD_CURSOR', wrongCursor)
 }
 
 /** Beside this module, as a source or as a bundle. */

@@ -1,13 +1,19 @@
 /** Owns the queries of the read side: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Route, SessionMessage } from '../port.ts'
+import type { Route, SessionMessage, SessionSummary } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
 import { createRouteReader } from './loading.ts'
 import { createTurnReader } from './turns.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
+
+/** Where a page of sessions ends: what follows is older, or as old and sorts before it. */
+export interface SessionPlace {
+  readonly lastAt: number
+  readonly key: string
+}
 
 /** Column -> value. */
 export type Filters = Readonly<Record<string, string | undefined>>
@@ -23,6 +29,7 @@ export type Query =
   | { readonly type: 'get'; readonly table: Listed; readonly id: string }
   | { readonly type: 'bodies'; readonly limit: number }
   | { readonly type: 'session'; readonly key: string }
+  | { readonly type: 'sessions'; readonly before?: SessionPlace; readonly limit: number }
   | { readonly type: 'route' }
 
 export interface GotRecord {
@@ -46,7 +53,7 @@ const mostBytes = 16_777_216
 
 export type RunQuery = (
   query: Query,
-) => GotPage | GotRecord | GotRecord[] | SessionMessage[] | Route | undefined
+) => GotPage | GotRecord | GotRecord[] | SessionMessage[] | SessionSummary[] | Route | undefined
 
 const columns: Readonly<Record<Listed, readonly string[]>> = {
   requests: ['outcome', 'endpoint'],
@@ -105,6 +112,17 @@ export function createReading(db: DatabaseSync): RunQuery {
     return takeRows(found, sizeOf, mostBytes).rows.map(gotOf)
   }
 
+  function sessions({ before, limit }: Query & { type: 'sessions' }): SessionSummary[] {
+    const [where, values] =
+      before === undefined ? ['', []] : ['WHERE (last_at, session) < (?, ?)', [before.lastAt, before.key]]
+    return db
+      .prepare(
+        `SELECT session AS key, turns, last_at AS lastAt FROM sessions ${where}
+         ORDER BY last_at DESC, session DESC LIMIT ?`,
+      )
+      .all(...values, limit) as unknown as SessionSummary[]
+  }
+
   return (query) => {
     switch (query.type) {
       case 'list':
@@ -115,6 +133,8 @@ export function createReading(db: DatabaseSync): RunQuery {
         return bodies(query.limit)
       case 'session':
         return readTurns(query.key, mostMessages)
+      case 'sessions':
+        return sessions(query)
       case 'route':
         return readRoute()
     }

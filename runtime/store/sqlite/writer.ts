@@ -208,12 +208,12 @@ export function createWriter(data: WriterData): Writer {
     switch (order.type) {
       case 'checkpoint':
         claims.fence(order.claim)
-        at.applyEffects(order.effects)
+        at.applyEffects(order.effects, now)
         break
       case 'settle': {
         const { task } = claims.fence(order.claim)
         const { settlement } = order
-        at.applyEffects(settlement.effects)
+        at.applyEffects(settlement.effects, now)
         if ('done' in settlement) at.schedule.finish(task.key)
         else {
           // What was cancelled while it was performed waits for nothing: whoever claims it next ends it.
@@ -270,7 +270,7 @@ export function createWriter(data: WriterData): Writer {
     at.retention.shift(stepBack(batch.now))
     lastNow = batch.now
     for (const order of batch.orders) {
-      if (order.type === 'load') answer(draft, order, load(at, order.claim))
+      if (order.type === 'load') answer(draft, order, load(at, order.claim, batch.now))
       if (order.type === 'close') answer(draft, order, { ok: true, value: undefined })
     }
     lastState = stateOf(at)
@@ -288,9 +288,9 @@ export function createWriter(data: WriterData): Writer {
     }
   }
 
-  function load(at: Desk, claim: number): Result {
+  function load(at: Desk, claim: number, now: number): Result {
     try {
-      return { ok: true, value: at.loadWork(claims.fence(claim).task) }
+      return { ok: true, value: at.loadWork(claims.fence(claim).task, now) }
     } catch (error) {
       return { ok: false, error: plainError(storeErrorOf(error)) }
     }

@@ -1,0 +1,94 @@
+/** Owns the promises about what runs cost: counted with the effects that they belong to, by day and by budget. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Claim, Effects } from '../port.ts'
+import { heartbeatTask } from '../tasks.ts'
+import { type ContractSubject, createBench, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler } from './samples.ts'
+
+const today = '2026-01-01'
+const nothing = { runs: 0, tokens: 0, told: false }
+
+export function spendingContract(subject: ContractSubject): void {
+  describe(`${subject.name}: spending`, { concurrency: 4, timeout: 30_000 }, () => {
+    test('what was spent is added up, by all and by the budget of a run', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(
+        sample.entry(sample.runAction({ budget: 'github' }), sample.runAction({ budget: 'stripe' })),
+      )
+      const hands = hireHands(bench.store, ['run'])
+      const [github, stripe] = [await hands.next(), await hands.next()]
+      assert.deepEqual((await github.load()).spent, { day: today, all: nothing, budget: nothing })
+      for (const tokens of [100, 50]) await spend(github, { budget: 'github', runs: 1, tokens })
+      await spend(stripe, { runs: 1, tokens: 7 })
+      assert.deepEqual((await github.load()).spent, {
+        day: today,
+        all: { runs: 3, tokens: 157, told: false },
+        budget: { runs: 2, tokens: 150, told: false },
+      })
+      assert.deepEqual((await stripe.load()).spent?.budget, nothing)
+    })
+
+    test('who was told stays told, whatever is spent after', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
+      const claim = await hireHands(bench.store, ['run']).next()
+      const told = async () => {
+        const { spent } = await claim.load()
+        return [spent?.all.told, spent?.budget?.told]
+      }
+      await spend(claim, { budget: 'github', runs: 0, tokens: 0, told: ['budget'] })
+      assert.deepEqual(await told(), [false, true])
+      await spend(claim, { budget: 'github', runs: 1, tokens: 1, told: ['all'] })
+      await spend(claim, { budget: 'github', runs: 1, tokens: 1 })
+      assert.deepEqual(await told(), [true, true])
+    })
+
+    test('a new day begins at midnight UTC with nothing spent, for heartbeats as for runs', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction({ message: 'the "budget": of others' })))
+      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
+      const hands = hireHands(bench.store, ['run', 'heartbeat'])
+      const claims = [await hands.next(), await hands.next()]
+      for (const claim of claims) await spend(claim, { runs: 1, tokens: 5 })
+      bench.clock.advance(86_399_999)
+      for (const claim of claims) {
+        assert.deepEqual((await claim.load()).spent, {
+          day: today,
+          all: { runs: 2, tokens: 10, told: false },
+        })
+      }
+      bench.clock.advance(1)
+      for (const claim of claims) {
+        assert.deepEqual((await claim.load()).spent, { day: '2026-01-02', all: nothing })
+      }
+    })
+
+    test('what was spent survives the process, and a lost lease or a failed commit spends nothing', async (t) => {
+      const bench = await createBench(t, subject)
+      const store = await bench.open()
+      const sample = createSampler(bench)
+      await store.accept(sample.entry(sample.runAction()))
+      const hands = hireHands(store, ['run'])
+      const claim = await hands.next()
+      await spend(claim, { runs: 1, tokens: 5 })
+      await bench.fault('commit-fails')
+      await assert.rejects(spend(claim, { runs: 1, tokens: 5 }), { code: 'STORE_UNAVAILABLE' })
+      await bench.fault('answer-lost')
+      await spend(claim, { runs: 1, tokens: 5 })
+      await hands.drain(0)
+      await assert.rejects(spend(claim, { runs: 1, tokens: 5 }), { code: 'LEASE_LOST' })
+      const again = await hireHands(await bench.open(), ['run']).next()
+      assert.deepEqual((await again.load()).spent?.all, { runs: 2, tokens: 10, told: false })
+    })
+  })
+}
+
+function spend(claim: Claim, effect: Omit<NonNullable<Effects['spend']>, 'day'>): Promise<void> {
+  return claim.checkpoint({ spend: { day: today, ...effect } })
+}

@@ -1,0 +1,46 @@
+/** Owns what runs have cost, by day (UTC) and scope. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Effects, Spent, Work } from '../port.ts'
+
+/** Adds to what was spent; not idempotent, so it belongs to a transaction that is fenced. */
+export type Spend = (effect: NonNullable<Effects['spend']>) => void
+
+/** Of the day of `now`: by all and, where one is named, by a policy's budget. */
+export type ReadSpent = (now: number, budget?: string) => NonNullable<Work['spent']>
+
+/** What is spent by all; no policy has this name. */
+const all = ''
+
+const nothing: Spent = { runs: 0, tokens: 0, told: false }
+
+/** The day (UTC) of a time, `2026-01-31`. */
+export function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+export function createSpending(db: DatabaseSync): Spend {
+  const upsert = db.prepare(
+    `INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
+     SET runs = runs + excluded.runs, tokens = tokens + excluded.tokens, told = max(told, excluded.told)`,
+  )
+  return ({ day, budget, runs, tokens, told = [] }) => {
+    upsert.run(day, all, runs, tokens, told.includes('all') ? 1 : 0)
+    if (budget !== undefined) upsert.run(day, budget, runs, tokens, told.includes('budget') ? 1 : 0)
+  }
+}
+
+export function createSpentReader(db: DatabaseSync): ReadSpent {
+  const select = db.prepare('SELECT runs, tokens, told FROM spent WHERE day = ? AND scope = ?')
+
+  function read(day: string, scope: string): Spent {
+    const row = select.get(day, scope) as { runs: number; tokens: number; told: number } | undefined
+    return row === undefined ? nothing : { runs: row.runs, tokens: row.tokens, told: row.told === 1 }
+  }
+
+  return (now, budget) => {
+    const day = dayOf(now)
+    const spent = { day, all: read(day, all) }
+    return budget === undefined ? spent : { ...spent, budget: read(day, budget) }
+  }
+}
