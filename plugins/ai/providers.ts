@@ -1,0 +1,98 @@
+/** Owns what is known of each provider before anything of it is loaded, and what must be configured. */
+
+import { PluginError } from '@reveille/kit'
+import type { JSONValue } from 'ai'
+
+export type ProviderKind = 'openai' | 'anthropic' | 'google' | 'openai-compatible'
+
+export interface ProviderConfig {
+  readonly kind?: ProviderKind
+  readonly apiKey?: string
+  readonly baseUrl?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly api?: 'responses' | 'chat'
+  readonly organization?: string
+  readonly project?: string
+  readonly options?: Record<string, JSONValue>
+}
+
+/** Valid against `config.schema.json`. */
+export interface AiConfig {
+  readonly providers?: Readonly<Record<string, ProviderConfig>>
+  readonly model?: string
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+}
+
+/** One provider, ready to be loaded. */
+export interface Provider extends ProviderConfig {
+  readonly name: string
+  readonly kind: ProviderKind
+  readonly baseUrl: string
+}
+
+export type Providers = ReadonlyMap<string, Provider>
+
+interface Vendor {
+  /** Said here, since the SDK would take another from the process's environment. */
+  readonly baseUrl: string
+  /** What the vendor's own tools call the variable that holds the key. */
+  readonly variable: string
+}
+
+const vendors: Readonly<Record<string, Vendor>> = {
+  openai: { baseUrl: 'https://api.openai.com/v1', variable: 'OPENAI_API_KEY' },
+  anthropic: { baseUrl: 'https://api.anthropic.com/v1', variable: 'ANTHROPIC_API_KEY' },
+  google: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    variable: 'GEMINI_API_KEY',
+  },
+}
+
+/** @throws PluginError `bad-config` with all that is missing and what to write */
+export function parseProviders(config: AiConfig): Providers {
+  const given = Object.entries(config.providers ?? {})
+  if (given.length === 0) {
+    throw badConfig(
+      'No provider is configured; write `openai: { apiKey: "${OPENAI_API_KEY}" }` under `agents.providers`.',
+    )
+  }
+  const problems: string[] = []
+  const providers = new Map<string, Provider>()
+  for (const [name, each] of given) {
+    const provider = parseProvider(name, each)
+    if (typeof provider === 'string') problems.push(provider)
+    else providers.set(name, provider)
+  }
+  if (problems.length > 0) throw badConfig(problems.join(' '))
+  return providers
+}
+
+/** The provider, or what is wrong with it in one sentence. */
+function parseProvider(name: string, config: ProviderConfig): Provider | string {
+  const place = `\`agents.providers.${name}\``
+  const kind = config.kind ?? (Object.hasOwn(vendors, name) ? (name as ProviderKind) : undefined)
+  if (kind === undefined) {
+    return `${place} needs a \`kind\`: openai, anthropic, google, or openai-compatible for any other server.`
+  }
+  const { apiKey: given, ...rest } = config
+  const apiKey = given === 'none' ? undefined : given
+  if (kind !== 'openai' && (config.api ?? config.organization ?? config.project) !== undefined) {
+    return `${place}: \`api\`, \`organization\` and \`project\` are for the kind openai; leave them out.`
+  }
+  const vendor = vendors[kind]
+  if (vendor === undefined) {
+    if (config.baseUrl === undefined) {
+      return `${place} needs a \`baseUrl\`, such as \`http://127.0.0.1:11434/v1\`.`
+    }
+    return { ...rest, name, kind, apiKey, baseUrl: config.baseUrl }
+  }
+  if (apiKey === undefined) {
+    return `${place} needs an \`apiKey\`; write \`apiKey: "\${${vendor.variable}}"\` and set that variable.`
+  }
+  return { ...rest, name, kind, apiKey, baseUrl: config.baseUrl ?? vendor.baseUrl }
+}
+
+function badConfig(message: string): PluginError {
+  return new PluginError(message, { code: 'bad-config', retryable: false })
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { before, type TestContext, test } from 'node:test'
+import type { Progress } from '@reveille/kit'
+import { runnerConformance } from '@reveille/kit/conformance'
+import { atEnd } from '../../test/at-end.ts'
+import {
+  type CaptureServer,
+  openStream,
+  refuse,
+  startCaptureServer,
+  stream,
+} from './stand-in/capture-server.ts'
+import { apiKey, type Protocol, protocols, repeat, usage } from './stand-in/protocols.ts'
+import { createRunner, failureOf, run, turnTo } from './stand-in/runners.ts'
+
+// Loading takes as long as many turns, and is no part of what any of these tests measures.
+before(() => Promise.all([import('ai'), import('@ai-sdk/openai'), import('@ai-sdk/google')]))
+
+const [openai] = protocols as [Protocol]
+
+runnerConformance({
+  name: 'the ai runner conforms',
+  plugin: new URL('./index.ts', import.meta.url),
+  secrets: [apiKey, 'secret-of-a-header'],
+  async create() {
+    const server = await startCaptureServer(repeat(openai))
+    const more = { headers: { 'x-team': 'secret-of-a-header' } }
+    const runner = createRunner(server.url, more, { model: `openai/${openai.model}` })
+    return {
+      runner,
+      stall: () => server.play(() => {}),
+      fail: () =>
+        server.play(
+          refuse(401, {
+            error: { message: `No key ${apiKey}, secret-of-a-header.`, code: 'invalid_api_key' },
+          }),
+        ),
+      close: server.close,
+    }
+  },
+})
+
+async function open(t: TestContext, protocol: Protocol): Promise<CaptureServer> {
+  const server = await startCaptureServer(repeat(protocol))
+  atEnd(t, () => server.close())
+  return server
+}
+
+for (const protocol of protocols) {
+  const { name } = protocol
+
+  test(`${name}: a reply comes with what it cost, and with the model that the vendor says has answered`, async (t) => {
+    const server = await open(t, protocol)
+    server.play(stream(...protocol.events(['One, ', 'two', '.'])))
+    const result = await run(createRunner(server.url), turnTo(protocol))
+    const versions = {
+      openai: 'gpt-5.2-2025-12-11',
+      chat: 'gpt-5.2-2025-12-11',
+      anthropic: 'claude-sonnet-4-6-20260217',
+      google: 'gemini-2.5-flash-002',
+      local: 'gpt-5.2-2025-12-11',
+    }
+    const { reasoningTokens: _, ...withoutThinking } = usage
+    assert.deepEqual(result, {
+      reply: 'One, two.',
+      // Anthropic counts thinking with the rest.
+      usage: name === 'anthropic' ? withoutThinking : usage,
+      model: `${name}/${versions[name as keyof typeof versions]}`,
+    })
+    assert.deepEqual(
+      server.asked.map(({ path }) => path),
+      [protocol.path],
+    )
+    assert.equal(JSON.stringify(server.asked[0]?.body).includes(protocol.model), name !== 'google')
+  })
+
+  test(`${name}: system prompt, earlier turns and prompt stand where the vendor wants them`, async (t) => {
+    const server = await open(t, protocol)
+    const history = [
+      { role: 'user', text: 'First.', at: 1 },
+      { role: 'user', text: 'And second.', at: 2 },
+      { role: 'assistant', text: 'Third.', at: 3 },
+      { role: 'assistant', text: ' \n', at: 4 },
+      { role: 'user', text: 'Fourth.', at: 5 },
+      { role: 'assistant', text: '', at: 6 },
+    ] as const
+    const turn = turnTo(protocol, { systemPrompt: 'Be brief.', history, prompt: 'Fifth.' })
+    await run(createRunner(server.url), turn)
+    const [asked] = server.asked
+    assert.ok(asked)
+    const assistant = name === 'google' ? 'model' : 'assistant'
+    const [system, ...rest] = protocol.messages(asked)
+    assert.ok(['system', 'developer'].includes(system?.[0] ?? ''))
+    assert.equal(system?.[1], 'Be brief.')
+    assert.deepEqual(rest, [
+      ['user', 'First.\n\nAnd second.'],
+      [assistant, 'Third.'],
+      ['user', 'Fourth.\n\nFifth.'],
+    ])
+  })
+
+  test(`${name}: a conversation begins with the user, whatever was cut away`, async (t) => {
+    const server = await open(t, protocol)
+    const history = [{ role: 'assistant', text: 'I have said so.', at: 1 }] as const
+    await run(createRunner(server.url), turnTo(protocol, { history, prompt: 'What?' }))
+    const [asked] = server.asked
+    assert.ok(asked)
+    const roles = protocol.messages(asked).filter(([, text]) => text !== '')
+    assert.deepEqual(
+      roles.map(([, text]) => text),
+      ['…', 'I have said so.', 'What?'],
+    )
+  })
+
+  test(`${name}: the key and the configured headers are sent, to the configured address`, async (t) => {
+    const server = await open(t, protocol)
+    await run(createRunner(server.url, { headers: { 'x-team': 'blue' } }), turnTo(protocol))
+    const headers = server.asked[0]?.headers
+    const own = { anthropic: headers?.['x-api-key'], google: headers?.['x-goog-api-key'] }
+    assert.equal(own[name as keyof typeof own] ?? headers?.authorization?.replace('Bearer ', ''), apiKey)
+    assert.equal(headers?.['x-team'], 'blue')
+  })
+
+  test(`${name}: progress tells the reply as it grows`, async (t) => {
+    const server = await open(t, protocol)
+    server.play(stream(...protocol.events(['One', ' and ', 'two'])))
+    const told: Progress[] = []
+    await run(createRunner(server.url), turnTo(protocol), { onProgress: (each) => void told.push(each) })
+    assert.deepEqual(
+      told.filter(({ note }) => note === undefined).map(({ text }) => text),
+      ['One', ' and ', 'two'],
+    )
+  })
+
+  test(`${name}: a stall before the first byte ends with the signal and closes the socket`, async (t) => {
+    const server = await open(t, protocol)
+    server.play(() => {})
+    const abort = new AbortController()
+    const failing = failureOf(run(createRunner(server.url), turnTo(protocol), { signal: abort.signal }))
+    const closed = once(await server.next(), 'close')
+    abort.abort(new Error('its time was over'))
+    const error = await failing
+    assert.deepEqual([error.code, error.retryable], ['aborted', true])
+    assert.equal((error.cause as Error).message, 'its time was over')
+    await closed
+  })
+
+  test(`${name}: a stall in the middle of an answer ends with the signal and closes the socket`, async (t) => {
+    const server = await open(t, protocol)
+    const events = protocol.events(['Half', ' of it'])
+    const middle = events.findIndex((event) => event.includes(' of it'))
+    server.play((response) => void openStream(response).write(events.slice(0, middle).join('')))
+    const abort = new AbortController()
+    const begun = Promise.withResolvers<void>()
+    const call = {
+      signal: abort.signal,
+      onProgress: ({ text }: Progress) => text === 'Half' && begun.resolve(),
+    }
+    const failing = failureOf(run(createRunner(server.url), turnTo(protocol), call))
+    const closed = once(await server.next(), 'close')
+    await begun.promise
+    abort.abort()
+    assert.equal((await failing).code, 'aborted')
+    await closed
+  })
+}
+
+test('heartbeats and compactions are asked like runs', async (t) => {
+  const server = await open(t, openai)
+  for (const kind of ['heartbeat', 'compaction'] as const) {
+    const events = kind === 'heartbeat' ? [{ id: 'e', text: 'Raw.', at: 1 }] : []
+    const result = await run(createRunner(server.url), turnTo(openai, { kind, events, prompt: `A ${kind}.` }))
+    assert.equal(result.reply, `A ${kind}.`)
+  }
+  assert.ok(!JSON.stringify(server.asked).includes('Raw.'), 'a heartbeat’s prompt already holds its events')
+})
+
+test('closing the plugin ends its turns', async (t) => {
+  const server = await open(t, openai)
+  server.play(() => {})
+  const closing = new AbortController()
+  const { createAiRunner } = await import('./runner.ts')
+  const providers = { openai: { apiKey, ...openai.config(server.url) } }
+  const runner = createAiRunner({ config: { providers }, fetch, signal: closing.signal })
+  const failing = failureOf(run(runner, turnTo(openai)))
+  await server.next()
+  closing.abort(new Error('closed'))
+  assert.deepEqual([(await failing).code, (await failing).retryable], ['aborted', true])
+})
+
+test('without a model in the turn the configured one is asked, and without any the turn fails', async (t) => {
+  const server = await open(t, openai)
+  const turn = turnTo(openai, { model: undefined })
+  const result = await run(
+    createRunner(server.url, {}, { model: 'chat/gpt-5.2' }),
+    turnTo(openai, { model: 'openai/x' }),
+  )
+  assert.ok(result.model?.startsWith('openai/'))
+  await run(createRunner(server.url, {}, { model: 'openai/gpt-5.2' }), turn)
+  assert.equal(server.asked[1]?.body.model, 'gpt-5.2')
+  const error = await failureOf(run(createRunner(server.url), turn))
+  assert.deepEqual([error.code, error.retryable], ['no-model', false])
+  assert.match(error.message, /agents\.defaults\.model/)
+  assert.equal(server.asked.length, 2)
+})
+
+test('a model’s own name may hold slashes and colons', async (t) => {
+  const local = protocols.find(({ name }) => name === 'local')
+  assert.ok(local)
+  const server = await open(t, local)
+  await run(createRunner(server.url), turnTo(local, { model: 'local/org/model:8b' }))
+  assert.equal(server.asked[0]?.body.model, 'org/model:8b')
+})
+
+test('settings and provider options reach the wire, and an ignored setting is told once', async (t) => {
+  const server = await open(t, openai)
+  const config = { maxOutputTokens: 500, temperature: 0.3 }
+  const runner = createRunner(server.url, { options: { store: false } }, config)
+  const result = await run(runner, turnTo(openai))
+  const body = server.asked[0]?.body
+  assert.deepEqual([body.max_output_tokens, body.store, body.temperature], [500, false, undefined])
+  assert.deepEqual(result.warnings, [
+    'openai ignored the setting `temperature`: temperature is not supported for reasoning models.',
+  ])
+})
+
+test('the SDK writes nothing to standard error, neither warnings nor failures', async (t) => {
+  const warned = t.mock.method(process, 'emitWarning', () => {})
+  const logged = t.mock.method(console, 'error', () => {})
+  const server = await open(t, openai)
+  await run(createRunner(server.url, {}, { temperature: 1 }), turnTo(openai))
+  server.play(refuse(500, {}))
+  await failureOf(run(createRunner(server.url), turnTo(openai)))
+  assert.deepEqual([warned.mock.callCount(), logged.mock.callCount()], [0, 0])
+})

@@ -1,0 +1,47 @@
+/** Owns turns and runners of the tests, as the host would make them. */
+
+import type { Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
+import { isPluginError, type PluginError } from '@reveille/kit'
+import type { AiConfig, ProviderConfig } from '../providers.ts'
+import { createAiRunner } from '../runner.ts'
+import { apiKey, type Protocol, protocols } from './protocols.ts'
+
+const { signal } = new AbortController()
+
+/** Knows all five, at one address. */
+export function createRunner(
+  url: string,
+  more: Partial<ProviderConfig> = {},
+  config: Partial<AiConfig> = {},
+): Runner {
+  const providers = protocols.map((each) => [each.name, { apiKey, ...each.config(url), ...more }])
+  return createAiRunner({ config: { providers: Object.fromEntries(providers), ...config }, fetch, signal })
+}
+
+export function turnTo(protocol: Protocol, more: Partial<Turn> = {}): Turn {
+  return {
+    runId: 'run-1',
+    sessionKey: 'hook:1',
+    kind: 'run',
+    prompt: 'Review #42, please.',
+    events: [],
+    history: [],
+    model: `${protocol.name}/${protocol.model}`,
+    attempt: 1,
+    ...more,
+  }
+}
+
+export function run(runner: Runner, turn: Turn, call: Partial<TurnCall> = {}): Promise<TurnResult> {
+  return runner.run(turn, { signal, ...call })
+}
+
+/** What a turn fails with. @throws when it does not fail, or with something else than a PluginError */
+export async function failureOf(turn: Promise<unknown>): Promise<PluginError> {
+  const error = await turn.then(
+    (result) => new Error(`It succeeded: ${JSON.stringify(result)}`),
+    (reason: unknown) => reason,
+  )
+  if (isPluginError(error)) return error
+  throw error
+}

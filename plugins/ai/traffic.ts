@@ -1,0 +1,40 @@
+/** Owns one turn's traffic: that an answer has an end, and what had come of it when something went wrong. */
+
+import { PluginError } from '@reveille/kit'
+
+/** 128,000 tokens at 250 bytes of events each, twice over. Bytes, after decompression. */
+const longestAnswer = 67_108_864
+
+export interface Traffic {
+  readonly fetch: typeof fetch
+  /** The type of what the vendor answers with, once it has begun to answer with success. */
+  answerType(): string | undefined
+}
+
+export function createTraffic(fetch: typeof globalThis.fetch, limit = longestAnswer): Traffic {
+  let type: string | undefined
+  return {
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      if (response.ok) type = response.headers.get('content-type') ?? 'no type'
+      if (response.body === null) return response
+      const { status, statusText, headers } = response
+      return new Response(response.body.pipeThrough(limited(limit)), { status, statusText, headers })
+    },
+    answerType: () => type,
+  }
+}
+
+function limited(limit: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  let room = limit
+  return new TransformStream({
+    transform(chunk, controller) {
+      room -= chunk.byteLength
+      if (room >= 0) return controller.enqueue(chunk)
+      throw new PluginError(`The answer is longer than ${limit} bytes.`, {
+        code: 'oversized',
+        retryable: false,
+      })
+    },
+  })
+}
