@@ -14,13 +14,6 @@ interface Content {
   readonly prompt: string
 }
 
-/** One of the requests that a run stands for. */
-interface Part {
-  readonly number: number
-  readonly at: number
-  readonly content: Content
-}
-
 /**
  * The run as its first attempt performs it: of all requests that were joined to it, and with their number, which says
  * that they were composed. Once composed, or without `coalesce`, it stays as it is. `joined`: oldest first.
@@ -50,29 +43,27 @@ function newestOf(requests: Requests): Content | undefined {
 
 function allOf(requests: Requests): Content | undefined {
   if (requests.length === 1) return requests[0]?.content
-  const parts = newestThatFit(requests)
-  const left = requests.length - parts.length
+  const entries = newestThatFit(requests)
+  const left = requests.length - entries.length
   const head = `${burst(requests)}${leftOut(left)}; they follow, the oldest first:`
-  const join = (of: keyof Content) => [head, ...parts.map((part) => entry(part, of))].join('\n\n')
+  const join = (of: keyof Content) => [head, ...entries.map((entry) => entry[of])].join('\n\n')
   return { message: join('message'), prompt: join('prompt') }
 }
 
 /** Stops at the first that does not fit or was not kept, so that those that are shown follow one another. */
-function newestThatFit(requests: Requests): readonly Part[] {
-  const parts: Part[] = []
+function newestThatFit(requests: Requests): readonly Content[] {
+  const entries: Content[] = []
   let room = longestComposition - longestHead
-  for (const [index, { at, content }] of [...requests.entries()].reverse()) {
+  for (let index = requests.length - 1; index >= 0; index -= 1) {
+    const { at = 0, content } = requests[index] ?? {}
     if (!content) break
-    const part = { number: index + 1, at, content }
-    room -= Math.max(Buffer.byteLength(entry(part, 'prompt')), Buffer.byteLength(entry(part, 'message'))) + 2
-    if (room < 0 && parts.length > 0) break
-    parts.unshift(part)
+    const title = `${index + 1}. ${timeOf(at)}`
+    const entry = { message: `${title}\n${content.message}`, prompt: `${title}\n${content.prompt}` }
+    room -= Math.max(Buffer.byteLength(entry.prompt), Buffer.byteLength(entry.message)) + 2
+    if (room < 0 && entries.length > 0) break
+    entries.push(entry)
   }
-  return parts
-}
-
-function entry({ number, at, content }: Part, of: keyof Content): string {
-  return `${number}. ${timeOf(at)}\n${content[of]}`
+  return entries.reverse()
 }
 
 /** The start of a sentence. */

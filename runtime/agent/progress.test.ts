@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createProgressBoard, longestText } from './progress.ts'
+
+function boardAt(...times: number[]) {
+  return createProgressBoard({ now: () => times.shift() ?? 0 })
+}
+
+test('a turn is shown from its start to its end, and not before or after', () => {
+  const board = boardAt(10)
+  assert.equal(board.of('a'), undefined)
+  board.start('a')
+  assert.deepEqual(board.of('a'), { text: '', characters: 0, at: 10 })
+  board.end('a')
+  assert.equal(board.of('a'), undefined)
+})
+
+test('what is said adds up, what is being done replaces what was done before', () => {
+  const board = boardAt(1, 2, 3, 4)
+  board.start('a')
+  board.note('a', { text: 'one ', note: 'thinking' })
+  board.note('a', { text: 'two' })
+  assert.deepEqual(board.of('a'), { text: 'one two', characters: 7, note: 'thinking', at: 3 })
+  board.note('a', { note: 'running a tool' })
+  assert.deepEqual(board.of('a'), { text: 'one two', characters: 7, note: 'running a tool', at: 4 })
+})
+
+test('of a long reply the end is kept, whole characters only', () => {
+  const board = boardAt()
+  board.start('a')
+  board.note('a', { text: '🌊'.repeat(longestText) })
+  board.note('a', { text: '.' })
+  const shown = board.of('a')
+  assert.equal(shown?.characters, longestText * 2 + 1)
+  assert.equal(shown?.text, `${'🌊'.repeat(longestText / 2 - 1)}.`)
+})
+
+test('what comes for a run that is not under way, and what is no text, is ignored', () => {
+  const board = boardAt(1, 2)
+  board.note('a', { text: 'early' })
+  board.start('a')
+  board.note('a', { text: 7, note: {} } as never)
+  assert.deepEqual(board.of('a'), { text: '', characters: 0, at: 2 })
+  board.end('a')
+  board.note('a', { text: 'late' })
+  assert.equal(board.of('a'), undefined)
+})
+
+test('a turn that begins again begins from nothing', () => {
+  const board = boardAt()
+  board.start('a')
+  board.note('a', { text: 'first try' })
+  board.start('a')
+  assert.equal(board.of('a')?.text, '')
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PluginError, type Progress, type Runner, type Turn, type TurnCall } from '@reveille/kit'
+import { longestState, performTurn } from './turn.ts'
+
+const turn: Turn = {
+  runId: 'r',
+  sessionKey: 's',
+  kind: 'run',
+  prompt: 'hello',
+  events: [],
+  history: [],
+  attempt: 1,
+}
+const timers = { setTimeout: () => undefined, clearTimeout() {} }
+const bounds = { ms: 1000, stops: [new AbortController().signal], timers }
+
+function perform(run: (call: TurnCall) => unknown, onProgress?: (progress: Progress) => void) {
+  const runner = { id: 'fake', run: async (_turn: Turn, call: TurnCall) => run(call) } as Runner
+  return performTurn(() => runner, 'fake', turn, bounds, onProgress)
+}
+
+test('what a runner keeps, warns of and hands over is told with its answer', async () => {
+  const answer = { reply: 'ok', state: 'thread-1', warnings: ['no thinking here'], handedOver: 'run 7' }
+  assert.deepEqual(await perform(() => answer), {
+    kind: 'answered',
+    asked: true,
+    reply: 'ok',
+    runnerState: 'thread-1',
+    warnings: ['no thinking here'],
+    handedOver: 'run 7',
+  })
+})
+
+test('warnings are bounded in number and length, and those that say nothing are left out', async () => {
+  const warnings = [' ', 7, ...Array.from({ length: 30 }, () => 'w'.repeat(600))]
+  const outcome = await perform(() => ({ reply: '', warnings }))
+  assert.ok(outcome.kind === 'answered')
+  assert.deepEqual([outcome.warnings?.length, outcome.warnings?.[0]?.length], [18, 500])
+})
+
+test('a state that is too long is not kept in part, and the operator is told', async () => {
+  const outcome = await perform(() => ({ reply: '', state: 'x'.repeat(longestState + 1), warnings: ['w'] }))
+  assert.ok(outcome.kind === 'answered')
+  assert.equal(outcome.runnerState, undefined)
+  assert.match(outcome.warnings?.[0] ?? '', /longer than 4096 characters and was not kept/)
+  assert.equal(outcome.warnings?.[1], 'w')
+})
+
+test('who took a turn over is cut to a thousand characters, and named even when unnamed', async () => {
+  for (const [handedOver, length] of [
+    ['x'.repeat(5000), 1000],
+    [' ', 'another system'.length],
+  ] as const) {
+    const outcome = await perform(() => ({ reply: '', handedOver }))
+    assert.equal(outcome.kind === 'answered' && outcome.handedOver?.length, length)
+  }
+})
+
+test('progress is told until the turn is over, and what comes of telling it costs nobody the turn', async () => {
+  const told: Progress[] = []
+  const calls: TurnCall[] = []
+  const outcome = await perform(
+    (call) => {
+      calls.push(call)
+      call.onProgress?.({ text: 'o' })
+      call.onProgress?.({ note: 'thinking' })
+      return { reply: 'ok' }
+    },
+    (progress) => {
+      told.push(progress)
+      throw new Error('nobody listens')
+    },
+  )
+  calls[0]?.onProgress?.({ text: 'late' })
+  assert.equal(outcome.kind, 'answered')
+  assert.deepEqual(told, [{ text: 'o' }, { note: 'thinking' }])
+})
+
+test('a turn that was never asked for is told from one that failed', async () => {
+  const unknown = await performTurn(() => undefined, 'gone', turn, bounds)
+  const runner: Runner = { id: 'fake', run: () => assert.fail('it was stopped before') }
+  const stops = [AbortSignal.abort()]
+  const stopped = await performTurn(() => runner, 'fake', turn, { ...bounds, stops })
+  const failed = await perform(() => {
+    throw new PluginError('no', { code: 'unavailable', retryable: true })
+  })
+  assert.deepEqual([unknown.asked, stopped.asked, failed.asked], [false, false, true])
+})
+
+test('an answer that comes after the stop still tells what it cost', async () => {
+  const stop = new AbortController()
+  const runner: Runner = {
+    id: 'slow',
+    run: (_turn, { signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => resolve({ reply: 'late', usage: { outputTokens: 9 } })),
+      ),
+  }
+  const outcome = performTurn(() => runner, 'slow', turn, { ...bounds, stops: [stop.signal] })
+  stop.abort()
+  assert.deepEqual(await outcome, { kind: 'interrupted', asked: true, usage: { outputTokens: 9 } })
+})

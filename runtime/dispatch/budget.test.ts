@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Settings, Snapshot } from '@reveille/engine'
+import type { Spent } from '../store/port.ts'
+import { createBudgets, type Exhausted, type Reservation } from './budget.ts'
+
+const noon = Date.UTC(2026, 0, 31, 12)
+const day = '2026-01-31'
+const dayMs = 86_400_000
+
+interface Setting {
+  readonly budget?: Settings['agents']['budget']
+  readonly endpoints?: Snapshot['endpoints']
+}
+
+function openBudgets({ budget, endpoints = {} }: Setting) {
+  let time = noon
+  const snapshot = { settings: { agents: { budget } }, endpoints } as never
+  const budgets = createBudgets({ current: () => ({ generation: 1, snapshot }), now: () => time })
+  return {
+    ...budgets,
+    advance(ms: number) {
+      time += ms
+    },
+  }
+}
+
+function spent(all: Partial<Spent> = {}, budget?: Partial<Spent>) {
+  const nothing = { runs: 0, tokens: 0, told: false }
+  return { day, all: { ...nothing, ...all }, budget: { ...nothing, ...budget } }
+}
+
+function reserved(answer: Reservation | Exhausted): Reservation {
+  assert.ok(answer.ok)
+  return answer
+}
+
+function refused(answer: Reservation | Exhausted): Exhausted {
+  assert.ok(!answer.ok)
+  return answer
+}
+
+const asked = { asked: true }
+
+test('without a budget every turn is counted and none is held back', () => {
+  const budgets = openBudgets({})
+  const turn = reserved(budgets.reserve({ spent: spent({ runs: 1e6, tokens: 1e9 }) }))
+  const usage = { inputTokens: 3, outputTokens: 4, cachedInputTokens: 2 }
+  assert.deepEqual(turn.end({ asked: true, usage }), { day, runs: 1, tokens: 7 })
+})
+
+test('turns that are under way, or not on disk yet, count towards the runs of the day', () => {
+  const budgets = openBudgets({ budget: { runs: 3 } })
+  const before = { spent: spent({ runs: 1 }) }
+  const first = reserved(budgets.reserve(before))
+  first.end(asked)
+  reserved(budgets.reserve(before))
+  const third = refused(budgets.reserve(before))
+  assert.deepEqual(
+    [third.what, third.day, third.nextDayAt],
+    ['the budget of all runs (agents.budget), 3 runs a day,', day, Date.UTC(2026, 1, 1)],
+  )
+})
+
+test('a turn for which no runner was asked gives back what it had taken', () => {
+  const budgets = openBudgets({ budget: { runs: 1 } })
+  const turn = reserved(budgets.reserve({ spent: spent() }))
+  assert.equal(turn.end({ asked: false }), undefined)
+  reserved(budgets.reserve({ spent: spent() }))
+})
+
+test('tokens count once they are known', () => {
+  const budgets = openBudgets({ budget: { tokens: 100 } })
+  const turns = [spent({ tokens: 90 }), spent({ tokens: 90 })].map((each) =>
+    reserved(budgets.reserve({ spent: each })),
+  )
+  turns[0]?.end({ asked: true, usage: { outputTokens: 10 } })
+  const { what } = refused(budgets.reserve({ spent: spent({ tokens: 90 }) }))
+  assert.equal(what, 'the budget of all runs (agents.budget), 100 tokens a day,')
+})
+
+test("a policy's budget holds its own runs back, and nobody else's", () => {
+  const endpoints = { github: { budget: { runs: 1 } }, stripe: {} }
+  const budgets = openBudgets({ budget: { runs: 10 }, endpoints })
+  const github = { budget: 'github', spent: spent() }
+  assert.deepEqual(reserved(budgets.reserve(github)).end(asked), {
+    day,
+    budget: 'github',
+    runs: 1,
+    tokens: 0,
+  })
+  assert.equal(refused(budgets.reserve(github)).what, 'the budget of the policy "github", 1 run a day,')
+  reserved(budgets.reserve({ budget: 'stripe', spent: spent() }))
+  reserved(budgets.reserve({ budget: 'a policy that is gone', spent: spent() }))
+})
+
+test('that a budget is spent is told once a day, whoever meets it first', () => {
+  const budgets = openBudgets({ budget: { runs: 0 }, endpoints: { github: { budget: { runs: 0 } } } })
+  const { telling } = refused(budgets.reserve({ budget: 'github', spent: spent() }))
+  assert.deepEqual(telling, { day, budget: 'github', runs: 0, tokens: 0, told: ['all'] })
+  assert.equal(refused(budgets.reserve({ spent: spent() })).telling, undefined)
+})
+
+test('what another process told is not told again', () => {
+  const budgets = openBudgets({ budget: { runs: 5 } })
+  assert.equal(refused(budgets.reserve({ spent: spent({ runs: 5, told: true }) })).telling, undefined)
+})
+
+test('what other processes spend is believed', () => {
+  const budgets = openBudgets({ budget: { runs: 5 } })
+  reserved(budgets.reserve({ spent: spent() }))
+  refused(budgets.reserve({ spent: spent({ runs: 5 }) }))
+})
+
+test('at midnight UTC the next day begins, and a turn is paid from the day on which it was asked', () => {
+  const budgets = openBudgets({ budget: { runs: 1 } })
+  const turn = reserved(budgets.reserve({ spent: spent() }))
+  budgets.advance(dayMs / 2)
+  const next = reserved(budgets.reserve({ spent: spent({ runs: 1, told: true }) }))
+  assert.deepEqual([turn.end(asked)?.day, next.end(asked)?.day], [day, '2026-02-01'])
+  assert.notEqual(refused(budgets.reserve({ spent: undefined })).telling, undefined)
+})
+
+test('a turn that an earlier process lost is paid for', () => {
+  const budgets = openBudgets({ budget: { runs: 2 } })
+  const payer = { spent: spent() }
+  assert.deepEqual(budgets.settleLost(payer), { day, runs: 1, tokens: 0 })
+  reserved(budgets.reserve(payer))
+  refused(budgets.reserve(payer))
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JoinedRequest, RunRecord } from '../store/port.ts'
+import { composed, longestComposition } from './coalesced.ts'
+
+const start = Date.UTC(2026, 0, 1)
+
+function runOf(keep: 'latest' | 'all', prompt = '[push 1]'): RunRecord {
+  const coalesce = { key: 'k', keep, deadline: start + 60_000, mostPerHour: 30 }
+  return {
+    id: 'run',
+    requestId: 'r1',
+    createdAt: start,
+    message: 'push 1',
+    prompt,
+    coalesce,
+  } as RunRecord
+}
+
+/** The requests 2 to `last`, a second apart. */
+function joinedUpTo(last: number, contentOf = contentOfPush): JoinedRequest[] {
+  return Array.from({ length: last - 1 }, (_, index) => {
+    const number = index + 2
+    const content = contentOf(number)
+    return { requestId: `r${number}`, at: start + (number - 1) * 1000, ...(content && { content }) }
+  })
+}
+
+function contentOfPush(number: number): JoinedRequest['content'] {
+  return { message: `push ${number}`, prompt: `[push ${number}]` }
+}
+
+test('a run that nothing was joined to asks what it always asked', () => {
+  for (const keep of ['latest', 'all'] as const) {
+    const run = composed(runOf(keep))
+    assert.deepEqual([run.message, run.prompt], ['push 1', '[push 1]'])
+    assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds], [1, ['r1']])
+  }
+})
+
+test('a run without coalesce, or one that was composed before, stays as it is', () => {
+  const { coalesce: _, ...plain } = runOf('all')
+  assert.equal(composed(plain), plain)
+  const first = composed(runOf('all'), joinedUpTo(3))
+  assert.equal(composed(first, joinedUpTo(9)), first)
+})
+
+test('of a burst the newest is asked, after how many it stands for and when they came', () => {
+  const joined = joinedUpTo(20, (number) => (number === 20 ? contentOfPush(number) : undefined))
+  const run = composed(runOf('latest'), joined)
+  const head =
+    'This run stands for 20 requests of one burst, received between 2026-01-01T00:00:00.000Z and ' +
+    '2026-01-01T00:00:19.000Z; this is the newest of them:'
+  assert.equal(run.prompt, `${head}\n\n[push 20]`)
+  assert.equal(run.message, `${head}\n\npush 20`)
+  assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.at(-1)], [20, 'r20'])
+})
+
+test('or each of them, numbered, with its time, the oldest first', () => {
+  const run = composed(runOf('all'), joinedUpTo(3))
+  assert.equal(
+    run.prompt,
+    `This run stands for 3 requests of one burst, received between 2026-01-01T00:00:00.000Z and 2026-01-01T00:00:02.000Z; they follow, the oldest first:
+
+1. 2026-01-01T00:00:00.000Z
+[push 1]
+
+2. 2026-01-01T00:00:01.000Z
+[push 2]
+
+3. 2026-01-01T00:00:02.000Z
+[push 3]`,
+  )
+  assert.match(run.message, /\n\n2\. 2026-01-01T00:00:01\.000Z\npush 2\n\n/)
+  assert.deepEqual(run.coalesce?.requestIds, ['r1', 'r2', 'r3'])
+})
+
+test('what does not fit is left out, the oldest first, and the model is told how many', () => {
+  const prompt = '€'.repeat(20_000)
+  const run = composed(
+    runOf('all'),
+    joinedUpTo(10, (number) => ({ message: `m${number}`, prompt })),
+  )
+  assert.match(run.prompt, /; 6 older ones were left out; they follow/)
+  assert.deepEqual(run.prompt.match(/^\d+\. /gm), ['7. ', '8. ', '9. ', '10. '])
+  assert.ok(Buffer.byteLength(run.prompt) <= longestComposition)
+  assert.deepEqual(run.message.match(/^m\d+$/gm), ['m7', 'm8', 'm9', 'm10'])
+  assert.equal(run.coalesce?.count, 10)
+})
+
+test('a request whose content was not kept is left out with all that are older', () => {
+  const joined = joinedUpTo(4, (number) => (number === 2 ? undefined : contentOfPush(number)))
+  const run = composed(runOf('all'), joined)
+  assert.match(run.prompt, /; 2 older ones were left out;/)
+  assert.deepEqual(run.prompt.match(/^\d+\. /gm), ['3. ', '4. '])
+})
+
+test('the newest is asked however long it is', () => {
+  const prompt = 'x'.repeat(longestComposition + 1)
+  const run = composed(
+    runOf('all'),
+    joinedUpTo(2, () => ({ message: 'm', prompt })),
+  )
+  assert.ok(run.prompt.endsWith(prompt))
+  assert.match(run.prompt, /; 1 older one was left out;/)
+})
+
+test('a burst of any size fits into its bounds', () => {
+  const run = composed(
+    runOf('all'),
+    joinedUpTo(5000, (number) => ({ message: 'm'.repeat(100), prompt: `[${number}]`.repeat(20) })),
+  )
+  assert.ok(Buffer.byteLength(run.prompt) <= longestComposition)
+  assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.length], [5000, 1000])
+  assert.equal(run.coalesce?.requestIds?.at(-1), 'r5000')
+})
