@@ -36,6 +36,7 @@ export interface Setting {
   readonly budget?: Settings['agents']['budget']
   /** Policies by their names. */
   readonly endpoints?: Snapshot['endpoints']
+  readonly keepsHistory?: boolean
   /** Whether the runner passes the main session's events on. */
   readonly relays?: boolean
 }
@@ -87,6 +88,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
 
   const runner: Runner = {
     id: 'fake',
+    keepsHistory: setting.keepsHistory,
     async run(turn, call) {
       turns.push(turn)
       stirring.stir()
