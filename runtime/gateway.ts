@@ -16,6 +16,7 @@ import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
+import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
 import { createApp, createHookSurface, listen } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
@@ -80,8 +81,8 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Messages of a session that a turn is shown. */
-const historyMessages = 40
+/** Messages of a session that the store gives; how many of them a turn is shown is decided by `agents.sessions`. */
+const historyMessages = 1000
 const drainGraceMs = 30_000
 
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
@@ -162,6 +163,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       now,
       keepMs: settings.history.keepMs,
       backlog: settings.gateway.limits.backlog,
+      sessionIdleMs: settings.agents.sessions.idleMs,
       historyMessages,
       onStopped(error) {
         log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
@@ -178,6 +180,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     reloader.subscribe(report)
 
     const progress = createProgressBoard({ now })
+    const words = createOwnWords({ now })
+    await rememberOwnWords(words, store.read, now())
     const dispatch = createDispatch({
       store,
       current: reloader.current,
@@ -192,12 +196,17 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       timers: { setTimeout, clearTimeout },
       progress,
       relays: plugins.relays,
+      onDelivered: words.note,
     })
     closers.push(() => dispatch.close())
     const configure = () => {
-      const { gateway, history } = reloader.current().snapshot.settings
+      const { gateway, history, agents } = reloader.current().snapshot.settings
       ownedLog.configure(gateway.log)
-      store.configure({ keepMs: history.keepMs, backlog: gateway.limits.backlog })
+      store.configure({
+        keepMs: history.keepMs,
+        backlog: gateway.limits.backlog,
+        sessionIdleMs: agents.sessions.idleMs,
+      })
     }
     const sweepBundles = () =>
       transforms
@@ -225,7 +234,9 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       store,
       mintId,
       log,
+      now,
       traceOf: traces.of,
+      progressOf: progress.of,
       generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
     })
     createHookSurface(app, {
@@ -236,6 +247,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       mintId,
       draining: draining.signal,
       onIgnored: traces.note,
+      loopIn: createLoopGuard(words),
       relaysEvents: () => plugins.relays(reloader.current().snapshot.settings.agents.defaults.runner),
     })
     await app.ready()

@@ -38,6 +38,11 @@ export function doable(
   refuseOthers(api, url, ['POST'], 'This address takes POST only.')
 }
 
+/** The `:id` of an address. Ids are compared in lower case; whoever copied one from elsewhere need not care. */
+export function idOf({ params }: FastifyRequest): string {
+  return (params as { id: string }).id.toLowerCase()
+}
+
 /** Other methods are refused as what they are: a 404 would say that the address is wrong. */
 function refuseOthers(api: FastifyInstance, url: string, taken: readonly string[], sentence: string): void {
   api.route({

@@ -19,7 +19,8 @@ async function openOn(t: TestContext, error: Error) {
     current: () => ({ snapshot: { settings: { gateway: { token } } } }) as unknown as Live,
     store: { read: { runs: fail, run: fail } } as unknown as Store,
     mintId: () => 'minted',
-    log: { error: (facts) => lines.push(facts) },
+    log: { info() {}, error: (facts) => lines.push(facts) },
+    now: Date.now,
     traceOf: () => undefined,
     generations: { reloader: { subscribe() {} }, archive: {} } as unknown as AdminOptions['generations'],
   })

@@ -9,6 +9,7 @@ import { refuse } from './refusal.ts'
 
 /** What the surface needs of a log; pino's has it. */
 export interface ApiLog {
+  info(facts: object): void
   error(facts: object): void
 }
 

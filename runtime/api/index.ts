@@ -4,18 +4,26 @@ import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
+import { readable } from './address.ts'
 import { type ApiLog, createFaultHandler } from './fault.ts'
 import { createAdminGate } from './gate.ts'
 import { type GenerationsOptions, registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
+import { registerRuns } from './runs.ts'
 
 export interface AdminOptions {
   readonly current: CurrentLive
   readonly store: Store
   readonly mintId: MintId
   readonly log: ApiLog
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
   /** Why a request was ignored, where that is still known. */
   readonly traceOf: (id: Id) => object | undefined
+  /** How far the turn of a run has got, where one is under way. Default: nobody knows. */
+  readonly progressOf?: (id: Id) => object | undefined
+  /** How the main session fares. Default: nobody knows. */
+  readonly heartbeat?: () => object
   readonly generations: GenerationsOptions
 }
 
@@ -28,6 +36,8 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       // The gate has answered before Fastify comes here; without a handler of its own it would not be asked.
       api.setNotFoundHandler(() => {})
       registerLists(api, options.store, options.traceOf)
+      registerRuns(api, { progressOf: () => undefined, ...options })
+      readable(api, '/status', {}, async () => ({ heartbeat: options.heartbeat?.() ?? null }))
       registerGenerations(api, options.generations)
     },
     { prefix: '/api' },

@@ -1,9 +1,9 @@
 /** Owns the routes that list and show what the store holds. */
 
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import type { Id, PageOptions, RequestRecord, RunRecord, Store } from '../store/port.ts'
-import { readable } from './address.ts'
-import { refuse } from './refusal.ts'
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import type { Id, PageOptions, RequestRecord, Store } from '../store/port.ts'
+import { idOf, readable } from './address.ts'
+import { missing } from './refusal.ts'
 
 const outcomes = ['accepted', 'ignored', 'skipped', 'duplicate', 'handshake', 'failed', 'refused']
 const runStates = ['queued', 'running', 'succeeded', 'failed', 'timed-out', 'cancelled', 'parked']
@@ -33,15 +33,12 @@ export function registerLists(
     return request && { ...withoutBody(request), trace: traceOf(id) }
   })
   list('/runs', { state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }, read.runs)
-  item('/runs/:id', 'run', async (id) => {
-    const run = await read.run(id)
-    return run && withOutcome(read, run)
-  })
   list('/events', { state: eventStates }, read.events)
   item('/events/:id', 'event', read.event)
   list('/deliveries', { state: deliveryStates }, read.deliveries)
   item('/deliveries/:id', 'delivery', read.delivery)
 
+  list('/sessions', {}, read.sessions)
   readable(api, '/sessions/:key', {}, async (request, reply) => {
     const { key } = request.params as { key: string }
     return (await read.session(key)) ?? missing(reply, 'session')
@@ -49,27 +46,9 @@ export function registerLists(
   readable(api, '/route', {}, async () => ({ route: (await read.route()) ?? null }))
 }
 
-/** A run with what it caused: its summary event and its deliveries, whole. */
-async function withOutcome(read: Store['read'], run: RunRecord) {
-  const [summary, ...deliveries] = await Promise.all([
-    run.summaryEventId ? read.event(run.summaryEventId) : undefined,
-    ...run.deliveryIds.map((id) => read.delivery(id)),
-  ])
-  return { ...run, summary: summary ?? null, deliveries }
-}
-
 /** The raw body stays in the store, and so does what came with it: they are there to be replayed, not to be read. */
 function withoutBody({ body, head: _head, ...record }: RequestRecord) {
   return { ...record, bodyKept: body !== undefined }
-}
-
-/** Ids are compared in lower case; whoever copied one from elsewhere need not care. */
-function idOf({ params }: FastifyRequest): string {
-  return (params as { id: string }).id.toLowerCase()
-}
-
-function missing(reply: FastifyReply, noun: string): FastifyReply {
-  return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
 }
 
 /** The query of a list: `limit`, `cursor`, and filters that are a text or one of a few. */

@@ -20,3 +20,7 @@ export function refuse(
     ...(details && { details }),
   })
 }
+
+export function missing(reply: FastifyReply, noun: string): FastifyReply {
+  return refuse(reply, 'NOT_FOUND', { sentence: `There is no such ${noun}.` })
+}

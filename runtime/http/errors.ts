@@ -56,6 +56,7 @@ export const errorTable = {
     retry: true,
     retryAfter: 5,
   }),
+  WRONG_STATE: row(409, 'What it is about is in a state that does not allow this.'),
   MALFORMED_HTTP: row(400, 'The request is not valid HTTP.'),
   HEADERS_TOO_LARGE: row(431, 'The request line and headers are too large.'),
   REQUEST_TIMEOUT: row(408, 'The request did not arrive in time.', { retry: true }),

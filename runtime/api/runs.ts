@@ -1,0 +1,75 @@
+/** Owns the routes of one run: how it ended or how far it is, its end on demand, and its return to the queue. */
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Id, RunRecord, Store } from '../store/port.ts'
+import { doable, idOf, readable } from './address.ts'
+import type { ApiLog } from './fault.ts'
+import { missing, refuse } from './refusal.ts'
+
+export interface RunsOptions {
+  readonly store: Store
+  readonly log: ApiLog
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  /** How far the turn of a run has got; undefined where none is under way in this process. */
+  readonly progressOf: (id: Id) => object | undefined
+}
+
+const verbs = { cancel: 'cancelled', resume: 'resumed' } as const
+type Order = keyof typeof verbs
+
+export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
+  const { store, log, now, progressOf } = options
+  const { read } = store
+
+  readable(api, '/runs/:id', {}, async (request, reply) => {
+    const run = await read.run(idOf(request))
+    if (run === undefined) return missing(reply, 'run')
+    const progress = run.state === 'running' ? progressOf(run.id) : undefined
+    return { ...(await withOutcome(read, run)), timings: timingsOf(run), ...(progress && { progress }) }
+  })
+
+  for (const type of ['cancel', 'resume'] as const) {
+    doable(api, `/runs/:id/${type}`, {}, (request, reply) => obey(type, idOf(request), reply))
+  }
+
+  async function obey(type: Order, id: Id, reply: FastifyReply): Promise<unknown> {
+    const result = await store.command({ type, run: id, at: now() })
+    if (!result.ok) {
+      if (result.why === 'unknown') return missing(reply, 'run')
+      return refuse(reply, 'WRONG_STATE', { sentence: sentenceOf(type, result.reason) })
+    }
+    const run = await read.run(id)
+    if (run === undefined) return missing(reply, 'run')
+    const { state, stage, cancelRequestedAt } = run
+    log.info({ event: `run-${type}-asked`, runId: id, sessionKey: run.sessionKey, state, by: 'api' })
+    return { ok: true, runId: id, state, stage, cancelRequestedAt }
+  }
+}
+
+/** A run with what it caused: its summary event and its deliveries, whole. */
+async function withOutcome(read: Store['read'], run: RunRecord) {
+  const [summary, ...deliveries] = await Promise.all([
+    run.summaryEventId ? read.event(run.summaryEventId) : undefined,
+    ...run.deliveryIds.map((id) => read.delivery(id)),
+  ])
+  return { ...run, summary: summary ?? null, deliveries }
+}
+
+/** In milliseconds, of what is over: until the runner was asked first, until its turn was over, until all was done. */
+function timingsOf({ createdAt, startedAt, ranAt, deliveredAt }: RunRecord) {
+  return {
+    queuedMs: between(createdAt, startedAt),
+    runMs: between(startedAt, ranAt),
+    totalMs: between(createdAt, deliveredAt),
+  }
+}
+
+function between(start: number | undefined, end: number | undefined): number | undefined {
+  return start === undefined || end === undefined ? undefined : Math.max(0, end - start)
+}
+
+/** The store words its reasons as clauses. */
+function sentenceOf(type: Order, reason = 'its state does not allow it'): string {
+  return `The run cannot be ${verbs[type]}: ${reason}.`
+}
