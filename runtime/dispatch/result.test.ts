@@ -45,6 +45,25 @@ test('a runner that keeps the conversation itself is shown none of it', async (t
   assert.equal((await bed.read().session('pr:1'))?.messages.length, 4)
 })
 
+test('what a runner keeps with a session is given to its next turn there', async (t) => {
+  let calls = 0
+  const bed = await openTestBed(t, {
+    async run() {
+      calls += 1
+      return { reply: 'ok', ...(calls === 1 && { state: 'thread-7' }) }
+    },
+  })
+  await bed.start()
+  for (const sessionKey of ['pr:1', 'pr:1', 'pr:1', 'pr:2']) {
+    const id = await bed.acceptRun({ sessionKey })
+    await bed.untilRun(id, ({ state }) => state === 'succeeded')
+  }
+  assert.deepEqual(
+    bed.turns.map(({ state }) => state),
+    [undefined, 'thread-7', 'thread-7', undefined],
+  )
+})
+
 test('what a runner warns of is on the run, and its number in the log', async (t) => {
   const bed = await openTestBed(t, { run: async () => ({ reply: 'ok', warnings: ['no thinking here'] }) })
   await bed.start()

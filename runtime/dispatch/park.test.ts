@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PluginError } from '@reveille/kit'
+import { openTestBed, type TestBed } from './test-bed.ts'
+
+const dayMs = 86_400_000
+
+/** The states of the runs once none is open any more, the oldest first. */
+async function untilSettled(bed: TestBed, ids: readonly string[]) {
+  for (const id of ids) await bed.untilRun(id, ({ state }) => state !== 'queued' && state !== 'running')
+  const runs = await Promise.all(ids.map((id) => bed.read().run(id)))
+  return runs.map((run) => run?.state)
+}
+
+async function acceptRuns(bed: TestBed, count: number, fields: Parameters<TestBed['acceptRun']>[0] = {}) {
+  const ids: string[] = []
+  for (let number = 0; number < count; number += 1) ids.push(await bed.acceptRun(fields))
+  return ids
+}
+
+test('of many runs at once as many are asked as the budget allows, and one event tells of all the others', async (t) => {
+  const bed = await openTestBed(t, { budget: { runs: 3 } })
+  await bed.start()
+  const ids = await acceptRuns(bed, 8, { message: 'a secret', prompt: 'a secret', name: 'a secret' })
+  const states = await untilSettled(bed, ids)
+  assert.equal(states.filter((state) => state === 'parked').length, 5)
+  assert.equal(bed.turns.length, 3)
+
+  const told = (await bed.events()).filter(({ trusted }) => trusted)
+  assert.equal(told.length, 1)
+  assert.match(
+    told[0]?.text ?? '',
+    /^No more runs are performed: the budget of all runs \(agents\.budget\), 3 runs a day, is spent for 2026-01-01 \(UTC\)\. The run [0-9a-f-]+ and those after it are parked; "reveille resume/,
+  )
+  assert.equal(told[0]?.prompt, told[0]?.text)
+  assert.doesNotMatch(JSON.stringify(told), /secret/)
+  assert.equal(bed.log('run-parked').length, 5)
+})
+
+test('a run that was parked keeps its place and its reason until it is resumed, and then has all its time', async (t) => {
+  const bed = await openTestBed(t, {
+    budget: { runs: 1 },
+    async run({ attempt }) {
+      if (attempt === 1) throw new PluginError('busy', { code: 'unavailable', retryable: true })
+      return { reply: 'ok' }
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ timeoutSeconds: 30 })
+  await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
+  bed.clock.advance(10_000)
+  const parked = await bed.untilRun(id, ({ state }) => state === 'parked')
+  assert.deepEqual(
+    [parked.stage, parked.error?.code, parked.error?.retryable, parked.startedAt, parked.attempts.length],
+    ['accepted', 'BUDGET', true, undefined, 1],
+  )
+  bed.clock.advance(dayMs)
+  await bed.command({ type: 'resume', run: id, at: bed.clock.now() })
+  const run = await bed.untilRun(id, ({ state }) => state === 'succeeded')
+  assert.deepEqual([run.error, run.attempts.length, bed.turns[1]?.timeoutSeconds], [undefined, 2, 30])
+})
+
+test('that a budget is spent is told once a day, also across a crash', async (t) => {
+  const bed = await openTestBed(t, { budget: { runs: 1 } })
+  await bed.start()
+  await untilSettled(bed, await acceptRuns(bed, 2))
+  await bed.crash()
+  await bed.start()
+  assert.deepEqual(await untilSettled(bed, await acceptRuns(bed, 1)), ['parked'])
+  assert.equal((await bed.events()).filter(({ trusted }) => trusted).length, 1)
+})
+
+test("a policy's budget holds back the runs that are paid from it, and no others", async (t) => {
+  const bed = await openTestBed(t, {
+    endpoints: { github: { budget: { tokens: 10 } } },
+    run: async () => ({ reply: 'ok', usage: { inputTokens: 6, outputTokens: 4 } }),
+  })
+  await bed.start()
+  const first = await acceptRuns(bed, 1, { budget: 'github' })
+  assert.deepEqual(await untilSettled(bed, first), ['succeeded'])
+  const later = [...(await acceptRuns(bed, 1, { budget: 'github' })), ...(await acceptRuns(bed, 1))]
+  assert.deepEqual(await untilSettled(bed, later), ['parked', 'succeeded'])
+  assert.match(bed.log('run-parked')[0]?.['reason'] as string, /the policy "github", 10 tokens a day/)
+})
+
+test('an attempt that a crash cut off is paid for, and one that asked nobody is not', async (t) => {
+  const bed = await openTestBed(t, { budget: { runs: 2 }, run: () => new Promise(() => {}) })
+  await bed.start()
+  assert.deepEqual(await untilSettled(bed, await acceptRuns(bed, 1, { runner: 'gone' })), ['failed'])
+  const first = await bed.acceptRun()
+  await bed.until(async () => bed.turns.length === 1)
+  await bed.crash()
+  await bed.start()
+  await bed.until(async () => bed.turns.length === 1)
+  const next = await bed.acceptRun()
+  assert.equal((await bed.untilRun(next, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
+  assert.equal((await bed.read().run(first))?.attempts.length, 2)
+})
+
+test('a turn that the gateway had to stop is paid for, with the tokens that it told of', async (t) => {
+  const bed = await openTestBed(t, {
+    budget: { tokens: 5 },
+    run: (_turn, { signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => resolve({ reply: '', usage: { outputTokens: 5 } })),
+      ),
+  })
+  const dispatch = await bed.start()
+  const id = await bed.acceptRun()
+  await bed.until(async () => bed.turns.length === 1)
+  await dispatch.drain(0)
+  await bed.restart()
+  assert.equal((await bed.untilRun(id, ({ state }) => state === 'parked')).error?.code, 'BUDGET')
+})
