@@ -4,15 +4,6 @@ import { openTestBed } from './test-bed.ts'
 
 const crashed = 'the process ended while the run was being performed'
 
-test('a run that nobody had claimed is performed by the next process', async (t) => {
-  const bed = await openTestBed(t)
-  const id = await bed.acceptRun()
-  await bed.crash()
-  await bed.start()
-  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
-  assert.deepEqual([run.state, run.attempts.length], ['succeeded', 1])
-})
-
 test('a crash while the model is at work is recorded before the model is asked again', async (t) => {
   let hang = true
   const bed = await openTestBed(t, {
@@ -37,24 +28,6 @@ test('a crash while the model is at work is recorded before the model is asked a
   assert.deepEqual([run.startedAt, bed.turns[0]?.attempt], [begun.startedAt, 2])
 })
 
-test('a crash after the answer and before its commit asks again, with the reason on record', async (t) => {
-  const bed = await openTestBed(t)
-  const id = await bed.acceptRun({ deliver: true })
-  await bed.startDoomed('run')
-  await bed.crash()
-  assert.deepEqual([await bed.events(), await bed.deliveries()], [[], []])
-  await bed.start()
-  const run = await bed.untilRun(id, (each) => each.stage === 'delivered')
-  assert.deepEqual(
-    run.attempts.map(({ outcome, reason }) => [outcome, reason]),
-    [
-      ['interrupted', crashed],
-      ['succeeded', undefined],
-    ],
-  )
-  assert.deepEqual([(await bed.events()).length, bed.sent.length], [1, 1])
-})
-
 test('the reason is on disk before the model is asked again', async (t) => {
   const bed = await openTestBed(t, { run: () => new Promise(() => {}) })
   const id = await bed.acceptRun()
@@ -68,48 +41,6 @@ test('the reason is on disk before the model is asked again', async (t) => {
     run?.attempts.map(({ outcome }) => outcome),
     ['interrupted', undefined],
   )
-})
-
-test('a crash after the turn was committed does not ask the model again', async (t) => {
-  const bed = await openTestBed(t)
-  const id = await bed.acceptRun({ deliver: true })
-  await bed.startOnly('run')
-  await bed.untilRun(id, (run) => run.stage === 'summarised')
-  await bed.crash()
-  await bed.start()
-  await bed.untilRun(id, (run) => run.stage === 'delivered')
-  assert.deepEqual([bed.turns.length, bed.sent.length, (await bed.events()).length], [0, 1, 1])
-})
-
-test('a crash between two parts goes on at the first part without a receipt', async (t) => {
-  let hang = true
-  const bed = await openTestBed(t, {
-    send: async (part) => (hang && part.text === 'two' ? new Promise<never>(() => {}) : undefined),
-  })
-  await bed.start()
-  const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
-  await bed.until(async () => (await bed.deliveries())[0]?.receipts.length === 1)
-  await bed.crash()
-  hang = false
-  await bed.start()
-  await bed.untilRun(id, (run) => run.stage === 'delivered')
-  assert.deepEqual(
-    bed.sent.map(({ text }) => text),
-    ['two'],
-  )
-})
-
-test('a crash after a part was sent and before its receipt was kept sends it again under its key', async (t) => {
-  const bed = await openTestBed(t)
-  const id = await bed.acceptRun({ deliver: true })
-  await bed.startOnly('run')
-  await bed.untilRun(id, (run) => run.stage === 'summarised')
-  await bed.startDoomed('delivery')
-  const [first] = bed.sent
-  await bed.crash()
-  await bed.start()
-  await bed.untilRun(id, (run) => run.stage === 'delivered')
-  assert.equal(bed.sent[0]?.key, first?.key)
 })
 
 test('a run that takes the process down again and again is given up', async (t) => {

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openTestBed, type TestBed } from './test-bed.ts'
+
+/** Where the process dies: how it gets there, what of the world hangs then, and whether the model is asked again. */
+interface Boundary {
+  readonly name: string
+  readonly asksAgain: boolean
+  /** What does not answer before the crash. */
+  readonly hangs?: 'model' | 'one' | 'two'
+  reach(bed: TestBed, run: string): Promise<unknown>
+}
+
+const forever = () => new Promise<never>(() => {})
+const reachSummarised = async (bed: TestBed, run: string) => {
+  bed.startOnly('run')
+  await bed.untilRun(run, ({ stage }) => stage === 'summarised')
+}
+
+const boundaries: readonly Boundary[] = [
+  { name: 'it was accepted', asksAgain: false, reach: async () => {} },
+  {
+    name: 'its model was asked',
+    asksAgain: true,
+    hangs: 'model',
+    async reach(bed) {
+      await bed.start()
+      await bed.until(async () => bed.turns.length === 1)
+    },
+  },
+  { name: 'its model had answered', asksAgain: true, reach: (bed) => bed.startDoomed('run') },
+  { name: 'its end was on disk', asksAgain: false, reach: reachSummarised },
+  {
+    name: 'its first part was on its way',
+    asksAgain: false,
+    hangs: 'one',
+    async reach(bed) {
+      await bed.start()
+      await bed.until(async () => bed.sending() === 1)
+    },
+  },
+  {
+    name: 'its first part had its receipt',
+    asksAgain: false,
+    hangs: 'two',
+    async reach(bed) {
+      await bed.start()
+      await bed.until(async () => (await bed.deliveries())[0]?.receipts.length === 1)
+    },
+  },
+  {
+    name: 'its last part was out and had no receipt',
+    asksAgain: false,
+    async reach(bed, run) {
+      await reachSummarised(bed, run)
+      await bed.startDoomed('delivery')
+    },
+  },
+]
+
+for (const { name, asksAgain, hangs, reach } of boundaries) {
+  test(`a run whose process died when ${name} ends once, and nothing goes out twice under another key`, async (t) => {
+    let hanging = hangs
+    const bed = await openTestBed(t, {
+      run: async ({ prompt }) => (hanging === 'model' ? forever() : { reply: prompt }),
+      send: async ({ text }) => (hanging === text ? forever() : undefined),
+    })
+    const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
+    await reach(bed, id)
+    const asked = bed.turns.length
+    const sent = [...bed.sent]
+    await bed.crash()
+    hanging = undefined
+    await bed.start()
+    const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+    sent.push(...bed.sent)
+
+    assert.deepEqual([run.state, run.reply], ['succeeded', 'one|two'])
+    assert.equal(asked + bed.turns.length, asksAgain ? 2 : 1)
+    assert.deepEqual(
+      run.attempts.map(({ outcome }) => outcome),
+      asksAgain ? ['interrupted', 'succeeded'] : ['succeeded'],
+    )
+    assert.deepEqual([(await bed.events()).length, run.deliveryIds.length], [1, 1])
+    const keys = new Map(sent.map(({ text, key }) => [key, text]))
+    assert.deepEqual(
+      [...keys],
+      [
+        [`${run.deliveryIds[0]}:1`, 'one'],
+        [`${run.deliveryIds[0]}:2`, 'two'],
+      ],
+    )
+  })
+}
