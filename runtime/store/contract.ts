@@ -9,6 +9,7 @@ import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
 import { failingContract } from './contract/failing.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
+import { joiningContract } from './contract/joining.ts'
 import { performingContract } from './contract/performing.ts'
 import { readingContract } from './contract/reading.ts'
 import { retentionContract } from './contract/retention.ts'
@@ -20,6 +21,7 @@ export type { ContractFault, ContractSubject, OpenedStore, Place } from './contr
 export function storeContract(subject: ContractSubject): void {
   acceptingContract(subject)
   performingContract(subject)
+  joiningContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)
   sessionsContract(subject)

@@ -174,8 +174,10 @@ export interface Work {
   readonly history: readonly SessionMessage[]
   /** For runs and heartbeats: what each runner keeps with the session, by the runner's name. */
   readonly runnerState?: Readonly<Record<string, string>>
-  /** For runs: the requests that were joined to it, oldest first, its own not among them. */
+  /** For runs with `coalesce`: the requests that were joined to it, oldest first, its own not among them; the newest 1,000. */
   readonly joined?: readonly JoinedRequest[]
+  /** How many were joined in all. */
+  readonly joinedCount?: number
   /** For runs with `coalesce`: runs of that key which were accepted in the hour before it, itself included. */
   readonly ofKey?: number
   /** For runs and heartbeats: what was spent today (UTC), by all and by the run's `budget`. */

@@ -1,15 +1,24 @@
 /** Owns the accept path on disk: one entry's request, its records, its dedupe keys and its tasks. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Acceptance, Dedupe, RequestRecord, StoreLimits } from '../port.ts'
+import type { Acceptance, Dedupe, Id, RequestRecord, RunError, RunRecord, StoreLimits } from '../port.ts'
 import { StoreError } from '../port.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { NoteChange } from './change-list.ts'
-import type { PlainAction, PlainEntry } from './entry.ts'
+import type { PlainAction, PlainEntry, Terms } from './entry.ts'
+import type { Joining } from './joining.ts'
 import type { Schedule } from './schedule.ts'
 import type { Tally } from './tally.ts'
 
 type Outcome = Acceptance['actions'][number]
+/** An outcome of an action that was not seen before. */
+type Placed = Exclude<Outcome, { original: Id }>
+
+const busyError: RunError = {
+  code: 'BUSY',
+  message: 'another run of its session is queued or under way',
+  retryable: true,
+}
 
 interface DedupeRow {
   readonly digest: string | null
@@ -27,12 +36,20 @@ export interface AcceptingParts {
   readonly db: DatabaseSync
   readonly tally: Tally
   readonly schedule: Schedule
+  readonly joining: Joining
   readonly changed: NoteChange
   /** Asked for each entry: it may change. */
   readonly limits: Pick<StoreLimits, 'backlog'>
 }
 
-export function createAccepting({ db, tally, schedule, changed, limits }: AcceptingParts): Accepting {
+export function createAccepting({
+  db,
+  tally,
+  schedule,
+  joining,
+  changed,
+  limits,
+}: AcceptingParts): Accepting {
   const insertRequest = db.prepare(
     'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
   )
@@ -44,9 +61,11 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
     'SELECT digest, original, request FROM dedupe WHERE scope = ? AND key = ? AND until > ?',
   )
   const upsertDedupe = db.prepare('INSERT OR REPLACE INTO dedupe VALUES (?, ?, ?, ?, ?, ?)')
+  const selectRequest = db.prepare('SELECT record FROM requests WHERE id = ?')
+  const selectRun = db.prepare('SELECT record FROM runs WHERE id = ?')
   const exists = {
-    run: db.prepare('SELECT 1 FROM runs WHERE id = ?'),
-    event: db.prepare('SELECT 1 FROM events WHERE id = ?'),
+    run: db.prepare('SELECT state FROM runs WHERE id = ?'),
+    event: db.prepare('SELECT state FROM events WHERE id = ?'),
   }
 
   /** How many rows there are more. */
@@ -83,29 +102,82 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
     const { dedupe, id } = action
     const seen = dedupe === null ? undefined : seenBefore(dedupe, id, now)
     if (seen !== undefined) return seen
-    insertRecord(action)
+    const outcome = action.terms === null ? place(action) : placeOnTerms(action, action.terms, request, now)
     if (dedupe !== null) {
       upsertDedupe.run(
         dedupe.scope,
         dedupe.key,
         dedupe.bodyDigest ?? null,
         dedupe.until,
-        blobOfId(id),
+        blobOfId(outcome.id),
         request,
       )
     }
-    return { outcome: 'accepted', id }
+    return outcome
+  }
+
+  function place(action: PlainAction): Placed {
+    insertRecord(action)
+    return { outcome: 'accepted', id: action.id }
+  }
+
+  function placeOnTerms(action: PlainAction, terms: Terms, request: Uint8Array, now: number): Placed {
+    const { id } = action
+    const { join, isRejectedWhenBusy } = terms
+    const run = join && joining.join({ id, join }, request, now)
+    if (run !== undefined) {
+      changed('run', run, 'queued', 'accepted')
+      return { outcome: 'joined', id: run }
+    }
+    if (
+      isRejectedWhenBusy &&
+      action.tasks.some(({ lane }) => lane !== undefined && schedule.isOccupied(lane))
+    ) {
+      insertRejected(action, now)
+      return { outcome: 'busy', id }
+    }
+    if (join !== undefined) joining.begin({ id, join }, now)
+    return place(action)
+  }
+
+  /** On record as what it became, without anything to do. */
+  function insertRejected(action: PlainAction, now: number): void {
+    const run: RunRecord = {
+      ...JSON.parse(action.record),
+      state: 'cancelled',
+      stage: 'delivered',
+      error: busyError,
+      ranAt: now,
+      deliveredAt: now,
+    }
+    insertRun.run(blobOfId(run.id), run.kind, run.state, run.sessionKey, JSON.stringify(run))
+    changed('run', run.id, run.state, run.stage)
+  }
+
+  /** What an action became, by the record of its request: the way to a run that more were joined to than it knows by id. */
+  function named(request: Uint8Array, index: number): Id | undefined {
+    const row = selectRequest.get(request) as { record: string } | undefined
+    return row && (JSON.parse(row.record) as RequestRecord).actions[index]?.id
+  }
+
+  function wasBusy(id: Id): boolean {
+    const { record } = selectRun.get(blobOfId(id)) as { record: string }
+    return (JSON.parse(record) as RunRecord).error?.code === busyError.code
   }
 
   /** The request is on disk already: its first answer was lost. */
-  function answerAgain(action: PlainAction, now: number): Outcome {
-    if (exists[action.type].get(blobOfId(action.id)) !== undefined)
-      return { outcome: 'accepted', id: action.id }
-    const seen = action.dedupe === null ? undefined : seenBefore(action.dedupe, action.id, now)
+  function answerAgain(action: PlainAction, index: number, request: Uint8Array, now: number): Outcome {
+    const { id, terms } = action
+    const row = exists[action.type].get(blobOfId(id)) as { state: string } | undefined
+    if (row !== undefined)
+      return { outcome: row.state === 'cancelled' && wasBusy(id) ? 'busy' : 'accepted', id }
+    const run =
+      terms?.join && (joining.joinedTo(id) ?? (action.dedupe === null ? named(request, index) : undefined))
+    if (run !== undefined && run !== id) return { outcome: 'joined', id: run }
+    const seen = action.dedupe === null ? undefined : seenBefore(action.dedupe, id, now)
     if (seen !== undefined) return seen
     throw new StoreError('BAD_ENTRY', 'the id of this request was used for another one')
   }
-
   return {
     accept(entry, now) {
       if (entry.actions.length > 0 && tally.backlog >= limits.backlog) {
@@ -116,7 +188,7 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
       }
       const id = blobOfId(entry.id)
       if (insertWhole(id, entry) === 0) {
-        return { actions: entry.actions.map((action) => answerAgain(action, now)) }
+        return { actions: entry.actions.map((action, index) => answerAgain(action, index, id, now)) }
       }
       const actions = entry.actions.map((action) => acceptAction(action, id, now))
       const whole = actions.every((action) => action.outcome === 'accepted')
@@ -124,7 +196,7 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
         changed('request', entry.id, entry.outcome)
         return undefined
       }
-      const record = withOriginals(JSON.parse(entry.record), actions)
+      const record = withOutcomes(JSON.parse(entry.record), actions)
       updateRequest.run(record.outcome, JSON.stringify(record), id)
       changed('request', entry.id, record.outcome)
       return { actions }
@@ -136,13 +208,14 @@ export function createAccepting({ db, tally, schedule, changed, limits }: Accept
   }
 }
 
-/** The record of a request of which something was seen before: its actions name what there is. */
-function withOriginals(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
-  const some = outcomes.some((outcome) => outcome.outcome === 'accepted')
+/** The record of a request of which something was seen before, joined or busy: its actions name what there is. */
+function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
+  const some = outcomes.some((outcome) => !('original' in outcome))
   const conflict = outcomes.some((outcome) => outcome.outcome === 'conflict')
   const actions = request.actions.map((action, index) => {
     const outcome = outcomes[index]
-    return outcome === undefined || !('original' in outcome) ? action : { ...action, id: outcome.original }
+    if (outcome === undefined) return action
+    return { ...action, id: 'original' in outcome ? outcome.original : outcome.id }
   })
   if (some) return { ...request, actions }
   const reason = conflict

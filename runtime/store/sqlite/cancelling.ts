@@ -5,6 +5,7 @@ import type { Attempt, Command, CommandResult, RunRecord } from '../port.ts'
 import { founderOf, laneOf, runTask } from '../tasks.ts'
 import { blobOfId, isId } from './blob.ts'
 import type { NoteChange } from './change-list.ts'
+import type { Joining } from './joining.ts'
 import type { Schedule } from './schedule.ts'
 
 export interface Cancelling {
@@ -16,12 +17,13 @@ export interface Cancelling {
 export interface CancellingParts {
   readonly db: DatabaseSync
   readonly schedule: Schedule
+  readonly joining: Pick<Joining, 'end'>
   readonly changed: NoteChange
 }
 
 const unknown: CommandResult = { ok: false, why: 'unknown', reason: 'there is no such run' }
 
-export function createCancelling({ db, schedule, changed }: CancellingParts): Cancelling {
+export function createCancelling({ db, schedule, joining, changed }: CancellingParts): Cancelling {
   const select = db.prepare('SELECT record FROM runs WHERE id = ?')
   const update = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
 
@@ -69,11 +71,13 @@ export function createCancelling({ db, schedule, changed }: CancellingParts): Ca
       if (run.state !== 'parked') {
         return { ok: false, why: 'state', reason: `only a parked run can be resumed: it is ${run.state}` }
       }
-      const { id: _id, sessionKey, pool } = run
+      const { sessionKey, pool } = run
       const lane = founderOf(sessionKey) !== id || schedule.isOccupied(laneOf(sessionKey))
       const { error: _error, ...rest } = run
       write({ ...rest, state: 'queued' })
-      schedule.arm({ ...runTask({ id, sessionKey, lane, dueAt: at }), ...(pool !== undefined && { pool }) })
+      schedule.arm(runTask({ id, sessionKey, lane, dueAt: at, pool }))
+      // It is another task, which was never claimed: what was joined before has been read.
+      joining.end(id)
       return { ok: true }
     },
   }

@@ -8,6 +8,7 @@ import { type Cancelling, createCancelling } from './cancelling.ts'
 import type { NoteChange } from './change-list.ts'
 import { type ApplyEffects, createEffects } from './effects.ts'
 import { databaseFile } from './folder.ts'
+import { createJoining } from './joining.ts'
 import { createLoading, type LoadWork } from './loading.ts'
 import { migrate } from './migrations.ts'
 import type { WriterData } from './protocol.ts'
@@ -26,6 +27,8 @@ export interface Desk {
   readonly retention: Retention
   readonly routing: Routing
   readonly cancelling: Cancelling
+  /** The clock was set back to `now`, by `ms` milliseconds. */
+  shift(ms: number, now: number): void
   /** Statements of the transaction itself. */
   begin(): void
   commit(): void
@@ -61,6 +64,7 @@ export function openDesk(data: WriterData, changed: NoteChange): Desk {
 function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): Desk {
   const tally = readTally(db)
   const schedule = createSchedule(db, tally)
+  const joining = createJoining(db, schedule)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const savepoint = db.prepare('SAVEPOINT entry')
@@ -74,12 +78,16 @@ function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): D
     db,
     tally,
     schedule,
-    accepting: createAccepting({ db, tally, schedule, changed, limits: data }),
+    accepting: createAccepting({ db, tally, schedule, joining, changed, limits: data }),
     applyEffects: createEffects({ db, tally, schedule, changed }),
     loadWork: createLoading(db, tally, data.historyMessages),
     retention: createRetention(db, data),
     routing: createRouting(db, schedule),
-    cancelling: createCancelling({ db, schedule, changed }),
+    cancelling: createCancelling({ db, schedule, joining, changed }),
+    shift(ms, now) {
+      schedule.shift(ms)
+      joining.shift(ms, now)
+    },
     begin: () => void begin.run(),
     commit: () => void commit.run(),
     rollback() {

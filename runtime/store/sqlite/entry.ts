@@ -3,7 +3,7 @@
  * Cloning strings out of a flat array costs a fraction of cloning objects, and each record is serialised once.
  */
 
-import type { Dedupe, Entry, NewAction, NewTask, RequestRecord, TaskKind } from '../port.ts'
+import type { Dedupe, Entry, Join, NewAction, NewTask, RequestRecord, TaskKind } from '../port.ts'
 
 export type Flat = unknown[]
 
@@ -26,7 +26,21 @@ export interface PlainAction {
   readonly kind: string
   readonly session: string
   readonly dedupe: Dedupe | null
+  /** What else decides whether it becomes a run of its own; few actions have any. */
+  readonly terms: Terms | null
   readonly tasks: readonly NewTask[]
+}
+
+export interface Terms {
+  readonly join?: PlainJoin
+  readonly isRejectedWhenBusy: boolean
+}
+
+/** What joining takes of the record, which is not parsed for it. */
+export interface PlainJoin extends Join {
+  readonly deadline: number
+  readonly message: string
+  readonly prompt: string
 }
 
 /** Appends the entry's values. */
@@ -65,6 +79,7 @@ export function readEntries(flat: Flat, count: number): PlainEntry[] {
     kind: next(),
     session: next(),
     dedupe: next(),
+    terms: next(),
     tasks: times(next(), readTask),
   })
   return times(count, () => ({
@@ -89,11 +104,36 @@ function flattenRequest(flat: Flat, request: RequestRecord): void {
   }
 }
 
-function flattenAction(flat: Flat, { type, record, dedupe, tasks }: NewAction): void {
+function flattenAction(flat: Flat, action: NewAction): void {
+  const { type, record, dedupe, tasks } = action
   const { id, state } = record
   const [kind, session] = type === 'run' ? [record.kind, record.sessionKey] : [record.mode, record.session]
-  flat.push(type, id, JSON.stringify(record), state, kind, session, dedupe ?? null, tasks.length)
+  flat.push(
+    type,
+    id,
+    JSON.stringify(record),
+    state,
+    kind,
+    session,
+    dedupe ?? null,
+    termsOf(action),
+    tasks.length,
+  )
   for (const task of tasks) flat.push(task.key, task.kind, task.dueAt, task.lane, task.subject, task.pool)
+}
+
+function termsOf(action: NewAction): Terms | null {
+  if (action.type !== 'run' || (action.join === undefined && action.busy !== 'reject')) return null
+  const { record, join } = action
+  return {
+    join: join && {
+      ...join,
+      deadline: record.coalesce?.deadline ?? join.dueAt,
+      message: record.message,
+      prompt: record.prompt,
+    },
+    isRejectedWhenBusy: action.busy === 'reject',
+  }
 }
 
 function times<Item>(count: number, make: () => Item): Item[] {

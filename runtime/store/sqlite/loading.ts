@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { NewTask, Route, RunRecord, SessionMessage, Work } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
+import { createJoinedReader } from './joining.ts'
 import { createRunnerStateReader } from './sessions.ts'
 import { createSpentReader } from './spending.ts'
 import type { Tally } from './tally.ts'
@@ -16,6 +17,9 @@ export interface PlainWork {
   readonly history: readonly SessionMessage[]
   readonly runnerState?: Work['runnerState']
   readonly spent?: Work['spent']
+  readonly joined?: Work['joined']
+  readonly joinedCount?: number
+  readonly ofKey?: number
   readonly events: readonly string[]
   readonly pending: { readonly all: number; readonly now: number }
   readonly route?: Route
@@ -42,6 +46,7 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
   const readTurns = createTurnReader(db, mostUnits)
   const readRunnerStates = createRunnerStateReader(db)
   const readSpent = createSpentReader(db)
+  const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
 
   const runOf = (id: string) => selectRun.get(blobOfId(id)) as (RecordRow & { session: string }) | undefined
@@ -74,6 +79,7 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
       history: readTurns(run.session, historyMessages),
       runnerState: readRunnerStates(run.session),
       spent: readSpent(now, budgetOf(run.record)),
+      ...(run.record.includes('"coalesce":') && { ...joined.joined(subject), ofKey: joined.ofKey(subject) }),
     }
   }
 }

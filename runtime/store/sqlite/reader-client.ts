@@ -137,7 +137,10 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
     request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
     runs: ({ state, sessionKey, kind, ...page } = {}) =>
       list<RunRecord>('runs', page, { state, session: sessionKey, kind }),
-    run: (id) => get<RunRecord>('runs', id),
+    async run(id) {
+      const got = isId(id) ? await ask<GotRecord | undefined>({ type: 'get', table: 'runs', id }) : undefined
+      return got && runOf(got)
+    },
     events: ({ state, ...page } = {}) => list<EventRecord>('events', page, { state }),
     event: (id) => get<EventRecord>('events', id),
     deliveries: ({ state, ...page } = {}) => list<DeliveryRecord>('deliveries', page, { state }),
@@ -171,6 +174,14 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
 
 function wholeOf<Item>({ record, body, head }: GotRecord): Item {
   return { ...JSON.parse(record), ...(body && { body }), ...(head && { head: JSON.parse(head) }) }
+}
+
+/** What a run stands for is written on it when it starts; until then it is counted. */
+function runOf({ record, coalesced }: GotRecord): RunRecord {
+  const run: RunRecord = JSON.parse(record)
+  const { coalesce } = run
+  if (coalesce === undefined || coalesce.count !== undefined) return run
+  return { ...run, coalesce: { ...coalesce, ...coalesced } }
 }
 
 function bounded(limit: number, most: number): number {

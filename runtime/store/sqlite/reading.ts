@@ -1,9 +1,10 @@
 /** Owns the queries of the read side: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Route, SessionMessage, SessionSummary } from '../port.ts'
+import type { Route, RunRecord, SessionMessage, SessionSummary } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
+import { type Coalesced, createJoinedReader } from './joining.ts'
 import { createRouteReader } from './loading.ts'
 import { createTurnReader } from './turns.ts'
 
@@ -36,6 +37,8 @@ export interface GotRecord {
   readonly record: string
   readonly body?: Uint8Array
   readonly head?: string
+  /** For a run that requests can be, or were, joined to. */
+  readonly coalesced?: Coalesced
 }
 
 /** A page's records, newest first; `isCut` where the page is full before it has as many as were asked for. */
@@ -71,6 +74,7 @@ const unindexed: Readonly<Record<string, readonly string[]>> = {
 
 export function createReading(db: DatabaseSync): RunQuery {
   const readTurns = createTurnReader(db, mostUnits)
+  const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
 
   function list({ table, filters, before, limit }: Query & { type: 'list' }): GotPage {
@@ -99,7 +103,11 @@ export function createReading(db: DatabaseSync): RunQuery {
   function get(table: Listed, id: string): GotRecord | undefined {
     const more = table === 'requests' ? ', body, head' : ''
     const row = db.prepare(`SELECT record${more} FROM ${table} WHERE id = ?`).get(blobOfId(id))
-    return row === undefined ? undefined : gotOf(row as unknown as WholeRow)
+    if (row === undefined) return undefined
+    const got = gotOf(row as unknown as WholeRow)
+    if (table !== 'runs' || !got.record.includes('"coalesce":')) return got
+    const { requestId } = JSON.parse(got.record) as RunRecord
+    return { ...got, coalesced: joined.coalesced(id, requestId) }
   }
 
   function bodies(limit: number): GotRecord[] {

@@ -123,13 +123,20 @@ function recordStep(
 function runStep(db: DatabaseSync): Step {
   const openTask = db.prepare('SELECT 1 FROM tasks WHERE key = ?')
   const delivery = db.prepare('SELECT 1 FROM deliveries WHERE id = ?')
+  const removeJoined = db.prepare('DELETE FROM joined WHERE run = ?')
+  const removeCoalesced = db.prepare('DELETE FROM coalesced WHERE run = ?')
   const isOpen = (run: RunRecord) =>
     openTask.get(`run:${run.id}`) !== undefined ||
     run.deliveryIds.some((id) => delivery.get(blobOfId(id)) !== undefined)
   return recordStep(db, 'runs', (record, cutoff) => {
     const run = JSON.parse(record) as RunRecord
     const ended = run.state !== 'queued' && run.state !== 'running'
-    return ended && (run.ranAt ?? run.createdAt) < cutoff && !isOpen(run)
+    const isGone = ended && (run.ranAt ?? run.createdAt) < cutoff && !isOpen(run)
+    if (isGone && run.coalesce !== undefined) {
+      removeJoined.run(blobOfId(run.id))
+      removeCoalesced.run(blobOfId(run.id))
+    }
+    return isGone
   })
 }
 

@@ -110,7 +110,7 @@ export function createWriter(data: WriterData): Writer {
     const changesBefore = changes.mark()
     at.begin()
     try {
-      if (stepBack(batch.now) > 0) at.schedule.shift(stepBack(batch.now))
+      if (stepBack(batch.now) > 0) at.shift(stepBack(batch.now), batch.now)
       batch.entries.forEach((entry, index) => {
         const error = attempt(at, guarded, () => {
           const acceptance = at.accepting.accept(entry, batch.now)
