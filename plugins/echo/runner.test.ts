@@ -41,3 +41,15 @@ test('a heartbeat is answered with one line per event, whatever line breaks an e
 test('a heartbeat without events has nothing to say', async () => {
   assert.equal(await replyTo({ ...run, kind: 'heartbeat' }), '')
 })
+
+test('a compaction is answered with the first line of each message, and is shorter than what it stands for', async () => {
+  const history = [
+    { role: 'user', text: '\n Review #42:\n\n- a\n+ b', at: 1 },
+    { role: 'assistant', text: `${'Fine 🎉'.repeat(100)}\nAnd done.`, at: 2 },
+  ] as const
+  const reply = await replyTo({ ...run, kind: 'compaction', history })
+  const [first, second = ''] = reply.split('\n')
+  assert.equal(first, 'user: Review #42:')
+  assert.equal(second, `assistant: ${Array.from('Fine 🎉'.repeat(100)).slice(0, 200).join('')}`)
+  assert.equal(await replyTo({ ...run, kind: 'compaction', history: [] }), 'nothing')
+})

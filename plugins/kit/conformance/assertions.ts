@@ -20,6 +20,14 @@ export async function assertPluginError(
   assertNoSecret(inspect(error, { depth: 10 }), secrets)
 }
 
+/** One line that says something: what people read beside a record. `most` is in characters. */
+export function assertSentence(text: unknown, what: string, most = 500): void {
+  assert.ok(typeof text === 'string', `${what} is a text`)
+  assert.notEqual(text.trim(), '', `${what} says something`)
+  assert.ok(text.length <= most, `${what} has at most ${most} characters, not ${text.length}`)
+  assert.doesNotMatch(text, /[\n\r]/, `${what} is one line`)
+}
+
 /** What the host keeps comes back from the store as it was, and shows none of the secrets. */
 export function assertStorable(value: unknown, secrets: readonly string[]): void {
   const text = JSON.stringify(value)

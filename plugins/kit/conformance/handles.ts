@@ -13,14 +13,15 @@ export function openResources(): OpenResources {
   return counts
 }
 
-/** The kinds of which more are open than before, once the event loop has had its say. */
-export async function leaksOf(before: OpenResources): Promise<string[]> {
+/** The kinds, of all or of those given, of which more are open than before, once the event loop has had its say. */
+export async function leaksOf(before: OpenResources, kinds?: readonly string[]): Promise<string[]> {
   let leaks: string[] = []
   for (let turn = 0; turn < turns; turn += 1) {
     await nextTurn()
     leaks = [...openResources()]
       .filter(([kind, count]) => kind !== 'Immediate' && count > (before.get(kind) ?? 0))
       .map(([kind]) => kind)
+      .filter((kind) => kinds?.includes(kind) ?? true)
     if (leaks.length === 0) break
   }
   return leaks

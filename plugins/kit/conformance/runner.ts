@@ -1,19 +1,31 @@
 /** Owns what every runner must do, as tests. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import type { Runner, Turn, TurnResult } from '../runner.ts'
-import { assertPluginError, assertStorable } from './assertions.ts'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Progress, Runner, Turn, TurnResult } from '../runner.ts'
+import { assertPluginError, assertSentence, assertStorable } from './assertions.ts'
 import { leaksOf, openResources } from './handles.ts'
 import { assertInertPlugin } from './import.ts'
+import { watchListeners } from './listeners.ts'
 import { within } from './patience.ts'
+import { bareTurn, compaction, heartbeat, hugePrompt, promptOf, turnOf, unicodePrompt } from './turns.ts'
 
 export interface RunnerFixture {
   readonly runner: Runner
   /** From now on the service behind the runner takes a turn and never answers. Absent: nothing is behind it. */
   stall?(): void
+  /**
+   * From now on that service begins its answer and never ends it. Settles when it has begun with one. Absent: it
+   * answers in one piece.
+   */
+  stallMidway?(): Promise<void>
   /** From now on the service behind the runner fails every turn. Absent: nothing is behind it. */
   fail?(): void
+  /** What that service was handed so far, a text each. Absent: the runner answers turns and hands none over. */
+  handed?(): readonly string[]
+  /** Whether each result brings a `state`, which the session's next turn is given. Default: false. */
+  readonly remembers?: boolean
   /** Releases what `create` took, the runner and the service that stands in for the vendor. */
   close?(): Promise<void> | void
 }
@@ -23,7 +35,10 @@ export interface RunnerConformance {
   readonly name: string
   /** The plugin's entry: what its package exports. */
   readonly plugin: URL
-  /** A fresh runner, set up so that a reply holds the prompt of its turn: point it at a service that repeats. */
+  /**
+   * A fresh runner, set up so that a reply holds the prompt of its turn: point it at a service that repeats. One that
+   * hands turns over hands over a text with the prompt in it.
+   */
   create(): Promise<RunnerFixture> | RunnerFixture
   /** Credentials that the fixture uses; they must show up in no error and no result. */
   readonly secrets?: readonly string[]
@@ -33,14 +48,36 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
   describe(name, () => {
     test('answers a turn', async () => {
       await using used = await use(create)
-      const result = await run(used.fixture.runner, turnOf(1))
-      assertResult(result, secrets)
-      assert.ok(result.reply.includes(promptOf(1)), 'the reply holds the prompt')
+      await assertAnswered(used.fixture, turnOf(1), secrets)
+    })
+
+    test('answers a turn that says no more than it must', async () => {
+      await using used = await use(create)
+      await assertAnswered(used.fixture, bareTurn(1), secrets)
     })
 
     test('answers a heartbeat', async () => {
       await using used = await use(create)
       assertResult(await run(used.fixture.runner, heartbeat()), secrets)
+    })
+
+    test('answers a compaction with something to remember', async (t) => {
+      await using used = await use(create)
+      const { runner } = used.fixture
+      if (runner.keepsHistory) return t.skip('the runner keeps its conversations elsewhere')
+      const result = await run(runner, compaction())
+      assertResult(result, secrets)
+      assert.notEqual(result.reply.trim(), '', 'the summary says something')
+    })
+
+    test('answers a prompt of 200 KB whole', async () => {
+      await using used = await use(create)
+      await assertAnswered(used.fixture, { ...turnOf(1), prompt: hugePrompt }, secrets)
+    })
+
+    test('answers a prompt in any script to the last character', async () => {
+      await using used = await use(create)
+      await assertAnswered(used.fixture, { ...turnOf(1), prompt: unicodePrompt }, secrets)
     })
 
     test('leaves the turn as it was', async () => {
@@ -54,13 +91,66 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
 
     test('keeps turns of different sessions apart', async () => {
       await using used = await use(create)
-      const { runner } = used.fixture
+      const { fixture } = used
       const numbers = Array.from({ length: 8 }, (_, index) => index + 1)
-      const results = await Promise.all(numbers.map((number) => run(runner, turnOf(number))))
-      for (const [index, { reply }] of results.entries()) {
-        const answered = numbers.filter((number) => reply.includes(promptOf(number)))
-        assert.deepEqual(answered, [numbers[index]], 'a reply answers its own turn and no other')
+      const results = await Promise.all(numbers.map((number) => run(fixture.runner, turnOf(number))))
+      const answered = (text: string) => numbers.filter((number) => text.includes(promptOf(number)))
+      if (fixture.handed) {
+        const each = fixture.handed().map((text) => answered(text).join())
+        assert.deepEqual(each.sort(), numbers.map(String), 'each turn is handed over once, and alone')
+        return
       }
+      for (const [index, { reply }] of results.entries()) {
+        assert.deepEqual(answered(reply), [numbers[index]], 'a reply answers its own turn and no other')
+      }
+    })
+
+    test('gives each session a state of its own and goes on from there', async (t) => {
+      await using used = await use(create)
+      const { runner, remembers = false } = used.fixture
+      if (!remembers) return t.skip('the runner remembers nothing')
+      const states: (string | undefined)[] = []
+      for (const number of [1, 2]) {
+        const first = await run(runner, turnOf(number))
+        assert.ok(first.state, 'a first turn brings a state')
+        const next = await run(runner, { ...turnOf(number), runId: 'later', state: first.state, history: [] })
+        assert.ok(next.reply.includes(promptOf(number)), 'the next turn is answered as well')
+        assert.ok(next.state, 'and brings a state again')
+        assertResult(next, secrets)
+        states.push(first.state)
+      }
+      assert.notEqual(states[0], states[1], 'another session has another state')
+    })
+
+    test('has no reply of its own to a turn that it handed over', async (t) => {
+      await using used = await use(create)
+      const { reply, handedOver } = await run(used.fixture.runner, turnOf(1))
+      if (handedOver === undefined && !used.fixture.handed) return t.skip('the runner hands nothing over')
+      assertSentence(handedOver, 'where the turn went', 200)
+      assert.equal(reply, '')
+    })
+
+    test('says what it warns of in short sentences', async () => {
+      await using used = await use(create)
+      for (const turn of [{ ...turnOf(1), thinking: 'xhigh' }, heartbeat()]) {
+        const { warnings = [] } = await run(used.fixture.runner, turn)
+        for (const warning of warnings) assertSentence(warning, 'a warning')
+      }
+    })
+
+    test('tells progress while the turn lasts and never after it', async () => {
+      await using used = await use(create)
+      const told: Progress[] = []
+      const { signal } = new AbortController()
+      const call = { signal, onProgress: (progress: Progress) => void told.push(progress) }
+      await within(used.fixture.runner.run(turnOf(1), call), 'the turn ends')
+      for (const { text, note } of told) {
+        assert.ok(text === undefined || typeof text === 'string', 'what is told is a text')
+        assert.ok(note === undefined || typeof note === 'string', 'what is noted is a text')
+      }
+      const during = told.length
+      await quiet()
+      assert.equal(told.length, during, 'nothing is told of a turn that is over')
     })
 
     test('throws a PluginError soon when it is called off before it starts', async () => {
@@ -80,12 +170,57 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
       await within(turn, 'an aborted turn ends')
     })
 
+    test('throws a PluginError soon when it is called off while its answer comes in', async (t) => {
+      await using used = await use(create)
+      if (used.fixture.stallMidway === undefined)
+        return t.skip('the fixture has no service that could stop midway')
+      const begun = used.fixture.stallMidway()
+      const abort = new AbortController()
+      const turn = assertPluginError(used.fixture.runner.run(turnOf(1), abort), secrets)
+      await within(begun, 'the service begins to answer')
+      await quiet()
+      abort.abort()
+      await within(turn, 'an aborted turn ends')
+    })
+
     test('throws a PluginError that tells no secret when its service fails', async (t) => {
       await using used = await use(create)
-      if (used.fixture.fail === undefined) return t.skip('the fixture has no service that could fail')
-      used.fixture.fail()
-      const turn = used.fixture.runner.run(turnOf(1), { signal: new AbortController().signal })
-      await within(assertPluginError(turn, secrets), 'a failed turn ends')
+      const turn = failedTurn(used.fixture, t)
+      if (turn) await within(assertPluginError(turn, secrets), 'a failed turn ends')
+    })
+
+    test('says in one short sentence why its service failed', async (t) => {
+      await using used = await use(create)
+      const error = await within(failedTurn(used.fixture, t)?.catch(asError) ?? nothing, 'a failed turn ends')
+      if (error) assertSentence((error as Error).message, 'the error’s message')
+    })
+
+    test('says alike, in a short sentence, why it does not take a model', async (t) => {
+      await using used = await use(create)
+      const { runner } = used.fixture
+      if (runner.checkModel === undefined) return t.skip('the runner takes any model')
+      for (const model of ['nobody/knows-this', 'nobody/knows-this', 'x']) {
+        const reason = runner.checkModel(model)
+        if (reason !== undefined) assertSentence(reason, 'the reason')
+        assert.equal(runner.checkModel(model), reason, 'asked again it says the same')
+      }
+    })
+
+    test('leaves no timer behind a turn', async () => {
+      await using used = await use(create)
+      // The first turn may open what is kept for later ones: a connection.
+      await run(used.fixture.runner, turnOf(1))
+      const before = openResources()
+      await run(used.fixture.runner, turnOf(2))
+      assert.deepEqual(await leaksOf(before, ['Timeout']), [])
+    })
+
+    test('leaves no listener on the signal of a turn', async () => {
+      await using used = await use(create)
+      const { signal, left } = watchListeners(new AbortController().signal)
+      await within(used.fixture.runner.run(turnOf(1), { signal }), 'the turn ends')
+      await quiet()
+      assert.equal(left(), 0, 'nobody listens any more')
     })
 
     test('leaves nothing open after close', async () => {
@@ -101,6 +236,15 @@ export function runnerConformance({ name, plugin, create, secrets = [] }: Runner
   })
 }
 
+/** Lets whatever is on its way in this process arrive. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+}
+
+const nothing = Promise.resolve(undefined)
+
+const asError = (error: unknown) => error
+
 async function use(create: RunnerConformance['create']) {
   const fixture = await create()
   return {
@@ -115,44 +259,32 @@ function run(runner: Runner, turn: Turn): Promise<TurnResult> {
   return within(runner.run(turn, { signal: new AbortController().signal }), 'the turn ends')
 }
 
-function promptOf(number: number): string {
-  return `prompt <${number}> of its session`
+/** A turn of a service that fails; nothing where there is none. */
+function failedTurn({ fail, runner }: RunnerFixture, t: TestContext): Promise<TurnResult> | undefined {
+  if (fail === undefined) {
+    t.skip('the fixture has no service that could fail')
+    return undefined
+  }
+  fail()
+  return runner.run(turnOf(1), { signal: new AbortController().signal })
 }
 
-function turnOf(number: number): Turn {
-  const history = [
-    { role: 'user', text: 'What is the time?', at: 1 },
-    { role: 'assistant', text: 'It is noon.', at: 2 },
-  ] as const
-  return freeze({
-    runId: `run-${number}`,
-    sessionKey: `hook:${number}`,
-    kind: 'run',
-    prompt: promptOf(number),
-    events: [],
-    history: history.map(freeze),
-    attempt: 1,
-  })
-}
-
-function heartbeat(): Turn {
-  const events = [
-    { id: 'event-1', text: 'The first event.', at: 1 },
-    { id: 'event-2', text: 'The second event,\nof two lines.', at: 2 },
-  ]
-  const prompt = events.map((event) => event.text).join('\n')
-  return freeze({ ...turnOf(9), kind: 'heartbeat', sessionKey: 'main', prompt, events: events.map(freeze) })
-}
-
-function freeze<Value extends object>(value: Value): Value {
-  for (const each of Object.values(value)) if (Array.isArray(each)) Object.freeze(each)
-  return Object.freeze(value)
+async function assertAnswered(fixture: RunnerFixture, turn: Turn, secrets: readonly string[]): Promise<void> {
+  const result = await run(fixture.runner, turn)
+  assertResult(result, secrets)
+  const [text = '', ...others] = fixture.handed?.() ?? [result.reply]
+  assert.ok(text.includes(turn.prompt), 'the reply holds the prompt')
+  assert.deepEqual(others, [], 'a turn is handed over once')
 }
 
 function assertResult(result: TurnResult, secrets: readonly string[]): void {
   assert.equal(typeof result.reply, 'string')
-  for (const count of [result.usage?.inputTokens, result.usage?.outputTokens]) {
-    assert.ok(count === undefined || (Number.isInteger(count) && count >= 0), 'usage counts tokens')
+  for (const [name, count] of Object.entries(result.usage ?? {})) {
+    assert.ok(count === undefined || (Number.isInteger(count) && count >= 0), `usage counts tokens: ${name}`)
   }
+  assert.ok((result.state?.length ?? 0) <= longestState, `a state has at most ${longestState} characters`)
   assertStorable(result, secrets)
 }
+
+/** In characters. */
+const longestState = 4096

@@ -12,7 +12,12 @@ export const secret = 'hunter2-hunter2'
 /** A service behind a plugin: it answers, stalls or fails as the suite asks. */
 function createService() {
   let mood: 'well' | 'stalled' | 'failing' = 'well'
+  const begun = Promise.withResolvers<void>()
   return {
+    stallMidway() {
+      mood = 'stalled'
+      return begun.promise
+    },
     stall() {
       mood = 'stalled'
     },
@@ -23,6 +28,7 @@ function createService() {
       if (signal.aborted) throw aborted()
       if (mood === 'failing') throw new PluginError('It failed.', { code: 'unavailable', retryable: true })
       if (mood === 'stalled') {
+        begun.resolve()
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(aborted())))
       }
     },
@@ -34,15 +40,34 @@ export function aborted(): PluginError {
 }
 
 export function createGoodRunner(): RunnerFixture {
-  const { call, stall, fail } = createService()
+  const { call, stall, stallMidway, fail } = createService()
   const runner: Runner = {
     id: 'good',
-    async run(turn, { signal }) {
+    checkModel: (model) => (model.includes('/') ? 'It takes no models of vendors.' : undefined),
+    async run({ prompt, sessionKey, state = `state of ${sessionKey}`, thinking }, { signal, onProgress }) {
       await call(signal)
-      return { reply: turn.prompt, usage: undefined }
+      onProgress?.({ text: prompt })
+      const warnings = thinking === undefined ? [] : ['It does not think.']
+      return { reply: prompt, usage: undefined, state, warnings }
     },
   }
-  return { runner, stall, fail }
+  return { runner, stall, stallMidway, fail, remembers: true }
+}
+
+/** One that hands its turns on. */
+export function createGoodRelay(): RunnerFixture {
+  const { call, stall, fail } = createService()
+  const handed: string[] = []
+  const runner: Runner = {
+    id: 'good',
+    keepsHistory: true,
+    async run({ prompt, runId }, { signal }) {
+      await call(signal)
+      handed.push(prompt)
+      return { reply: '', handedOver: `number ${runId}` }
+    },
+  }
+  return { runner, stall, fail, handed: () => handed }
 }
 
 export function createGoodChannel(): ChannelFixture {

@@ -4,14 +4,14 @@ import { createServer } from 'node:net'
 import { PluginError } from '../../plugin-error.ts'
 import type { Runner } from '../../runner.ts'
 import { type RunnerFixture, runnerConformance } from '../index.ts'
-import { createGoodRunner, secret } from './good.ts'
+import { createGoodRelay, createGoodRunner, secret } from './good.ts'
 
 type Run = Runner['run']
 
-function spoil(run: (answer: Run) => Run): () => RunnerFixture {
+function spoil(run: (answer: Run) => Run, create = createGoodRunner): () => RunnerFixture {
   return () => {
-    const fixture = createGoodRunner()
-    return { ...fixture, runner: { id: 'broken', run: run(fixture.runner.run) } }
+    const fixture = create()
+    return { ...fixture, runner: { ...fixture.runner, id: 'broken', run: run(fixture.runner.run) } }
   }
 }
 
@@ -21,6 +21,7 @@ const forever = { signal: new AbortController().signal }
 const inert = new URL('./inert-plugin.ts', import.meta.url)
 
 suite('a good runner', createGoodRunner)
+suite('a good runner that hands over', createGoodRelay)
 suite(
   'answers a turn',
   spoil(() => async () => ({ reply: 'Hello!' })),
@@ -31,6 +32,27 @@ suite(
     if (turn.kind === 'heartbeat') return { reply: turn.prompt, usage: { inputTokens: -1 } }
     return answer(turn, call)
   }),
+)
+suite(
+  'answers a turn that says no more than it must',
+  spoil((answer) => async (turn, call) => {
+    if (turn.kind === 'run' && turn.action?.channel === undefined) throw new TypeError('no channel')
+    return answer(turn, call)
+  }),
+)
+suite(
+  'answers a compaction with something to remember',
+  spoil((answer) => async (turn, call) => {
+    return turn.kind === 'compaction' ? { reply: ' ' } : answer(turn, call)
+  }),
+)
+suite(
+  'answers a prompt of 200 KB whole',
+  spoil((answer) => (turn, call) => answer({ ...turn, prompt: turn.prompt.slice(0, 131_072) }, call)),
+)
+suite(
+  'answers a prompt in any script to the last character',
+  spoil((answer) => (turn, call) => answer({ ...turn, prompt: turn.prompt.normalize('NFC') }, call)),
 )
 suite(
   'leaves the turn as it was',
@@ -48,6 +70,30 @@ suite(
   }),
 )
 suite(
+  'gives each session a state of its own and goes on from there',
+  spoil((answer) => async (turn, call) => ({ ...(await answer(turn, call)), state: 'the state' })),
+)
+suite(
+  'has no reply of its own to a turn that it handed over',
+  spoil(
+    (answer) => async (turn, call) => ({ ...(await answer(turn, call)), reply: 'Handed over.' }),
+    createGoodRelay,
+  ),
+)
+suite(
+  'says what it warns of in short sentences',
+  spoil((answer) => async (turn, call) => {
+    return { ...(await answer(turn, call)), warnings: [`It prints:\n${turn.prompt.repeat(20)}`] }
+  }),
+)
+suite(
+  'tells progress while the turn lasts and never after it',
+  spoil((answer) => async (turn, call) => {
+    setImmediate(() => setImmediate(() => call.onProgress?.({ note: 'done' })))
+    return answer(turn, call)
+  }),
+)
+suite(
   'throws a PluginError soon when it is called off before it starts',
   spoil((answer) => (turn, call) => answer(turn, call.signal.aborted ? forever : call)),
 )
@@ -57,6 +103,53 @@ suite(
     return answer(turn, call).catch(() => {
       throw new Error('no PluginError')
     })
+  }),
+)
+suite('throws a PluginError soon when it is called off while its answer comes in', () => {
+  const fixture = createGoodRunner()
+  let isMidway = false
+  return {
+    ...fixture,
+    stallMidway() {
+      isMidway = true
+      return fixture.stallMidway?.() ?? Promise.resolve()
+    },
+    runner: {
+      id: 'broken',
+      run: (turn, call) => fixture.runner.run(turn, isMidway ? forever : call),
+    },
+  }
+})
+suite(
+  'says in one short sentence why its service failed',
+  spoil((answer) => async (turn, call) => {
+    return answer(turn, call).catch((cause) => {
+      throw new PluginError(`<html>${' '.repeat(600)}</html>`, {
+        code: 'unavailable',
+        retryable: true,
+        cause,
+      })
+    })
+  }),
+)
+suite('says alike, in a short sentence, why it does not take a model', () => {
+  const fixture = createGoodRunner()
+  let times = 0
+  const checkModel = () => `It was asked for the ${++times}. time.`
+  return { ...fixture, runner: { ...fixture.runner, checkModel } }
+})
+suite(
+  'leaves no timer behind a turn',
+  spoil((answer) => async (turn, call) => {
+    if (turn.runId === 'run-2') setTimeout(() => {}, 60_000)
+    return answer(turn, call)
+  }),
+)
+suite(
+  'leaves no listener on the signal of a turn',
+  spoil((answer) => async (turn, call) => {
+    call.signal.addEventListener('abort', () => {})
+    return answer(turn, call)
   }),
 )
 suite(

@@ -1,0 +1,87 @@
+/** Owns the turns that the suite of runners asks for. All are frozen, as those of a gateway are. */
+
+import type { Turn } from '../runner.ts'
+
+/** No prompt is part of another one. */
+export function promptOf(number: number): string {
+  return `prompt <${number}> of its session`
+}
+
+/** As a gateway asks it: with its time, and with what was decided besides. */
+export function turnOf(number: number): Turn {
+  return freeze({
+    ...bareTurn(number),
+    timeoutSeconds: 600,
+    action,
+  })
+}
+
+const action = Object.freeze({
+  name: 'Doorbell',
+  wakeMode: 'now',
+  deliver: true,
+  channel: 'last',
+  to: '#ops',
+} as const)
+
+export function bareTurn(number: number): Turn {
+  return freeze({
+    runId: `run-${number}`,
+    sessionKey: `hook:${number}`,
+    kind: 'run',
+    prompt: promptOf(number),
+    events: [],
+    history,
+    attempt: 1,
+  })
+}
+
+export function heartbeat(): Turn {
+  const events = [
+    { id: 'event-1', text: 'The first event.', prompt: 'The first event.', mode: 'now', at: 1 },
+    { id: 'event-2', text: 'The second event,\nof two lines.', at: 2 },
+  ] as const
+  const prompt = events.map((event) => event.text).join('\n')
+  return freeze({
+    ...bareTurn(9),
+    kind: 'heartbeat',
+    sessionKey: 'main',
+    prompt,
+    events: freeze(events.map(freeze)),
+    timeoutSeconds: 600,
+  })
+}
+
+export function compaction(): Turn {
+  return freeze({
+    ...bareTurn(10),
+    kind: 'compaction',
+    prompt: 'Sum up this conversation for whoever goes on with it.',
+    timeoutSeconds: 600,
+  })
+}
+
+/** Lines of text that differ, so that a piece that is missing is missed. */
+export const hugePrompt = Array.from(
+  { length: 4000 },
+  (_, line) => `Line ${line}: ${'text '.repeat(8)}|`,
+).join('\n')
+
+/** Scripts, directions, characters of several code points and of two units, and what shells and formats care about. */
+export const unicodePrompt = [
+  'Größe, naïve, e\u0301 (two code points) and é (one).',
+  '你好，世界。こんにちは。안녕하세요. Привет. שלום. مرحبا.',
+  'Emoji: 👩‍👩‍👧‍👦 🏳️‍🌈 🇨🇭 👍🏽, beyond the first plane: 𝔘𝔫𝔦 𠜎.',
+  'Quotes: " \' ` „“, $HOME ${HOME} $(date) `date` %PATH% \\ \\n \\u0041 {{name}} <b>&amp;</b>',
+  'Line separators:\u2028 and\u2029 a tab:\t a no-break space:\u00a0 and the end.',
+].join('\n')
+
+const history = freeze([
+  freeze({ role: 'user', text: 'What is the time?', at: 1 } as const),
+  freeze({ role: 'assistant', text: 'It is noon.', at: 2 } as const),
+])
+
+function freeze<Value extends object>(value: Value): Value {
+  for (const each of Object.values(value)) if (Array.isArray(each)) Object.freeze(each)
+  return Object.freeze(value)
+}
