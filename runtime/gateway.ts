@@ -81,8 +81,11 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Messages of a session that the store gives; how many of them a turn is shown is decided by `agents.sessions`. */
-const historyMessages = 1000
+/**
+ * Messages of a session that the store gives; how many of them a turn is shown is decided by `agents.sessions`, which
+ * allows fewer, so that a longer history is known to be one.
+ */
+const historyMessages = 1100
 const drainGraceMs = 30_000
 
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */

@@ -14,6 +14,8 @@ export interface Conclusion extends Changed {
   readonly work: Work
   readonly at: number
   readonly spend?: Effects['spend']
+  /** Turns that are not shown again, once this one succeeded. */
+  readonly compact?: Effects['compact']
 }
 
 export function createConclude(options: PerformerOptions): (conclusion: Conclusion) => Settlement {
@@ -29,6 +31,7 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
         run: { ...changesOf(conclusion), ...endingFields(ending), ranAt: run.ranAt ?? at, ...fields },
         runnerState: stateKept(run, ending),
         spend: conclusion.spend,
+        compact: ending.state === 'succeeded' ? conclusion.compact : undefined,
         ...followed,
       },
       done: true,
@@ -100,7 +103,11 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
   }
 }
 
-function stateKept({ sessionKey: session, runner }: RunRecord, ending: Ending): Effects['runnerState'] {
+/** What the runner wants to find again in its next turn of the session. */
+export function stateKept(
+  { sessionKey: session, runner }: RunRecord,
+  ending: Ending,
+): Effects['runnerState'] {
   if (ending.state !== 'succeeded' || ending.runnerState === undefined) return undefined
   return { session, runner, state: ending.runnerState }
 }

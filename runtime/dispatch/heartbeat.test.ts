@@ -33,7 +33,9 @@ test('an event that asks for now is shown at once, and consumed by the turn that
   )
   const [turn] = bed.turns
   assert.equal(turn?.prompt, '1 system event:\n\n1. 2026-01-01T00:00:00.000Z\n[the door bell rang]\n\nBeat.')
-  assert.deepEqual(turn?.events, [{ id, text: 'the door bell rang', at: event?.createdAt }])
+  const [text, at] = ['the door bell rang', event?.createdAt]
+  assert.deepEqual(turn?.events, [{ id, text, prompt: `[${text}]`, mode: 'now', at }])
+  assert.deepEqual([turn?.timeoutSeconds, turn?.action], [60, undefined])
   assert.equal(bed.log('heartbeat-succeeded')[0]?.['events'], 1)
 })
 

@@ -2,6 +2,7 @@
 
 import {
   type Answered,
+  cancelled,
   endingFields,
   failed,
   interrupted,
@@ -9,120 +10,120 @@ import {
   timedOut,
   type Unanswered,
 } from '../agent/ending.ts'
-import { heartbeatPrompt } from '../agent/heartbeat-prompt.ts'
-import { performTurn } from '../agent/turn.ts'
-import { exchange, recentHistory } from '../session/history.ts'
+import { performTurn, type TurnOutcome } from '../agent/turn.ts'
+import { createRecall, withRecall } from '../session/compaction.ts'
+import { exchange } from '../session/history.ts'
 import { mainSession } from '../session/main.ts'
-import type { Claim, EventRecord, NewTask, RunRecord, Settlement, Work } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import type { Claim, Effects, NewTask, RunRecord, Settlement, Work } from '../store/port.ts'
+import { heartbeatBurstMs } from '../store/tasks.ts'
 import { type AttemptEnd, withEnd, withLeftOver } from './attempts.ts'
 import { type Backoff, backoffMs } from './backoff.ts'
+import type { Reservation } from './budget.ts'
+import { names } from './changes.ts'
+import { stateKept } from './conclude.ts'
+import { createHeartbeatPauses } from './heartbeat-pauses.ts'
+import { createHeartbeatBoard, type HeartbeatBoard } from './heartbeat-state.ts'
+import { beginHeartbeat, type Heartbeat, heartbeatTurn } from './heartbeat-turn.ts'
 import type { PerformerOptions } from './options.ts'
 import { planDeliveries, reportUnsent } from './outgoing.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
 
-interface Heartbeat {
-  readonly run: RunRecord & { readonly startedAt: number }
-  readonly shown: readonly EventRecord[]
+/** A turn that was asked, and how it ended. */
+interface Beat extends Heartbeat {
+  readonly claim: Claim
+  readonly work: Work
+  readonly spend: Effects['spend']
+  readonly at: number
 }
 
 /**
  * Each turn is a run of its own, because the events that it shows are: a heartbeat that fails leaves them
  * pending and the next one shows what is pending by then.
  */
-export function createHeartbeatPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
-  const { current, log, mintId, now, timers } = options
+export function createHeartbeatPerformer(
+  options: PerformerOptions,
+  board: HeartbeatBoard = createHeartbeatBoard(),
+): (claim: Claim) => Promise<Settlement> {
+  const { budgets, current, log, mintId, now, timers } = options
+  const recall = createRecall(options)
+  const pauses = createHeartbeatPauses(options, board)
   let tidied = false
 
   return async function performHeartbeat(claim) {
-    if (!tidied || claim.task.interrupted) await closeLeftOver(claim)
-    tidied = true
     const work = await claim.load()
-    const { heartbeat: rules } = settings()
-    if (work.pending.all === 0 && !rules.idle) {
-      log.debug({ event: 'heartbeat-skipped', reason: 'nothing is pending' }, 'heartbeat skipped')
-      return { effects: { tasks: nextTick(now()) }, done: true }
-    }
-
-    const { run, shown } = begin(work)
-    await claim.checkpoint({ run })
-    log.debug({ event: 'heartbeat-started', ...names(run), events: shown.length }, 'heartbeat started')
-    const bounds = { ms: run.timeoutSeconds * 1000, stops: [claim.lease, options.stopping], timers }
-    const outcome = await performTurn(options.runner, run.runner, turnOf(run, shown, work), bounds)
-    const at = now()
-
-    if (outcome.kind === 'answered') return conclude({ run, shown }, succeeded(outcome), work, at)
-    if (outcome.kind === 'interrupted') {
-      const fields = failedFields(run, interrupted(1), { outcome: 'interrupted' }, at)
-      return { effects: { run: fields }, again: at, counts: false }
-    }
-    const ending = outcome.kind === 'timed-out' ? timedOut(run) : failed(outcome.failure)
-    const askedMs = outcome.kind === 'failed' ? (outcome.failure.retryAfterMs ?? 0) : 0
-    return retry(run, ending, { failures: claim.task.attempt, askedMs }, at)
+    if (!tidied || claim.task.interrupted) await closeLeftOver(claim, work)
+    tidied = true
+    const pause = pauses.quiet(work) ?? pauses.idle(work)
+    if (pause) return pause
+    const reservation = budgets.reserve({ spent: work.spent })
+    if (!reservation.ok) return pauses.spent(reservation)
+    return beat(claim, work, reservation)
   }
 
   /** The process before ended during a heartbeat. Its run ends here; its events are still pending. */
-  async function closeLeftOver(claim: Claim): Promise<void> {
+  async function closeLeftOver(claim: Claim, work: Work): Promise<void> {
     const { items } = await options.store.read.runs({ kind: 'heartbeat', state: 'running' })
     for (const { id, attempts } of items) {
       const at = now()
       const ended = { ...endingFields(interrupted(1)), ...passed(at) }
       await claim.checkpoint({
         run: { id, ...ended, attempts: withLeftOver(attempts, claim.task.interrupted, at) },
+        spend: budgets.settleLost({ spent: work.spent }),
       })
     }
   }
 
-  function begin(work: Work): Heartbeat {
-    const { generation } = current()
-    const { heartbeat: rules, runner, model, thinking, timeoutSeconds } = settings()
-    const instruction = rules.prompt
-    const { text, shown } = heartbeatPrompt({ events: work.events, pending: work.pending.all, instruction })
-    const startedAt = now()
-    const run = {
-      id: mintId(),
-      kind: 'heartbeat',
-      generation,
-      sessionKey: mainSession,
-      state: 'running',
-      stage: 'running',
-      runner,
-      model,
-      thinking,
-      timeoutSeconds,
-      wakeMode: work.pending.now > 0 ? 'now' : 'next-heartbeat',
-      deliver: true,
-      channel: 'last',
-      message: instruction,
-      prompt: text,
-      attempts: [{ number: 1, startedAt }],
-      createdAt: startedAt,
-      startedAt,
-      deliveryIds: [],
-      eventIds: shown.map((event) => event.id),
-    } as const
-    return { run, shown }
+  async function beat(claim: Claim, work: Work, reservation: Reservation): Promise<Settlement> {
+    const facts = { id: mintId(), at: now(), generation: current().generation, settings: settings() }
+    const heartbeat = beginHeartbeat(work, { ...facts, relays: pauses.relays() })
+    const { run, shown } = heartbeat
+    board.started(run.startedAt)
+    await claim.checkpoint({ run }).catch((error) => {
+      reservation.end({ asked: false })
+      throw error
+    })
+    log.debug({ event: 'heartbeat-started', ...names(run), events: shown.length }, 'heartbeat started')
+    const { outcome, compact } = await ask(claim, heartbeat, work).catch((error) => {
+      reservation.end({ asked: true })
+      throw error
+    })
+    const asked = { ...heartbeat, claim, work, spend: reservation.end(outcome), at: now() }
+    return outcome.kind === 'answered'
+      ? conclude(asked, succeeded(outcome), compact)
+      : settleUnanswered(asked, outcome)
   }
 
-  function conclude(heartbeat: Heartbeat, ending: Answered, work: Work, at: number): Settlement {
-    const { run, shown } = heartbeat
-    const { deliveries, tasks, open } = planDeliveries(run, ending.reply, {
+  async function ask(claim: Claim, heartbeat: Heartbeat, work: Work) {
+    const { progress, runner } = options
+    const { run } = heartbeat
+    const deadline = run.startedAt + run.timeoutSeconds * 1000
+    const stops = [claim.lease, claim.cancel, options.stopping]
+    const recalled = await recall(claim, run, work.history, { deadline, stops })
+    const ms = deadline - now()
+    const { systemPrompt } = settings()
+    const turn = heartbeatTurn(heartbeat, work, { leftMs: ms, systemPrompt, history: recalled.history })
+    progress?.start(run.id)
+    const outcome = await performTurn(runner, run.runner, turn, { ms, stops, timers }, (news) =>
+      progress?.note(run.id, news),
+    )
+    progress?.end(run.id)
+    return { outcome: withRecall(outcome, recalled), compact: recalled.compact }
+  }
+
+  function conclude(beat: Beat, ending: Answered, compact: Effects['compact']): Settlement {
+    const { run, shown, work, spend, at } = beat
+    const isElsewhere = ending.handedOver !== undefined || !run.deliver
+    const { deliveries, tasks, open } = planDeliveries(run, isElsewhere ? undefined : ending.reply, {
       route: work.route,
       channel: options.channel,
       ackToken: settings().heartbeat.ackToken,
       mintId,
       at,
     })
-    const left = work.pending.now - shown.filter((event) => event.mode === 'now').length
-    const next = left > 0 ? [heartbeatTask(at + heartbeatBurstMs)] : nextTick(at)
-    const said = {
-      id: run.id,
-      prompt: run.prompt,
-      askedAt: run.startedAt,
-      reply: ending.reply,
-      answeredAt: at,
-    }
+    const prompted = { id: run.id, prompt: run.prompt, askedAt: run.startedAt }
+    const messages = exchange({ ...prompted, reply: ending.reply, answeredAt: at })
+    const { warnings = [], handedOver } = ending
 
     log.info(
       {
@@ -131,6 +132,8 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
         events: shown.length,
         waiting: work.pending.all - shown.length,
         ms: at - run.startedAt,
+        ...(warnings.length > 0 && { warnings: warnings.length }),
+        ...(handedOver !== undefined && { handedOver: true }),
       },
       'heartbeat succeeded',
     )
@@ -144,68 +147,91 @@ export function createHeartbeatPerformer(options: PerformerOptions): (claim: Cla
           attempts: withEnd(run.attempts, at, { outcome: 'succeeded' }),
           deliveryIds: deliveries.map(({ id }) => id),
         },
-        append: [{ session: mainSession, turn: run.id, messages: exchange(said) }],
+        append: isElsewhere ? [] : [{ session: mainSession, turn: run.id, messages }],
+        compact,
+        runnerState: stateKept(run, ending),
+        spend,
         consume: { by: run.id, at, events: shown.map((event) => event.id) },
         deliveries,
-        tasks: [...next, ...tasks],
+        tasks: [...next(beat), ...tasks],
       },
       done: true,
     }
   }
 
+  /** Those who asked for `now` wait for nothing, and neither does anybody whose events are passed on. */
+  function next({ run, shown, work, at }: Beat): NewTask[] {
+    const waiting = run.deliver
+      ? work.pending.now - shown.filter((event) => event.mode === 'now').length
+      : work.pending.all - shown.length
+    return pauses.rest(at, { succeeded: true, ...(waiting > 0 && { nextAt: at + heartbeatBurstMs }) })
+  }
+
+  function settleUnanswered(beat: Beat, outcome: Exclude<TurnOutcome, { kind: 'answered' }>): Settlement {
+    const { claim, run, spend, at } = beat
+    const { usage } = outcome
+    if (outcome.kind === 'interrupted' && claim.cancel.aborted) {
+      // Its events stay pending: whoever cancels it does not want to be asked again at once.
+      log.warn({ event: 'heartbeat-cancelled', ...names(run) }, 'heartbeat cancelled')
+      const ending = cancelled()
+      const end = { outcome: 'cancelled', reason: ending.error.message } as const
+      return {
+        effects: {
+          run: failedFields(run, ending, end, at, usage),
+          spend,
+          tasks: pauses.rest(at, { succeeded: false }),
+        },
+        done: true,
+      }
+    }
+    if (outcome.kind === 'interrupted') {
+      board.rested(at, { nextAt: at, succeeded: false })
+      const fields = failedFields(run, interrupted(1), { outcome: 'interrupted' }, at, usage)
+      return { effects: { run: fields, spend }, again: at, counts: false }
+    }
+    const ending = outcome.kind === 'timed-out' ? timedOut(run) : failed(outcome.failure)
+    const askedMs = outcome.kind === 'failed' ? (outcome.failure.retryAfterMs ?? 0) : 0
+    return retry(beat, ending, askedMs, usage)
+  }
+
   /** A heartbeat is never given up, since nothing else shows its events: it backs off, and says so. */
-  function retry(
-    run: Heartbeat['run'],
-    ending: Unanswered,
-    { failures, askedMs }: { failures: number; askedMs: number },
-    at: number,
-  ): Settlement {
+  function retry(beat: Beat, ending: Unanswered, askedMs: number, usage: RunRecord['usage']): Settlement {
+    const { claim, run, spend, at } = beat
+    const failures = claim.task.attempt
     const ownMs = backoffMs(failures, backoff, options.random)
     const waitMs = Math.min(backoff.mostMs, Math.max(ownMs, Math.ceil(askedMs)))
-    const outcome = ending.state
     const { code, message } = ending.error
     log.warn(
       { event: 'heartbeat-failed', ...names(run), code, reason: ending.reason, failures, inMs: waitMs },
       'heartbeat failed; the main session backs off',
     )
-    const fields = failedFields(run, ending, { outcome, reason: message }, at)
-    return { effects: { run: fields }, again: at + waitMs, counts: true }
-  }
-
-  function nextTick(at: number): NewTask[] {
-    const { everyMs } = settings().heartbeat
-    return everyMs > 0 ? [heartbeatTask(at + everyMs)] : []
+    board.failed(at, { nextAt: at + waitMs, failures, code })
+    const fields = failedFields(run, ending, { outcome: ending.state, reason: message }, at, usage)
+    return { effects: { run: fields, spend }, again: at + waitMs, counts: true }
   }
 
   function settings() {
     return current().snapshot.settings.agents.defaults
   }
-
-  function turnOf(run: RunRecord, shown: readonly EventRecord[], work: Work) {
-    return {
-      runId: run.id,
-      sessionKey: run.sessionKey,
-      kind: 'heartbeat',
-      prompt: run.prompt,
-      events: shown.map(({ id, text, createdAt }) => ({ id, text, at: createdAt })),
-      history: recentHistory(work.history),
-      model: run.model,
-      thinking: run.thinking,
-      systemPrompt: settings().systemPrompt,
-      attempt: 1,
-    } as const
-  }
 }
 
-function failedFields(run: RunRecord, ending: Unanswered, end: AttemptEnd, at: number) {
-  return { id: run.id, ...endingFields(ending), ...passed(at), attempts: withEnd(run.attempts, at, end) }
+function failedFields(
+  run: RunRecord,
+  ending: Unanswered,
+  end: AttemptEnd,
+  at: number,
+  usage: RunRecord['usage'],
+) {
+  return {
+    id: run.id,
+    ...endingFields(ending),
+    ...passed(at),
+    ...(usage && { usage }),
+    attempts: withEnd(run.attempts, at, end),
+  }
 }
 
 /** A heartbeat has no summary; with nothing to deliver, its turn is its last stage. */
 function passed(at: number) {
   return { stage: 'delivered', ranAt: at, deliveredAt: at } as const
-}
-
-function names(run: RunRecord) {
-  return { runId: run.id, sessionKey: run.sessionKey }
 }

@@ -1,13 +1,12 @@
 /** Owns what a runner is told of a hook's run. */
 
-import type { Runner, Turn } from '@reveille/kit'
-import { recentHistory } from '../session/history.ts'
+import type { Message, Turn } from '@reveille/kit'
 import type { RunRecord, Work } from '../store/port.ts'
 
 export function hookTurn(
   run: RunRecord,
   work: Work,
-  facts: { readonly leftMs: number; readonly systemPrompt?: string; readonly runner: Runner | undefined },
+  facts: { readonly leftMs: number; readonly systemPrompt?: string; readonly history: readonly Message[] },
 ): Turn {
   const { name, wakeMode, deliver, channel, to } = run
   return {
@@ -16,7 +15,7 @@ export function hookTurn(
     kind: 'run',
     prompt: run.prompt,
     events: [],
-    history: facts.runner?.keepsHistory ? [] : recentHistory(work.history),
+    history: facts.history,
     model: run.model,
     thinking: run.thinking,
     systemPrompt: facts.systemPrompt,

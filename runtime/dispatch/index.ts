@@ -10,16 +10,18 @@ import {
   type Workforce,
   type WorkOptions,
 } from '../store/port.ts'
-import { heartbeatTask } from '../store/tasks.ts'
+import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import { createDeliveryPerformer } from './delivery.ts'
 import { createHeartbeatPerformer } from './heartbeat.ts'
+import { createHeartbeatBoard, type HeartbeatState } from './heartbeat-state.ts'
 import type { DispatchOptions } from './options.ts'
 import { createRunPerformer } from './run.ts'
 import { createSettingsApplier } from './settings.ts'
 
 export type { Timers } from '../agent/bounded-call.ts'
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
+export type { HeartbeatState } from './heartbeat-state.ts'
 export type { DispatchLog, DispatchOptions, Fence } from './options.ts'
 
 /** Parts under way at one time; each waits for a vendor, and those of one recipient for each other. */
@@ -43,6 +45,8 @@ export interface Dispatch {
   drain(graceMs: number): Promise<void>
   /** A drain without grace. */
   close(): Promise<void>
+  /** What the main session is doing. From memory. */
+  heartbeat(): HeartbeatState
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
@@ -51,12 +55,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
   let workforces: Workforce[] = []
   let runs: Workforce | undefined
+  const board = createHeartbeatBoard()
 
   async function apply() {
     const { agents } = current().snapshot.settings
     await store.command({ type: 'offer-route', route: agents.route })
-    const { everyMs } = agents.defaults.heartbeat
-    if (everyMs > 0) await store.command({ type: 'arm', task: heartbeatTask(now() + everyMs) })
+    const { heartbeat, runner } = agents.defaults
+    // What already waits for the timer need not wait for it any more where events are passed on.
+    const inMs = options.relays?.(runner) === true ? heartbeatBurstMs : heartbeat.everyMs
+    if (inMs > 0) await store.command({ type: 'arm', task: heartbeatTask(now() + inMs) })
   }
 
   const settings = createSettingsApplier({
@@ -115,12 +122,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
       workforces = [
         runs,
-        work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers)),
+        work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers, board)),
         work('delivery', { concurrency: deliveryConcurrency }, createDeliveryPerformer(performers)),
       ]
     },
     applySettings,
     drain,
     close: () => drain(0),
+    heartbeat: board.read,
   }
 }

@@ -15,8 +15,12 @@ export function heartbeatFor(
   return isDue ? [heartbeatTask(event.createdAt + heartbeatBurstMs)] : []
 }
 
+/** What an event of ours is about: a run, or all of them. */
+type Subject = Pick<RunRecord, 'generation'> &
+  Partial<Pick<RunRecord, 'id' | 'requestId' | 'endpoint' | 'mapping'>>
+
 /** An event about a run in words of our own: it holds nothing that a sender wrote, and needs no boundary. */
-export function ownEvent(run: RunRecord, text: string, facts: { id: string; at: number }): EventRecord {
+export function ownEvent(run: Subject, text: string, facts: { id: string; at: number }): EventRecord {
   return {
     id: facts.id,
     session: mainSession,

@@ -12,6 +12,7 @@ import {
 import type { Failure } from '../agent/failure.ts'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import { addUsage } from '../agent/usage.ts'
+import { createRecall, withRecall } from '../session/compaction.ts'
 import type { Claim, Effects, RunRecord, Settlement, Work } from '../store/port.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from './attempts.ts'
 import { retryDelayMs } from './backoff.ts'
@@ -40,6 +41,13 @@ interface Trial {
   /** As the store has it. */
   readonly found: RunRecord
   readonly run: Started
+  /** What the turn was not shown any more. */
+  readonly compact?: Effects['compact']
+}
+
+interface Asked {
+  readonly outcome: TurnOutcome
+  readonly compact?: Effects['compact']
 }
 
 /**
@@ -51,6 +59,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
   const { budgets, current, log, now, timers } = options
   const conclude = createConclude(options)
   const parking = createParking(options)
+  const recall = createRecall(options)
 
   return async function performRun(claim) {
     const work = await claim.load()
@@ -82,11 +91,14 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
       reservation.end({ asked: false })
       throw error
     })
-    const outcome = await ask(trial)
+    const { outcome, compact } = await ask(trial).catch((error) => {
+      reservation.end({ asked: true })
+      throw error
+    })
     await settleStart()
     const usage = addUsage(trial.run.usage, outcome.usage)
     const run = { ...trial.run, ...(usage && { usage }) }
-    return settle({ ...trial, run }, outcome, reservation.end(outcome))
+    return settle({ ...trial, run, compact }, outcome, reservation.end(outcome))
   }
 
   /** At once where an attempt was cut off: the reason is on disk before the model is asked again. */
@@ -100,27 +112,29 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     return async () => {}
   }
 
-  async function ask({ claim, work, run }: Trial): Promise<TurnOutcome> {
+  async function ask({ claim, work, run }: Trial): Promise<Asked> {
     const { progress, runner } = options
+    const stops = [claim.lease, claim.cancel, options.stopping]
+    const recalled = await recall(claim, run, work.history, { deadline: deadlineOf(run), stops })
     const ms = deadlineOf(run) - now()
-    const bounds = { ms, stops: [claim.lease, claim.cancel, options.stopping], timers }
+    const bounds = { ms, stops, timers }
     const { systemPrompt } = defaults()
-    const turn = hookTurn(run, work, { leftMs: ms, systemPrompt, runner: runner(run.runner) })
+    const turn = hookTurn(run, work, { leftMs: ms, systemPrompt, history: recalled.history })
     log.debug({ event: 'run-started', ...names(run), attempt: turn.attempt }, 'run started')
     progress?.start(run.id)
     const outcome = await performTurn(runner, run.runner, turn, bounds, (news) =>
       progress?.note(run.id, news),
     )
     progress?.end(run.id)
-    return outcome
+    return { outcome: withRecall(outcome, recalled), compact: recalled.compact }
   }
 
   /** An answer wins over whatever came while it was on its way; a wish to cancel wins over another attempt. */
   function settle(trial: Trial, outcome: TurnOutcome, spend: Effects['spend']): Settlement {
-    const { claim, work, found, run } = trial
+    const { claim, work, found, run, compact } = trial
     const at = now()
     const end = (ending: Ending) =>
-      conclude({ found, run: ended(run, at, attemptEnd(ending)), ending, work, at, spend })
+      conclude({ found, run: ended(run, at, attemptEnd(ending)), ending, work, at, spend, compact })
 
     if (outcome.kind === 'answered') return end(succeeded({ ...outcome, usage: run.usage }))
     if (outcome.kind === 'timed-out') return end(timedOut(run))

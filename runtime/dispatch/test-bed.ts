@@ -33,12 +33,15 @@ export interface Setting {
   readonly defaults?: Partial<Defaults>
   readonly heartbeat?: Partial<Defaults['heartbeat']>
   readonly route?: { readonly channel: string; readonly to?: string }
+  readonly sessions?: Partial<Settings['agents']['sessions']>
   readonly budget?: Settings['agents']['budget']
   /** Policies by their names. */
   readonly endpoints?: Snapshot['endpoints']
   readonly keepsHistory?: boolean
   /** Whether the runner passes the main session's events on. */
   readonly relays?: boolean
+  /** What the clock shows first. Default: the beginning of 2026 (UTC). */
+  readonly startAt?: number
 }
 
 /** Real milliseconds after which a test that waits has failed. */
@@ -52,7 +55,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   let life = 0
   let given = 0
   let configured = true
-  const clock = createHandClock(epoch)
+  const clock = createHandClock(setting.startAt ?? epoch)
   const mintId = createIdMinter(clock.now)
   const turns: Turn[] = []
   const sent: { readonly text: string; readonly to: string; readonly key: string }[] = []
@@ -74,7 +77,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       setTimer: clock.setTimer,
       keepMs: 86_400_000 * 7,
       backlog: 10_000,
-      historyMessages: 20,
+      historyMessages: 1100,
     })
   }
 
@@ -126,7 +129,13 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   const ownWords: string[] = []
 
   function settingsOf(changed: Defaults): Settings {
-    const sessions = { maxCharacters: 200_000, maxMessages: 200, compaction: 'drop', idleMs: 86_400_000 }
+    const sessions = {
+      maxCharacters: 200_000,
+      maxMessages: 200,
+      compaction: 'drop',
+      idleMs: 86_400_000,
+      ...setting.sessions,
+    }
     const { route, budget } = setting
     const agents = { defaults: changed, runners: {}, providers: {}, sessions, route, budget }
     return { agents } as unknown as Settings
@@ -278,6 +287,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     until,
     untilRun,
     read: () => store.read,
+    /** What the main session is doing. */
+    heartbeat: () => dispatch?.heartbeat(),
     /** The heartbeats so far, oldest first. */
     heartbeats: async () => (await store.read.runs({ kind: 'heartbeat' })).items.toReversed(),
     deliveries: async () => (await store.read.deliveries()).items.toReversed(),

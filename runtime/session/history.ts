@@ -2,7 +2,7 @@
 
 import type { Message } from '@reveille/kit'
 import type { Id, SessionMessage } from '../store/port.ts'
-import { firstOfNewest, type PastTurn, turnsOf } from './window.ts'
+import type { PastTurn } from './window.ts'
 
 /** The untrusted-content boundary around a whole text. */
 export type FenceText = (text: string, options: { label: string; randomId: () => string }) => string
@@ -52,14 +52,4 @@ export function exchange(turn: {
     { role: 'user', text: turn.prompt, at: turn.askedAt, turn: turn.id },
     { role: 'assistant', text: turn.reply, at: turn.answeredAt, turn: turn.id },
   ]
-}
-
-/** The newest turns up to this many UTF-16 units of text; a turn's own prompt is not among them. */
-export const longestHistory = 262_144
-
-/** The newest whole turns, oldest first. */
-export function recentHistory(messages: readonly SessionMessage[], limit = longestHistory): Message[] {
-  const turns = turnsOf(messages)
-  const first = firstOfNewest(turns, { maxCharacters: limit, maxMessages: messages.length })
-  return shownMessages(turns.slice(first), (text) => text)
 }

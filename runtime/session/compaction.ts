@@ -1,0 +1,166 @@
+/** Owns what a turn remembers: its session's history within the limits, and the summary that is asked for beyond them. */
+
+import type { CurrentLive } from '@reveille/engine'
+import type { Message, Runner, Usage } from '@reveille/kit'
+import type { Timers } from '../agent/bounded-call.ts'
+import { performTurn, type TurnOutcome } from '../agent/turn.ts'
+import { addUsage } from '../agent/usage.ts'
+import type { MintId } from '../store/id.ts'
+import type { Claim, Effects, RunRecord, SessionMessage } from '../store/port.ts'
+import { compactionPrompt } from './compaction-prompt.ts'
+import { cut } from './cut.ts'
+import { type FenceText, shownMessages } from './history.ts'
+import { planHistory, summaryLimit } from './plan.ts'
+import { type PastTurn, turnsOf } from './window.ts'
+
+export interface RecallOptions {
+  readonly current: CurrentLive
+  /** By the name that a run carries; undefined when no such runner is configured now. */
+  runner(name: string): Runner | undefined
+  readonly fence: FenceText
+  readonly log: { info(facts: object, message?: string): void; warn(facts: object, message?: string): void }
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  readonly mintId: MintId
+  readonly timers: Timers
+}
+
+export interface RecallBounds {
+  /** When the run's time is over. Milliseconds since the Unix epoch. */
+  readonly deadline: number
+  readonly stops: readonly AbortSignal[]
+}
+
+export interface Recalled {
+  /** What the turn is shown. */
+  readonly history: readonly Message[]
+  /** What nobody is shown again: goes with the settlement of a turn that succeeded. */
+  readonly compact?: Effects['compact']
+  /** What a summary has cost, which is on the run's record and still to be paid for. */
+  readonly usage?: Usage
+  /** What the operator should know of it, which is on the run's record. */
+  readonly warnings?: readonly string[]
+}
+
+export type Recall = (
+  claim: Claim,
+  run: RunRecord,
+  history: readonly SessionMessage[],
+  bounds: RecallBounds,
+) => Promise<Recalled>
+
+/**
+ * A summary is on disk before the turn that needed the room is asked, so that a crash costs no second one. It has
+ * half of the time that the run has left: without one the turn is still worth asking.
+ *
+ * @throws StoreError when what came of it could not be written
+ */
+export function createRecall(options: RecallOptions): Recall {
+  const { current, log, mintId, now, timers } = options
+
+  return async function recall(claim, run, messages, bounds) {
+    const runner = options.runner(run.runner)
+    if (runner === undefined || keepsHistory(runner)) return { history: [] }
+    const limits = current().snapshot.settings.agents.sessions
+    const plan = planHistory(turnsOf(messages), limits, limits.compaction)
+    if (plan.kind === 'whole') return { history: shown(plan.shown) }
+    if (plan.kind === 'drop') return { history: shown(plan.shown), compact: through(run, plan.gone) }
+
+    const startedAt = now()
+    const outcome = await ask(run, plan.older, bounds)
+    const { usage } = outcome
+    // One that starts at its first turn did not say so before.
+    if (keepsHistory(runner)) return { history: [], usage }
+    const text = outcome.kind === 'answered' ? cut(outcome.reply.trim(), summaryLimit(limits)) : ''
+    if (text === '') return without(claim, run, outcome, shown(plan.shownWithout))
+
+    const id = mintId()
+    const at = now()
+    const messageOfAll = { role: 'summary', text, at, turn: id } as const
+    const summary = { turn: id, messages: [messageOfAll] }
+    await claim.checkpoint({
+      run: { id: run.id, usage: addUsage(run.usage, usage) },
+      compact: { ...through(run, plan.older), summary },
+    })
+    log.info(
+      { event: 'session-compacted', ...names(run), turns: plan.older.length, ms: at - startedAt },
+      'the oldest turns of a session were summarised',
+    )
+    return { history: shown(plan.shownWith({ id, messages: summary.messages })), usage }
+  }
+
+  /**
+   * With the model, the thinking and the instructions of the turns before: what it is shown is how their prompts
+   * began, which vendors then have in their cache.
+   */
+  function ask(run: RunRecord, older: readonly PastTurn[], bounds: RecallBounds): Promise<TurnOutcome> {
+    const ms = Math.floor((bounds.deadline - now()) / 2)
+    const turn = {
+      runId: run.id,
+      sessionKey: run.sessionKey,
+      kind: 'compaction',
+      prompt: compactionPrompt,
+      events: [],
+      history: shown(older),
+      model: run.model,
+      thinking: run.thinking,
+      systemPrompt: current().snapshot.settings.agents.defaults.systemPrompt,
+      attempt: 1,
+      timeoutSeconds: ms / 1000,
+    } as const
+    return performTurn(options.runner, run.runner, turn, { ms, stops: bounds.stops, timers })
+  }
+
+  /** Nothing is deleted: the next turn tries again. */
+  async function without(
+    claim: Claim,
+    run: RunRecord,
+    outcome: TurnOutcome,
+    history: readonly Message[],
+  ): Promise<Recalled> {
+    const { usage } = outcome
+    if (outcome.kind === 'interrupted') return { history, usage }
+    const { code, reason } = causeOf(outcome)
+    log.warn(
+      { event: 'session-not-compacted', ...names(run), code, reason },
+      'the oldest turns of a session could not be summarised, and were left out of a turn',
+    )
+    const warnings = [`The oldest turns of this session could not be summarised (${code}) and were left out.`]
+    await claim.checkpoint({ run: { id: run.id, usage: addUsage(run.usage, usage), warnings } })
+    return { history, usage, warnings }
+  }
+
+  function shown(turns: readonly PastTurn[]): Message[] {
+    return shownMessages(turns, options.fence)
+  }
+}
+
+/** The outcome of the turn that was shown it, with what remembering cost and gave to say. */
+export function withRecall(outcome: TurnOutcome, { usage, warnings = [] }: Recalled): TurnOutcome {
+  const total = addUsage(usage, outcome.usage)
+  const paid = { ...outcome, ...(total && { usage: total }), asked: outcome.asked || usage !== undefined }
+  if (paid.kind !== 'answered' || warnings.length === 0) return paid
+  return { ...paid, warnings: [...warnings, ...(paid.warnings ?? [])] }
+}
+
+/** A getter: what a runner says of itself may change while it is asked. */
+function keepsHistory(runner: Runner): boolean {
+  return runner.keepsHistory === true
+}
+
+function causeOf(outcome: Exclude<TurnOutcome, { kind: 'interrupted' }>): { code: string; reason: string } {
+  if (outcome.kind === 'failed') return outcome.failure
+  if (outcome.kind === 'timed-out') return { code: 'TIMEOUT', reason: 'the summary was not written in time' }
+  return { code: 'BLANK_REPLY', reason: 'the summary is blank' }
+}
+
+function through(run: RunRecord, turns: readonly PastTurn[]) {
+  const last = turns.at(-1)
+  if (last === undefined) throw new Error('a history that is too long has turns')
+  return { session: run.sessionKey, through: last.id }
+}
+
+function names(run: RunRecord) {
+  const { requestId, endpoint, sessionKey } = run
+  return { runId: run.id, requestId, endpoint, sessionKey }
+}
