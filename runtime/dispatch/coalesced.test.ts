@@ -105,12 +105,15 @@ test('the newest is asked however long it is', () => {
   assert.match(run.prompt, /; 1 older one was left out;/)
 })
 
-test('a burst of any size fits into its bounds', () => {
-  const run = composed(
-    runOf('all'),
-    joinedUpTo(5000, (number) => ({ message: 'm'.repeat(100), prompt: `[${number}]`.repeat(20) })),
-  )
+test('a burst of any size fits into its bounds, and those that nobody knows any more count', () => {
+  const joined = joinedUpTo(1001, (number) => ({ message: 'm', prompt: `[${number}]`.repeat(20) }))
+  const run = composed(runOf('all'), joined, 4000)
   assert.ok(Buffer.byteLength(run.prompt) <= longestComposition)
-  assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.length], [5000, 1000])
-  assert.equal(run.coalesce?.requestIds?.at(-1), 'r5000')
+  assert.match(
+    run.prompt,
+    /^This run stands for 4001 requests .*; 3001 older ones were left out; they follow/,
+  )
+  assert.deepEqual(run.prompt.match(/^\d+\. /gm)?.at(0), '3002. ')
+  assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.length], [4001, 1000])
+  assert.equal(run.coalesce?.requestIds?.at(-1), 'r1001')
 })

@@ -16,15 +16,22 @@ interface Content {
 
 /**
  * The run as its first attempt performs it: of all requests that were joined to it, and with their number, which says
- * that they were composed. Once composed, or without `coalesce`, it stays as it is. `joined`: oldest first.
+ * that they were composed. Once composed, or without `coalesce`, it stays as it is. `joined`: the newest of them,
+ * oldest first. `joinedCount`: of all, where older ones are not known any more.
  */
-export function composed(run: RunRecord, joined: readonly JoinedRequest[] = []): RunRecord {
+export function composed(
+  run: RunRecord,
+  joined: readonly JoinedRequest[] = [],
+  joinedCount = joined.length,
+): RunRecord {
   const { coalesce, requestId, message, prompt, createdAt } = run
   if (!coalesce || isComposed(run)) return run
-  const requests = [{ requestId, at: createdAt, content: { message, prompt } }, ...joined]
-  const requestIds = requests.flatMap(({ requestId }) => requestId ?? []).slice(-mostIds)
-  const content = coalesce.keep === 'all' ? allOf(requests) : newestOf(requests)
-  return { ...run, ...content, coalesce: { ...coalesce, count: requests.length, requestIds } }
+  const own = { requestId, at: createdAt, content: { message, prompt } }
+  const burst = { count: 1 + joinedCount, from: own, until: joined.at(-1) ?? own }
+  const newest = joinedCount > joined.length ? joined : [own, ...joined]
+  const content = coalesce.keep === 'all' ? allOf(burst, newest) : newestOf(burst, newest)
+  const requestIds = newest.flatMap(({ requestId }) => requestId ?? []).slice(-mostIds)
+  return { ...run, ...content, coalesce: { ...coalesce, count: burst.count, requestIds } }
 }
 
 /** Whether the run has been claimed before. */
@@ -32,32 +39,39 @@ export function isComposed({ coalesce }: RunRecord): boolean {
   return coalesce?.count !== undefined
 }
 
-type Requests = readonly { readonly at: number; readonly content?: Content }[]
-
-function newestOf(requests: Requests): Content | undefined {
-  const newest = requests.findLast(({ content }) => content !== undefined)?.content
-  if (requests.length === 1 || !newest) return newest
-  const head = `${burst(requests)}; this is the newest of them:`
-  return { message: `${head}\n\n${newest.message}`, prompt: `${head}\n\n${newest.prompt}` }
+interface Request {
+  readonly at: number
+  readonly content?: Content
 }
 
-function allOf(requests: Requests): Content | undefined {
-  if (requests.length === 1) return requests[0]?.content
-  const entries = newestThatFit(requests)
-  const left = requests.length - entries.length
-  const head = `${burst(requests)}${leftOut(left)}; they follow, the oldest first:`
+interface Burst {
+  readonly count: number
+  readonly from: Request
+  readonly until: Request
+}
+
+function newestOf(burst: Burst, newest: readonly Request[]): Content | undefined {
+  const content = newest.findLast((request) => request.content !== undefined)?.content
+  if (burst.count === 1 || !content) return content
+  const head = `${describe(burst)}; this is the newest of them:`
+  return { message: `${head}\n\n${content.message}`, prompt: `${head}\n\n${content.prompt}` }
+}
+
+function allOf(burst: Burst, newest: readonly Request[]): Content | undefined {
+  if (burst.count === 1) return newest[0]?.content
+  const entries = newestThatFit(burst, newest)
+  const head = `${describe(burst)}${leftOut(burst.count - entries.length)}; they follow, the oldest first:`
   const join = (of: keyof Content) => [head, ...entries.map((entry) => entry[of])].join('\n\n')
   return { message: join('message'), prompt: join('prompt') }
 }
 
 /** Stops at the first that does not fit or was not kept, so that those that are shown follow one another. */
-function newestThatFit(requests: Requests): readonly Content[] {
+function newestThatFit({ count }: Burst, newest: readonly Request[]): readonly Content[] {
   const entries: Content[] = []
   let room = longestComposition - longestHead
-  for (let index = requests.length - 1; index >= 0; index -= 1) {
-    const { at = 0, content } = requests[index] ?? {}
+  for (const { at, content } of newest.toReversed()) {
     if (!content) break
-    const title = `${index + 1}. ${timeOf(at)}`
+    const title = `${count - entries.length}. ${timeOf(at)}`
     const entry = { message: `${title}\n${content.message}`, prompt: `${title}\n${content.prompt}` }
     room -= Math.max(Buffer.byteLength(entry.prompt), Buffer.byteLength(entry.message)) + 2
     if (room < 0 && entries.length > 0) break
@@ -67,9 +81,8 @@ function newestThatFit(requests: Requests): readonly Content[] {
 }
 
 /** The start of a sentence. */
-function burst(requests: Requests): string {
-  const [first, last] = [requests[0], requests.at(-1)].map((request) => timeOf(request?.at ?? 0))
-  return `This run stands for ${requests.length} requests of one burst, received between ${first} and ${last}`
+function describe({ count, from, until }: Burst): string {
+  return `This run stands for ${count} requests of one burst, received between ${timeOf(from.at)} and ${timeOf(until.at)}`
 }
 
 function leftOut(count: number): string {
