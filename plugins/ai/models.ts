@@ -1,6 +1,6 @@
 /** Owns loading: the AI SDK with the first turn, and a vendor's package with the first turn that asks that vendor. */
 
-import type { LanguageModel } from 'ai'
+import type { JSONValue, LanguageModel } from 'ai'
 import type { Provider } from './providers.ts'
 
 /** Providers of this kind need a name for their options; it is never seen on the wire. */
@@ -50,7 +50,13 @@ export async function loadModel(
   }
 }
 
-/** The name under which the SDK looks for a provider's own options. */
-export function optionsKey(provider: Provider): string {
-  return provider.kind === 'openai-compatible' ? compatible : provider.kind
+/** Under the name by which the SDK looks for a provider's own options. */
+export function optionsOf({
+  kind,
+  options,
+}: Provider): Record<string, Record<string, JSONValue>> | undefined {
+  // With an effort the SDK would ask for summaries of the thinking, which nobody reads here, and which OpenAI refuses
+  // to organizations that it has not verified.
+  if (kind === 'openai') return { openai: { reasoningSummary: null, ...options } }
+  return options && { [kind === 'openai-compatible' ? compatible : kind]: options }
 }

@@ -70,7 +70,7 @@ export function parseProviders(config: AiConfig): Providers {
 
 /** The provider, or what is wrong with it in one sentence. */
 function parseProvider(name: string, config: ProviderConfig): Provider | string {
-  const place = `\`agents.providers.${name}\``
+  const place = `\`providers.${name}\``
   const kind = config.kind ?? (Object.hasOwn(vendors, name) ? (name as ProviderKind) : undefined)
   if (kind === undefined) {
     return `${place} needs a \`kind\`: openai, anthropic, google, or openai-compatible for any other server.`

@@ -12,7 +12,7 @@ import { readAnswer } from './answer.ts'
 import { conversationOf } from './conversation.ts'
 import { failureOf } from './failure.ts'
 import { type FoundModel, findModel } from './model-name.ts'
-import { loadModel, loadSdk, optionsKey } from './models.ts'
+import { loadModel, loadSdk, optionsOf } from './models.ts'
 import { type AiConfig, parseProviders } from './providers.ts'
 import { reasoningOf } from './thinking.ts'
 import { createTraffic } from './traffic.ts'
@@ -79,7 +79,7 @@ export function createAiRunner({ config, fetch, signal: closing, now = Date.now 
       reasoning: reasoningOf(turn.thinking),
       maxOutputTokens: config.maxOutputTokens,
       temperature: config.temperature,
-      providerOptions: provider.options && { [optionsKey(provider)]: provider.options },
+      providerOptions: optionsOf(provider),
       // The run's own attempts decide, which know of Retry-After and of budgets.
       maxRetries: 0,
       abortSignal,
