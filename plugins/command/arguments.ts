@@ -1,0 +1,48 @@
+/** Owns the argument vector: lists of templates in, texts out, and no value that turns into a flag. */
+
+import { PluginError } from '@reveille/kit'
+import type { ArgumentList } from './configuration.ts'
+import { compileTemplate, type Placeholder, type Template, type Values } from './placeholder.ts'
+
+export interface Arguments {
+  readonly names: ReadonlySet<Placeholder>
+  /** @throws PluginError `bad-value` when a value would be read as a flag */
+  render(values: Values): string[]
+}
+
+/** @throws PluginError `bad-config` */
+export function compileArguments(lists: Readonly<Record<string, ArgumentList>>): Arguments {
+  const groups = Object.entries(lists).flatMap(([key, list]) =>
+    list.map((entry, index) => [entry].flat().map((text) => compileTemplate(text, `${key}[${index}]`))),
+  )
+  return {
+    names: new Set(groups.flat().flatMap((template) => template.names)),
+    render(values) {
+      const texts: string[] = []
+      for (const group of groups) {
+        const rendered = group.map((template) => template.render(values))
+        if (rendered.includes(undefined)) continue
+        for (const [index, text = ''] of rendered.entries()) {
+          refuseFlag(text, group[index], texts.includes('--'))
+          texts.push(text)
+        }
+      }
+      return texts
+    },
+  }
+}
+
+/** Behind `--` nothing is a flag; and no argument of any system can hold a NUL. */
+function refuseFlag(text: string, template: Template | undefined, isBehindDashes: boolean): void {
+  const names = template?.names.join(', ') ?? ''
+  if (text.includes('\0')) throw badValue(`The value for ${names} holds a NUL character`)
+  if (isBehindDashes || !template?.beginsWithValue || !text.startsWith('-')) return
+  throw badValue(
+    `The value for ${names} begins with a dash, and the program would read it as a flag; ` +
+      'write the argument as --name={value}, or a -- before it',
+  )
+}
+
+function badValue(message: string): PluginError {
+  return new PluginError(`${message}.`, { code: 'bad-value', retryable: false })
+}

@@ -1,0 +1,111 @@
+/** Owns the errors of a turn: what each way to fail is called, and what the operator can do about it. */
+
+import { PluginError } from '@reveille/kit'
+
+/** Characters of a message; what the program said last is kept whole as far as it fits, since it says why. */
+const longestMessage = 1000
+
+export function abortedError(cause: unknown): PluginError {
+  return new PluginError('The turn was called off, and the program was stopped.', {
+    code: 'aborted',
+    retryable: true,
+    cause,
+  })
+}
+
+/** `error` is what the system said to the attempt to start it. */
+export function notStarted(
+  command: string,
+  error: NodeJS.ErrnoException,
+  path: string | undefined,
+): PluginError {
+  const permanent = (code: string, message: string) => new PluginError(message, { code, retryable: false })
+  switch (error.code) {
+    case 'ENOENT':
+      return permanent(
+        'not-found',
+        `The program ${command} was not found. Looked for on this PATH: ${path || 'none is set'}. ` +
+          'Install it there, or name its absolute path as command.',
+      )
+    case 'EACCES':
+    case 'EPERM':
+    case 'ENOEXEC':
+      return permanent(
+        'not-found',
+        `The program ${command} may not be run (${error.code}): is it executable?`,
+      )
+    case 'E2BIG':
+      return permanent(
+        'too-long',
+        `The arguments of ${command} are too long for this system; use input: stdin.`,
+      )
+    default:
+      // Out of processes, memory or files: that passes.
+      return new PluginError(`The program ${command} cannot be started (${error.code ?? error.name}).`, {
+        code: 'not-started',
+        retryable: true,
+      })
+  }
+}
+
+export function noFolder(cwd: string): PluginError {
+  return new PluginError(
+    `The folder ${cwd} that the program should start in is not there, nor can it be made; name another one as cwd.`,
+    {
+      code: 'not-found',
+      retryable: false,
+    },
+  )
+}
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: string | null
+  /** What its output says went wrong. */
+  readonly error: string | undefined
+  /** The end of its standard error. */
+  readonly complaint: string
+}
+
+export function exited(
+  command: string,
+  { code, signal, error, complaint }: Exit,
+  retryable: boolean,
+): PluginError {
+  const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with code ${code}`
+  const why = [error, complaint].filter(Boolean).join('\n')
+  return new PluginError(within(`${command} ${how}`, why), { code: 'exit', retryable })
+}
+
+export function failed(command: string, error: string): PluginError {
+  return new PluginError(within(`${command} says that it failed`, error), {
+    code: 'failed',
+    retryable: false,
+  })
+}
+
+export function unreadable(command: string, head: string): PluginError {
+  const said = head === '' ? 'It printed nothing' : `It begins with: ${head}`
+  return new PluginError(`What ${command} printed is not what output says. ${said}`, {
+    code: 'bad-output',
+    retryable: false,
+  })
+}
+
+export function overflowed(command: string, bytes: number): PluginError {
+  return new PluginError(`${command} printed more than ${bytes} bytes and was stopped (maxOutputBytes).`, {
+    code: 'too-much-output',
+    retryable: false,
+  })
+}
+
+export function badModel(command: string, model: string): string {
+  return `${command} takes no model named ${JSON.stringify(model)} (modelPattern).`
+}
+
+/** The end matters most: programs say last what stopped them. */
+function within(what: string, why: string): string {
+  if (why === '') return `${what} and said nothing.`
+  const room = longestMessage - what.length - 2
+  return `${what}: ${why.length > room ? `…${why.slice(1 - room)}` : why}`
+}

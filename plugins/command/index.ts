@@ -1,0 +1,22 @@
+/** The runner `command`: any program as an agent. */
+
+import { definePlugin } from '@reveille/kit'
+import type { CommandConfiguration } from './configuration.ts'
+import { createEnsureFolder } from './folder.ts'
+import { createPrograms } from './process/programs.ts'
+import { createCommandRunner } from './runner.ts'
+import { compileSettings } from './settings.ts'
+
+export default definePlugin<CommandConfiguration>({
+  name: 'command',
+  setup({ config, signal }) {
+    const isWindows = process.platform === 'win32'
+    const settings = compileSettings(config, { environment: process.env, isWindows })
+    const programs = createPrograms()
+    const ensureFolder = createEnsureFolder(settings.cwd, process.env)
+    return {
+      runners: [createCommandRunner({ settings, programs, ensureFolder, isWindows, signal })],
+      close: programs.close,
+    }
+  },
+})

@@ -1,0 +1,69 @@
+/** Owns the templates of arguments and variables: literal text with placeholders such as `{model}`. */
+
+import { PluginError } from '@reveille/kit'
+
+export const placeholders = [
+  'prompt',
+  'model',
+  'modelName',
+  'thinking',
+  'session',
+  'sessionKey',
+  'runId',
+  'systemPrompt',
+  'timeoutSeconds',
+  'attempt',
+  'kind',
+] as const
+export type Placeholder = (typeof placeholders)[number]
+
+/** What placeholders stand for in one turn; an empty text is as good as none. */
+export type Values = Readonly<Partial<Record<Placeholder, string>>>
+
+export interface Template {
+  readonly names: readonly Placeholder[]
+  /** Whether the text begins with a value, so that the value decides whether it is a flag. */
+  readonly beginsWithValue: boolean
+  /** Undefined when one of its values is absent. */
+  render(values: Values): string | undefined
+}
+
+const token = /\{\{(\w+)\}\}|\{([A-Za-z]+)\}/g
+
+/** `{{name}}` is the text `{name}`; braces around anything but a word are text. @throws PluginError `bad-config` */
+export function compileTemplate(text: string, key: string): Template {
+  const parts: (string | { readonly name: Placeholder })[] = []
+  let end = 0
+  for (const found of text.matchAll(token)) {
+    parts.push(text.slice(end, found.index))
+    const [whole, literal, name = ''] = found
+    parts.push(literal === undefined ? { name: knownName(name, key) } : `{${literal}}`)
+    end = found.index + whole.length
+  }
+  parts.push(text.slice(end))
+  const pieces = parts.filter((part) => part !== '')
+  const names = pieces.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.name]))
+  if (/^-+\{[A-Za-z]+\}/.test(text)) {
+    throw badConfiguration(`${key} lets a value name a flag; write --name={value}, or the two as a list`)
+  }
+  return {
+    names,
+    beginsWithValue: pieces.length > 0 && typeof pieces[0] !== 'string',
+    render(values) {
+      if (names.some((name) => !values[name])) return undefined
+      return pieces.map((piece) => (typeof piece === 'string' ? piece : values[piece.name])).join('')
+    },
+  }
+}
+
+function knownName(name: string, key: string): Placeholder {
+  const known = placeholders.find((each) => each === name)
+  if (known !== undefined) return known
+  throw badConfiguration(
+    `${key} holds {${name}}, which is no placeholder; known: ${placeholders.join(', ')}. The text itself is {{${name}}}`,
+  )
+}
+
+export function badConfiguration(message: string): PluginError {
+  return new PluginError(`${message}.`, { code: 'bad-config', retryable: false })
+}

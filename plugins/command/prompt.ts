@@ -1,0 +1,26 @@
+/** Owns what a program is asked: the prompt, and before it whatever the program has no other way to learn. */
+
+import type { Message, Turn } from '@reveille/kit'
+
+export interface Preface {
+  readonly systemPrompt?: string
+  /** Earlier turns, oldest first. */
+  readonly history: readonly Message[]
+}
+
+export function promptWith(prompt: string, { systemPrompt, history }: Preface): string {
+  const parts = systemPrompt ? [systemPrompt] : []
+  if (history.length > 0) {
+    const said = history.map(({ role, text }) => `[${role}]\n${text}`)
+    parts.push('The conversation so far, oldest first:', ...said, 'What is asked now:')
+  }
+  return [...parts, prompt].join('\n\n')
+}
+
+/** The whole turn as one line, for `input: json`. */
+export function lineOf(turn: Turn, session: string | undefined): string {
+  const { runId, sessionKey, kind, prompt, events, history, model, thinking, systemPrompt, attempt } = turn
+  const { timeoutSeconds } = turn
+  const known = { runId, sessionKey, session, kind, prompt, events, history, model, thinking, systemPrompt }
+  return `${JSON.stringify({ ...known, attempt, timeoutSeconds })}\n`
+}

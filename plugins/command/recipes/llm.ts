@@ -1,0 +1,18 @@
+/**
+ * Owns how `llm` (https://llm.datasette.io) is called. Read, not run: `docs/help.md` and `llm/cli.py` of simonw/llm.
+ *
+ * - `llm prompt` takes the prompt from standard input and prints the reply as it comes. Errors: `Error: …` on standard
+ *   error, code 1.
+ * - It continues conversations by `--cid`, but tells nobody their ids; so ours is the history, before each prompt.
+ * - Thinking is an option of single models (`-o reasoning_effort high`) that others refuse: none is set here.
+ * - Prompts and replies also go to a database of its own, unless `llm logs off` was said or `--no-log` is given.
+ */
+
+import type { Recipe } from '../configuration.ts'
+
+export const llm: Recipe = {
+  command: 'llm',
+  args: ['prompt', '--model={modelName}', '--system={systemPrompt}'],
+  output: { format: 'text' },
+  session: 'none',
+}

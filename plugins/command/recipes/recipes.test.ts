@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { isPluginError, type PluginError, type Usage } from '@reveille/kit'
+import { atEnd } from '../../../test/at-end.ts'
+import { createStandIn, isAlive, openCall, type Preset, turnOf } from '../stand-in-fixture.ts'
+
+interface Expectation {
+  readonly model: string
+  /** What the program is told of it. */
+  readonly modelTold: string
+  readonly otherModel?: string
+  readonly hasThinking: boolean
+  /** By an argument; else before the first prompt of a conversation. */
+  readonly isSystemPromptTold: boolean
+  readonly failure: RegExp
+  readonly usage?: Usage
+  readonly progress: RegExp
+  readonly keepsHistory: boolean
+}
+
+const usage = { inputTokens: 12, outputTokens: 5, cachedInputTokens: 3 }
+
+const expectations: Readonly<Record<Preset, Expectation>> = {
+  claude: {
+    model: 'anthropic/claude-sonnet-4-5',
+    modelTold: 'claude-sonnet-4-5',
+    otherModel: 'openai/gpt-5',
+    hasThinking: true,
+    isSystemPromptTold: true,
+    failure: /claude ended with code 1: API Error: 529 overloaded/,
+    usage,
+    progress: /uses Read/,
+    keepsHistory: true,
+  },
+  codex: {
+    model: 'openai/gpt-5-codex',
+    modelTold: 'gpt-5-codex',
+    otherModel: 'anthropic/claude-sonnet-4-5',
+    hasThinking: true,
+    isSystemPromptTold: false,
+    failure: /codex ended with code 1: stream disconnected before completion/,
+    usage: { ...usage, reasoningTokens: 2 },
+    progress: /command_execution/,
+    keepsHistory: true,
+  },
+  gemini: {
+    model: 'google/gemini-2.5-pro',
+    modelTold: 'gemini-2.5-pro',
+    otherModel: 'openai/gpt-5',
+    hasThinking: false,
+    isSystemPromptTold: false,
+    failure: /gemini ended with code 1: .*quota/s,
+    usage: { ...usage, reasoningTokens: 2 },
+    progress: /^$/,
+    keepsHistory: true,
+  },
+  opencode: {
+    model: 'openrouter/anthropic/claude-sonnet-4',
+    modelTold: 'openrouter/anthropic/claude-sonnet-4',
+    otherModel: 'sonnet',
+    hasThinking: true,
+    isSystemPromptTold: false,
+    failure: /opencode ended with code 1: Rate limited/,
+    usage: { inputTokens: 12, outputTokens: 4, cachedInputTokens: 4, reasoningTokens: 2 },
+    progress: /used read/,
+    keepsHistory: true,
+  },
+  llm: {
+    model: 'openai/gpt-4o-mini',
+    modelTold: 'gpt-4o-mini',
+    hasThinking: false,
+    isSystemPromptTold: true,
+    failure: /llm ended with code 1: Error: No key found/,
+    progress: /Look at #7\./,
+    keepsHistory: false,
+  },
+}
+
+const posix = {
+  skip: process.platform === 'win32' && 'the stand-ins are started by shell scripts',
+  concurrency: true,
+}
+
+for (const [name, expected] of Object.entries(expectations)) {
+  const preset = name as Preset
+  describe(`the recipe ${preset}`, posix, () => {
+    test('tells model, thinking and system prompt, and goes on with the conversation', async (t) => {
+      const { runner } = await open(t, preset)
+      assert.equal(runner.keepsHistory, expected.keepsHistory)
+      const { model, modelTold, hasThinking, isSystemPromptTold } = expected
+      const asked = { model, thinking: 'high', systemPrompt: 'Be brief.' }
+      const call = openCall()
+      const first = await runner.run(turnOf('Look at #7.', asked), call)
+      assert.match(first.reply, new RegExp(`^model=${modelTold}$`, 'm'))
+      assert.ok(first.reply.endsWith('Look at #7.'))
+      assert.equal(first.reply.includes('thinking=high'), hasThinking)
+      assert.equal(first.warnings === undefined, hasThinking, String(first.warnings))
+      assert.match(first.reply, isSystemPromptTold ? /^system=Be brief\.$/m : /^Be brief\.\n\nLook at/m)
+      assert.deepEqual(first.usage, expected.usage)
+      assert.match(call.told.map(({ note, text }) => note ?? text).join('\n'), expected.progress)
+
+      const { state } = first
+      assert.equal(state !== undefined, expected.keepsHistory)
+      const earlier = [
+        { role: 'user', text: 'Look at #7.', at: 1 },
+        { role: 'assistant', text: 'It is fine.', at: 2 },
+      ] as const
+      const history = expected.keepsHistory ? [] : earlier
+      const second = await runner.run(turnOf('And #8?', { ...asked, state, history }), openCall())
+      const continued = /\[user\]\nLook at #7\.\n\n\[assistant\]\nIt is fine\.\n\n.*\n\nAnd #8\?$/
+      assert.match(second.reply, expected.keepsHistory ? /^turn=2$/m : continued)
+      assert.match(second.reply, new RegExp(`^model=${modelTold}$`, 'm'))
+      assert.equal(second.reply.includes('Be brief.'), isSystemPromptTold)
+      assert.deepEqual(second.usage, expected.usage, 'a turn costs what it costs, whatever went before')
+    })
+
+    test('fails with what the program said, and refuses models that it cannot take', async (t) => {
+      const standIn = await open(t, preset)
+      const { otherModel, model } = expected
+      standIn.play('fail')
+      const error = await failureOf(standIn.runner.run(turnOf('Look.', { model }), openCall()))
+      assert.deepEqual([error.code, error.retryable], ['exit', false])
+      assert.match(error.message, expected.failure)
+      assert.equal(standIn.runner.checkModel?.(model), undefined)
+      const others = ['--help', `${model}\n`, `x ${model}`, ...(otherModel ? [otherModel] : [])]
+      for (const other of others) assert.match(standIn.runner.checkModel?.(other) ?? '', /takes no model/)
+    })
+
+    if (expected.keepsHistory) {
+      test('begins a new conversation when the program has lost the old one, and says so', async (t) => {
+        const standIn = await open(t, preset)
+        const { state } = await standIn.runner.run(turnOf('One.'), openCall())
+        await standIn.forget()
+        const result = await standIn.runner.run(turnOf('Two.', { state }), openCall())
+        assert.match(result.reply, /^turn=1$/m)
+        assert.match(result.warnings?.join() ?? '', /no longer had the conversation/)
+        const third = await standIn.runner.run(turnOf('Three.', { state: result.state }), openCall())
+        assert.match(third.reply, /^turn=2$/m)
+        assert.equal(third.warnings, undefined)
+      })
+    }
+
+    test('is killed when it is deaf to TERM, with what it started, and the turn does not wait for that', async (t) => {
+      const standIn = await open(t, preset)
+      standIn.play('hang')
+      const abort = new AbortController()
+      const running = failureOf(standIn.runner.run(turnOf('Look.'), openCall(abort.signal)))
+      const pids = await standIn.pids()
+      assert.deepEqual(await Promise.all(pids.map(isAlive)), [true, true])
+      abort.abort(new DOMException('The time for this call is over.', 'TimeoutError'))
+      const error = await running
+      assert.equal(error.code, 'aborted')
+      // The next turn of the session waits until nothing of the last one is left.
+      standIn.play('')
+      await standIn.runner.run(turnOf('Again.'), openCall())
+      assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
+    })
+  })
+}
+
+test('claude goes on with a conversation that a turn began and was cut off from', posix, async (t) => {
+  const standIn = await open(t, 'claude')
+  standIn.play('hang')
+  const abort = new AbortController()
+  const running = failureOf(standIn.runner.run(turnOf('One.'), openCall(abort.signal)))
+  await standIn.pids()
+  abort.abort()
+  await running
+  standIn.play('')
+  const result = await standIn.runner.run(turnOf('One again.'), openCall())
+  assert.match(result.reply, /^turn=2$/m)
+})
+
+test('what a program leaves behind holds no turn, and is gone before the plugin is', posix, async (t) => {
+  const standIn = await open(t, 'codex')
+  standIn.play('linger')
+  const { reply } = await standIn.runner.run(turnOf('Look.'), openCall())
+  assert.match(reply, /Look\.$/)
+  const pids = await standIn.pids()
+  await standIn.stop()
+  assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
+})
+
+async function open(t: TestContext, preset: Preset) {
+  const standIn = await createStandIn(preset)
+  atEnd(t, standIn.close)
+  return standIn
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
+  const error = await promise.then(
+    () => assert.fail('it fails'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(isPluginError(error), String(error))
+  return error
+}

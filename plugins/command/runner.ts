@@ -1,0 +1,212 @@
+/**
+ * Owns a turn: which conversation it belongs to, one try of the program, and the second one that a lost conversation
+ * is worth.
+ *
+ *   start  --the program has it already (taken)--> resume
+ *   resume --the program has lost it (lost)-->     start, and a warning
+ */
+
+import {
+  PluginError,
+  type Progress,
+  type Runner,
+  type Turn,
+  type TurnCall,
+  type TurnResult,
+} from '@reveille/kit'
+import { abortedError, badModel, exited, failed, notStarted, overflowed, unreadable } from './failure.ts'
+import type { EnsureFolder } from './folder.ts'
+import type { Reading } from './output/reading.ts'
+import type { Values } from './placeholder.ts'
+import type { ProgramEnd } from './process/program.ts'
+import type { Programs } from './process/programs.ts'
+import { lineOf, promptWith } from './prompt.ts'
+import { sessionIdOf } from './session-id.ts'
+import type { Settings } from './settings.ts'
+import { formatState, parseState, type State, tokensSince, usageOf } from './state.ts'
+
+export interface RunnerOptions {
+  readonly settings: Settings
+  readonly programs: Programs
+  readonly ensureFolder: EnsureFolder
+  readonly isWindows: boolean
+  /** Aborted when the plugin closes. */
+  readonly signal: AbortSignal
+}
+
+/** One try of the program. */
+interface Try {
+  readonly isResumed: boolean
+  readonly session: string | undefined
+}
+
+interface Outcome {
+  readonly end: Extract<ProgramEnd, { kind: 'exited' }>
+  readonly reading: Reading
+}
+
+export function createCommandRunner(options: RunnerOptions): Runner {
+  const { settings, programs, isWindows } = options
+  const { command, redact } = settings
+  const keepsHistory = settings.session !== 'none'
+
+  async function attempt(turn: Turn, call: TurnCall, signal: AbortSignal, each: Try): Promise<Outcome> {
+    const level = settings.hasThinking(turn.thinking) ? turn.thinking : undefined
+    const args = settings.argumentsFor(each.isResumed, level)
+    const values = valuesOf(turn, each.session)
+    const isTold = args.names.has('systemPrompt') || (keepsHistory && each.isResumed)
+    const prompt = promptWith(turn.prompt, {
+      systemPrompt: isTold ? undefined : turn.systemPrompt,
+      history: settings.history || turn.kind === 'compaction' ? turn.history : [],
+    })
+    const cwd = await options.ensureFolder()
+    const env = settings.environment.render(values, cwd)
+    const reader = settings.createReader((progress: Progress) => call.onProgress?.(progress))
+    const program = await programs.start(turn.sessionKey, {
+      command,
+      args: args.render({ ...values, prompt }),
+      cwd,
+      env,
+      input: { stdin: prompt, json: lineOf(turn, each.session), argument: undefined }[settings.input],
+      maxOutputBytes: settings.maxOutputBytes,
+      graceMs: settings.graceMs,
+      isWindows,
+      signal,
+      onOutput: reader.write,
+    })
+    const end = await program.ended
+    if (end.kind === 'aborted') throw abortedError(signal.reason)
+    if (end.kind === 'not-started') throw notStarted(command, end.error, env['PATH'])
+    if (end.kind === 'overflowed') throw overflowed(command, settings.maxOutputBytes)
+    return { end: { ...end, complaint: redact(end.complaint) }, reading: reader.end() }
+  }
+
+  /** What the program should have been told and could not. */
+  function unheard(turn: Turn): string[] {
+    if (settings.input === 'json') return []
+    const { names } = settings.argumentsFor(false, undefined)
+    const isThinking =
+      turn.thinking !== undefined && !settings.hasThinking(turn.thinking) && !names.has('thinking')
+    const isModel = turn.model !== undefined && !names.has('model') && !names.has('modelName')
+    return [
+      ...(isThinking
+        ? [`${command} has no arguments for thinking ${turn.thinking}, so it was not told.`]
+        : []),
+      ...(isModel ? [`${command} has no argument for a model, so it was not told ${turn.model}.`] : []),
+    ]
+  }
+
+  function isLost({ end, reading }: Outcome): boolean {
+    if (settings.lost !== undefined)
+      return settings.lost(`${reading.error ?? ''}\n${end.complaint}\n${reading.unreadable ?? ''}`)
+    return end.code !== 0 && !isRetryable(end.code)
+  }
+
+  function isRetryable(code: number | null): boolean {
+    return code !== null && settings.retryableExitCodes.includes(code)
+  }
+
+  function hasFailed({ end, reading }: Outcome): boolean {
+    return end.code !== 0 || reading.error !== undefined
+  }
+
+  function resultOf(
+    { end, reading }: Outcome,
+    known: State,
+    tried: Try,
+    warnings: readonly string[],
+  ): TurnResult {
+    const error = reading.error === undefined ? undefined : redact(reading.error)
+    if (end.code !== 0) throw exited(command, { ...end, error }, isRetryable(end.code))
+    if (error !== undefined) throw failed(command, error)
+    if (reading.unreadable !== undefined) throw unreadable(command, redact(reading.unreadable))
+
+    const before = tried.isResumed ? known.totals : undefined
+    const tokens = settings.countsWholeConversation ? tokensSince(reading.tokens, before) : reading.tokens
+    const session = settings.session === 'theirs' ? (idOf(reading.session) ?? tried.session) : tried.session
+    const state = formatState({
+      session,
+      totals: settings.countsWholeConversation ? reading.tokens : undefined,
+    })
+    const usage = usageOf(tokens)
+    const told = [
+      ...warnings,
+      ...(reading.reply === undefined
+        ? [`Nothing that ${command} printed is a reply as output.text says.`]
+        : []),
+      ...(keepsHistory && state === undefined
+        ? [`${command} named no conversation, so the next turn of this session begins a new one.`]
+        : []),
+    ]
+    return {
+      reply: reading.reply ?? '',
+      ...(usage && { usage }),
+      ...(reading.model !== undefined && { model: reading.model }),
+      ...(keepsHistory && state !== undefined && { state }),
+      ...(told.length > 0 && { warnings: told }),
+    }
+  }
+
+  async function run(turn: Turn, call: TurnCall): Promise<TurnResult> {
+    const signal = AbortSignal.any([call.signal, options.signal])
+    if (signal.aborted) throw abortedError(signal.reason)
+    if (turn.model !== undefined && !settings.isModel(turn.model)) {
+      throw new PluginError(badModel(command, turn.model), { code: 'bad-value', retryable: false })
+    }
+    const warnings = unheard(turn)
+    const known = keepsHistory ? parseState(turn.state) : {}
+    const ours = settings.session === 'ours' ? sessionIdOf(turn.sessionKey) : undefined
+    const start = { isResumed: false, session: ours }
+    const resume = { isResumed: true, session: known.session ?? ours }
+
+    const first = known.session === undefined ? start : resume
+    const outcome = await attempt(turn, call, signal, first)
+    if (!hasFailed(outcome)) return resultOf(outcome, known, first, warnings)
+
+    if (first.isResumed && settings.canResume && isLost(outcome)) {
+      const lost = `${command} no longer had the conversation of this session and began a new one.`
+      return resultOf(await attempt(turn, call, signal, start), {}, start, [lost, ...warnings])
+    }
+    // An earlier turn was cut off after it had begun the conversation, so that nobody kept its id.
+    if (
+      !first.isResumed &&
+      ours !== undefined &&
+      settings.canResume &&
+      settings.taken(outcome.end.complaint)
+    ) {
+      return resultOf(await attempt(turn, call, signal, resume), known, resume, warnings)
+    }
+    return resultOf(outcome, known, first, warnings)
+  }
+
+  return {
+    id: 'command',
+    keepsHistory,
+    checkModel: (model) => (settings.isModel(model) ? undefined : badModel(command, model)),
+    run,
+  }
+}
+
+function valuesOf(turn: Turn, session: string | undefined): Values {
+  const { runId, sessionKey, kind, model, thinking, systemPrompt, attempt, timeoutSeconds } = turn
+  return {
+    runId,
+    sessionKey,
+    kind,
+    session,
+    model,
+    modelName: model?.slice(model.indexOf('/') + 1),
+    thinking,
+    systemPrompt,
+    attempt: String(attempt),
+    timeoutSeconds: timeoutSeconds === undefined ? undefined : String(Math.floor(timeoutSeconds)),
+  }
+}
+
+/** What may be kept and passed on as an argument: short, and one line of print. */
+function idOf(session: string | undefined): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for.
+  return session !== undefined && session.length <= 1024 && !/[\u0000-\u001f\u007f]/.test(session)
+    ? session
+    : undefined
+}

@@ -1,0 +1,131 @@
+/** Owns what a configuration comes to: its recipe under it, defaults filled in, everything compiled once. */
+
+import { type Arguments, compileArguments } from './arguments.ts'
+import { type CommandConfiguration, type ThinkingLevel, thinkingLevels } from './configuration.ts'
+import { compileEnvironment, type Environment } from './environment.ts'
+import { type CreateReader, compileOutput } from './output/reader.ts'
+import { badConfiguration } from './placeholder.ts'
+import { recipes } from './recipes/recipes.ts'
+import { compileRedaction, type Redact } from './redaction.ts'
+
+export interface Settings {
+  readonly command: string
+  /** Arguments by what a turn asks for. @throws PluginError `bad-value` */
+  argumentsFor(isResumed: boolean, level: ThinkingLevel | undefined): Arguments
+  hasThinking(level: string | undefined): level is ThinkingLevel
+  readonly input: 'stdin' | 'argument' | 'json'
+  readonly createReader: CreateReader
+  readonly countsWholeConversation: boolean
+  readonly session: 'ours' | 'theirs' | 'none'
+  /** Whether there are arguments that continue a conversation. */
+  readonly canResume: boolean
+  /** Undefined: whatever code a continued conversation ends with counts as lost. */
+  readonly lost: ((text: string) => boolean) | undefined
+  readonly taken: (text: string) => boolean
+  readonly history: boolean
+  readonly isModel: (model: string) => boolean
+  readonly environment: Environment
+  readonly redact: Redact
+  /** Undefined: one of its own. */
+  readonly cwd: string | undefined
+  readonly graceMs: number
+  readonly maxOutputBytes: number
+  readonly retryableExitCodes: readonly number[]
+}
+
+const defaults: Omit<
+  Required<CommandConfiguration>,
+  'preset' | 'command' | 'resume' | 'lost' | 'taken' | 'history' | 'cwd'
+> = {
+  args: [],
+  extraArgs: [],
+  start: [],
+  thinking: {},
+  input: 'stdin',
+  output: {},
+  session: 'none',
+  killGrace: '5s',
+  maxOutputBytes: 8 * 1024 * 1024,
+  retryableExitCodes: [],
+  env: {},
+  envAllow: [],
+  /** Names, versions, paths, a window in brackets: nothing that begins with a dash. */
+  modelPattern: '[A-Za-z0-9][A-Za-z0-9._:/@+~-]*(\\[[A-Za-z0-9]+\\])?',
+}
+
+const unitMs = { ms: 1, s: 1000, m: 60_000 } as const
+
+/** @throws PluginError `bad-config` */
+export function compileSettings(
+  given: CommandConfiguration,
+  { environment, isWindows }: { environment: NodeJS.ProcessEnv; isWindows: boolean },
+): Settings {
+  const recipe = given.preset === undefined ? {} : recipes[given.preset]
+  const whole = { ...defaults, ...recipe, ...given }
+  const { command, args, extraArgs, start, resume, thinking, input, output, session } = whole
+  if (command === undefined) throw badConfiguration('command is required where no preset is named')
+  if (output.format !== undefined && output.format !== 'text' && output.text === undefined)
+    throw badConfiguration(`output.text is required with output.format: ${output.format}`)
+
+  const combinations = new Map<string, Arguments>()
+  for (const level of [undefined, ...thinkingLevels]) {
+    const some = { args, extraArgs, ...(level && { [`thinking.${level}`]: thinking[level] ?? [] }) }
+    combinations.set(`start ${level}`, compileArguments({ ...some, start }))
+    combinations.set(`resume ${level}`, compileArguments({ ...some, resume: resume ?? start }))
+  }
+  for (const { names } of combinations.values()) checkPrompt(names.has('prompt'), input)
+
+  const compiled = compileEnvironment({ given: whole.env, allow: whole.envAllow, environment, isWindows })
+  const model = compilePattern(`^(?:${whole.modelPattern})$`, 'modelPattern')
+  return {
+    command,
+    argumentsFor(isResumed, level) {
+      const found = combinations.get(`${isResumed ? 'resume' : 'start'} ${level}`)
+      if (found === undefined) throw new Error(`no arguments for ${level}`)
+      return found
+    },
+    hasThinking: (level): level is ThinkingLevel => Object.hasOwn(thinking, level ?? ''),
+    input,
+    createReader: compileOutput(output),
+    countsWholeConversation: output.usage?.cumulative ?? false,
+    session,
+    canResume: resume !== undefined,
+    lost: whole.lost && compilePatterns(whole.lost, 'lost'),
+    taken: compilePatterns(whole.taken ?? [], 'taken'),
+    history: whole.history ?? session === 'none',
+    isModel: (name) => model.test(name),
+    environment: compiled,
+    redact: compileRedaction(compiled.secrets),
+    cwd: whole.cwd,
+    graceMs: parseMs(whole.killGrace),
+    maxOutputBytes: whole.maxOutputBytes,
+    retryableExitCodes: whole.retryableExitCodes,
+  }
+}
+
+function checkPrompt(isNamed: boolean, input: Settings['input']): void {
+  if (isNamed === (input === 'argument')) return
+  throw badConfiguration(
+    isNamed
+      ? `{prompt} in an argument wants input: argument, not ${input}`
+      : 'input: argument wants {prompt} in args, or in start and resume',
+  )
+}
+
+function compilePatterns(texts: readonly string[], key: string): (text: string) => boolean {
+  const patterns = texts.map((text, index) => compilePattern(text, `${key}[${index}]`))
+  return (text) => patterns.some((pattern) => pattern.test(text))
+}
+
+function compilePattern(text: string, key: string): RegExp {
+  try {
+    return new RegExp(text, key === 'modelPattern' ? '' : 'i')
+  } catch (cause) {
+    throw badConfiguration(`${key} is no regular expression: ${(cause as Error).message}`)
+  }
+}
+
+function parseMs(text: string): number {
+  const [, count, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? []
+  return Number(count) * unitMs[unit as keyof typeof unitMs]
+}
