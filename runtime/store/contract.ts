@@ -5,12 +5,14 @@
 
 import { acceptingContract } from './contract/accepting.ts'
 import type { ContractSubject } from './contract/bench.ts'
+import { busyContract } from './contract/busy.ts'
 import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
 import { failingContract } from './contract/failing.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
 import { joiningContract } from './contract/joining.ts'
 import { performingContract } from './contract/performing.ts'
+import { poolsContract } from './contract/pools.ts'
 import { readingContract } from './contract/reading.ts'
 import { retentionContract } from './contract/retention.ts'
 import { sessionsContract } from './contract/sessions.ts'
@@ -22,6 +24,8 @@ export function storeContract(subject: ContractSubject): void {
   acceptingContract(subject)
   performingContract(subject)
   joiningContract(subject)
+  busyContract(subject)
+  poolsContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)
   sessionsContract(subject)

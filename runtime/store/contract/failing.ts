@@ -189,6 +189,28 @@ export function failingContract(subject: ContractSubject): void {
       for (const id of answered) assert.ok(await store.read.request(id), `request ${id} is lost`)
       assert.equal(store.health().writable, true)
     })
+
+    test('killed while joining, everything that was answered is part of the one run', async (t) => {
+      const bench = await createBench(t, subject)
+      const child = startVictim(t, subject, bench, 'join')
+      await child.firstLine
+      await child.lines(100)
+      const answered = await child.kill()
+      const store = await bench.open({ now: Date.now, setTimer: undefined })
+      const { items } = await store.read.runs()
+      assert.equal(items.length, 1)
+      const run = await store.read.run(items[0]?.id ?? '')
+      assert.ok((run?.coalesce?.count ?? 0) >= answered.length)
+      for (const id of answered.slice(0, 100)) {
+        assert.ok(run?.coalesce?.requestIds?.includes(id), `request ${id} is lost`)
+        assert.equal((await store.read.request(id))?.actions[0]?.id, run?.id)
+      }
+      const sample = createSampler({ mintId: bench.mintId, clock: { now: Date.now } })
+      const { actions } = await store.accept(sample.entry(sample.coalescedAction()))
+      assert.deepEqual(actions, [{ outcome: 'joined', id: run?.id }])
+      const claim = await hireHands(store, ['run']).next()
+      assert.equal((await claim.load()).joinedCount, run?.coalesce?.count)
+    })
   })
 }
 

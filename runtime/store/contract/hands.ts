@@ -1,6 +1,6 @@
 /** Owns a workforce whose claims a test performs by hand, one after the other. */
 
-import type { Claim, Settlement, Store, TaskKind, Workforce } from '../port.ts'
+import type { Claim, Settlement, Store, TaskKind, Workforce, WorkOptions } from '../port.ts'
 
 export interface HeldClaim extends Claim {
   settle(settlement: Settlement): void
@@ -17,7 +17,12 @@ export interface Hands extends Workforce {
   readonly faults: readonly unknown[]
 }
 
-export function hireHands(store: Store, kinds: readonly TaskKind[], concurrency = 8): Hands {
+export function hireHands(
+  store: Store,
+  kinds: readonly TaskKind[],
+  concurrency = 8,
+  pools?: WorkOptions['pools'],
+): Hands {
   const waiting: HeldClaim[] = []
   const takers: ((claim: HeldClaim) => void)[] = []
   const faults: unknown[] = []
@@ -25,6 +30,7 @@ export function hireHands(store: Store, kinds: readonly TaskKind[], concurrency 
   const workforce = store.work({
     kinds,
     concurrency,
+    ...(pools !== undefined && { pools }),
     perform: (claim) =>
       new Promise<Settlement>((settle) => {
         const held: HeldClaim = {

@@ -15,6 +15,7 @@ import { deliveryTask, heartbeatBurstMs, heartbeatTask, runTask } from '../tasks
 
 /** What a test may choose of an action besides its record. */
 type ActionExtra = Partial<Pick<NewAction, 'dedupe' | 'tasks'>>
+type RunExtra = ActionExtra & Pick<RunAction, 'busy'>
 
 /** Defaults: key `k`, `latest`, a second, ten seconds. */
 interface Coalescing {
@@ -30,9 +31,9 @@ export interface Sampler {
   event(fields?: Partial<EventRecord>): EventRecord
   delivery(fields?: Partial<DeliveryRecord>): DeliveryRecord
   /** A run as an action; on its session's lane when a session key is given. */
-  runAction(fields?: Partial<RunRecord>, extra?: ActionExtra): NewAction
+  runAction(fields?: Partial<RunRecord>, extra?: RunExtra): NewAction
   /** A run of the session `pr:1` that waits for others of its key. */
-  coalescedAction(coalesce?: Coalescing, fields?: Partial<RunRecord>, extra?: ActionExtra): NewAction
+  coalescedAction(coalesce?: Coalescing, fields?: Partial<RunRecord>, extra?: RunExtra): NewAction
   eventAction(fields?: Partial<EventRecord>, extra?: ActionExtra): NewAction
   /** One request with these actions. */
   entry(...actions: NewAction[]): Entry

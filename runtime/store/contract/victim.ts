@@ -30,9 +30,14 @@ if (task === 'perform') {
   const [first, second] = [sample.runAction({ sessionKey: 'pr:1' }), sample.runAction({ sessionKey: 'pr:1' })]
   await store.accept(sample.entry(first, second))
 } else {
+  const hour = 3_600_000
+  const actions = () =>
+    task === 'join'
+      ? [sample.coalescedAction({ keep: 'all', windowMs: hour, maxWaitMs: 2 * hour })]
+      : [sample.runAction(), sample.eventAction()]
   const accept = async (): Promise<never> => {
     for (;;) {
-      const entry = sample.entry(sample.runAction(), sample.eventAction())
+      const entry = sample.entry(...actions())
       await store.accept(entry)
       report(entry.request.id)
     }

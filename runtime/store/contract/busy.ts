@@ -1,0 +1,144 @@
+/** Owns the promise of `busy: 'reject'`: who meets an open run of the session is on record as cancelled, and not performed. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Bench, type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+const sessionKey = 'pr:1'
+
+export function busyContract(subject: ContractSubject): void {
+  describe(`${subject.name}: busy sessions`, { concurrency: 4, timeout: 30_000 }, () => {
+    test('a run that meets another one of its session ends as cancelled, with nothing to do', async (t) => {
+      const bench = await openBench(t, subject)
+      const { accept, reject } = entrance(bench)
+      assert.equal((await accept(reject())).outcome, 'accepted')
+      const action = reject()
+      assert.deepEqual(await accept(action), { outcome: 'busy', id: idOf(action) })
+      assert.equal(bench.store.health().backlog, 1)
+      const now = bench.clock.now()
+      assert.deepEqual(await bench.store.read.run(idOf(action)), {
+        ...action.record,
+        state: 'cancelled',
+        stage: 'delivered',
+        error: {
+          code: 'BUSY',
+          message: 'another run of its session is queued or under way',
+          retryable: true,
+        },
+        ranAt: now,
+        deliveredAt: now,
+      })
+      const hands = hireHands(bench.store, ['run'])
+      ;(await hands.next()).done()
+      await bench.settled()
+      assert.equal(hands.waiting.length, 0)
+    })
+
+    test('a session is busy while its run is performed or waits for its next try, and free after', async (t) => {
+      const bench = await openBench(t, subject)
+      const { accept, queue, reject } = entrance(bench)
+      const hands = hireHands(bench.store, ['run'])
+      await accept(queue())
+      const claim = await hands.next()
+      assert.equal((await accept(reject())).outcome, 'busy')
+      claim.again(bench.clock.now() + 60_000)
+      await bench.settled()
+      assert.equal((await accept(reject())).outcome, 'busy')
+      assert.equal((await accept(queue())).outcome, 'accepted', 'who does not mind is queued')
+      bench.clock.advance(60_000)
+      for (let time = 0; time < 2; time++) (await hands.next()).done()
+      await bench.settled()
+      assert.equal((await accept(reject())).outcome, 'accepted')
+    })
+
+    test('of two in one batch the second is busy, and so is the second of one request', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const { accept, reject } = entrance(bench)
+      const both = await Promise.all([reject(), reject()].map(accept))
+      assert.deepEqual(
+        both.map(({ outcome }) => outcome),
+        ['accepted', 'busy'],
+      )
+      const other = () => sample.runAction({ sessionKey: 'pr:2' }, { busy: 'reject' })
+      const entry = sample.entry(other(), other(), sample.eventAction())
+      const { actions } = await bench.store.accept(entry)
+      assert.deepEqual(
+        actions.map(({ outcome }) => outcome),
+        ['accepted', 'busy', 'accepted'],
+      )
+      assert.deepEqual(await bench.store.read.request(entry.request.id), entry.request)
+    })
+
+    test('who goes on with a session of a run that named none meets that run', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const { accept } = entrance(bench)
+      const founder = sample.runAction({}, { busy: 'reject' })
+      assert.equal((await accept(founder)).outcome, 'accepted')
+      const follow = () => sample.runAction({ sessionKey: `hook:${idOf(founder)}` }, { busy: 'reject' })
+      assert.equal((await accept(follow())).outcome, 'busy')
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      assert.equal((await accept(follow())).outcome, 'busy')
+      claim.done()
+      await bench.settled()
+      const later = follow()
+      assert.equal((await accept(later)).outcome, 'accepted')
+      assert.equal((await hands.next()).task.subject, idOf(later))
+    })
+
+    test('it is answered alike when it is sent again, and as a duplicate to others', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const { accept, queue } = entrance(bench)
+      await accept(queue())
+      const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 60_000 }
+      const entries = [1, 2].map(() =>
+        sample.entry(sample.runAction({ sessionKey }, { busy: 'reject', dedupe })),
+      )
+      const [entry, other] = entries
+      assert.ok(entry && other)
+      const first = await bench.store.accept(entry)
+      assert.equal(first.actions[0]?.outcome, 'busy')
+      assert.deepEqual(await bench.store.accept(entry), first)
+      assert.equal((await bench.store.accept(other)).actions[0]?.outcome, 'duplicate')
+      const cancelled = queue()
+      const again = sample.entry(cancelled)
+      await bench.store.accept(again)
+      await bench.store.command({ type: 'cancel', run: idOf(cancelled), at: bench.clock.now() })
+      assert.equal((await bench.store.accept(again)).actions[0]?.outcome, 'accepted', 'it was not busy')
+    })
+
+    test('who can be joined to a waiting run is not busy with it', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const { accept } = entrance(bench)
+      const hands = hireHands(bench.store, ['run'])
+      const action = () => sample.coalescedAction({}, { sessionKey }, { busy: 'reject' })
+      const outcomes = [(await accept(action())).outcome, (await accept(action())).outcome]
+      bench.clock.advance(1_000)
+      const claim = await hands.next()
+      outcomes.push((await accept(action())).outcome)
+      claim.done()
+      await bench.settled()
+      outcomes.push((await accept(action())).outcome)
+      assert.deepEqual(outcomes, ['accepted', 'joined', 'busy', 'accepted'])
+    })
+  })
+}
+
+function entrance(bench: Bench) {
+  const sample = createSampler(bench)
+  return {
+    queue: () => sample.runAction({ sessionKey }),
+    reject: () => sample.runAction({ sessionKey }, { busy: 'reject' }),
+    async accept(action: ReturnType<typeof sample.runAction>) {
+      const { actions } = await bench.store.accept(sample.entry(action))
+      assert.ok(actions[0])
+      return actions[0]
+    },
+  }
+}
