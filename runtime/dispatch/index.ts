@@ -34,8 +34,9 @@ export interface Dispatch {
   /** Arms the periodic heartbeat and begins to claim. */
   start(): Promise<void>
   /**
-   * Call it after each snapshot swap: takes up a changed `concurrency`, the policies' too, now, a changed `agents.route` and a shorter
-   * `heartbeat.every` now or, where the store cannot write, later. Never rejects; what could not be applied is logged.
+   * Call it after each snapshot swap: takes up a changed `concurrency` and those of the policies now, a changed
+   * `agents.route` and a shorter `heartbeat.every` now or, where the store cannot write, later. Never rejects; what
+   * could not be applied is logged.
    */
   applySettings(): Promise<void>
   /**
