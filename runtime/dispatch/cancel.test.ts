@@ -91,3 +91,23 @@ test('a run that waits for another attempt is cancelled without one', async (t) 
   const run = await bed.untilRun(id, ({ state }) => state === 'cancelled')
   assert.deepEqual([run.attempts.length, bed.turns.length], [1, 1])
 })
+
+test('a wish that comes while a failed attempt is written down is heard before there is another', async (t) => {
+  const cancel = new AbortController()
+  const bed = await openTestBed(t, {
+    async run() {
+      bed.clock.advance(25)
+      throw new PluginError('overloaded', { code: 'unavailable', retryable: true })
+    },
+  })
+  const id = await bed.acceptRun()
+  const run = await bed.read().run(id)
+  const settlement = await bed.performer('run')({
+    task: { key: id, kind: 'run', dueAt: 0, attempt: 1, claims: 1, interrupted: false },
+    lease: new AbortController().signal,
+    cancel: cancel.signal,
+    load: async () => ({ run, history: [], events: [], pending: { all: 0, now: 0 } }),
+    checkpoint: async () => cancel.abort(),
+  })
+  assert.deepEqual(['done' in settlement, settlement.effects.run?.state], [true, 'cancelled'])
+})

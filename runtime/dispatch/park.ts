@@ -60,8 +60,8 @@ export function createParking(options: PerformerOptions): Parking {
       if (!coalesce || isComposed(held.found) || ofKey <= coalesce.mostPerHour) return undefined
       const message = `more than ${coalesce.mostPerHour} runs of one coalesce key were accepted within an hour`
       const error = { code: 'LOOP', message, retryable: true }
-      const who = held.run.mapping === undefined ? '' : ` of the mapping "${held.run.mapping}"`
-      const text = `A loop is suspected: ${message}${who}. ${wayOut(held.run)}`
+      const where = held.run.mapping === undefined ? '' : ` in the mapping "${held.run.mapping}"`
+      const text = `A loop is suspected${where}: ${message}. ${wayOut(held.run)}`
       return park(held, error, isNews(coalesce.key, held.at) ? text : undefined)
     },
     spent(held, { what, day, telling }) {

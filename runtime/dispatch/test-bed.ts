@@ -44,6 +44,11 @@ export interface Setting {
   readonly startAt?: number
 }
 
+export type Coalesce = NonNullable<RunRecord['coalesce']>
+
+/** How long a run waits for more requests of its burst. Milliseconds. */
+export const burstWindowMs = 1000
+
 /** Real milliseconds after which a test that waits has failed. */
 const patienceMs = 20_000
 
@@ -204,6 +209,19 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     return run.id
   }
 
+  /** One request of a burst: a run of its own, or part of the one that waits for more of them. */
+  async function acceptOfBurst(fields: Partial<RunRecord> & { readonly coalesce: Coalesce }) {
+    const now = clock.now()
+    const run = newRun(mintId(), now, { message: fields.prompt, ...fields })
+    const { key, keep } = fields.coalesce
+    const dueAt = now + burstWindowMs
+    const task = runTask({ id: run.id, sessionKey: run.sessionKey, lane: false, dueAt })
+    const action = { type: 'run', record: run, join: { key, keep, dueAt }, tasks: [task] } as const
+    const [accepted] = (await accept('agent', action, run.id)).actions
+    if (accepted?.outcome !== 'accepted' && accepted?.outcome !== 'joined') throw new Error('not accepted')
+    return accepted
+  }
+
   async function acceptEvent(text: string, mode: EventRecord['mode'] = 'now') {
     const event = newEvent(mintId(), clock.now(), text, mode)
     const tasks = mode === 'now' ? [heartbeatTask(clock.now() + heartbeatBurstMs)] : []
@@ -282,7 +300,9 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     removeChannel() {
       configured = false
     },
+    performer,
     acceptRun,
+    acceptOfBurst,
     acceptEvent,
     until,
     untilRun,
