@@ -1,0 +1,96 @@
+/** Owns what it means that OpenClaw did not take something: a sentence with the fix, and whether to try again. */
+
+import { isPluginError, PluginError } from '@reveille/kit'
+import type { Answer } from './answer.ts'
+import { addressOf, type Hook, type OpenClawConfig } from './configuration.ts'
+
+export interface RefusalOptions {
+  readonly config: OpenClawConfig
+  readonly hook: Hook
+  /** Seconds that it asked to wait. */
+  readonly retryAfter: number | undefined
+}
+
+/** Of its own words in ours. Characters. */
+const longestQuote = 200
+
+export function refusalOf(answer: Answer, { config, hook, retryAfter }: RefusalOptions): PluginError {
+  const { status } = answer
+  const said = quote(answer.said, config)
+  const words = said === '' ? '' : `: ${said}`
+  const wait = retryAfter === undefined ? {} : { retryAfter }
+  const permanent = (code: string, text: string) => new PluginError(`${text}.`, { code, retryable: false })
+
+  if (status === 401 || status === 403) {
+    const fix = 'the token of this runner has to be the `hooks.token` of its configuration'
+    return permanent('bad-credential', `OpenClaw refused the token (${status}); ${fix}`)
+  }
+  // What does not know the path may be its control page, which knows no POST.
+  if (status === 404 || status === 405) {
+    const { pathname } = new URL(addressOf(config, hook))
+    const fix = 'set `hooks.enabled: true` there, or mend `url` or `hooksPath` of this runner'
+    return permanent('not-found', `OpenClaw has nothing at ${pathname} (${status}); ${fix}`)
+  }
+  if (status === 413) {
+    return permanent(
+      'too-large',
+      'OpenClaw takes nothing as long as this (413); raise `hooks.maxBodyBytes` there',
+    )
+  }
+  if (isAboutSessionKey(answer)) {
+    const fix = 'set `hooks.allowRequestSessionKey: true` there, or `sessionKey: omit` for this runner'
+    return permanent('bad-request', `OpenClaw refused the session key; ${fix}${words}`)
+  }
+  if (status >= 500 || status === 408 || status === 425 || status === 429) {
+    const code = status === 429 ? 'rate-limited' : 'unavailable'
+    // Whatever stands before it may have passed the request on before it gave up.
+    const maybeDelivered = status >= 500 && status !== 503
+    const facts = { code, retryable: true, maybeDelivered, ...wait }
+    return new PluginError(`OpenClaw cannot take it now (${status})${words}.`, facts)
+  }
+  return permanent('bad-request', `OpenClaw refused the request (${status})${words}`)
+}
+
+/** Of a request, not of a mapping's key. Its words since 2026.2.12. */
+export function isAboutSessionKey({ status, said }: Answer): boolean {
+  return status === 400 && /session[ _-]?key/i.test(said ?? '')
+}
+
+export function foreignAnswer({ status }: Answer): PluginError {
+  const what = `What answers at the \`url\` of this runner is not OpenClaw's hooks (${status}, no JSON)`
+  return new PluginError(`${what}; a proxy or another page may stand before them.`, {
+    code: 'malformed',
+    retryable: true,
+  })
+}
+
+/** Of a request that got no answer. `late`: its own time was over. */
+export function unansweredOf(
+  error: unknown,
+  { signal, late, timeout }: { signal: AbortSignal; late: AbortSignal; timeout: string },
+): PluginError {
+  if (signal.aborted) return calledOff()
+  if (isPluginError(error)) return error
+  if (late.aborted) {
+    const facts = { code: 'timeout', retryable: true, maybeDelivered: true }
+    return new PluginError(`OpenClaw did not answer within ${timeout}.`, facts)
+  }
+  const facts = { code: 'network', retryable: true, maybeDelivered: true }
+  return new PluginError('The connection to OpenClaw failed before it had answered.', facts)
+}
+
+export function calledOff(): PluginError {
+  return new PluginError('The turn was called off.', { code: 'aborted', retryable: true })
+}
+
+/** One line of its words, without our token and without a full stop. */
+function quote(said: string | undefined, { token }: OpenClawConfig): string {
+  const line = (said ?? '')
+    .replaceAll(token, '[redacted]')
+    .replaceAll(encodeURIComponent(token), '[redacted]')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replace(/[.!]$/, '')
+  const characters = Array.from(line)
+  return characters.length <= longestQuote ? line : `${characters.slice(0, longestQuote - 1).join('')}…`
+}

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { isPluginError, PluginError, type Turn } from '@reveille/kit'
+import { runnerConformance } from '@reveille/kit/conformance'
+import type { OpenClawConfig } from './configuration.ts'
+import { createOpenClawRunner } from './runner.ts'
+import { json, openStandIn, page, plain, type StandInOptions } from './stand-in.ts'
+
+const token = 'hook-token-0123456789'
+const defaults = { token, hooksPath: '/hooks', sessionKey: 'pass', timeout: '30s' } as const
+const now = () => Date.UTC(2026, 0, 1)
+
+runnerConformance({
+  name: 'the openclaw runner conforms',
+  plugin: new URL('./index.ts', import.meta.url),
+  secrets: [token],
+  async create() {
+    const standIn = await openStandIn({ token })
+    const textOf = ({ body }: (typeof standIn.taken)[number]) => String(body['message'] ?? body['text'])
+    return {
+      runner: createOpenClawRunner({ config: { ...defaults, url: standIn.url }, fetch, now }),
+      stall: standIn.stall,
+      stallMidway: standIn.stallMidway,
+      fail: () => standIn.answer(() => json(500, { ok: false, error: `Error: no model for ${token}` })),
+      handed: () => standIn.taken.map(textOf),
+      close: standIn.close,
+    }
+  },
+})
+
+interface Setting {
+  readonly openClaw?: Partial<StandInOptions>
+  readonly config?: Partial<OpenClawConfig>
+  readonly fetch?: typeof fetch
+}
+
+async function open(t: TestContext, setting: Setting = {}) {
+  const standIn = await openStandIn({ token, ...setting.openClaw })
+  t.after(() => standIn.close())
+  const config = { ...defaults, url: standIn.url, ...setting.config }
+  const runner = createOpenClawRunner({ config, fetch: setting.fetch ?? fetch, now })
+  const { signal } = new AbortController()
+  return { ...standIn, run: (turn: Turn) => runner.run(turn, { signal }) }
+}
+
+const run: Turn = {
+  runId: 'run-1',
+  sessionKey: 'hook:pr:42',
+  kind: 'run',
+  prompt: 'Review #42.',
+  events: [],
+  history: [],
+  model: 'openai/gpt-5',
+  thinking: 'low',
+  systemPrompt: 'Be brief.',
+  attempt: 1,
+  timeoutSeconds: 119.6,
+  action: { name: 'GitHub', wakeMode: 'now', deliver: true, channel: 'slack', to: '#ops' },
+}
+
+const bare: Turn = {
+  runId: 'run-2',
+  sessionKey: 'hook:0192f0c1-7a5e-7cc0-8a3b-5d0d7c3b9e11',
+  kind: 'run',
+  prompt: 'Hello.',
+  events: [],
+  history: [],
+  attempt: 1,
+}
+
+function heartbeat(...texts: readonly string[]): Turn {
+  const modes = ['now', 'next-heartbeat'] as const
+  const events = texts.map((text, index) => {
+    return { id: `event-${text}`, text, prompt: `<${text}>`, mode: modes[index % 2] ?? 'now', at: index }
+  })
+  const { action: _, ...rest } = run
+  return { ...rest, runId: 'beat', kind: 'heartbeat', sessionKey: 'main', prompt: 'Events.', events }
+}
+
+/** What it fails with, each fact that says something. */
+async function failure(promise: Promise<unknown>) {
+  const error = await promise.then(
+    () => assert.fail('it fails'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(isPluginError(error), String(error))
+  const { code, retryable, retryAfter, maybeDelivered, message } = error
+  return { code, retryable, retryAfter, maybeDelivered, message }
+}
+
+test('a run is one request to /hooks/agent, with every field that was decided', async (t) => {
+  const { run: ask, received } = await open(t)
+  assert.deepEqual(await ask(run), { reply: '', handedOver: 'OpenClaw run claw-1', warnings: [] })
+  const [request, ...others] = received
+  assert.deepEqual(others, [])
+  assert.equal(request?.path, '/hooks/agent')
+  assert.deepEqual(request?.body, {
+    message: 'Review #42.',
+    name: 'GitHub',
+    sessionKey: 'hook:pr:42',
+    wakeMode: 'now',
+    deliver: true,
+    channel: 'slack',
+    to: '#ops',
+    model: 'openai/gpt-5',
+    thinking: 'low',
+    timeoutSeconds: 119,
+  })
+  const { authorization, 'x-reveille-run': id, 'idempotency-key': key } = request?.headers ?? {}
+  assert.deepEqual([authorization, id, key], [`Bearer ${token}`, 'run-1', 'run-1'])
+})
+
+test('what is absent is left out', async (t) => {
+  const { run: ask, received } = await open(t, { config: { sessionKey: 'omit' } })
+  await ask(bare)
+  await ask({ ...run, runId: 'run-3' })
+  assert.deepEqual(received[0]?.body, { message: 'Hello.' })
+  assert.equal(received[1]?.body['sessionKey'], undefined)
+})
+
+test('url and path are put together, whatever slashes they have', async (t) => {
+  const paths: string[] = []
+  const asked = async (input: unknown) => {
+    paths.push(String(input))
+    return Response.json({ ok: true, runId: 'odd name' })
+  }
+  for (const [url, hooksPath] of [
+    ['http://claw:18789', '/hooks'],
+    ['https://example.org/claw//', '/in/hooks'],
+  ] as const) {
+    const { run: ask } = await open(t, { config: { url, hooksPath }, fetch: asked as typeof fetch })
+    assert.equal((await ask(run)).handedOver, 'OpenClaw', 'an id that is none is not repeated')
+  }
+  assert.deepEqual(paths, ['http://claw:18789/hooks/agent', 'https://example.org/claw/in/hooks/agent'])
+})
+
+test('a run that is tried again is the same request, so that OpenClaw takes it once', async (t) => {
+  const { run: ask, received, taken, answer } = await open(t)
+  answer(() => json(503, { ok: false }))
+  await failure(ask(run))
+  answer(undefined)
+  await ask({ ...run, attempt: 2, timeoutSeconds: 60 })
+  await ask({ ...run, attempt: 3, timeoutSeconds: 119 })
+  assert.deepEqual(received[1]?.body, received[0]?.body)
+  assert.equal(received[1]?.headers['idempotency-key'], received[0]?.headers['idempotency-key'])
+  assert.equal(taken.length, 1)
+})
+
+test('a heartbeat hands each event to /hooks/wake, in order and with its mode', async (t) => {
+  const { run: ask, received } = await open(t)
+  const result = await ask(heartbeat('a', 'b', 'c'))
+  assert.deepEqual(result, { reply: '', handedOver: 'OpenClaw, 3 events', warnings: [] })
+  assert.deepEqual(
+    received.map(({ path, body }) => [path, body]),
+    [
+      ['/hooks/wake', { text: '<a>', mode: 'now' }],
+      ['/hooks/wake', { text: '<b>', mode: 'next-heartbeat' }],
+      ['/hooks/wake', { text: '<c>', mode: 'now' }],
+    ],
+  )
+  const plainEvent = { id: 'x', text: 'Just a text.', at: 1 }
+  await ask({ ...heartbeat(), events: [plainEvent] })
+  assert.deepEqual(received[3]?.body, { text: 'Just a text.' })
+  assert.equal((await ask(heartbeat())).handedOver, 'OpenClaw, 0 events')
+})
+
+test('after a heartbeat that failed halfway, no event that was taken is handed on again', async (t) => {
+  const { run: ask, taken, answer } = await open(t)
+  answer(({ body }) => (body['text'] === '<b>' ? json(503, {}) : undefined))
+  assert.equal((await failure(ask(heartbeat('a', 'b', 'c')))).retryable, true)
+  answer(undefined)
+  await ask(heartbeat('a', 'b', 'c'))
+  await ask(heartbeat('a', 'b', 'c', 'd'))
+  assert.deepEqual(
+    taken.map(({ body }) => body['text']),
+    ['<a>', '<b>', '<c>', '<d>'],
+  )
+})
+
+test('an event that is too large is handed on as far as it goes, and the run says so', async (t) => {
+  const { run: ask, taken } = await open(t)
+  const large = { id: 'large', text: '', prompt: `${'é'.repeat(150_000)}!`, mode: 'now', at: 1 } as const
+  const result = await ask({ ...heartbeat(), events: [large, { id: 'small', text: 'Small.', at: 2 }] })
+  assert.deepEqual(result.warnings, [
+    'OpenClaw took only the beginning of the event large, which is too large for it.',
+  ])
+  const [first, second] = taken.map(({ body }) => String(body['text']))
+  assert.equal(first, `${'é'.repeat(16_000)}\n[cut: the event large of Reveille holds all 150001 characters]`)
+  assert.equal(second, 'Small.')
+})
+
+test('a compaction is refused: OpenClaw keeps its own conversations', async (t) => {
+  const { run: ask, received } = await open(t)
+  const { code, retryable } = await failure(ask({ ...bare, kind: 'compaction' }))
+  assert.deepEqual([code, retryable, received.length], ['unsupported', false, 0])
+})
+
+test('a chosen session key that OpenClaw takes from nobody fails the run, naming both settings', async (t) => {
+  const { run: ask } = await open(t, { openClaw: { allowRequestSessionKey: false } })
+  const { code, retryable, message } = await failure(ask(run))
+  assert.deepEqual([code, retryable], ['bad-request', false])
+  assert.match(message, /`hooks\.allowRequestSessionKey: true` there, or `sessionKey: omit` for this runner/)
+})
+
+test('a session key that nobody chose is left out once OpenClaw has refused it', async (t) => {
+  const { run: ask, received } = await open(t, { openClaw: { allowRequestSessionKey: false } })
+  const first = await ask(bare)
+  assert.equal(first.handedOver, 'OpenClaw run claw-1')
+  assert.match(first.warnings?.join() ?? '', /chooses its own/)
+  assert.deepEqual((await ask({ ...bare, runId: 'run-3' })).warnings, [])
+  assert.deepEqual(
+    received.map(({ body }) => body['sessionKey']),
+    [bare.sessionKey, undefined, undefined],
+  )
+})
+
+const hourLater = new Date(now() + 3_600_000).toUTCString()
+
+for (const [what, reply, expected, says] of [
+  [
+    'a wrong token',
+    plain(401, 'Unauthorized'),
+    ['bad-credential', false],
+    /\(401\); the token .* `hooks\.token`/,
+  ],
+  ['a forbidden one', plain(403, 'Forbidden'), ['bad-credential', false], /\(403\)/],
+  ['a wrong path', plain(404, 'Not Found'), ['not-found', false], /\/hooks\/agent \(404\).*hooksPath/],
+  ['disabled hooks', plain(405, 'Method Not Allowed'), ['not-found', false], /hooks\.enabled: true/],
+  ['a long message', json(413, { ok: false }), ['too-large', false], /hooks\.maxBodyBytes/],
+  [
+    'a refusal',
+    json(400, { ok: false, error: `channel must be\n last|slack, not ${token}!` }),
+    ['bad-request', false],
+    /refused the request \(400\): channel must be last\|slack, not \[redacted\]\.$/,
+  ],
+  [
+    'a refusal in many words',
+    json(400, { error: { message: 'no '.repeat(1000) } }),
+    ['bad-request', false],
+    /…\.$/,
+  ],
+  ['a refusal that is well', json(200, { ok: false, error: 'no agent' }), ['bad-request', false], /no agent/],
+  ['too many tries', plain(429, 'Slow down', { 'retry-after': '7' }), ['rate-limited', true, 7], /Slow down/],
+  ['a rest', json(503, {}, { 'retry-after': hourLater }), ['unavailable', true, 3600], /\(503\)\.$/],
+  ['a slow body', json(408, { ok: false, error: 'request body timeout' }), ['unavailable', true], /timeout/],
+  ['a failure', page(502), ['unavailable', true, undefined, true], /\(502\)\.$/],
+  ['a page', page(200), ['malformed', true], /not OpenClaw's hooks/],
+  ['a list', json(200, []), ['malformed', true], /not OpenClaw's hooks/],
+] as const) {
+  test(`${what} is told as it is meant`, async (t) => {
+    const { run: ask, answer } = await open(t)
+    answer(() => reply)
+    const { code, retryable, retryAfter, maybeDelivered, message } = await failure(ask(run))
+    const [wantedCode, wantedRetryable, wantedAfter, wantedMaybe = false] = expected
+    assert.deepEqual(
+      [code, retryable, retryAfter, maybeDelivered],
+      [wantedCode, wantedRetryable, wantedAfter, wantedMaybe],
+    )
+    assert.match(message, says)
+    assert.ok(message.length < 500 && !message.includes('\n') && !message.includes(token), message)
+  })
+}
+
+test('an answer that does not come in time may have been heard', async (t) => {
+  const { run: ask, stall } = await open(t, { config: { timeout: '20ms' } })
+  stall()
+  const { message, ...facts } = await failure(ask(run))
+  const expected = { code: 'timeout', retryable: true, retryAfter: undefined, maybeDelivered: true }
+  assert.deepEqual(facts, expected)
+  assert.equal(message, 'OpenClaw did not answer within 20ms.')
+})
+
+test('a run that was taken is handed over, though the rest of the answer never comes', async (t) => {
+  const broken = new ReadableStream({
+    pull(controller) {
+      controller.error(new TypeError('terminated'))
+    },
+  })
+  const { run: ask } = await open(t, { fetch: async () => new Response(broken) })
+  assert.equal((await ask(run)).handedOver, 'OpenClaw')
+})
+
+test('what the host says of a request that failed is passed on', async (t) => {
+  const lost = new PluginError('claw could not be reached (ECONNREFUSED).', {
+    code: 'network',
+    retryable: true,
+  })
+  const { run: ask } = await open(t, { fetch: () => Promise.reject(lost) })
+  await assert.rejects(ask(run), (error) => error === lost)
+  const { run: other } = await open(t, { fetch: () => Promise.reject(new TypeError(`fetch ${token}`)) })
+  const { code, retryable, maybeDelivered, message } = await failure(other(run))
+  assert.deepEqual([code, retryable, maybeDelivered], ['network', true, true])
+  assert.equal(message, 'The connection to OpenClaw failed before it had answered.')
+})
