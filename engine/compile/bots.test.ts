@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compileBots } from './bots.ts'
+
+test('a name is listed whole, whatever its case and the spaces around it', () => {
+  const isListed = compileBots(['dependabot[bot]', ' Renovate '])
+  for (const name of ['dependabot[bot]', 'Dependabot[Bot]', 'renovate', ' RENOVATE '])
+    assert.ok(isListed(name), name)
+  for (const name of ['dependabot', 'b', 'renovate2', '', 'xrenovate']) assert.ok(!isListed(name), name)
+})
+
+test('a star stands for anything, and for nothing', () => {
+  const cases: [pattern: string, listed: string[], others: string[]][] = [
+    ['*[bot]', ['a[bot]', '[bot]', 'a[bot][BOT]'], ['a[bot]x', 'bot', 'b']],
+    ['ci-*', ['ci-', 'ci-7', 'CI-ci-'], ['ci', 'aci-7']],
+    ['a*b*a', ['aba', 'axbya', 'abba'], ['ab', 'aa', 'a', 'axa']],
+    ['ab*ba', ['abba', 'abxba'], ['aba', 'ab']],
+    ['*a**a*', ['aa', 'xaya'], ['a', '']],
+    ['*', ['', 'anyone'], []],
+  ]
+  for (const [pattern, listed, others] of cases) {
+    const isListed = compileBots([pattern])
+    for (const name of listed) assert.ok(isListed(name), `${pattern} ${name}`)
+    for (const name of others) assert.ok(!isListed(name), `${pattern} ${name}`)
+  }
+})
+
+test('stars mean what they mean in a regular expression', () => {
+  let seed = 7
+  const pick = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  const word = (letters: string, most: number) =>
+    Array.from({ length: pick(most + 1) }, () => letters[pick(letters.length)]).join('')
+  for (let round = 0; round < 5000; round++) {
+    const [pattern, name] = [`${word('ab*', 6)}*`, word('ab', 8)]
+    const meant = new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name)
+    assert.equal(compileBots([pattern])(name), meant, `${pattern} ${name}`)
+  }
+})
+
+test('many stars in a name that nearly fits are no work', () => {
+  const isListed = compileBots([`${'*a'.repeat(10_000)}*b`])
+  const name = 'a'.repeat(100_000)
+  const start = process.cpuUsage().user
+  assert.ok(!isListed(name))
+  assert.ok((process.cpuUsage().user - start) / 1000 < 500)
+})

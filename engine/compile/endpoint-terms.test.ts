@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AgentAction } from '../resolve/decision.ts'
+import { actionOf, type Fixture, type Mapping, requestOf, snapshotOf } from './fixture.ts'
+
+async function runAt(
+  endpoint: string,
+  endpoints: Fixture['endpoints'],
+  mapping: Partial<Mapping> = {},
+  body: unknown = { message: 'x' },
+): Promise<AgentAction> {
+  const snapshot = snapshotOf([{ message: 'x', ...mapping }], {
+    endpoints,
+    defaults: { timeoutSeconds: 600 },
+  })
+  return actionOf(await snapshot.resolve(requestOf(body, { endpoint }))) as AgentAction
+}
+
+test('a run’s time is the request’s, else its mapping’s, else its endpoint’s, else the default', async () => {
+  const endpoints = { ci: { timeoutSeconds: 60 }, agent: { timeoutSeconds: 90 } }
+  const secondsAt = async (endpoint: string, mapping?: Partial<Mapping>, body?: unknown) =>
+    (await runAt(endpoint, endpoints, mapping, body)).timeoutSeconds
+  assert.equal(await secondsAt('other'), 600)
+  assert.equal(await secondsAt('ci'), 60)
+  assert.equal(await secondsAt('ci', { timeoutSeconds: 30 }), 30)
+  assert.equal(await secondsAt('ci', { timeoutSeconds: '{{absent}}' }), 60)
+  assert.equal(await secondsAt('agent'), 90)
+  assert.equal(await secondsAt('agent', {}, { message: 'x', timeoutSeconds: 5 }), 5)
+  assert.equal(await secondsAt('agent', {}, { message: 'x', timeoutSeconds: null }), 90)
+})
+
+test('pool and budget are the names of the policies that give them, the more exact first', async () => {
+  const endpoints = {
+    ':kind/:id': { concurrency: 9, budget: { runs: 9 } },
+    'orders/:id': { concurrency: 2 },
+    'orders/7': { budget: { tokens: 5 } },
+    plain: { maxBodyBytes: 5 },
+    agent: { concurrency: 1, budget: { runs: 1 } },
+  }
+  const namesAt = async (endpoint: string) => {
+    const { pool, budget } = await runAt(endpoint, endpoints)
+    return [pool, budget]
+  }
+  assert.deepEqual(await namesAt('orders/7'), ['orders/:id', 'orders/7'])
+  assert.deepEqual(await namesAt('orders/8'), ['orders/:id', ':kind/:id'])
+  assert.deepEqual(await namesAt('bills/8'), [':kind/:id', ':kind/:id'])
+  assert.deepEqual(await namesAt('agent'), ['agent', 'agent'])
+  for (const endpoint of ['plain', 'other']) {
+    const action = await runAt(endpoint, endpoints)
+    assert.ok(!('pool' in action) && !('budget' in action), endpoint)
+  }
+})
+
+test('a wake has neither, as it starts no run', async () => {
+  const endpoints = { ci: { concurrency: 1, budget: { runs: 1 }, timeoutSeconds: 5 } }
+  const action = await runAt('ci', endpoints, { action: 'wake', text: 'x' })
+  assert.deepEqual(
+    ['pool', 'budget', 'timeoutSeconds'].filter((name) => name in action),
+    [],
+  )
+})
+
+test('explain names the policy that filled a field in', async () => {
+  const endpoints = { 'ci/:job': { concurrency: 2, timeoutSeconds: 60 }, 'ci/a': { budget: { runs: 5 } } }
+  const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
+  const placesAt = async (endpoint: string) => {
+    const { actions } = await snapshot.explain(requestOf({}, { endpoint }))
+    return (actions[0]?.fields ?? []).flatMap(({ field, value, sources }) =>
+      ['timeoutSeconds', 'pool', 'budget'].includes(field) ? [[field, value, sources[0]?.path]] : [],
+    )
+  }
+  assert.deepEqual(await placesAt('ci/a'), [
+    ['timeoutSeconds', '60', 'endpoints["ci/:job"].timeoutSeconds'],
+    ['pool', 'ci/:job', 'endpoints["ci/:job"].concurrency'],
+    ['budget', 'ci/a', 'endpoints["ci/a"].budget'],
+  ])
+  assert.deepEqual(await placesAt('other'), [['timeoutSeconds', '600', 'agents.defaults.timeoutSeconds']])
+})

@@ -1,0 +1,90 @@
+/** Which models and thinking levels may be asked for: at the door for requests, at load for what a mapping says. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AgentAction, Decision } from '../resolve/decision.ts'
+import {
+  actionOf,
+  agentOf,
+  compileFixture,
+  type Fixture,
+  refusalOf,
+  requestOf,
+  snapshotOf,
+} from './fixture.ts'
+
+const fixture: Fixture = {
+  defaults: {
+    models: { allowed: ['openai/gpt-5', 'anthropic/claude-x'], aliases: { fast: 'openai/gpt-5' } },
+  },
+}
+
+const post = (body: object): Decision =>
+  snapshotOf([], fixture).resolve(requestOf({ message: 'x', ...body }, { endpoint: 'agent' })) as Decision
+
+test('a request may ask for what the list has, by name or alias, and gets the model', () => {
+  const asked = {
+    'openai/gpt-5': 'openai/gpt-5',
+    fast: 'openai/gpt-5',
+    'anthropic/claude-x': 'anthropic/claude-x',
+  }
+  for (const [model, given] of Object.entries(asked))
+    assert.equal((actionOf(post({ model })) as AgentAction).model, given)
+  assert.equal((actionOf(post({ thinking: 'xhigh' })) as AgentAction).thinking, 'xhigh')
+})
+
+for (const [field, value, code, told] of [
+  [
+    'model',
+    'openai/gpt-4',
+    'MODEL_NOT_ALLOWED',
+    'must be one of openai/gpt-5, anthropic/claude-x, or the alias fast',
+  ],
+  [
+    'model',
+    'openai/GPT-5',
+    'MODEL_NOT_ALLOWED',
+    'must be one of openai/gpt-5, anthropic/claude-x, or the alias fast',
+  ],
+  ['model', 'slow', 'MODEL_NOT_ALLOWED', 'must be <provider>/<model>, or the alias fast'],
+  ['thinking', 'extreme', 'UNKNOWN_THINKING', 'must be one of off, minimal, low, medium, high, xhigh'],
+  ['thinking', 'High', 'UNKNOWN_THINKING', 'must be one of off, minimal, low, medium, high, xhigh'],
+] as const) {
+  test(`${field}: ${value} is refused at the door, and at load where a mapping says it`, () => {
+    const decision = post({ [field]: value })
+    assert.ok('code' in decision)
+    assert.deepEqual([decision.outcome, decision.code], ['refused', code])
+    assert.deepEqual(decision.details, [{ pointer: `/${field}`, message: told }])
+    const compiled = compileFixture([{ message: 'x', [field]: value }], fixture)
+    assert.ok(!compiled.ok)
+    const [first] = compiled.diagnostics
+    assert.deepEqual([compiled.diagnostics.length, first?.code], [1, code])
+    assert.equal(first?.message, `\`${field}\` of mapping "first": ${told}`)
+    assert.equal(first?.place?.text, `    ${field}: ${value}`)
+  })
+}
+
+test('a mapping may say it by name or alias, and what it renders is held to the list as well', async () => {
+  assert.equal((await agentOf({ message: 'x', model: 'fast' }, {}, fixture)).model, 'openai/gpt-5')
+  const rendered = { message: 'x', model: '{{m}}', thinking: '{{t}}', allowPayloadRouting: true }
+  assert.equal((await agentOf(rendered, { m: 'fast', t: 'low' }, fixture)).model, 'openai/gpt-5')
+  assert.equal((await refusalOf(rendered, { m: 'openai/gpt-4' }, fixture)).code, 'MODEL_NOT_ALLOWED')
+  assert.equal((await refusalOf(rendered, { t: 'extreme' }, fixture)).code, 'UNKNOWN_THINKING')
+})
+
+test('a transform that gives another model has failed, and the request is not to blame', async () => {
+  const answer = { kind: 'one', action: { model: { value: 'openai/gpt-4' } } } as const
+  const snapshot = snapshotOf([{ message: 'x', transform: { module: 'a.ts' } }], {
+    ...fixture,
+    transforms: { 'a.ts': async () => answer },
+  })
+  const decision = await snapshot.resolve(requestOf({}))
+  assert.ok('code' in decision)
+  assert.deepEqual([decision.outcome, decision.code], ['failed', 'TRANSFORM_FAILED'])
+  assert.match(decision.told ?? '', /model must be one of openai\/gpt-5/)
+})
+
+test('without a list any model of a provider will do', () => {
+  const decision = snapshotOf([]).resolve(requestOf({ message: 'x', model: 'a/b/c' }, { endpoint: 'agent' }))
+  assert.equal((actionOf(decision as Decision) as AgentAction).model, 'a/b/c')
+})
