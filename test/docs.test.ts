@@ -29,6 +29,19 @@ test('the first example of docs/mappings.md passes its own tests, and lint has n
   assert.equal(linted.code, 0, linted.err)
 })
 
+test('the example of docs/mappings.md about bursts and limits passes its own tests, and lint has nothing to say', async (t) => {
+  const example = (await examplesOf('docs/mappings.md')).find((one) => one.includes('mappings/pushes.yaml'))
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: hook-token }\n',
+    'mappings/pushes.yaml': example ?? '',
+  })
+  const tested = await run('test')
+  assert.equal(tested.code, 0, tested.out + tested.err)
+  assert.match(tested.out, /^3 passed/m)
+  const linted = await run('lint')
+  assert.equal(linted.code, 0, linted.out + linted.err)
+})
+
 async function examplesOf(page: string): Promise<string[]> {
   const text = await readFile(join(root, page), 'utf8')
   return [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, example = '']) => example)

@@ -93,6 +93,19 @@ test('mode and wakeMode stand for each other, as in mappings', async () => {
   assert.equal((await resultOf({ mode: 'now' })).passed, true)
 })
 
+test('busy and the key of coalesce are expected like fields, and what is not written is queue and no key', async () => {
+  const coalesce = { key: 'ref', windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
+  const mappings = [{ message: 'x', busy: 'reject', coalesce } as const]
+  const expected = { busy: 'reject', coalesce: { suffix: 'main' } }
+  assert.equal((await resultOf(expected, { mappings, body: { ref: 'refs/main' } })).passed, true)
+  assert.deepEqual(toldBy(await resultOf(expected, { mappings, body: { ref: 'dev' } })), [
+    'expect.coalesce.suffix: text that ends with "main", not "dev"',
+  ])
+  assert.equal((await resultOf({ busy: 'queue', coalesce: { exists: false } })).passed, true)
+  const { mismatches } = await resultOf({ coalesce: 'main' }, { mappings: [wake] })
+  assert.equal(mismatches[0]?.hint, '`coalesce` is a field of the action `agent`, and this is `wake`.')
+})
+
 test('expecting fields of an action, a mapping, or nothing in particular expects it to be accepted', async () => {
   const mappings = [{ message: '{{absent}}' }]
   for (const expect of [{ message: 'x' }, { mapping: 'first' }, {}]) {

@@ -37,6 +37,14 @@ test('a key of a pattern that was meant as a path or as an operator is told so',
   ])
 })
 
+test('the key of coalesce is looked at as the template or the expression that it is', async () => {
+  const limits = { windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
+  const of = (key: string) => found({ message: 'x', coalesce: { ...limits, key } })
+  for (const key of ['{{repository.ful_name}} {{number}}', 'repository.ful_name & number'])
+    assert.deepEqual(await of(key), ['repository.ful_name Did you mean repository.full_name?'], key)
+  assert.deepEqual(await of("'repository.ful_name'"), [])
+})
+
 test('a finding stands at the placeholder', async () => {
   const tests = [testOf('one', { body: pull })]
   const [diagnostic] = await lintOf([mappingOf('one', { message: 'PR {{nmber}}' })], { tests })

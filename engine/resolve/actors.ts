@@ -57,30 +57,39 @@ const texts: readonly Place[] = [
   ['event', 'agent', 'summary'],
 ]
 
-const places: readonly Place[] = [
-  ...actors.flatMap((place) => namesOfActor.map((name) => [...place, name])),
-  ...texts,
-]
-
 /** No provider has longer names; of a longer text nothing is compared. In UTF-16 units. */
 const longestName = 256
 
 /** The first name of the payload's actor that is listed. A few microseconds, whatever the payload. */
 export function findActor(payload: unknown, isListed: (name: string) => boolean): string | undefined {
-  for (const place of places) {
-    const name = textAt(payload, place)
-    if (name !== undefined && isListed(name)) return name
+  for (const place of actors) {
+    const actor = valueAt(payload, place)
+    if (actor === undefined) continue
+    for (const name of namesOfActor) {
+      const text = nameOf(ownValue(actor, name))
+      if (text !== undefined && isListed(text)) return text
+    }
+  }
+  for (const place of texts) {
+    const text = nameOf(valueAt(payload, place))
+    if (text !== undefined && isListed(text)) return text
   }
   return undefined
 }
 
-function textAt(payload: unknown, place: Place): string | undefined {
+function valueAt(payload: unknown, place: Place): unknown {
   let at = payload
-  for (const key of place) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
-    at = (at as Readonly<Record<string, unknown>>)[key]
-  }
-  if (typeof at !== 'string' || at.length > longestName) return undefined
-  const name = at.trim()
+  for (const key of place) at = ownValue(at, key)
+  return at
+}
+
+function ownValue(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  return (value as Readonly<Record<string, unknown>>)[key]
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > longestName) return undefined
+  const name = value.trim()
   return name === '' ? undefined : name
 }

@@ -35,7 +35,7 @@ export function renderCoalesce(
   const text = key.kind === 'template' ? keyOf(key.render, rendering) : evaluated(key.evaluate, rendering)
   return whenReady(text, (written) => {
     const trimmed = written?.trim() ?? ''
-    return trimmed === '' ? undefined : { ...rest, key: trimmed }
+    return trimmed === '' ? undefined : { key: trimmed, ...rest }
   })
 }
 

@@ -43,7 +43,11 @@ export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | 
 export function createResolve(parts: ResolveParts): Resolve {
   const { candidates, rules, termsOf, maxActions, maxRenderedBytes, folder, randomness } = parts
 
-  const admissionTo = (endpoint: string): Admission => ({ rules, terms: termsOf(endpoint), randomness })
+  const withoutTerms: Admission = { rules, terms: undefined, randomness }
+  const admissionTo = (endpoint: string): Admission => {
+    const terms = termsOf(endpoint)
+    return terms === undefined ? withoutTerms : { ...withoutTerms, terms }
+  }
 
   function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request

@@ -183,7 +183,7 @@ function foldCoalesce({
   maxWait,
   ...rest
 }: NonNullable<MappingValue['coalesce']>): NonNullable<MappingSource['coalesce']> {
-  return { ...rest, windowMs: parseDuration(window), maxWaitMs: parseDuration(maxWait) }
+  return { windowMs: parseDuration(window), maxWaitMs: parseDuration(maxWait), ...rest }
 }
 
 function present<Name extends string, Value>(

@@ -31,6 +31,56 @@ test('try shows the decision, the fields set in columns and the prompt as the mo
   assert.ok(out.endsWith('╰\n'))
 })
 
+const bursts = {
+  'reveille.yaml': `hooks:
+  enabled: true
+  token: of-the-hooks
+  endpoints: { ci: { concurrency: 2, timeoutSeconds: 60, bots: ["*[bot]"] } }
+  mappings:
+    - id: build
+      match: { path: ci }
+      sessionKey: "hook:ci:{{repo}}"
+      busy: reject
+      coalesce: { key: "{{repo}} {{ref}}", window: 1m }
+      message: "{{ref}}"
+`,
+  'body.json': '{"repo": "a/b", "ref": "main", "sender": {"login": "ada"}}',
+  'bot.json': '{"repo": "a/b", "ref": "main", "sender": {"login": "renovate[bot]"}}',
+}
+
+test('try shows what a run joins and how it is bounded', async (t) => {
+  const { run } = await createCommandLine(t, bursts)
+  const { code, out, err } = await run('try', 'ci', '--payload', 'body.json')
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(out, /^timeoutSeconds {2}60$/m)
+  assert.match(out, /^busy {12}reject$/m)
+  assert.match(
+    out,
+    /^coalesce\n {2}key {13}a\/b main\n {2}windowMs {8}60000\n {2}maxWaitMs {7}300000\n {2}keep {12}latest\n {2}maxRunsPerHour {2}60\n/m,
+  )
+  assert.match(out, /^pool {12}ci$/m)
+})
+
+test('try and explain say who is ignored, and by which policy', async (t) => {
+  const { run } = await createCommandLine(t, bursts)
+  const reason = /^\/ci {2}200 {2}ignored {2}the actor "renovate\[bot\]" is listed in endpoints\.ci\.bots$/m
+  assert.match((await run('try', 'ci', '--payload', 'bot.json')).out, reason)
+  const { out } = await run('explain', 'ci', '--payload', 'bot.json')
+  assert.match(out, reason)
+  assert.match(out, /^- build {2,}reveille\.yaml:6:\d+ {2}not reached: the request was ignored before$/m)
+})
+
+test('explain tells where pool, time and key come from', async (t) => {
+  const { run } = await createCommandLine(t, bursts)
+  const { out } = await run('explain', 'ci', '--payload', 'body.json')
+  assert.match(out, /^ {2}timeoutSeconds {2}default {5}60 {2}← endpoints\.ci\.timeoutSeconds$/m)
+  assert.match(
+    out,
+    /^ {2}coalesce\.key {4}template {4}a\/b main\n {18}← repo {2}"a\/b"\n {18}← ref {3}"main"$/m,
+  )
+  assert.match(out, /^ {2}pool {12}default {5}ci {2}← endpoints\.ci\.concurrency$/m)
+})
+
 test('try --json answers the decision with the status that the gateway would answer', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { endpoint, status, outcome, actions } = JSON.parse(
