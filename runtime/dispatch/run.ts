@@ -69,7 +69,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     if (found.stage === 'ran') return conclude({ found, run: found, ending: recordedEnding(found), work, at })
 
     const attempts = withLeftOver(found.attempts, claim.task.interrupted, at)
-    const run = composed({ ...found, attempts }, work.joined)
+    const run = composed({ ...found, attempts }, work.joined, work.joinedCount)
     const payer = { budget: run.budget, spent: work.spent }
     const spend = attempts === found.attempts ? undefined : budgets.settleLost(payer)
     const ending = endingUnasked(run)

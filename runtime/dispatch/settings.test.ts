@@ -92,3 +92,21 @@ test('a changed concurrency starts more turns at once, or lets those under way e
   await bed.until(async () => bed.turns.length === 4)
   ends.shift()?.()
 })
+
+test('runs of one policy are limited by its concurrency, which a reload may change', async (t) => {
+  const ends = new Map<string, () => void>()
+  const bed = await openTestBed(t, {
+    endpoints: { github: { concurrency: 1 } },
+    run: ({ prompt }) => new Promise((resolve) => ends.set(prompt, () => resolve({ reply: prompt }))),
+  })
+  const dispatch = await bed.start()
+  const pool = 'github'
+  for (const prompt of ['one', 'two', 'three']) await bed.acceptRun({ prompt, pool })
+  await bed.acceptRun({ prompt: 'of another policy' })
+  await bed.until(async () => ends.has('of another policy'))
+  assert.deepEqual([...ends.keys()].toSorted(), ['of another policy', 'one'])
+  bed.configure({}, { github: { concurrency: 3 } })
+  await dispatch.applySettings()
+  await bed.until(async () => ends.size === 4)
+  for (const end of ends.values()) end()
+})

@@ -204,7 +204,11 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
 
   async function acceptRun(fields: Partial<RunRecord> = {}, lane = fields.sessionKey !== undefined) {
     const run = newRun(mintId(), clock.now(), fields)
-    const task = runTask({ id: run.id, sessionKey: run.sessionKey, lane, dueAt: clock.now() })
+    const { pool } = run
+    const task = {
+      ...runTask({ id: run.id, sessionKey: run.sessionKey, lane, dueAt: clock.now() }),
+      ...(pool !== undefined && { pool }),
+    }
     await accept('agent', { type: 'run', record: run, tasks: [task] }, run.id)
     return run.id
   }

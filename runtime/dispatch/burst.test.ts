@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { burstWindowMs, type Coalesce, openTestBed, type TestBed } from './test-bed.ts'
+
+const hourMs = 3_600_000
+
+function coalesceOf(bed: TestBed, more: Partial<Coalesce> = {}): Coalesce {
+  return { key: 'push main', keep: 'all', deadline: bed.clock.now() + hourMs, mostPerHour: 30, ...more }
+}
+
+async function acceptBurst(bed: TestBed, count: number, more?: Partial<Coalesce>) {
+  const ids = new Set<string>()
+  for (let number = 1; number <= count; number += 1) {
+    const coalesce = coalesceOf(bed, more)
+    ids.add((await bed.acceptOfBurst({ prompt: `push ${number}`, coalesce, mapping: 'pushed' })).id)
+    bed.clock.advance(100)
+  }
+  const [id = '', ...others] = ids
+  assert.deepEqual(others, [])
+  return id
+}
+
+test('the requests of a burst are one run that is asked all of them once, and says so', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await acceptBurst(bed, 4)
+  await bed.start()
+  bed.clock.advance(burstWindowMs)
+  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.deepEqual([run.state, run.coalesce?.count, run.coalesce?.requestIds?.length], ['succeeded', 4, 4])
+  assert.deepEqual(run.prompt.match(/^push \d$/gm), ['push 1', 'push 2', 'push 3', 'push 4'])
+  assert.deepEqual([run.reply, run.message, bed.turns.length], [run.prompt, run.prompt, 1])
+  assert.equal((await bed.read().session(run.sessionKey))?.messages[0]?.text, run.prompt)
+})
+
+test('where only the newest matters it is asked, and how many it stands for', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await acceptBurst(bed, 3, { keep: 'latest' })
+  await bed.start()
+  bed.clock.advance(burstWindowMs)
+  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.match(
+    run.prompt,
+    /^This run stands for 3 requests of one burst.*; this is the newest of them:\n\npush 3$/,
+  )
+})
+
+test('what was composed once is asked again after a crash, word for word', async (t) => {
+  let hangs = true
+  const bed = await openTestBed(t, {
+    run: async ({ prompt }) => (hangs ? new Promise<never>(() => {}) : { reply: prompt }),
+  })
+  const id = await acceptBurst(bed, 3)
+  await bed.start()
+  bed.clock.advance(burstWindowMs)
+  await bed.until(async () => bed.turns.length === 1)
+  const asked = bed.turns[0]?.prompt
+  bed.clock.advance(25)
+  const running = await bed.untilRun(id, ({ state }) => state === 'running')
+  assert.deepEqual([running.prompt, running.coalesce?.count], [asked, 3])
+  await bed.crash()
+  hangs = false
+  await bed.start()
+  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.deepEqual([bed.turns[0]?.prompt, run.prompt, run.coalesce?.count], [asked, asked, 3])
+})
+
+test('a request that comes alone is asked as if there were no bursts', async (t) => {
+  const bed = await openTestBed(t)
+  const id = await acceptBurst(bed, 1)
+  await bed.start()
+  bed.clock.advance(burstWindowMs)
+  const run = await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.deepEqual([run.message, run.prompt, bed.turns[0]?.prompt], ['push 1', 'push 1', 'push 1'])
+})
+
+test('more runs of one key than an hour may have are parked as a loop, told once, and performed when resumed', async (t) => {
+  const bed = await openTestBed(t)
+  await bed.start()
+  const ids: string[] = []
+  for (const number of [1, 2, 3, 4]) {
+    ids.push(await acceptBurst(bed, 1, { mostPerHour: 2, key: 'what a stranger wrote' }))
+    bed.clock.advance(burstWindowMs)
+    await bed.untilRun(ids.at(-1) ?? '', ({ state }) => state === (number > 2 ? 'parked' : 'succeeded'))
+  }
+  const [, , third = '', fourth] = ids
+  const run = await bed.read().run(third)
+  assert.deepEqual([run?.stage, run?.error?.code, run?.prompt], ['accepted', 'LOOP', 'push 1'])
+  const told = (await bed.events()).filter(({ trusted }) => trusted)
+  assert.equal(told.length, 1)
+  assert.match(
+    told[0]?.text ?? '',
+    /^A loop is suspected in the mapping "pushed": more than 2 runs of one coalesce key were accepted within an hour\./,
+  )
+  assert.doesNotMatch(JSON.stringify([told, bed.lines]), /stranger/)
+
+  for (const each of [third, fourth ?? '']) {
+    await bed.command({ type: 'resume', run: each, at: bed.clock.now() })
+    await bed.untilRun(each, ({ state }) => state === 'succeeded')
+  }
+})
