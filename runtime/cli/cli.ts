@@ -5,7 +5,12 @@ import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Hands } from './command-parts.ts'
 import { type Io, processIo } from './io.ts'
-import { addReloadCommands, addStartingCommands, addStoreCommands } from './operating/commands.ts'
+import {
+  addReloadCommands,
+  addRunCommands,
+  addStartingCommands,
+  addStoreCommands,
+} from './operating/commands.ts'
 import { packageVersion } from './package-folder.ts'
 import { addReadingCommands } from './reading/commands.ts'
 
@@ -44,6 +49,7 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
   addAuthoringCommands(program, init, hands)
   addReloadCommands(program, hands)
   addReadingCommands(program, hands)
+  addRunCommands(program, hands)
   addStoreCommands(program, hands)
   return program
 }

@@ -38,7 +38,8 @@ function linesOfItem(label: string, item: unknown): string[] {
 }
 
 function inMilliseconds(timings: Facts): Facts {
-  return Object.fromEntries(Object.entries(timings).map(([name, ms]) => [name, `${ms} ms`]))
+  const known = Object.entries(timings).filter(([, ms]) => ms !== undefined)
+  return Object.fromEntries(known.map(([name, ms]) => [name.replace(/Ms$/, ''), `${ms} ms`]))
 }
 
 function hasParts(value: unknown): boolean {

@@ -69,6 +69,35 @@ export function addReloadCommands(program: Command, { io, finish }: Hands): void
     )
 }
 
+/** Those by which somebody decides about single runs. */
+export function addRunCommands(program: Command, { io, finish }: Hands): void {
+  const id = 'an id, or at least the last 4 characters of a recent one'
+  const order = (name: 'cancel' | 'resume', runs: readonly string[], options: object) =>
+    finish(import('./run-orders.ts').then(({ orderRuns }) => orderRuns(name, runs, options, io)))
+
+  program
+    .command('cancel')
+    .description('end runs that are queued, parked or running')
+    .argument('<run...>', id)
+    .addOption(configOption())
+    .option('--json', 'answer as JSON: {items}')
+    .addHelpText(
+      'after',
+      `${reachHelp}\n${examples('reveille cancel 3f9a1c', 'reveille cancel 3f9a1c 07be42')}`,
+    )
+    .action((runs, options) => order('cancel', runs, options))
+
+  program
+    .command('resume')
+    .description('queue runs again that a budget or the loop guard has parked')
+    .argument('[run...]', id)
+    .option('--all', 'every run that is parked')
+    .addOption(configOption())
+    .option('--json', 'answer as JSON: {items}')
+    .addHelpText('after', `${reachHelp}\n${examples('reveille resume 3f9a1c', 'reveille resume --all')}`)
+    .action((runs, options) => order('resume', runs, options))
+}
+
 function parseLimit(text: string): string {
   if (/^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 10_000) return text
   throw new InvalidArgumentError('It must be a whole number from 1 to 10000.')

@@ -45,6 +45,22 @@ export function addReadingCommands(program: Command, { io, finish }: Hands): voi
     new Option('--state <state>', 'only these').choices(['pending', 'delivered', 'skipped', 'parked']),
   ])
 
+  program
+    .command('sessions')
+    .description('list the conversations that are kept, the latest first; with a key, show one whole')
+    .argument('[key]', 'a session key, such as hook:github:42, or main')
+    .addOption(configOption())
+    .option('--limit <n>', 'how many, 1 to 500 (default: 50)', parseLimit)
+    .option('--cursor <cursor>', 'go on where a list ended')
+    .option('--json', 'answer as JSON: {items, next}, or {key, messages}')
+    .addHelpText(
+      'after',
+      `${reachHelp}\n${examples('reveille sessions', 'reveille sessions hook:github:42', 'reveille sessions main --json')}`,
+    )
+    .action((key, options) =>
+      finish(import('./sessions.ts').then(({ sessions }) => sessions(key, options, io))),
+    )
+
   function addRecords(kind: RecordKind, description: string, filters: readonly Option[]): void {
     const command = program
       .command(kind)

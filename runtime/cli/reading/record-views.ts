@@ -2,6 +2,7 @@
 
 import { cut } from '../../session/cut.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../store/records.ts'
+import { counted } from '../counted.ts'
 import { shortId, shortTime } from '../table.ts'
 
 export type RecordKind = 'requests' | 'runs' | 'events' | 'deliveries'
@@ -37,8 +38,13 @@ const runs: View<RunRecord> = {
     item.stage,
     item.runner,
     item.sessionKey,
-    item.error ? `${item.error.code}: ${item.error.message}` : (item.mapping ?? ''),
+    item.error ? `${item.error.code}: ${item.error.message}` : runDetail(item),
   ],
+}
+
+/** A burst shows how many requests it stands for. */
+function runDetail({ mapping = '', coalesce: { count = 1 } = {} as never }: RunRecord): string {
+  return count > 1 ? `${mapping} (${counted(count, 'request')})` : mapping
 }
 
 const events: View<EventRecord> = {

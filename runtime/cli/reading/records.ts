@@ -2,12 +2,13 @@
 
 import type { Page } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { type Facts, formatFacts } from '../facts.ts'
+import { formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatTable } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { type RecordKind, recordViews } from './record-views.ts'
+import { factsOfRun } from './run-facts.ts'
 
 export interface RecordOptions {
   readonly config?: string
@@ -37,7 +38,11 @@ export async function showRecords(
   const admin = await openAdmin(options, io)
   if (id !== undefined) {
     const item = await fetchOne(admin, kind, id)
-    io.out(options.json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(factsOf(item)))
+    io.out(
+      options.json
+        ? `${JSON.stringify(item, null, 2)}\n`
+        : formatFacts(kind === 'runs' ? factsOfRun(item as never, io) : item),
+    )
     return 0
   }
   const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
@@ -73,8 +78,8 @@ export async function fetchOne(admin: Admin, kind: RecordKind, id: string): Prom
   return (await admin.get(`/api/${kind}/${await wholeIdOf(admin, kind, id)}`)) as Stored
 }
 
-/** Lists and log lines show the end of an id; that is enough to name a recent one. */
-async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<string> {
+/** Lists and log lines show the end of an id; that is enough to name a recent one. @throws CommandFailure */
+export async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<string> {
   if (wholeId.test(id)) return id.toLowerCase()
   if (!/^[0-9a-f-]{4,36}$/i.test(id)) {
     throw new CommandFailure(2, `"${id}" is no id: give it whole, or at least its last 4 characters.`)
@@ -88,15 +93,4 @@ async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<st
       ? `More than one of the ${kind} ends in ${id}; give more of it.`
       : `None of the ${searched} newest ${kind} ends in ${id}.`,
   )
-}
-
-/** What a run caused is shown without its texts: they are the reply once more, and whole under their own ids. */
-function factsOf({ summary, deliveries, summaryEventId, deliveryIds, ...item }: Stored): Facts {
-  if (!Array.isArray(deliveries)) return { ...item, summary, deliveries, summaryEventId, deliveryIds }
-  return { ...item, summary: summary && withoutTexts(summary), deliveries: deliveries.map(withoutTexts) }
-}
-
-function withoutTexts(record: unknown): Facts {
-  const { text, prompt, ...rest } = record as Facts
-  return rest
 }

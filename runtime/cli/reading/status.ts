@@ -4,9 +4,11 @@ import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../s
 import { counted } from '../counted.ts'
 import { formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
+import { programName } from '../pasted.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { errorsOf, type GenerationItem } from './generation-item.ts'
+import { type Heartbeat, heartbeatText } from './heartbeat-text.ts'
 
 /** One page; beyond it a count reads `500+`. */
 const pageOfCount = 500
@@ -24,17 +26,26 @@ export async function status(
   const probe = await admin.probe('/readyz')
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
-  const [generations, latest, route, ...counts] = await Promise.all([
+  const [main, generations, latest, route, ...counts] = await Promise.all([
+    admin.get('/api/status') as Promise<{ readonly heartbeat: Heartbeat | null }>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<{ route: Route | null }>,
     countOf(admin, 'runs', 'queued'),
     countOf(admin, 'runs', 'running'),
+    countOf(admin, 'runs', 'parked'),
     countOf(admin, 'events', 'pending'),
     countOf(admin, 'deliveries', 'pending'),
     countOf(admin, 'deliveries', 'parked'),
   ])
-  const [queued, running, events, deliveries, parked] = counts as [Count, Count, Count, Count, Count]
+  const [queued, running, parkedRuns, events, deliveries, parked] = counts as [
+    Count,
+    Count,
+    Count,
+    Count,
+    Count,
+    Count,
+  ]
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -47,7 +58,8 @@ export async function status(
       generation: live ? withoutLists(live) : null,
       refused: refused ? withoutLists(refused) : null,
       route: route.route,
-      runs: { queued, running },
+      main: main.heartbeat,
+      runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
       deliveries: { pending: deliveries, parked },
       latestRequest: request ?? null,
@@ -61,7 +73,9 @@ export async function status(
         generation: live && generationText(live, io.now()),
         files: filesText(live, refused, io.now()),
         route: route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none',
-        runs: `${countText(queued)} queued, ${countText(running)} running`,
+        main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
+        runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
+        parked: parkedRuns.count > 0 ? parkedText(io) : undefined,
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         latest: request ? requestText(request, io.now()) : 'no request yet',
@@ -96,6 +110,12 @@ async function countOf(admin: Admin, kind: string, state: string): Promise<Count
     RunRecord | EventRecord
   >
   return { count: page.items.length, more: page.next !== undefined }
+}
+
+/** Nothing but a decision moves them. */
+function parkedText(io: Io): string {
+  const program = programName(io)
+  return `\`${program} runs --state parked\` says why, \`${program} resume\` performs them`
 }
 
 function countText({ count, more }: Count): string {

@@ -1,0 +1,65 @@
+/** Owns how one run is shown whole: what somebody wants to know first stands first. */
+
+import type { Attempt, RunRecord } from '../../store/records.ts'
+import type { Facts } from '../facts.ts'
+import type { Io } from '../io.ts'
+import { programName } from '../pasted.ts'
+import { shortId } from '../table.ts'
+
+/** Of a burst that became this run, the newest are named. */
+const shownRequests = 10
+
+/** A run as the gateway answers it: with its outcome and, while it runs, how far it is. */
+export type RunAnswer = RunRecord & {
+  readonly summary?: unknown
+  readonly deliveries?: readonly unknown[]
+  readonly progress?: object
+}
+
+/** What a run caused is shown without its texts: they are the reply once more, and whole under their own ids. */
+export function factsOfRun(run: RunAnswer, io: Io): Facts {
+  const { id, state, stage, error, progress, attempts, coalesce, summary, deliveries, ...rest } = run
+  const { summaryEventId, deliveryIds, ...others } = rest
+  return {
+    id,
+    state,
+    stage,
+    next: nextStep(run, io),
+    error,
+    progress,
+    attempts: attempts?.map(attemptText),
+    joined: coalesce && joinedFacts(coalesce),
+    ...others,
+    ...(deliveries === undefined
+      ? { summaryEventId, deliveryIds }
+      : { summary: summary && withoutTexts(summary), deliveries: deliveries.map(withoutTexts) }),
+  }
+}
+
+/** What can be done about a run that waits for somebody. */
+function nextStep({ id, state, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
+  const command = (name: string) => `\`${programName(io)} ${name} ${shortId(id)}\``
+  if (state === 'parked') return `${command('resume')} performs it, ${command('cancel')} ends it`
+  return cancelRequestedAt !== undefined && state === 'running' ? 'it is being cancelled' : undefined
+}
+
+function attemptText({ number, startedAt, endedAt, outcome, reason }: Attempt): string {
+  const start = new Date(startedAt).toISOString()
+  const took = endedAt === undefined ? '' : ` after ${endedAt - startedAt} ms`
+  return `${number}  ${start}  ${outcome ?? 'under way'}${took}${reason === undefined ? '' : `: ${reason}`}`
+}
+
+function joinedFacts({ count, requestIds = [], keep, deadline }: NonNullable<RunRecord['coalesce']>): Facts {
+  const newest = requestIds.slice(-shownRequests).toReversed()
+  return {
+    requests: count ?? 1,
+    keep: keep === 'all' ? 'the agent reads every message' : 'the agent reads the newest message',
+    startsAt: deadline === undefined ? undefined : `${new Date(deadline).toISOString()} at the latest`,
+    newest: newest.length < 2 ? undefined : newest,
+  }
+}
+
+function withoutTexts(record: unknown): Facts {
+  const { text, prompt, ...rest } = record as Facts
+  return rest
+}
