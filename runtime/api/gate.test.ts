@@ -11,13 +11,15 @@ const addresses = [
   '/api/events/x',
   '/api/deliveries',
   '/api/deliveries/x',
+  '/api/sessions',
   '/api/sessions/main',
+  '/api/status',
   '/api/route',
   '/api/generations',
   '/api/generations/1',
 ]
 
-const actions = ['/api/reload', '/api/generations/1/rollback']
+const actions = ['/api/reload', '/api/generations/1/rollback', '/api/runs/x/cancel', '/api/runs/x/resume']
 
 function assertRefused({ status, body, headers }: Answer, expected: { status: number; code: string }) {
   const { error, requestId, ...rest } = body

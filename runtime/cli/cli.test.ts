@@ -40,6 +40,7 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
     '/api/deliveries': { items: [] },
     '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
     '/api/generations': { items: [] },
+    '/api/status': { heartbeat: { state: 'idle', failures: 0 } },
     ...answers,
   }
   const env: Record<string, string | undefined> = {
@@ -180,7 +181,9 @@ test('status tells readiness, the route and what waits', async (t) => {
   assert.equal(code, 0)
   assert.match(out, /^ready +yes$/m)
   assert.match(out, /^route +terminal:stdout$/m)
-  assert.match(out, /^runs +2\+ queued, 2\+ running$/m)
+  assert.match(out, /^main +idle$/m)
+  assert.match(out, /^runs +2\+ queued, 2\+ running, 2\+ parked$/m)
+  assert.match(out, /^parked +`reveille runs --state parked` says why/m)
   assert.match(out, /^latest +no request yet$/m)
 })
 
