@@ -240,6 +240,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       now,
       traceOf: traces.of,
       progressOf: progress.of,
+      heartbeat: dispatch.heartbeat,
       generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
     })
     createHookSurface(app, {

@@ -2,6 +2,7 @@
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
+import type { HeartbeatState } from '../dispatch/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { readable } from './address.ts'
@@ -23,7 +24,7 @@ export interface AdminOptions {
   /** How far the turn of a run has got, where one is under way. Default: nobody knows. */
   readonly progressOf?: (id: Id) => object | undefined
   /** How the main session fares. Default: nobody knows. */
-  readonly heartbeat?: () => object
+  readonly heartbeat?: () => HeartbeatState
   readonly generations: GenerationsOptions
 }
 

@@ -11,6 +11,7 @@ import {
   until,
 } from '../../test/installation.ts'
 import { goFile } from '../../test/rehearsal-plugin/runners.ts'
+import type { HeartbeatState } from '../dispatch/index.ts'
 import type { EventRecord, Page, RunRecord, SessionMessage, SessionSummary } from '../store/port.ts'
 
 const deaf = { deliver: false, wakeMode: 'next-heartbeat' }
@@ -240,7 +241,9 @@ test('sessions are listed by their last turn, and one is read with its messages'
 })
 
 test('what the main session does is told', async (t) => {
-  const { read } = await install(t, {})
-  const { heartbeat } = await read<{ heartbeat: { state: string } | null }>('/api/status')
-  assert.ok(heartbeat === null || heartbeat.state === 'idle')
+  const { read } = await install(t, {
+    'reveille.yaml': configured('defaults: { runner: patient, heartbeat: { every: 0s } }'),
+  })
+  const { heartbeat } = await read<{ heartbeat: HeartbeatState }>('/api/status')
+  assert.deepEqual([heartbeat.state, heartbeat.failures], ['idle', 0])
 })

@@ -15,8 +15,11 @@ export interface RunsOptions {
   readonly progressOf: (id: Id) => object | undefined
 }
 
-const verbs = { cancel: 'cancelled', resume: 'resumed' } as const
-type Order = keyof typeof verbs
+const orders = {
+  cancel: { event: 'run-cancel-asked', done: 'cancelled' },
+  resume: { event: 'run-resume-asked', done: 'resumed' },
+} as const
+type Order = keyof typeof orders
 
 export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
   const { store, log, now, progressOf } = options
@@ -42,7 +45,7 @@ export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
     const run = await read.run(id)
     if (run === undefined) return missing(reply, 'run')
     const { state, stage, cancelRequestedAt } = run
-    log.info({ event: `run-${type}-asked`, runId: id, sessionKey: run.sessionKey, state, by: 'api' })
+    log.info({ event: orders[type].event, runId: id, sessionKey: run.sessionKey, state, by: 'api' })
     return { ok: true, runId: id, state, stage, cancelRequestedAt }
   }
 }
@@ -71,5 +74,5 @@ function between(start: number | undefined, end: number | undefined): number | u
 
 /** The store words its reasons as clauses. */
 function sentenceOf(type: Order, reason = 'its state does not allow it'): string {
-  return `The run cannot be ${verbs[type]}: ${reason}.`
+  return `The run cannot be ${orders[type].done}: ${reason}.`
 }

@@ -72,6 +72,18 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
     `in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
   ],
+  'run-cancelled': (f) => [
+    'cancelled',
+    `${text(f['sessionKey'])}  ${text(f['reason'])}`,
+    `run ${id(f['runId'])}`,
+  ],
+  'run-parked': (f) => [
+    'run parked',
+    `${text(f['sessionKey'])}  ${text(f['code'])}  ${text(f['reason'])}`,
+    `run ${id(f['runId'])}`,
+  ],
+  'run-cancel-asked': (f) => ['cancel', `asked over the ${text(f['by'])}`, `run ${id(f['runId'])}`],
+  'run-resume-asked': (f) => ['resume', `asked over the ${text(f['by'])}`, `run ${id(f['runId'])}`],
   'run-interrupted': (f) => [
     'paused',
     `${text(f['sessionKey'])}  will be taken up again`,
@@ -87,6 +99,18 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     'heartbeat',
     `failed  ${text(f['code'])}  ${text(f['reason'])}`,
     `again in ${seconds(f['inMs'])}  run ${id(f['runId'])}`,
+  ],
+  'heartbeat-cancelled': (f) => ['heartbeat', 'cancelled', `run ${id(f['runId'])}`],
+  'heartbeat-postponed': (f) => ['heartbeat', `waits: ${text(f['reason'])}`, `again in ${long(f['inMs'])}`],
+  'session-compacted': (f) => [
+    'compacted',
+    `${text(f['sessionKey'])}  ${count(f['turns'], 'turn')} became a summary`,
+    `${took(f['ms'])}  run ${id(f['runId'])}`,
+  ],
+  'session-not-compacted': (f) => [
+    'warning',
+    `${text(f['sessionKey'])} could not be summarised, its oldest turns are left out  ${text(f['code'])}  ${text(f['reason'])}`,
+    `run ${id(f['runId'])}`,
   ],
   'snapshot-swapped': (f) => [
     f['rolledBack'] ? 'rollback' : 'live',
@@ -146,7 +170,13 @@ function mapping(facts: Facts): string {
 function actions(facts: Facts): string {
   const list = facts['actions']
   if (!Array.isArray(list) || list.length === 0) return ''
-  return `  ${list.map((action: { kind?: unknown; id?: unknown }) => `${text(action.kind)} ${id(action.id)}`).join(', ')}`
+  return `  ${list.map(action).join(', ')}`
+}
+
+/** With what became of it where it is no run of its own. */
+function action({ kind, id: of, became }: { kind?: unknown; id?: unknown; became?: unknown }): string {
+  const standing = { joined: ' (joined)', busy: ' (busy: cancelled)' }[String(became)] ?? ''
+  return `${text(kind)} ${id(of)}${standing}`
 }
 
 function changes(facts: Facts): string {
@@ -188,6 +218,13 @@ function took(value: unknown): string {
 function seconds(value: unknown): string {
   const number = Number(value) / 1000
   return `${number < 10 ? number.toFixed(1) : Math.round(number)} s`
+}
+
+/** What takes hours is not counted in seconds. */
+function long(value: unknown): string {
+  const minutes = Math.round(Number(value) / 60_000)
+  if (minutes < 2) return seconds(value)
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
 }
 
 function count(value: unknown, noun: string): string {

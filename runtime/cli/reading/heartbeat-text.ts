@@ -1,19 +1,10 @@
 /** Owns how the state of the main session is told in one line. */
 
+import type { HeartbeatState } from '../../dispatch/index.ts'
 import { counted } from '../counted.ts'
 import { shortTime } from '../table.ts'
 
-/** As the gateway answers it. Times are milliseconds since the Unix epoch. */
-export interface Heartbeat {
-  readonly state: 'idle' | 'running' | 'failing' | 'quiet' | 'budget'
-  /** Turns in a row that failed. */
-  readonly failures: number
-  readonly since?: number
-  readonly nextAt?: number
-  readonly code?: string
-}
-
-export function heartbeatText({ state, failures, since, nextAt, code }: Heartbeat, now: number): string {
+export function heartbeatText({ state, failures, since, nextAt, code }: HeartbeatState, now: number): string {
   const at = (word: string, time: number | undefined) =>
     time === undefined ? '' : ` ${word} ${shortTime(time, now)}`
   switch (state) {

@@ -1,5 +1,6 @@
 /** `reveille status`: whether a running gateway can accept, and what waits in it. */
 
+import type { HeartbeatState } from '../../dispatch/index.ts'
 import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import { formatFacts } from '../facts.ts'
@@ -8,7 +9,7 @@ import { programName } from '../pasted.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { errorsOf, type GenerationItem } from './generation-item.ts'
-import { type Heartbeat, heartbeatText } from './heartbeat-text.ts'
+import { heartbeatText } from './heartbeat-text.ts'
 
 /** One page; beyond it a count reads `500+`. */
 const pageOfCount = 500
@@ -27,7 +28,7 @@ export async function status(
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
   const [main, generations, latest, route, ...counts] = await Promise.all([
-    admin.get('/api/status') as Promise<{ readonly heartbeat: Heartbeat | null }>,
+    admin.get('/api/status') as Promise<{ readonly heartbeat: HeartbeatState | null }>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<{ route: Route | null }>,
