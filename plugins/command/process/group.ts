@@ -19,6 +19,8 @@ export interface ProcessGroup {
 
 /** How often a group that was told to stop is looked at. Milliseconds. */
 const lookEveryMs = 20
+/** What the system may take to carry out a KILL. Milliseconds. */
+const deathMs = 1000
 
 export function createProcessGroup(child: ChildProcess, isWindows: boolean): ProcessGroup {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -38,12 +40,19 @@ export function createProcessGroup(child: ChildProcess, isWindows: boolean): Pro
 
   async function endGently(graceMs: number): Promise<void> {
     if (!signal('SIGTERM')) return
-    for (let waited = 0; waited < graceMs; waited += lookEveryMs) {
-      await wait(Math.min(lookEveryMs, graceMs - waited))
-      if (!signal(0)) return
-    }
+    if (await isGoneWithin(graceMs)) return
     signal('SIGKILL')
+    // Whoever is dead but never collected by its parent is counted as there for ever, so this has an end.
+    await isGoneWithin(deathMs)
     if (isRunning(child)) await exited
+  }
+
+  async function isGoneWithin(ms: number): Promise<boolean> {
+    for (let waited = 0; waited < ms; waited += lookEveryMs) {
+      await wait(Math.min(lookEveryMs, ms - waited))
+      if (!signal(0)) return true
+    }
+    return false
   }
 
   return {
