@@ -306,3 +306,45 @@ test('a heartbeat that a crash cut off is recorded as interrupted, and another s
     ],
   )
 })
+
+test('a heartbeat that is cancelled consumes nothing, and asks again with the next event or tick', async (t) => {
+  let hangs = true
+  const bed = await openTestBed(t, {
+    run: (_turn, { signal }) =>
+      hangs
+        ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        : Promise.resolve({ reply: 'HEARTBEAT_OK' }),
+  })
+  await bed.start()
+  await bed.acceptEvent('one')
+  bed.clock.advance(250)
+  await bed.until(async () => bed.turns.length === 1)
+  assert.equal(bed.heartbeat()?.state, 'running')
+  const id = String(bed.turns[0]?.runId)
+  await bed.command({ type: 'cancel', run: id, at: bed.clock.now() })
+  const ended = await bed.untilRun(id, ({ state }) => state === 'cancelled')
+  assert.deepEqual([ended.error?.code, ended.attempts[0]?.outcome], ['CANCELLED', 'cancelled'])
+  hangs = false
+  await bed.acceptEvent('two')
+  bed.clock.advance(250)
+  await untilHeartbeats(bed, 1)
+  assert.equal(bed.turns[1]?.events.length, 2)
+})
+
+test('what a runner keeps with the main session, and what it warns of, arrive where they belong', async (t) => {
+  const bed = await openTestBed(t, {
+    run: async () => ({ reply: 'HEARTBEAT_OK', state: 'c-1', warnings: ['It thinks less.'] }),
+  })
+  await bed.start()
+  for (const count of [1, 2]) {
+    await bed.acceptEvent(`event ${count}`)
+    bed.clock.advance(250)
+    await untilHeartbeats(bed, count)
+  }
+  assert.deepEqual(
+    bed.turns.map(({ state }) => state),
+    [undefined, 'c-1'],
+  )
+  assert.deepEqual((await bed.heartbeats())[0]?.warnings, ['It thinks less.'])
+  assert.equal(bed.log('heartbeat-succeeded')[0]?.['warnings'], 1)
+})

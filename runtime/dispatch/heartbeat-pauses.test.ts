@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PluginError } from '@reveille/kit'
+import { openTestBed, type Setting, type TestBed } from './test-bed.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+/** From 22:00 to 07:00. */
+const quietHours = { from: 22 * 60, to: 7 * 60, timezone: 'UTC' }
+const quiet: Setting = {
+  heartbeat: { everyMs: 30 * minute, quietHours },
+  startAt: Date.UTC(2026, 0, 1, 21, 45),
+  run: async () => ({ reply: 'HEARTBEAT_OK' }),
+}
+
+/** Moves the clock on to a time of the bed's first day, or a later one: `22:15`, `31:00`. */
+function goTo(bed: TestBed, time: string, start = Date.UTC(2026, 0, 1)) {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  bed.clock.advance(start + hours * hour + minutes * minute - bed.clock.now())
+}
+
+const untilFailed = (bed: TestBed, count: number) =>
+  bed.until(async () => (await bed.heartbeats()).filter(({ state }) => state === 'failed').length === count)
+const untilPostponed = (bed: TestBed, times: number) =>
+  bed.until(async () => bed.log('heartbeat-postponed').length === times)
+const untilTurns = (bed: TestBed, count: number) =>
+  bed.until(
+    async () => (await bed.heartbeats()).filter(({ state }) => state === 'succeeded').length === count,
+  )
+
+test('in quiet hours the timer asks nothing, and at their end what waited is shown at once', async (t) => {
+  const bed = await openTestBed(t, quiet)
+  await bed.start()
+  const id = await bed.acceptEvent('later', 'next-heartbeat')
+  goTo(bed, '22:15')
+  await untilPostponed(bed, 1)
+  const { level, reason, inMs } = bed.log('heartbeat-postponed')[0] ?? {}
+  assert.deepEqual([level, reason, inMs], ['debug', 'quiet hours', 8 * hour + 45 * minute])
+  const state = bed.heartbeat()
+  assert.deepEqual([state?.state, state?.nextAt], ['quiet', Date.UTC(2026, 0, 2, 7)])
+  bed.clock.advance(8 * hour + 45 * minute - 1)
+  assert.equal(bed.turns.length, 0)
+  bed.clock.advance(1)
+  await untilTurns(bed, 1)
+  assert.equal((await bed.read().event(id))?.state, 'consumed')
+})
+
+test('an idle heartbeat is silent in quiet hours too', async (t) => {
+  const bed = await openTestBed(t, {
+    ...quiet,
+    heartbeat: { everyMs: 30 * minute, quietHours, idle: true },
+  })
+  await bed.start()
+  goTo(bed, '22:15')
+  await untilPostponed(bed, 1)
+  goTo(bed, '31:00')
+  await untilTurns(bed, 1)
+  assert.equal(bed.turns.length, 1)
+})
+
+test('an event that asks for now is heard in quiet hours, with what else is there, and they go on', async (t) => {
+  const bed = await openTestBed(t, quiet)
+  await bed.start()
+  goTo(bed, '22:15')
+  await untilPostponed(bed, 1)
+  await bed.acceptEvent('soft', 'next-heartbeat')
+  goTo(bed, '27:00')
+  await bed.acceptEvent('fire', 'now')
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  assert.deepEqual(
+    bed.turns[0]?.events.map(({ text }) => text),
+    ['fire', 'soft'],
+  )
+  await bed.acceptEvent('soft again', 'next-heartbeat')
+  goTo(bed, '31:00')
+  await untilTurns(bed, 2)
+  assert.equal(bed.turns[1]?.events[0]?.text, 'soft again')
+  assert.equal(bed.log('heartbeat-postponed').length, 1)
+})
+
+test('a summary that asks for now is heard in quiet hours too', async (t) => {
+  const bed = await openTestBed(t, quiet)
+  await bed.start()
+  goTo(bed, '23:00')
+  await bed.acceptRun({ wakeMode: 'now' })
+  await bed.until(async () => bed.log('summary-posted').length === 1)
+  await bed.until(async () => (await bed.events()).length === 1)
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  assert.match(bed.turns.at(-1)?.events[0]?.text ?? '', /^Hook github: /)
+})
+
+test('what came in quiet hours is shown at their end, however far off the next tick would be', async (t) => {
+  const bed = await openTestBed(t, { ...quiet, heartbeat: { everyMs: 12 * hour, quietHours } })
+  await bed.start()
+  goTo(bed, '23:00')
+  await bed.acceptEvent('fire', 'now')
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  await bed.acceptEvent('soft', 'next-heartbeat')
+  goTo(bed, '31:00')
+  await untilTurns(bed, 2)
+})
+
+test('neither a restart, nor a shorter timer, nor a reload ends quiet hours; without them the timer goes on', async (t) => {
+  const bed = await openTestBed(t, quiet)
+  await bed.start()
+  await bed.acceptEvent('soft', 'next-heartbeat')
+  goTo(bed, '22:15')
+  await untilPostponed(bed, 1)
+  const dispatch = await bed.restart()
+  goTo(bed, '23:00')
+  await untilPostponed(bed, 2)
+  bed.configure({ heartbeat: { everyMs: 5 * minute, idle: true, ackToken: 'x', prompt: 'p', quietHours } })
+  await dispatch.applySettings()
+  bed.clock.advance(5 * minute)
+  await untilPostponed(bed, 3)
+  assert.equal(bed.turns.length, 0)
+  bed.configure({ heartbeat: { everyMs: 5 * minute, idle: true, ackToken: 'x', prompt: 'p' } })
+  await dispatch.applySettings()
+  bed.clock.advance(5 * minute)
+  await untilTurns(bed, 1)
+})
+
+test('a failing main session is left alone in quiet hours, and one that owes an answer to now is not', async (t) => {
+  const bed = await openTestBed(t, {
+    ...quiet,
+    async run() {
+      throw new PluginError('down', { code: 'unavailable', retryable: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptEvent('soft', 'next-heartbeat')
+  goTo(bed, '22:00')
+  goTo(bed, '22:15')
+  await untilPostponed(bed, 1)
+  await bed.acceptEvent('fire', 'now')
+  bed.clock.advance(250)
+  await untilFailed(bed, 1)
+  bed.clock.advance(5000)
+  await untilFailed(bed, 2)
+})
+
+for (const [what, startAt, end] of [
+  ['short', Date.UTC(2026, 2, 28, 20, 45), Date.UTC(2026, 2, 29, 5)],
+  ['long', Date.UTC(2026, 9, 24, 19, 45), Date.UTC(2026, 9, 25, 6)],
+] as const) {
+  test(`in the ${what} night of Berlin, too, they end when its clocks show their end`, async (t) => {
+    const heartbeat = { everyMs: 30 * minute, quietHours: { ...quietHours, timezone: 'Europe/Berlin' } }
+    const bed = await openTestBed(t, { ...quiet, startAt, heartbeat })
+    await bed.start()
+    await bed.acceptEvent('soft', 'next-heartbeat')
+    bed.clock.advance(30 * minute)
+    await untilPostponed(bed, 1)
+    bed.clock.advance(end - 1 - bed.clock.now())
+    assert.equal(bed.turns.length, 0)
+    bed.clock.advance(1)
+    await untilTurns(bed, 1)
+  })
+}
+
+test('a spent budget makes heartbeats wait for the next day: nothing is consumed, and the log says so once', async (t) => {
+  const bed = await openTestBed(t, {
+    heartbeat: { everyMs: 30 * minute },
+    budget: { runs: 1 },
+    run: async () => ({ reply: 'HEARTBEAT_OK' }),
+  })
+  await bed.start()
+  await bed.acceptEvent('one')
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  const id = await bed.acceptEvent('two')
+  bed.clock.advance(250)
+  await untilPostponed(bed, 1)
+  assert.deepEqual(
+    bed.log('heartbeat-postponed').map(({ level, reason }) => [level, reason]),
+    [['warn', 'the budget of all runs (agents.budget), 1 run a day, is spent for 2026-01-01 (UTC)']],
+  )
+  const state = bed.heartbeat()
+  assert.deepEqual([state?.state, state?.nextAt, state?.failures], ['budget', Date.UTC(2026, 0, 2), 0])
+  await bed.acceptEvent('three')
+  bed.clock.advance(250)
+  await bed.until(async () => (await bed.events()).length === 4)
+  assert.equal((await bed.read().event(id))?.state, 'pending')
+  bed.clock.advance(Date.UTC(2026, 0, 2) - bed.clock.now())
+  await untilTurns(bed, 2)
+  assert.deepEqual(
+    bed.turns[1]?.events.map(({ text }) => text),
+    [
+      'two',
+      'three',
+      'No more runs and heartbeats are performed: the budget of all runs (agents.budget), 1 run a day, is spent for 2026-01-01 (UTC).',
+    ],
+  )
+  assert.equal(bed.log('heartbeat-postponed').length, 1)
+  assert.equal((await bed.heartbeats()).length, 2)
+})
+
+test('what heartbeats use is counted with what runs use', async (t) => {
+  const bed = await openTestBed(t, {
+    budget: { tokens: 10 },
+    run: async () => ({ reply: 'HEARTBEAT_OK', usage: { inputTokens: 9, outputTokens: 1 } }),
+  })
+  await bed.start()
+  await bed.acceptEvent('one')
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  const id = await bed.acceptRun()
+  const held = await bed.untilRun(id, ({ state }) => state === 'parked')
+  assert.equal(held.error?.code, 'BUDGET')
+  assert.deepEqual((await bed.heartbeats())[0]?.usage, { inputTokens: 9, outputTokens: 1 })
+})
+
+test('the events of a main session that lives elsewhere wait for no timer and no quiet hours', async (t) => {
+  const bed = await openTestBed(t, {
+    ...quiet,
+    relays: true,
+    keepsHistory: true,
+    startAt: Date.UTC(2026, 0, 1, 23),
+    route: { channel: 'wall', to: 'Grace' },
+    run: async () => ({ reply: '', handedOver: 'run 7' }),
+  })
+  await bed.start()
+  bed.clock.advance(250)
+  await bed.until(async () => bed.log('heartbeat-skipped').length === 1)
+  const texts = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(1000)}`)
+  await Promise.all(texts.map((text) => bed.acceptEvent(text, 'next-heartbeat')))
+  const id = await bed.acceptEvent('fire', 'now')
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  bed.clock.advance(250)
+  await untilTurns(bed, 2)
+  assert.deepEqual(
+    bed.turns.map(({ events }) => events.length),
+    [50, 11],
+  )
+  assert.deepEqual([bed.turns[0]?.events[0]?.text, bed.turns[0]?.events[1]?.mode], ['fire', 'next-heartbeat'])
+  assert.equal((await bed.read().events({ state: 'pending' })).items.length, 0)
+  assert.equal((await bed.read().event(id))?.consumedBy, bed.turns[0]?.runId)
+  const [beat] = await bed.heartbeats()
+  assert.deepEqual([beat?.stage, beat?.handedOver, beat?.deliveryIds], ['delivered', 'run 7', []])
+  assert.deepEqual([await bed.deliveries(), await bed.read().session('main')], [[], undefined])
+})
+
+test('whoever relays is not asked without events, and finds those that waited for the timer before', async (t) => {
+  let relays = false
+  const bed = await openTestBed(t, {
+    heartbeat: { everyMs: 30 * minute, idle: true },
+    get relays() {
+      return relays
+    },
+    run: async () => ({ reply: '', handedOver: 'there' }),
+  })
+  const dispatch = await bed.start()
+  await bed.acceptEvent('soft', 'next-heartbeat')
+  relays = true
+  await dispatch.applySettings()
+  bed.clock.advance(250)
+  await untilTurns(bed, 1)
+  bed.clock.advance(30 * minute)
+  await bed.until(async () => bed.log('heartbeat-skipped').length === 1)
+  assert.equal(bed.turns.length, 1)
+})
+
+test('the state of the main session tells of failures until a turn succeeds', async (t) => {
+  let broken = true
+  const bed = await openTestBed(t, {
+    heartbeat: { everyMs: day },
+    async run() {
+      if (broken) throw new PluginError('down', { code: 'unavailable', retryable: true })
+      return { reply: 'HEARTBEAT_OK' }
+    },
+  })
+  await bed.start()
+  assert.deepEqual(bed.heartbeat(), { state: 'idle', failures: 0 })
+  await bed.acceptEvent('one')
+  bed.clock.advance(250)
+  await untilFailed(bed, 1)
+  const since = bed.clock.now()
+  bed.clock.advance(5000)
+  await untilFailed(bed, 2)
+  assert.deepEqual(bed.heartbeat(), {
+    state: 'failing',
+    failures: 2,
+    since,
+    nextAt: since + 15_000,
+    code: 'unavailable',
+  })
+  broken = false
+  bed.clock.advance(10_000)
+  await untilTurns(bed, 1)
+  const at = bed.clock.now()
+  assert.deepEqual(bed.heartbeat(), { state: 'idle', failures: 0, since: at, nextAt: at + day })
+})
