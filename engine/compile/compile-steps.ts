@@ -68,7 +68,7 @@ function surroundingsOf(
   before: Surroundings | undefined,
 ): Surroundings {
   const surroundings = {
-    rules: compileRules(settings, catalog.channels),
+    rules: compileRules(settings, catalog.channels, catalog.relays),
     runners: new Set([...catalog.runners, ...Object.keys(settings.agents.runners)]),
   }
   return isDeepStrictEqual(surroundings, before) ? (before as Surroundings) : surroundings

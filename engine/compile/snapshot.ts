@@ -39,4 +39,6 @@ export interface Catalog {
   readonly channels: readonly string[]
   /** Runner kinds that exist; `settings.agents.runners` adds names. */
   readonly runners: readonly string[]
+  /** Names of runners that hand over what they are asked: whoever takes it delivers, by channels configured there. */
+  readonly relays?: readonly string[]
 }

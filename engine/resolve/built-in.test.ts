@@ -5,6 +5,7 @@ import {
   actionOf,
   catalog,
   configurationOf,
+  countingRandomness,
   type Fixture,
   requestOf,
   snapshotOf,
@@ -182,6 +183,22 @@ test('every bad field is told at once', () => {
 
 test('a channel that is not configured serves where nothing is delivered', () => {
   assert.equal(agent({ message: 'x', channel: 'telegram', deliver: false }).channel, 'telegram')
+})
+
+test('a channel need not be configured here where the default runner delivers elsewhere', () => {
+  const asked = (relays: readonly string[], channel: string) => {
+    const offered = { ...catalog, relays }
+    const snapshot = compileSnapshot(configurationOf([]), offered, countingRandomness())
+    assert.ok(snapshot.ok)
+    return snapshot.snapshot.resolve(requestOf({ message: 'x', channel }, { endpoint: 'agent' }))
+  }
+  assert.equal((actionOf(asked(['echo'], 'telegram') as Decision) as AgentAction).channel, 'telegram')
+  for (const [relays, channel] of [
+    [['echo'], 'fax'],
+    [['claude'], 'telegram'],
+  ] as const) {
+    assert.ok('code' in asked(relays, channel), `${relays} ${channel}`)
+  }
 })
 
 test('the refusal of an unconfigured channel lists those that are', () => {

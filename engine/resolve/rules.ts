@@ -7,7 +7,7 @@ import type { RefusalCode } from './refusal.ts'
 export interface Rules {
   /** Every channel that exists. */
   readonly channels: ReadonlySet<string>
-  /** Those with a configuration, in its order. */
+  /** Those that a reply can be delivered to: with a configuration, in its order; all, where that happens elsewhere. */
   readonly configured: ReadonlySet<string>
   readonly models: Settings['agents']['defaults']['models']
   readonly sessionKeyPrefixes: readonly string[] | undefined
@@ -36,12 +36,17 @@ export const longestTimeoutSeconds = 86_400
 export const longestSessionKey = 1024
 export const wakeModes: readonly WakeMode[] = ['now', 'next-heartbeat']
 
-export function compileRules(settings: Settings, channels: readonly string[]): Rules {
+export function compileRules(
+  settings: Settings,
+  channels: readonly string[],
+  relays: readonly string[] = [],
+): Rules {
   const { defaults } = settings.agents
   const models = defaults.models
+  const elsewhere = relays.includes(defaults.runner) ? channels : []
   return {
     channels: new Set(channels),
-    configured: new Set(Object.keys(settings.channels)),
+    configured: new Set([...Object.keys(settings.channels), ...elsewhere]),
     models,
     sessionKeyPrefixes: settings.hooks.allowedSessionKeyPrefixes,
     defaults: {

@@ -3,7 +3,7 @@
 import type { Catalog, Settings } from '@reveille/engine'
 import { configureAll, createConfigurationParser } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
-import { specify } from './specify.ts'
+import { catalogOf, specify } from './specify.ts'
 
 /**
  * Answers the names that exist, once everything that is configured could be set up.
@@ -14,6 +14,7 @@ export function checkPlugins(
   resolveFrom: string | URL = import.meta.url,
 ): Catalog {
   const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
-  configureAll(specify(settings, directory), createConfigurationParser())
-  return { channels: directory.channels, runners: directory.runners }
+  const wanted = specify(settings, directory)
+  configureAll(wanted, createConfigurationParser())
+  return catalogOf(directory, wanted)
 }

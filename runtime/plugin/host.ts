@@ -10,7 +10,14 @@ import { createChannelHandle, createRunnerHandle } from './handle.ts'
 import { type Instance, startInstance } from './instance.ts'
 import { checkModels, type RefusedModel } from './models.ts'
 import { throwJoined } from './setup-error.ts'
-import { type Inheritance, locate, type Specification, specify, unconfiguredRunner } from './specify.ts'
+import {
+  catalogOf,
+  type Inheritance,
+  locate,
+  type Specification,
+  specify,
+  unconfiguredRunner,
+} from './specify.ts'
 
 export interface PluginHostOptions {
   readonly log: Logger
@@ -193,8 +200,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     catalog(settings) {
       const directory = createDirectory(settings.plugins, from)
       // What is missing is told before anything is made of its name, as a check tells it.
-      specify(settings, directory)
-      return { channels: directory.channels, runners: directory.runners }
+      return catalogOf(directory, specify(settings, directory))
     },
     prepare,
     runner(name) {

@@ -1,6 +1,6 @@
 /** Owns what a configuration asks for: one specification for each channel and runner that is to run. */
 
-import { nearestName, type Settings } from '@reveille/engine'
+import { type Catalog, nearestName, type Settings } from '@reveille/engine'
 import type { Directory, ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { PluginSetupError, throwJoined } from './setup-error.ts'
@@ -84,4 +84,10 @@ function inherit(asked: Asked, found: PluginPackage, agents: Inheritance): Speci
   const inherited = kind === 'runner' ? found.inherits.filter((key) => !Object.hasOwn(given, key)) : []
   const shared = Object.fromEntries(inherited.map((key) => [key, agents[key]]))
   return { ...asked, package: found, given: { ...given, ...shared }, inherited }
+}
+
+/** What the engine checks names against. */
+export function catalogOf({ channels, runners }: Directory, wanted: readonly Specification[]): Catalog {
+  const relays = wanted.filter((each) => each.kind === 'runner' && each.package.relays)
+  return { channels, runners, relays: relays.map(({ name }) => name) }
 }
