@@ -10,6 +10,7 @@ import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
 import { failingContract } from './contract/failing.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
+import { idleSessionsContract } from './contract/idle-sessions.ts'
 import { joiningContract } from './contract/joining.ts'
 import { performingContract } from './contract/performing.ts'
 import { poolsContract } from './contract/pools.ts'
@@ -33,5 +34,6 @@ export function storeContract(subject: ContractSubject): void {
   readingContract(subject)
   changesContract(subject)
   retentionContract(subject)
+  idleSessionsContract(subject)
   failingContract(subject)
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { createIdMinter } from '../id.ts'
 import { migrate, migrations } from './migrations.ts'
+import { createSchedule } from './schedule.ts'
+import { readTally } from './tally.ts'
 
 const versionOf = (db: DatabaseSync) => db.prepare('PRAGMA user_version').get()?.['user_version']
 const tablesOf = (db: DatabaseSync) =>
@@ -34,4 +37,36 @@ test('a newer schema is refused, naming both versions', () => {
     code: 'SCHEMA_NEWER',
     message: new RegExp(`schema 99, .* up to ${migrations.length}:`),
   })
+})
+
+test('a store from before pools and sessions goes on with its tasks, and its sessions are listed', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db, migrations.slice(0, 2))
+  const run = createIdMinter(() => 1_000)()
+  const made = `hook:${run}`
+  db.prepare('INSERT INTO tasks VALUES (?, 1, ?, NULL, 5, NULL, 1, 0, 0, 0, 0, NULL)').run('old', 'run')
+  db.prepare('INSERT INTO alarms VALUES (?, 5, 1, ?)').run('run', 'old')
+  const insertTurn = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?)')
+  for (const [session, number, at] of [
+    [made, 1, 10],
+    [made, 2, 20],
+    ['hook:mine', 1, 15],
+  ] as const) {
+    insertTurn.run(session, number, Buffer.from(`${session}${number}`), at, '[]')
+  }
+  migrate(db)
+  const schedule = createSchedule(db, readTally(db))
+  schedule.arm({ key: 'new', kind: 'run', dueAt: 6, pool: 'github' })
+  assert.deepEqual(schedule.due(['run'], 6, 8), ['old', 'new'])
+  assert.deepEqual([schedule.claim('old').pool, schedule.claim('new').pool], [undefined, 'github'])
+  assert.deepEqual(
+    db
+      .prepare('SELECT * FROM sessions ORDER BY session')
+      .all()
+      .map((row) => Object.values(row)),
+    [
+      [made, 2, 20, 1],
+      ['hook:mine', 1, 15, 0],
+    ],
+  )
 })

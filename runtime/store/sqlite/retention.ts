@@ -9,6 +9,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../port.ts'
 import { blobOfId, blobOfTime } from './blob.ts'
+import { type Key, type Step, stride } from './retention-step.ts'
+import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
+import { spentStep } from './spending.ts'
 
 export interface Retention {
   /** When the next slice may run. */
@@ -28,17 +31,10 @@ const rest = 60_000
 const pause = 20
 /** The longest a slice may hold the writer. Milliseconds. */
 const budget = 2
-/** Rows looked at before the time is looked at again. */
-const stride = 20
-
-type Key = readonly (string | number | Uint8Array)[]
-
-/** Looks at up to `stride` rows after `after`; answers the last key it looked at, or that there is no more. */
-type Step = (after: Key | undefined, cutoff: number, now: number) => Key | undefined
-
 export interface RetentionOptions {
   /** Asked for each stride: it may change. */
   readonly keepMs: number
+  readonly sessionIdleMs?: number
   /** The time at open; the first pass begins a minute later. */
   readonly now: number
   /** For the budget of a slice alone. */
@@ -54,7 +50,10 @@ export function createRetention(db: DatabaseSync, options: RetentionOptions): Re
     eventStep(db),
     requestStep(db),
     turnStep(db),
+    idleStep(db, options),
+    runnerStateStep(db),
     dedupeStep(db),
+    spentStep(db),
   ]
   let index = 0
   let after: Key | undefined
@@ -160,13 +159,6 @@ function requestStep(db: DatabaseSync): Step {
     const request = JSON.parse(record) as RequestRecord
     return request.actions.every((action) => effect.get(blobOfId(action.id)) === undefined)
   })
-}
-
-function turnStep(db: DatabaseSync): Step {
-  const remove = db.prepare(
-    `DELETE FROM turns WHERE (session, number) IN (SELECT session, number FROM turns WHERE at < ? ORDER BY at LIMIT ${stride})`,
-  )
-  return (_after, cutoff) => (Number(remove.run(cutoff).changes) < stride ? undefined : [])
 }
 
 function dedupeStep(db: DatabaseSync): Step {

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Effects, Spent, Work } from '../port.ts'
+import type { Step } from './retention-step.ts'
 
 /** Adds to what was spent; not idempotent, so it belongs to a transaction that is fenced. */
 export type Spend = (effect: NonNullable<Effects['spend']>) => void
@@ -11,6 +12,8 @@ export type ReadSpent = (now: number, budget?: string) => NonNullable<Work['spen
 
 /** What is spent by all; no policy has this name. */
 const all = ''
+
+const dayMs = 86_400_000
 
 const nothing: Spent = { runs: 0, tokens: 0, told: false }
 
@@ -27,6 +30,15 @@ export function createSpending(db: DatabaseSync): Spend {
   return ({ day, budget, runs, tokens, told = [] }) => {
     upsert.run(day, all, runs, tokens, told.includes('all') ? 1 : 0)
     if (budget !== undefined) upsert.run(day, budget, runs, tokens, told.includes('budget') ? 1 : 0)
+  }
+}
+
+/** What was spent counts on its day alone; two days are kept whatever else goes, for a clock that is set back. */
+export function spentStep(db: DatabaseSync): Step {
+  const remove = db.prepare('DELETE FROM spent WHERE day < ?')
+  return (_after, cutoff, now) => {
+    remove.run(dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs))))
+    return undefined
   }
 }
 

@@ -28,6 +28,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
     folder: options.location,
     keepMs: options.keepMs,
     backlog: options.backlog,
+    sessionIdleMs: options.sessionIdleMs,
     historyMessages: options.historyMessages,
     now: options.now(),
   })
@@ -116,9 +117,9 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
       return workforce
     },
     command: (command) => client.ask({ type: 'command', command }) as Promise<CommandResult>,
-    configure({ keepMs, backlog: limit }) {
+    configure({ keepMs, backlog: limit, sessionIdleMs }) {
       backlog = limit
-      client.tell({ type: 'configure', limits: { keepMs, backlog } })
+      client.tell({ type: 'configure', limits: { keepMs, backlog, sessionIdleMs } })
     },
     read: reader.read,
     changes: changes.listen,

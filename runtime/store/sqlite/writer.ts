@@ -259,8 +259,9 @@ export function createWriter(data: WriterData): Writer {
   }
 
   function configure(limits: StoreLimits, now: number): void {
-    const isShorter = limits.keepMs < settings.keepMs
-    Object.assign(settings, limits)
+    const isShorter = limits.keepMs < settings.keepMs || idleMsOf(limits) < idleMsOf(settings)
+    // A limit that is not named any more does not hold any more.
+    Object.assign(settings, { sessionIdleMs: undefined }, limits)
     if (isShorter) desk?.retention.begin(now)
   }
 
@@ -360,6 +361,10 @@ export function createWriter(data: WriterData): Writer {
 /** Refused before anything was written, so that nothing has to be undone. */
 function isHarmless(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.code === 'BACKLOG' || error.code === 'LEASE_LOST')
+}
+
+function idleMsOf({ sessionIdleMs = Number.POSITIVE_INFINITY }: StoreLimits): number {
+  return sessionIdleMs
 }
 
 const inMemory = ['load', 'listen', 'tick', 'resize', 'rest', 'configure', 'fault', 'close']

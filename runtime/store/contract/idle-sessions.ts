@@ -1,0 +1,130 @@
+/** Owns the promises about sessions that nobody goes on with: those whose key was made up go, others stay. */
+
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import type { Id, StoreOptions } from '../port.ts'
+import { type Bench, type ContractSubject, openBench } from './bench.ts'
+import { hireHands } from './hands.ts'
+import { createSampler } from './samples.ts'
+
+const hour = 3_600_000
+const limits = { keepMs: 7 * 24 * hour, backlog: 1_000 }
+
+export function idleSessionsContract(subject: ContractSubject): void {
+  describe(`${subject.name}: idle sessions`, { concurrency: 4, timeout: 30_000 }, () => {
+    test('a session whose key was made up goes whole after its time, and a named one stays', async (t) => {
+      const { bench, keys, turn, states } = await openSessions(t, { sessionIdleMs: hour })
+      const [idle = '', busy = ''] = keys
+      for (const key of ['pr:1', 'hook:no-id', idle, busy]) {
+        for (let number = 0; number < 3; number++) await turn(key)
+      }
+      bench.clock.advance(hour / 2)
+      await turn(busy)
+      bench.clock.advance(hour / 2)
+      await bench.settled()
+      assert.ok(await bench.store.read.session(idle))
+      bench.clock.advance(60_000)
+      await forgotten(bench, idle)
+      assert.deepEqual(await states(idle), {})
+      assert.deepEqual(await states(busy), { claude: 'kept' })
+      const { items } = await bench.store.read.sessions()
+      assert.deepEqual(
+        items.map(({ key, turns }) => [key, turns]).toSorted(),
+        [
+          [busy, 4],
+          ['hook:no-id', 3],
+          ['pr:1', 3],
+        ].toSorted(),
+      )
+    })
+
+    test('one that somebody is about to go on with stays, until its run is over', async (t) => {
+      const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
+      const [followed = '', idle = ''] = keys
+      const sample = createSampler(bench)
+      await turn(idle)
+      await turn(followed)
+      await bench.store.accept(sample.entry(sample.runAction({ sessionKey: followed })))
+      bench.clock.advance(2 * hour)
+      await forgotten(bench, idle)
+      assert.ok(await bench.store.read.session(followed))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      assert.equal((await claim.load()).history.length, 1)
+      claim.done()
+      bench.clock.advance(60_000)
+      await forgotten(bench, followed)
+    })
+
+    test('a very long session goes in slices, and whole', async (t) => {
+      const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
+      const [long = '', other = ''] = keys
+      await Promise.all(Array.from({ length: 350 }, () => turn(long)))
+      await turn(other)
+      bench.clock.advance(2 * hour)
+      for (const key of [long, other]) await forgotten(bench, key)
+      assert.deepEqual(await bench.store.read.sessions(), { items: [] })
+    })
+
+    test('another time holds at once, and without one such a session stays as long as others', async (t) => {
+      const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
+      const [first = '', second = ''] = keys
+      await turn(first)
+      await bench.settled()
+      bench.store.configure({ ...limits, sessionIdleMs: 48 * hour })
+      await pass(bench, 4 * hour)
+      assert.ok(await bench.store.read.session(first))
+      bench.store.configure(limits)
+      await pass(bench, 49 * hour)
+      assert.ok(await bench.store.read.session(first))
+      await turn(second)
+      bench.store.configure({ ...limits, sessionIdleMs: 2 * hour })
+      await forgotten(bench, first)
+      assert.ok(await bench.store.read.session(second))
+    })
+
+    /** A store, two keys that were made up, and a way to add to a session. */
+    async function openSessions(t: TestContext, options: Partial<StoreOptions>) {
+      const bench = await openBench(t, subject, options)
+      const sample = createSampler(bench)
+      await bench.store.command({ type: 'arm', task: { key: 'k', kind: 'upkeep', dueAt: bench.clock.now() } })
+      const claim = await hireHands(bench.store, ['upkeep']).next()
+      const keys = [1, 2].map(() => `hook:${bench.mintId()}`)
+      const turn = async (session: string) => {
+        const id: Id = bench.mintId()
+        const messages = [{ role: 'user' as const, text: 'hi', at: bench.clock.now(), turn: id }]
+        const runnerState = { session, runner: 'claude', state: 'kept' }
+        await claim.checkpoint({ append: [{ session, turn: id, messages }], runnerState })
+      }
+      const states = async (sessionKey: string) => {
+        await bench.store.accept(sample.entry(sample.runAction({ sessionKey })))
+        const hands = hireHands(bench.store, ['run'])
+        const given = await hands.next()
+        const { runnerState } = await given.load()
+        given.done()
+        await hands.drain(1_000)
+        return runnerState
+      }
+      return { bench, keys, turn, states }
+    }
+  })
+}
+
+/** A pass takes as many slices as this machine needs; each comes soon after the one before. */
+async function forgotten(bench: Bench, key: string): Promise<void> {
+  for (let slice = 0; slice < 100; slice++) {
+    await bench.settled()
+    if ((await bench.store.read.session(key)) === undefined) return
+    bench.clock.advance(20)
+  }
+  assert.fail('it is still there')
+}
+
+/** Time goes by, and a pass of forgetting with it. */
+async function pass(bench: Bench, ms: number): Promise<void> {
+  bench.clock.advance(ms)
+  for (let slice = 0; slice < 20; slice++) {
+    await bench.settled()
+    bench.clock.advance(20)
+  }
+}
