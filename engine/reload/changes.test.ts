@@ -157,10 +157,20 @@ const others: Readonly<Record<string, unknown>> = {
   'agents.defaults.thinking': 'high',
   'agents.defaults.timeoutSeconds': 1,
   'agents.defaults.concurrency': 1,
+  'agents.defaults.retry.attempts': 9,
+  'agents.defaults.retry.backoff': '3s',
+  'agents.defaults.retry.maxBackoff': '3m',
   'agents.defaults.heartbeat.every': '1m',
   'agents.defaults.heartbeat.idle': true,
   'agents.defaults.heartbeat.ackToken': 'CANARY',
   'agents.defaults.heartbeat.prompt': 'canary',
+  'agents.defaults.heartbeat.quietHours': { from: '22:00', to: '07:00' },
+  'agents.sessions.maxCharacters': 5000,
+  'agents.sessions.maxMessages': 50,
+  'agents.sessions.compaction': 'summarise',
+  'agents.sessions.idleExpiry': '1h',
+  'agents.budget': { runs: 5 },
+  'agents.providers': { 'my.own': { apiKey: 'canary' } },
   'agents.runners': { 'my.own': { kind: 'command', apiKey: 'canary' } },
   'agents.route': { channel: 'slack', to: 'canary' },
   channels: { slack: { botToken: 'canary' } },
@@ -176,14 +186,16 @@ const notSettings = new Set([
   'hooks.endpoints',
   'hooks.mappings',
   'hooks.gmail',
-  'agents.providers',
 ])
+
+/** Sections without a default: there, or not. */
+const optionalSections = new Set(['agents.route', 'agents.budget', 'agents.defaults.heartbeat.quietHours'])
 
 /** Sections are walked into; a map whose names are the operator's is one key. */
 function keysOf(schema: object, path = ''): string[] {
   const { properties } = schema as { properties?: Readonly<Record<string, object>> }
   const isOpen = 'additionalProperties' in schema && schema.additionalProperties !== false
-  if (!properties || isOpen || path === 'agents.route') return [path]
+  if (!properties || isOpen || optionalSections.has(path)) return [path]
   return Object.entries(properties).flatMap(([name, below]) =>
     keysOf(below, path === '' ? name : `${path}.${name}`),
   )
@@ -219,12 +231,13 @@ function withKey(map: object, [name = '', ...rest]: readonly string[], value: un
   return { ...map, [name]: rest.length === 0 ? value : withKey(inner, rest, value) }
 }
 
-/** Channels, runners and modules are told by their own names. */
+/** Channels, runners, providers and modules are told by their own names. */
 function isBelow(name: string, key: string): boolean {
   // The token stands in the prompt too, which is another one for that.
   if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
   return (
     name === key ||
-    (/^(channels|agents\.runners|hooks\.transforms\.modules)$/.test(key) && name.startsWith(`${key}.`))
+    (/^(channels|agents\.(runners|providers)|hooks\.transforms\.modules)$/.test(key) &&
+      name.startsWith(`${key}.`))
   )
 }

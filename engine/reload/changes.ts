@@ -133,10 +133,13 @@ const keyNames: Readonly<Record<string, string>> = {
   'hooks.reload.debounceMs': 'hooks.reload.debounce',
   'history.keepMs': 'history.keep',
   'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
+  'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',
+  'agents.defaults.retry.mostMs': 'agents.defaults.retry.maxBackoff',
+  'agents.sessions.idleMs': 'agents.sessions.idleExpiry',
 }
 
 /** Names below these are the operator's, and what is below the names is told as a whole. */
-const named = new Set(['hooks.transforms.modules', 'agents.runners', 'channels'])
+const named = new Set(['hooks.transforms.modules', 'agents.runners', 'agents.providers', 'channels'])
 
 /** Written as one thing, in more than one way. */
 const wholes = new Set(['agents.defaults.models'])

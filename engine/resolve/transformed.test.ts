@@ -241,6 +241,7 @@ test('a mapping with a transform needs no words of its own', async () => {
 
 const unusable: readonly (readonly [string, unknown, RegExp])[] = [
   ['a misspelt field', { mesage: 'x' }, /`mesage` is no field of an action; did you mean `message`\?/],
+  ['busy', { busy: 'reject' }, /`busy` is no field of an action; it is set in the mapping/],
   ['a runner', { runner: 'echo' }, /`runner` is no field of an action; a runner is set in the mapping/],
   [
     'a mode that is none',

@@ -156,9 +156,11 @@ function unknownField(field: string, name: string): TransformError {
   return badAnswer(name, `\`${shown}\` is no field of an action${hint}`)
 }
 
-/** What is written in good faith: a key of the mapping, and OpenClaw's word. */
+/** What is written in good faith: keys of the mapping, and OpenClaw's word. */
 const notFields: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
   runner: '; a runner is set in the mapping',
+  busy: '; it is set in the mapping',
+  coalesce: '; it is set in the mapping',
   kind: '; it is called `action` here',
 })
 
