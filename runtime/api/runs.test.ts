@@ -22,12 +22,12 @@ type Shown = RunRecord & {
   readonly summary: EventRecord | null
 }
 
-function configured(agents: string, hooks = ''): string {
+function configured(agents: string, runner = 'patient'): string {
   return `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
-hooks: { enabled: true, token: ${hookToken}${hooks} }
+hooks: { enabled: true, token: ${hookToken} }
 plugins: ["${rehearsalPlugin}"]
 channels: { board: { folder: "{folder}" } }
-agents: { runners: { patient: { kind: patient, folder: "{folder}" } }, ${agents} }
+agents: { runners: { ${runner}: { kind: ${runner}, folder: "{folder}" } }, ${agents} }
 `
 }
 
@@ -240,10 +240,17 @@ test('sessions are listed by their last turn, and one is read with its messages'
   assert.equal((await ask('/api/sessions?state=x')).status, 400)
 })
 
-test('what the main session does is told', async (t) => {
-  const { read } = await install(t, {
-    'reveille.yaml': configured('defaults: { runner: patient, heartbeat: { every: 0s } }'),
+test('a main session that fails says so, with its code and the time of its next try', async (t) => {
+  const { read, post } = await install(t, {
+    'reveille.yaml': configured('defaults: { runner: blabbing }', 'blabbing'),
   })
-  const { heartbeat } = await read<{ heartbeat: HeartbeatState }>('/api/status')
-  assert.deepEqual([heartbeat.state, heartbeat.failures], ['idle', 0])
+  const status = async () => (await read<{ heartbeat: HeartbeatState }>('/api/status')).heartbeat
+  assert.deepEqual([(await status()).state, (await status()).failures], ['idle', 0])
+  await post('/hooks/wake', { text: 'wake up', mode: 'now' })
+  const failing = await until(async () => {
+    const heartbeat = await status()
+    return heartbeat.state === 'failing' ? heartbeat : undefined
+  }, 'a heartbeat that failed')
+  assert.deepEqual([failing.failures, failing.code], [1, 'RUNNER_FAILED'])
+  assert.ok(Number(failing.nextAt) > Number(failing.since))
 })

@@ -24,6 +24,7 @@ const runs = ids.map((id, index) => ({
   createdAt: noon,
   deliveryIds: [],
   attempts: [],
+  ...(index === 0 && { coalesce: { key: 'k', keep: 'all', deadline: noon, mostPerHour: 60, count: 3 } }),
 }))
 
 /** A gateway's answers without a gateway; what it was asked is kept. */
@@ -94,7 +95,10 @@ test('a list is a table of time, short id, endpoint, state and reason, with the 
   assert.equal(code, 0)
   const [header, first, second] = out.split('\n')
   assert.match(header ?? '', /^TIME +ID +ENDPOINT +STATE +STAGE +RUNNER +SESSION +DETAIL$/)
-  assert.match(first ?? '', /^\d\d:00:00 +0000aa +github +succeeded +ran +echo +hook:github:42 +pr-opened$/)
+  assert.match(
+    first ?? '',
+    /^\d\d:00:00 +0000aa +github +succeeded +ran +echo +hook:github:42 +pr-opened \(3 requests\)$/,
+  )
   assert.match(second ?? '', /0000bb .* timeout: It took too long\.$/)
   assert.equal(err, 'More: reveille runs --cursor later\n')
 })
