@@ -136,7 +136,7 @@ export interface WorkOptions {
 
 export interface Workforce {
   /**
-   * Another `concurrency`, and other pools. What is being performed goes on, and nothing new is claimed while it is that many or more.
+   * Another `concurrency`, and other pools; without `pools` theirs stay as they are. What is being performed goes on, and nothing new is claimed while it is that many or more.
    * Resolves when it holds; never rejects, as nothing has to be written for it.
    */
   resize(concurrency: number, pools?: Readonly<Record<string, number>>): Promise<void>
