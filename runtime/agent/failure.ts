@@ -1,7 +1,7 @@
 /** Owns what a plugin's throw means to the host: one shape, bounded, whatever was thrown. */
 
 import { isPluginError } from '@reveille/kit'
-import { cut } from '../session/cut.ts'
+import { cut } from '../cut.ts'
 
 /** Characters of an error's message that are kept. */
 const longestMessage = 1000

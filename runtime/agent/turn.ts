@@ -1,7 +1,7 @@
 /** Owns one agent turn: a runner asked once, under the run's deadline, and its answer taken with care. */
 
 import type { Progress, Runner, Turn, TurnResult, Usage } from '@reveille/kit'
-import { cut } from '../session/cut.ts'
+import { cut } from '../cut.ts'
 import { boundedCall, type CallBounds } from './bounded-call.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { readUsage } from './usage.ts'

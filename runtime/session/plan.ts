@@ -1,6 +1,6 @@
 /** Owns what becomes of a conversation that has grown too long: which turns are shown, which go, which are summarised. */
 
-import { cut } from './cut.ts'
+import { cut } from '../cut.ts'
 import {
   countOfFirst,
   doFit,

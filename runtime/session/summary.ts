@@ -1,8 +1,8 @@
 /** Owns the summary: the event that tells the main session how a run ended. */
 
 import type { Ending } from '../agent/ending.ts'
+import { cut } from '../cut.ts'
 import type { EventRecord, Id, RunRecord } from '../store/port.ts'
-import { cut } from './cut.ts'
 import { mainSession } from './main.ts'
 
 /** Of the reply or the error. UTF-16 units. */
