@@ -1,6 +1,6 @@
 /** Owns how each kind of record looks in a list: its columns, and what stands in them. */
 
-import { cut } from '../../session/cut.ts'
+import { cut } from '../../cut.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../store/records.ts'
 import { counted } from '../counted.ts'
 import { shortId, shortTime } from '../table.ts'
