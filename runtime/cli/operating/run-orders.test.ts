@@ -115,7 +115,7 @@ test('runs are cancelled, shown and resumed by the ends of their ids', async (t)
   const turn = parked[1].slice(-6)
   assert.match(
     session.out,
-    new RegExp(`  user  run ${turn}\n[sS]*for hook:four[sS]*  assistant  run ${turn}\n  done\n$`),
+    new RegExp(`  user  run ${turn}\n[\\s\\S]*for hook:four[\\s\\S]*  assistant  run ${turn}\n  done\n$`),
   )
   assert.equal(JSON.parse((await run('sessions', 'hook:four', '--json')).out).messages.length, 2)
   assert.deepEqual(await run('sessions', 'hook:nobody'), {
