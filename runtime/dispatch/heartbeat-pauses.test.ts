@@ -296,3 +296,17 @@ test('the state of the main session tells of failures until a turn succeeds', as
   const at = bed.clock.now()
   assert.deepEqual(bed.heartbeat(), { state: 'idle', failures: 0, since: at, nextAt: at + day })
 })
+
+test('a heartbeat that a crash cut off is paid for, since nobody knows what it has cost', async (t) => {
+  const bed = await openTestBed(t, { budget: { runs: 2 }, run: async () => ({ reply: 'HEARTBEAT_OK' }) })
+  await bed.acceptEvent('one')
+  bed.clock.advance(250)
+  await bed.startDoomed('heartbeat')
+  await bed.crash()
+  await bed.start()
+  await untilTurns(bed, 1)
+  await bed.acceptEvent('two')
+  bed.clock.advance(250)
+  await untilPostponed(bed, 1)
+  assert.equal(bed.turns.length, 1)
+})

@@ -11,7 +11,6 @@ import {
   type Unanswered,
 } from '../agent/ending.ts'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
-import { createRecall, withRecall } from '../session/compaction.ts'
 import { exchange } from '../session/history.ts'
 import { mainSession } from '../session/main.ts'
 import type { Claim, Effects, NewTask, RunRecord, Settlement, Work } from '../store/port.ts'
@@ -26,6 +25,7 @@ import { createHeartbeatBoard, type HeartbeatBoard } from './heartbeat-state.ts'
 import { beginHeartbeat, type Heartbeat, heartbeatTurn } from './heartbeat-turn.ts'
 import type { PerformerOptions } from './options.ts'
 import { planDeliveries, reportUnsent } from './outgoing.ts'
+import { createRecall, withRecall } from './recall.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
 

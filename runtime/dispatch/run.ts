@@ -12,7 +12,6 @@ import {
 import type { Failure } from '../agent/failure.ts'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import { addUsage } from '../agent/usage.ts'
-import { createRecall, withRecall } from '../session/compaction.ts'
 import type { Claim, Effects, RunRecord, Settlement, Work } from '../store/port.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from './attempts.ts'
 import { retryDelayMs } from './backoff.ts'
@@ -23,6 +22,7 @@ import { createConclude } from './conclude.ts'
 import { hookTurn } from './hook-turn.ts'
 import type { PerformerOptions } from './options.ts'
 import { createParking } from './park.ts'
+import { createRecall, withRecall } from './recall.ts'
 import { recordStartSoon } from './start-record.ts'
 
 /** A run that keeps taking the process down with it is not tried for ever. */

@@ -1,29 +1,16 @@
 /** Owns what a turn remembers: its session's history within the limits, and the summary that is asked for beyond them. */
 
-import type { CurrentLive } from '@reveille/engine'
 import type { Message, Runner, Usage } from '@reveille/kit'
-import type { Timers } from '../agent/bounded-call.ts'
 import { performTurn, type TurnOutcome } from '../agent/turn.ts'
 import { addUsage } from '../agent/usage.ts'
 import { cut } from '../cut.ts'
-import type { MintId } from '../store/id.ts'
+import { compactionPrompt } from '../session/compaction-prompt.ts'
+import { shownMessages } from '../session/history.ts'
+import { planHistory, summaryLimit } from '../session/plan.ts'
+import { type PastTurn, turnsOf } from '../session/window.ts'
 import type { Claim, Effects, RunRecord, SessionMessage } from '../store/port.ts'
-import { compactionPrompt } from './compaction-prompt.ts'
-import { type FenceText, shownMessages } from './history.ts'
-import { planHistory, summaryLimit } from './plan.ts'
-import { type PastTurn, turnsOf } from './window.ts'
-
-export interface RecallOptions {
-  readonly current: CurrentLive
-  /** By the name that a run carries; undefined when no such runner is configured now. */
-  runner(name: string): Runner | undefined
-  readonly fence: FenceText
-  readonly log: { info(facts: object, message?: string): void; warn(facts: object, message?: string): void }
-  /** Milliseconds since the Unix epoch. */
-  now(): number
-  readonly mintId: MintId
-  readonly timers: Timers
-}
+import { names } from './changes.ts'
+import type { DispatchOptions } from './options.ts'
 
 export interface RecallBounds {
   /** When the run's time is over. Milliseconds since the Unix epoch. */
@@ -55,7 +42,7 @@ export type Recall = (
  *
  * @throws StoreError when what came of it could not be written
  */
-export function createRecall(options: RecallOptions): Recall {
+export function createRecall(options: DispatchOptions): Recall {
   const { current, log, mintId, now, timers } = options
 
   return async function recall(claim, run, messages, bounds) {
@@ -158,9 +145,4 @@ function through(run: RunRecord, turns: readonly PastTurn[]) {
   const last = turns.at(-1)
   if (last === undefined) throw new Error('a history that is too long has turns')
   return { session: run.sessionKey, through: last.id }
-}
-
-function names(run: RunRecord) {
-  const { requestId, endpoint, sessionKey } = run
-  return { runId: run.id, requestId, endpoint, sessionKey }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Turn } from '@reveille/kit'
 import { PluginError } from '@reveille/kit'
-import { openTestBed, type Setting, type TestBed } from '../dispatch/test-bed.ts'
+import { openTestBed, type Setting, type TestBed } from './test-bed.ts'
 
 const sessionKey = 'hook:pr:1'
 /** Of a question and its answer: a turn has twice that. */
