@@ -86,7 +86,7 @@ test('hours that end when they begin are none', () => {
 
 test('at any minute of a year they end within a day, and not a minute later than the wall says', () => {
   const hours = { from: 22 * 60, to: 7 * 60, timezone: 'America/New_York' }
-  for (let at = Date.UTC(2026, 0, 1); at < Date.UTC(2027, 0, 1); at += 97 * 60_000) {
+  for (let at = Date.UTC(2026, 0, 1); at < Date.UTC(2027, 0, 1); at += 397 * 60_000) {
     const end = quietUntil(at, hours)
     if (end === undefined) continue
     assert.ok(end > at && end - at <= 10 * 3_600_000, new Date(at).toISOString())
