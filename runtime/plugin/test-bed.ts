@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Settings } from '@reveille/engine'
-import type { Turn } from '@reveille/kit'
+import type { Turn, TurnCall } from '@reveille/kit'
 import { pino } from 'pino'
 import { createPluginHost, type PluginHostOptions, PluginSetupError } from './index.ts'
 
@@ -56,7 +56,7 @@ export const turn: Turn = {
   history: [],
   attempt: 1,
 }
-export const call = { signal: new AbortController().signal }
+export const call: TurnCall = { signal: new AbortController().signal }
 
 /** Passes the error that has this code and says all of these. */
 export function refusal(code: string, ...texts: (string | RegExp)[]) {
