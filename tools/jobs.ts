@@ -30,6 +30,11 @@ export const soak: Job = (root, args) => {
   return runTests(root, args.length > 0 ? args : houses, 'soak')
 }
 
+/** Fetches the real programs of others, which are large, and runs them against a mock. */
+const testCli: Job = (root) => runTests(root, ['test/cli'], 'cli')
+
+export { testCli as 'test:cli' }
+
 export const check: Job = async (root) => {
   // `biome ci` paints whatever it writes to, unless told otherwise.
   const plain = process.stdout.isTTY ? [] : ['--colors=off']
@@ -52,7 +57,11 @@ export const dev: Job = (root, args) => {
 }
 
 /** `kind` is the word before `.ts` in the names of the files. */
-async function runTests(root: string, places: readonly string[], kind: 'test' | 'soak'): Promise<End> {
+async function runTests(
+  root: string,
+  places: readonly string[],
+  kind: 'test' | 'soak' | 'cli',
+): Promise<End> {
   const files = places.flatMap((place) => filesOf(root, place, kind))
   // Node's default leaves a core unused; most tests wait for a disk or a process and not for a core.
   const concurrency = `--test-concurrency=${availableParallelism()}`

@@ -19,6 +19,7 @@ const jobs = new Map([
   ['format', './jobs.ts'],
   ['bench', './jobs.ts'],
   ['soak', './jobs.ts'],
+  ['test:cli', './jobs.ts'],
   ['pack', './pack.ts'],
   ['schemas', './schemas.ts'],
 ])

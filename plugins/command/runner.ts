@@ -1,11 +1,15 @@
 /**
- * Owns a turn: which conversation it belongs to, one try of the program, and the second one that a lost conversation
- * is worth.
+ * Owns a turn: which conversation it belongs to, one try of the program, and those that a lost conversation is
+ * worth.
  *
  *   start  --the program has it already (taken)--> resume
- *   resume --the program has lost it (lost)-->     start, and a warning
+ *   resume --the program has lost it (lost)------> start under another id, with a warning if there was one to lose
+ *
+ * A conversation is taken when nobody kept its id: the turn that began it was cut off. Cut off early, it may be taken
+ * and lost at once.
  */
 
+import { randomUUID } from 'node:crypto'
 import {
   PluginError,
   type Progress,
@@ -158,6 +162,8 @@ export function createCommandRunner(options: RunnerOptions): Runner {
     const ours = settings.session === 'ours' ? sessionIdOf(turn.sessionKey) : undefined
     const start = { isResumed: false, session: ours }
     const resume = { isResumed: true, session: known.session ?? ours }
+    // Under another id, because the old one may be taken though nothing can be continued.
+    const anew = { isResumed: false, session: ours && randomUUID() }
 
     const first = known.session === undefined ? start : resume
     const outcome = await attempt(turn, call, signal, first)
@@ -165,16 +171,17 @@ export function createCommandRunner(options: RunnerOptions): Runner {
 
     if (first.isResumed && settings.canResume && isLost(outcome)) {
       const lost = `${command} no longer had the conversation of this session and began a new one.`
-      return resultOf(await attempt(turn, call, signal, start), {}, start, [lost, ...warnings])
+      return resultOf(await attempt(turn, call, signal, anew), {}, anew, [lost, ...warnings])
     }
-    // An earlier turn was cut off after it had begun the conversation, so that nobody kept its id.
     if (
       !first.isResumed &&
       ours !== undefined &&
       settings.canResume &&
       settings.taken(outcome.end.complaint)
     ) {
-      return resultOf(await attempt(turn, call, signal, resume), known, resume, warnings)
+      const second = await attempt(turn, call, signal, resume)
+      if (!hasFailed(second) || !isLost(second)) return resultOf(second, known, resume, warnings)
+      return resultOf(await attempt(turn, call, signal, anew), {}, anew, warnings)
     }
     return resultOf(outcome, known, first, warnings)
   }

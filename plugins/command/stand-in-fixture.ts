@@ -17,8 +17,8 @@ export interface StandIn {
   play(mode: 'fail' | 'hang' | 'linger' | ''): void
   /** Drops every conversation. */
   forget(): Promise<void>
-  /** The program and the child that it left, once both are there. */
-  pids(): Promise<readonly number[]>
+  /** The program and the child that it left, once both are there; unless the turn ends before. */
+  pids(turn: Promise<unknown>): Promise<readonly number[]>
   /** Closes the plugin. */
   stop(): Promise<void>
   /** And takes the stage down. */
@@ -52,10 +52,15 @@ export async function createStandIn(preset: Preset, more: CommandConfiguration =
     runner,
     play: (mode) => writeFileSync(at('mode'), mode),
     forget: () => rm(at('conversations'), { recursive: true }),
-    async pids() {
+    async pids(turn) {
+      let isOver = false
+      turn.finally(() => {
+        isOver = true
+      })
       for (;;) {
         const text = await readFile(at('pids'), 'utf8').catch(() => '')
         if (text.endsWith('\n')) return text.trim().split(/\s+/).map(Number)
+        if (isOver) throw new Error('The turn ended before its program had begun.')
         await wait(5)
       }
     },

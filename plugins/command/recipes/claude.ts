@@ -3,7 +3,8 @@
  * --help` and https://docs.anthropic.com/en/docs/claude-code/cli-reference.
  *
  * - A session's id is ours to choose, and must be a UUID. `--session-id` with an id that exists fails with "already in
- *   use", `--resume` with one that does not with "No conversation found"; both with code 1.
+ *   use", `--resume` with one that does not with "No conversation found"; both with code 1. An id whose first turn was
+ *   killed early does both.
  * - `stream-json` demands `--verbose`; its last line, of type `result`, is what `json` would have printed. A refused
  *   request ends with code 1 and `is_error`, its reason in `result`.
  * - Levels of `--effort` are low, medium, high, xhigh and max; any other only earns a warning on standard error.

@@ -145,7 +145,7 @@ for (const [name, expected] of Object.entries(expectations)) {
       standIn.play('hang')
       const abort = new AbortController()
       const running = failureOf(standIn.runner.run(turnOf('Look.'), openCall(abort.signal)))
-      const pids = await standIn.pids()
+      const pids = await standIn.pids(running)
       assert.deepEqual(await Promise.all(pids.map(isAlive)), [true, true])
       abort.abort(new DOMException('The time for this call is over.', 'TimeoutError'))
       const error = await running
@@ -158,25 +158,20 @@ for (const [name, expected] of Object.entries(expectations)) {
   })
 }
 
-test('claude goes on with a conversation that a turn began and was cut off from', posix, async (t) => {
-  const standIn = await open(t, 'claude')
-  standIn.play('hang')
-  const abort = new AbortController()
-  const running = failureOf(standIn.runner.run(turnOf('One.'), openCall(abort.signal)))
-  await standIn.pids()
-  abort.abort()
-  await running
-  standIn.play('')
-  const result = await standIn.runner.run(turnOf('One again.'), openCall())
-  assert.match(result.reply, /^turn=2$/m)
+test('claude goes on with a conversation whose id nobody kept', posix, async (t) => {
+  const { runner } = await open(t, 'claude')
+  await runner.run(turnOf('One.'), openCall())
+  const { reply, warnings } = await runner.run(turnOf('Two.'), openCall())
+  assert.match(reply, /^turn=2$/m)
+  assert.equal(warnings, undefined)
 })
 
 test('what a program leaves behind holds no turn, and is gone before the plugin is', posix, async (t) => {
   const standIn = await open(t, 'codex')
   standIn.play('linger')
-  const { reply } = await standIn.runner.run(turnOf('Look.'), openCall())
-  assert.match(reply, /Look\.$/)
-  const pids = await standIn.pids()
+  const turn = standIn.runner.run(turnOf('Look.'), openCall())
+  const pids = await standIn.pids(turn)
+  assert.match((await turn).reply, /Look\.$/)
   await standIn.stop()
   assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
 })

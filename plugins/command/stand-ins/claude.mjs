@@ -34,21 +34,24 @@ const print = (line) => process.stdout.write(`${JSON.stringify({ ...line, sessio
 const end = (result, isError) =>
   print({ type: 'result', subtype: 'success', is_error: isError, result, usage })
 
+// An id is taken from the first moment on, and can be continued only once something was answered.
 if (resume !== undefined && !hasConversation(resume)) {
   const errors = [`No conversation found with session ID: ${resume}`]
   print({ type: 'result', subtype: 'error_during_execution', is_error: true, errors })
   fail(errors[0])
 }
-if (named !== undefined && hasConversation(named)) fail(`Error: Session ID ${named} is already in use.`)
+if (named !== undefined && hasConversation(`${named}-begun`))
+  fail(`Error: Session ID ${named} is already in use.`)
 
 const prompt = readPrompt()
-const said = say(id, prompt)
+say(`${id}-begun`, prompt)
 print({ type: 'system', subtype: 'init', model })
 await play()
 if (mode === 'fail') {
   end('API Error: 529 overloaded', true)
   process.exit(1)
 }
+const said = say(id, prompt)
 const system = values['append-system-prompt']
 const reply = replyTo({ model, thinking: effort, system, turn: said.length }, prompt)
 print({ type: 'assistant', message: { content: [{ type: 'tool_use', name: 'Read', input: {} }] } })
