@@ -8,6 +8,8 @@ export const keptMs = 86_400_000
 const mostTexts = 10_000
 /** A shorter text is said by many. UTF-16 units, folded. */
 export const shortestText = 24
+/** How much of a text's beginning its mark is made of. UTF-16 units. */
+const markedUnits = 12
 /** What of a payload is looked at: about a millisecond's work. */
 const mostNodes = 10_000
 const mostUnits = 256 * 1024
@@ -71,29 +73,29 @@ export function createOwnWords({ now, most = mostTexts }: { now: () => number; m
       // One that is far longer than all that was said is not made equal by folding.
       const most = longest * 2
       let units = 0
-      for (const text of stringsOf(payload)) {
-        if (text.length < shortestText || text.length > most) continue
-        units += text.length
+      const nodes: unknown[] = [payload]
+      for (let at = 0; at < nodes.length; at += 1) {
+        const node = nodes[at]
+        if (typeof node !== 'string') {
+          gather(node, nodes)
+          continue
+        }
+        if (node.length < shortestText || node.length > most) continue
+        units += node.length
         if (units > mostUnits) return false
-        if (marks.has(markOf(text)) && said.has(digestOf(fold(text)))) return true
+        if (marks.has(markOf(node)) && said.has(digestOf(fold(node)))) return true
       }
       return false
     },
   }
 }
 
-/** The strings among the first nodes of a JSON value, which never holds itself; what lies higher comes first. */
-function* stringsOf(payload: unknown): Generator<string> {
-  const nodes: unknown[] = [payload]
-  for (let at = 0; at < nodes.length; at += 1) {
-    const node = nodes[at]
-    if (typeof node === 'string') yield node
-    else if (typeof node === 'object' && node !== null) gather(node, nodes)
-  }
-}
-
-/** An array may be far longer than what is looked at, and naming all its indices would take long. */
-function gather(node: object, nodes: unknown[]): void {
+/**
+ * What a node holds joins the others, so that what lies higher comes first. An array may be far longer than what is
+ * looked at, and naming all its indices would take long.
+ */
+function gather(node: unknown, nodes: unknown[]): void {
+  if (typeof node !== 'object' || node === null) return
   const values: readonly unknown[] = Array.isArray(node) ? node : Object.values(node)
   for (let at = 0; at < values.length && nodes.length < mostNodes; at += 1) nodes.push(values[at])
 }
@@ -105,7 +107,7 @@ function gather(node: object, nodes: unknown[]): void {
 function markOf(text: string): number {
   let mark = 0x811c9dc5
   let units = 0
-  for (let at = 0; at < text.length && units < shortestText; at += 1) {
+  for (let at = 0; at < text.length && units < markedUnits; at += 1) {
     const unit = text.charCodeAt(at)
     if (isSpace(unit)) continue
     mark = Math.imul(mark ^ unit, 0x01000193)
