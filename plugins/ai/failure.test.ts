@@ -281,6 +281,15 @@ for (const protocol of protocols) {
     })
   }
 
+  test(`${name}: a failure in a stream that goes on closes the socket`, async (t) => {
+    const server = await open(t)
+    server.play((response) => void openStream(response).write('data: {"broken\n\n'))
+    const failing = failureOf(run(createRunner(server.url), turnTo(protocol)))
+    const closed = once(await server.next(), 'close')
+    assert.equal((await failing).code, 'malformed')
+    await closed
+  })
+
   test(`${name}: a connection that breaks in the middle of an answer is dropped`, async (t) => {
     const server = await open(t)
     server.play((response) => void openStream(response).write(half().join('')))

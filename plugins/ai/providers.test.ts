@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isPluginError } from '@reveille/kit'
+import { parse as parseYaml } from 'yaml'
 import { createConfigurationParser } from '../../runtime/plugin/configuration.ts'
 import type { PluginPackage } from '../../runtime/plugin/package.ts'
 import { atEnd } from '../../test/at-end.ts'
@@ -52,6 +54,16 @@ test('the schema takes the five kinds of entry, and knows which values are secre
   const { providers } = config as AiConfig
   assert.equal(create({ providers }).checkModel?.('ollama/x'), undefined)
   assert.deepEqual(read({}).config, { providers: {} })
+})
+
+test('the README’s example can be pasted', async () => {
+  const readme = await readFile(new URL('./README.md', import.meta.url), 'utf8')
+  const [, example = ''] = /```yaml\n(.*?)```/s.exec(readme) ?? []
+  const { agents } = parseYaml(example)
+  const { config } = read({ providers: agents.providers })
+  const { checkModel } = create(config as AiConfig)
+  assert.equal(Object.keys(agents.providers).length, 5)
+  assert.equal(checkModel?.(agents.defaults.model), undefined)
 })
 
 const refused: readonly (readonly [unknown, RegExp])[] = [

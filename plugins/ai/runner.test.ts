@@ -30,6 +30,11 @@ runnerConformance({
     return {
       runner,
       stall: () => server.play(() => {}),
+      async stallMidway() {
+        const half = openai.events(['Half', ' of it']).slice(0, -3)
+        server.play((response) => void openStream(response).write(half.join('')))
+        await server.next()
+      },
       fail: () =>
         server.play(
           refuse(401, {
@@ -233,4 +238,32 @@ test('the SDK writes nothing to standard error, neither warnings nor failures', 
   server.play(refuse(500, {}))
   await failureOf(run(createRunner(server.url), turnTo(openai)))
   assert.deepEqual([warned.mock.callCount(), logged.mock.callCount()], [0, 0])
+})
+
+test('nothing of a turn reaches whoever listens to the SDK’s telemetry', async (t) => {
+  const heard: string[] = []
+  const listener = { onStart: () => heard.push('start'), onEnd: () => heard.push('end') }
+  globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = [listener as object]
+  atEnd(t, () => {
+    globalThis.AI_SDK_TELEMETRY_INTEGRATIONS = undefined
+  })
+  const server = await open(t, openai)
+  await run(createRunner(server.url), turnTo(openai))
+  assert.deepEqual(heard, [])
+})
+
+test('no progress is told once the turn is called off, though more of the answer is there', async (t) => {
+  const server = await open(t, openai)
+  server.play(stream(...openai.events(['One', ' two', ' three', ' four'])))
+  const abort = new AbortController()
+  const told: Progress[] = []
+  const onProgress = (progress: Progress) => {
+    told.push(progress)
+    if (progress.text !== undefined) abort.abort()
+  }
+  const error = await failureOf(
+    run(createRunner(server.url), turnTo(openai), { signal: abort.signal, onProgress }),
+  )
+  assert.equal(error.code, 'aborted')
+  assert.deepEqual(told, [{ note: 'thinking' }, { text: 'One' }])
 })
