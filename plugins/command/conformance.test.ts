@@ -1,19 +1,64 @@
-import { runnerConformance } from '@reveille/kit/conformance'
-import { createStandIn } from './stand-in-fixture.ts'
+import { existsSync, writeFileSync } from 'node:fs'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type RunnerFixture, runnerConformance } from '@reveille/kit/conformance'
+import command from './index.ts'
 
 const secret = 'sk-a-key-of-the-program'
 
-runnerConformance({
-  name: 'the command runner conforms',
-  plugin: new URL('./index.ts', import.meta.url),
-  secrets: [secret],
-  async create() {
-    const standIn = await createStandIn('claude', { env: { ANTHROPIC_API_KEY: secret } })
-    return {
-      runner: standIn.runner,
-      stall: () => standIn.play('hang'),
-      fail: () => standIn.play('fail'),
-      close: standIn.close,
-    }
-  },
-})
+/** A shell starts twenty times as fast as Node.js, and the suite's patience is short. */
+const program = `
+case "$(cat mode)" in
+  stall) sleep 1000 ;;
+  midway) echo begun; touch begun; sleep 1000 ;;
+  fail) echo "The key $KEY is refused." >&2; exit 3 ;;
+esac
+exec cat
+`
+
+async function create(): Promise<RunnerFixture> {
+  const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-command-')))
+  const play = (mode: string) => writeFileSync(path.join(cwd, 'mode'), mode)
+  play('answer')
+  writeFileSync(path.join(cwd, 'program'), program)
+  const abort = new AbortController()
+  const brought = await command.setup({
+    config: {
+      command: '/bin/sh',
+      args: [path.join(cwd, 'program'), ['--model', '{model}'], ['--thinking', '{thinking}']],
+      session: 'ours',
+      env: { KEY: secret },
+      cwd,
+    },
+    log: { info() {}, warn() {}, error() {} },
+    fetch,
+    signal: abort.signal,
+  })
+  const [runner] = brought.runners ?? []
+  if (runner === undefined) throw new Error('the plugin brings a runner')
+  return {
+    runner,
+    remembers: true,
+    stall: () => play('stall'),
+    async stallMidway() {
+      play('midway')
+      while (!existsSync(path.join(cwd, 'begun'))) await wait(5)
+    },
+    fail: () => play('fail'),
+    async close() {
+      abort.abort()
+      await brought.close?.()
+      await rm(cwd, { recursive: true })
+    },
+  }
+}
+
+if (process.platform === 'win32') {
+  test('the command runner conforms', { skip: 'the program is a shell script' }, () => {})
+} else {
+  const plugin = new URL('./index.ts', import.meta.url)
+  runnerConformance({ name: 'the command runner conforms', plugin, secrets: [secret], create })
+}
