@@ -246,6 +246,25 @@ test('the events of a main session that lives elsewhere wait for no timer and no
   assert.deepEqual([await bed.deliveries(), await bed.read().session('main')], [[], undefined])
 })
 
+test('events that another gateway could not take are offered to it again within half a minute', async (t) => {
+  const bed = await openTestBed(t, {
+    relays: true,
+    run: async () => {
+      throw new PluginError('It is down.', { code: 'network', retryable: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptEvent('one')
+  bed.clock.advance(250)
+  for (let failures = 1; failures <= 6; failures += 1) {
+    await bed.until(async () => bed.log('heartbeat-failed').length === failures)
+    const inMs = Number(bed.log('heartbeat-failed').at(-1)?.['inMs'])
+    assert.ok(inMs > 0 && inMs <= 30_000, `${inMs} ms after ${failures}`)
+    await bed.until(async () => (await bed.heartbeats()).length === failures)
+    bed.clock.advance(inMs)
+  }
+})
+
 test('whoever relays is not asked without events, and finds those that waited for the timer before', async (t) => {
   let relays = false
   const bed = await openTestBed(t, {

@@ -28,6 +28,8 @@ import { planDeliveries, reportUnsent } from './outgoing.ts'
 import { createRecall, withRecall } from './recall.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
+/** Passing events on costs no model; what waits for another gateway to come back is late. */
+const relayBackoff: Backoff = { firstMs: 5000, mostMs: 30_000 }
 
 /** A turn that was asked, and how it ended. */
 interface Beat extends Heartbeat {
@@ -198,7 +200,7 @@ export function createHeartbeatPerformer(
   function retry(beat: Beat, ending: Unanswered, askedMs: number, usage: RunRecord['usage']): Settlement {
     const { claim, run, spend, at } = beat
     const failures = claim.task.attempt
-    const ownMs = backoffMs(failures, backoff, options.random)
+    const ownMs = backoffMs(failures, pauses.relays() ? relayBackoff : backoff, options.random)
     const waitMs = Math.min(backoff.mostMs, Math.max(ownMs, Math.ceil(askedMs)))
     const { code, message } = ending.error
     log.warn(

@@ -171,6 +171,9 @@ test('a hook that no mapping wants is told so and causes nothing', async (t) => 
   assert.deepEqual([status, body['ok'], body['outcome']], [200, true, 'ignored'])
   for (const list of ['runs', 'events', 'deliveries'])
     assert.deepEqual(await read(`/api/${list}`), { items: [] })
-  const [request] = (await read<Page<RequestRecord>>('/api/requests?outcome=ignored')).items
+  // No answer waits until it is on record.
+  const request = await until(async () => {
+    return (await read<Page<RequestRecord>>('/api/requests?outcome=ignored')).items[0]
+  }, 'the record of the ignored request')
   assert.deepEqual([request?.endpoint, request?.reason], ['github', body['reason']])
 })
