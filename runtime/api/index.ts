@@ -11,6 +11,9 @@ import { createAdminGate } from './gate.ts'
 import { type GenerationsOptions, registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
 import { registerRuns } from './runs.ts'
+import { readStatus } from './status.ts'
+
+export type { BudgetStatus, GatewayStatus } from './status.ts'
 
 export interface AdminOptions {
   readonly current: CurrentLive
@@ -38,7 +41,7 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       api.setNotFoundHandler(() => {})
       registerLists(api, options.store, options.traceOf)
       registerRuns(api, { progressOf: () => undefined, ...options })
-      readable(api, '/status', {}, async () => ({ heartbeat: options.heartbeat?.() ?? null }))
+      readable(api, '/status', {}, () => readStatus(options))
       registerGenerations(api, options.generations)
     },
     { prefix: '/api' },

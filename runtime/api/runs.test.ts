@@ -254,3 +254,23 @@ test('a main session that fails says so, with its code and the time of its next 
   assert.deepEqual([failing.failures, failing.code], [1, 'RUNNER_FAILED'])
   assert.ok(Number(failing.nextAt) > Number(failing.since))
 })
+
+test('the status tells what today’s budgets have left, by the key that sets each', async (t) => {
+  const { read, post, ended } = await install(t, {
+    'reveille.yaml': `${configured('budget: { tokens: 1000 }')}`,
+    'mappings/paid.yaml': `endpoints: { paid: { budget: { runs: 1 } }, free: { concurrency: 1 } }
+mappings:
+  - { match: { path: paid }, message: hi, deliver: false, wakeMode: next-heartbeat }
+  - { match: { path: free }, message: hi, deliver: false, wakeMode: next-heartbeat }
+`,
+  })
+  for (const endpoint of ['paid', 'free']) {
+    const { body } = await post(`/hooks/${endpoint}`, {})
+    await ended(body['runId'])
+  }
+  const { budgets } = await read<{ budgets: unknown[] }>('/api/status')
+  assert.deepEqual(budgets, [
+    { key: 'agents.budget', limit: { tokens: 1000 }, runs: 2, tokens: 0, isSpent: false },
+    { key: 'endpoints.paid.budget', limit: { runs: 1 }, runs: 1, tokens: 0, isSpent: true },
+  ])
+})

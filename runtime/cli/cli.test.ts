@@ -41,7 +41,7 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
     '/api/deliveries': { items: [] },
     '/api/route': { route: { channel: 'terminal', to: 'stdout' } },
     '/api/generations': { items: [] },
-    '/api/status': { heartbeat: { state: 'idle', failures: 0 } },
+    '/api/status': { heartbeat: { state: 'idle', failures: 0 }, day: '2026-01-01', budgets: [] },
     ...answers,
   }
   const env: Record<string, string | undefined> = {
@@ -189,6 +189,31 @@ test('status tells readiness, the route and what waits', async (t) => {
   assert.match(out, /^runs +2\+ queued, 2\+ running, 2\+ parked$/m)
   assert.match(out, /^parked +`reveille runs --state parked` says why/m)
   assert.match(out, /^latest +no request yet$/m)
+})
+
+test('status tells what is left of the budgets', async (t) => {
+  const spent = {
+    key: 'agents.budget',
+    limit: { tokens: 1_000_000 },
+    runs: 3,
+    tokens: 1_000_001,
+    isSpent: true,
+  }
+  const open = {
+    key: 'endpoints.github.budget',
+    limit: { runs: 200, tokens: 5 },
+    runs: 12,
+    tokens: 1,
+    isSpent: false,
+  }
+  const { run } = await createWorld(t, {
+    '/api/status': { heartbeat: null, day: '2026-01-01', budgets: [spent, open] },
+  })
+  const { out } = await run('status')
+  assert.match(
+    out,
+    /^budgets +agents\.budget 1,000,001 of 1,000,000 tokens \(spent\), endpoints\.github\.budget 12 of 200 runs, 1 of 5 tokens$/m,
+  )
 })
 
 test('a gateway that cannot accept is a problem that status names', async (t) => {

@@ -16,6 +16,7 @@ import type {
   SessionMessage,
   SessionSummary,
   Spent,
+  SpentToday,
 } from './records.ts'
 
 export * from './records.ts'
@@ -292,6 +293,8 @@ export interface Reader {
   /** Newest first, by their last turn. */
   sessions(options?: PageOptions): Promise<Page<SessionSummary>>
   route(): Promise<Route | undefined>
+  /** Of the day (UTC) of now. */
+  spent(): Promise<SpentToday>
 }
 
 export interface Change {

@@ -89,6 +89,15 @@ export interface Spent {
   readonly told: boolean
 }
 
+/** What all runs of a day have cost, and what those have that a policy's budget pays for. */
+export interface SpentToday {
+  /** UTC: `2026-01-31`. */
+  readonly day: string
+  readonly all: Spent
+  /** By the policy's name; those that have spent something. */
+  readonly budgets: Readonly<Record<string, Spent>>
+}
+
 /** One try at the model stage. */
 export interface Attempt {
   readonly number: number

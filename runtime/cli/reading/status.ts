@@ -1,6 +1,6 @@
 /** `reveille status`: whether a running gateway can accept, and what waits in it. */
 
-import type { HeartbeatState } from '../../dispatch/index.ts'
+import type { BudgetStatus, GatewayStatus } from '../../api/index.ts'
 import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import { formatFacts } from '../facts.ts'
@@ -28,7 +28,7 @@ export async function status(
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
   const [main, generations, latest, route, ...counts] = await Promise.all([
-    admin.get('/api/status') as Promise<{ readonly heartbeat: HeartbeatState | null }>,
+    admin.get('/api/status') as Promise<GatewayStatus>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
     admin.get('/api/route') as Promise<{ route: Route | null }>,
@@ -60,6 +60,7 @@ export async function status(
       refused: refused ? withoutLists(refused) : null,
       route: route.route,
       main: main.heartbeat,
+      budgets: { day: main.day, items: main.budgets },
       runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
       deliveries: { pending: deliveries, parked },
@@ -77,6 +78,7 @@ export async function status(
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
         runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
         parked: parkedRuns.count > 0 ? parkedText(io) : undefined,
+        budgets: main.budgets.length > 0 ? main.budgets.map(budgetText).join(', ') : undefined,
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         latest: request ? requestText(request, io.now()) : 'no request yet',
@@ -111,6 +113,18 @@ async function countOf(admin: Admin, kind: string, state: string): Promise<Count
     RunRecord | EventRecord
   >
   return { count: page.items.length, more: page.next !== undefined }
+}
+
+/** `endpoints.github.budget 12 of 200 runs, 90 of 1,000 tokens today`. */
+function budgetText({ key, limit, runs, tokens, isSpent }: BudgetStatus): string {
+  const parts = [partText(runs, limit.runs, 'runs'), partText(tokens, limit.tokens, 'tokens')]
+  return `${key} ${parts.filter(Boolean).join(', ')}${isSpent ? ' (spent)' : ''}`
+}
+
+function partText(spent: number, most: number | undefined, noun: string): string | undefined {
+  return most === undefined
+    ? undefined
+    : `${spent.toLocaleString('en')} of ${most.toLocaleString('en')} ${noun}`
 }
 
 /** Nothing but a decision moves them. */

@@ -30,6 +30,11 @@ export function spendingContract(subject: ContractSubject): void {
         budget: { runs: 2, tokens: 150, told: false },
       })
       assert.deepEqual((await stripe.load()).spent?.budget, nothing)
+      assert.deepEqual(await bench.store.read.spent(), {
+        day: today,
+        all: { runs: 3, tokens: 157, told: false },
+        budgets: { github: { runs: 2, tokens: 150, told: false } },
+      })
     })
 
     test('who was told stays told, whatever is spent after', async (t) => {

@@ -17,6 +17,7 @@ import {
   type SessionMessage,
   type SessionSummary,
   type SetTimer,
+  type SpentToday,
   StoreError,
 } from '../port.ts'
 import { isId } from './blob.ts'
@@ -39,7 +40,12 @@ const idleMs = 10_000
 
 const wrongCursor = 'the cursor is none that a page answered as `next`'
 
-export function createReaderClient(folder: string, refused: Refused, setTimer: SetTimer): ReaderClient {
+export function createReaderClient(
+  folder: string,
+  refused: Refused,
+  setTimer: SetTimer,
+  now: () => number,
+): ReaderClient {
   const calls = new Map<number, WaitingCall>()
   let lastCall = 0
   let worker: Worker | undefined
@@ -159,6 +165,7 @@ export function createReaderClient(folder: string, refused: Refused, setTimer: S
       return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
     },
     route: () => ask<Route | undefined>({ type: 'route' }),
+    spent: () => ask<SpentToday>({ type: 'spent', now: now() }),
   }
 
   return {

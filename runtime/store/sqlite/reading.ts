@@ -1,11 +1,12 @@
 /** Owns the queries of the read side: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Route, RunRecord, SessionMessage, SessionSummary } from '../port.ts'
+import type { Route, RunRecord, SessionMessage, SessionSummary, SpentToday } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
 import { type Coalesced, createJoinedReader } from './joining.ts'
 import { createRouteReader } from './loading.ts'
+import { createDayReader } from './spending.ts'
 import { createTurnReader } from './turns.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
@@ -32,6 +33,7 @@ export type Query =
   | { readonly type: 'session'; readonly key: string }
   | { readonly type: 'sessions'; readonly before?: SessionPlace; readonly limit: number }
   | { readonly type: 'route' }
+  | { readonly type: 'spent'; readonly now: number }
 
 export interface GotRecord {
   readonly record: string
@@ -56,7 +58,7 @@ const mostBytes = 16_777_216
 
 export type RunQuery = (
   query: Query,
-) => GotPage | GotRecord | GotRecord[] | SessionMessage[] | SessionSummary[] | Route | undefined
+) => GotPage | GotRecord | GotRecord[] | SessionMessage[] | SessionSummary[] | SpentToday | Route | undefined
 
 const columns: Readonly<Record<Listed, readonly string[]>> = {
   requests: ['outcome', 'endpoint'],
@@ -76,6 +78,7 @@ export function createReading(db: DatabaseSync): RunQuery {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
+  const readDay = createDayReader(db)
 
   function list({ table, filters, before, limit }: Query & { type: 'list' }): GotPage {
     const conditions: string[] = []
@@ -145,6 +148,8 @@ export function createReading(db: DatabaseSync): RunQuery {
         return sessions(query)
       case 'route':
         return readRoute()
+      case 'spent':
+        return readDay(query.now)
     }
   }
 }

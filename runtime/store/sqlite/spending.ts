@@ -1,7 +1,7 @@
 /** Owns what runs have cost, by day (UTC) and scope. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Effects, Spent, Work } from '../port.ts'
+import type { Effects, Spent, SpentToday, Work } from '../port.ts'
 import type { Step } from './retention-step.ts'
 
 /** Adds to what was spent; not idempotent, so it belongs to a transaction that is fenced. */
@@ -46,8 +46,8 @@ export function createSpentReader(db: DatabaseSync): ReadSpent {
   const select = db.prepare('SELECT runs, tokens, told FROM spent WHERE day = ? AND scope = ?')
 
   function read(day: string, scope: string): Spent {
-    const row = select.get(day, scope) as { runs: number; tokens: number; told: number } | undefined
-    return row === undefined ? nothing : { runs: row.runs, tokens: row.tokens, told: row.told === 1 }
+    const row = select.get(day, scope) as SpentRow | undefined
+    return row === undefined ? nothing : spentOf(row)
   }
 
   return (now, budget) => {
@@ -55,4 +55,27 @@ export function createSpentReader(db: DatabaseSync): ReadSpent {
     const spent = { day, all: read(day, all) }
     return budget === undefined ? spent : { ...spent, budget: read(day, budget) }
   }
+}
+
+/** Of a whole day, by all and by every policy that has spent something. */
+export function createDayReader(db: DatabaseSync): (now: number) => SpentToday {
+  const select = db.prepare('SELECT scope, runs, tokens, told FROM spent WHERE day = ? ORDER BY scope')
+  return (now) => {
+    const day = dayOf(now)
+    const rows = select.all(day) as unknown as (SpentRow & { scope: string })[]
+    const byScope = new Map(rows.map((row) => [row.scope, spentOf(row)]))
+    const total = byScope.get(all) ?? nothing
+    byScope.delete(all)
+    return { day, all: total, budgets: Object.fromEntries(byScope) }
+  }
+}
+
+interface SpentRow {
+  readonly runs: number
+  readonly tokens: number
+  readonly told: number
+}
+
+function spentOf({ runs, tokens, told }: SpentRow): Spent {
+  return { runs, tokens, told: told === 1 }
 }

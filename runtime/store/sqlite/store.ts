@@ -39,7 +39,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   const { now, setTimer = setSystemTimer, location } = options
   const client = createWriterClient(worker, now)
   const refused = createRefused()
-  const reader = createReaderClient(location, refused, setTimer)
+  const reader = createReaderClient(location, refused, setTimer, now)
   const changes: ChangeFeed = createChangeFeed((on) => client.tell({ type: 'listen', on }))
   const wakeUp = createWakeUp(now, setTimer, () => client.tell({ type: 'tick' }))
   const workforces: ClaimTaker[] = []
