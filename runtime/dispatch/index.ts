@@ -12,16 +12,16 @@ import {
 } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
-import { createDeliveryPerformer } from './delivery.ts'
-import { createHeartbeatPerformer } from './heartbeat.ts'
-import { createHeartbeatBoard, type HeartbeatState } from './heartbeat-state.ts'
+import { createDeliveryPerformer } from './delivery/performer.ts'
+import { createHeartbeatPerformer } from './heartbeat/performer.ts'
+import { createHeartbeatBoard, type HeartbeatState } from './heartbeat/state.ts'
 import type { DispatchOptions } from './options.ts'
-import { createRunPerformer } from './run.ts'
+import { createRunPerformer } from './run/performer.ts'
 import { createSettingsApplier } from './settings.ts'
 
 export type { Timers } from '../agent/bounded-call.ts'
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
-export type { HeartbeatState } from './heartbeat-state.ts'
+export type { HeartbeatState } from './heartbeat/state.ts'
 export type { DispatchLog, DispatchOptions, Fence } from './options.ts'
 
 /** Parts under way at one time; each waits for a vendor, and those of one recipient for each other. */

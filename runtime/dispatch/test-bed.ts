@@ -13,10 +13,10 @@ import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
-import { createDeliveryPerformer } from './delivery.ts'
-import { createHeartbeatPerformer } from './heartbeat.ts'
+import { createDeliveryPerformer } from './delivery/performer.ts'
+import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createDispatch, type Dispatch, type DispatchOptions } from './index.ts'
-import { createRunPerformer } from './run.ts'
+import { createRunPerformer } from './run/performer.ts'
 
 export type Defaults = Settings['agents']['defaults']
 export type LogLine = { readonly level: string; readonly event: string; readonly [fact: string]: unknown }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import { openTestBed, type TestBed } from './test-bed.ts'
+import { openTestBed, type TestBed } from '../test-bed.ts'
 
 const dayMs = 86_400_000
 

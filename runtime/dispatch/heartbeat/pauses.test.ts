@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import { openTestBed, type Setting, type TestBed } from './test-bed.ts'
+import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -8,22 +8,22 @@ import {
   recordedEnding,
   succeeded,
   timedOut,
-} from '../agent/ending.ts'
-import type { Failure } from '../agent/failure.ts'
-import { performTurn, type TurnOutcome } from '../agent/turn.ts'
-import { addUsage } from '../agent/usage.ts'
-import type { Claim, Effects, RunRecord, Settlement, Work } from '../store/port.ts'
-import { type AttemptEnd, countOf, withEnd, withLeftOver } from './attempts.ts'
-import { retryDelayMs } from './backoff.ts'
-import type { Reservation } from './budget.ts'
-import { changesOf, names } from './changes.ts'
+} from '../../agent/ending.ts'
+import type { Failure } from '../../agent/failure.ts'
+import { performTurn, type TurnOutcome } from '../../agent/turn.ts'
+import { addUsage } from '../../agent/usage.ts'
+import type { Claim, Effects, RunRecord, Settlement, Work } from '../../store/port.ts'
+import { type AttemptEnd, countOf, withEnd, withLeftOver } from '../attempts.ts'
+import { retryDelayMs } from '../backoff.ts'
+import type { Reservation } from '../budget.ts'
+import { changesOf, names } from '../changes.ts'
+import type { PerformerOptions } from '../options.ts'
+import { createRecall, withRecall } from '../recall.ts'
 import { composed } from './coalesced.ts'
 import { createConclude } from './conclude.ts'
-import { hookTurn } from './hook-turn.ts'
-import type { PerformerOptions } from './options.ts'
 import { createParking } from './park.ts'
-import { createRecall, withRecall } from './recall.ts'
 import { recordStartSoon } from './start-record.ts'
+import { hookTurn } from './turn.ts'
 
 /** A run that keeps taking the process down with it is not tried for ever. */
 export const interruptionLimit = 10

@@ -1,7 +1,7 @@
 /** Owns when the start of a turn reaches the disk. */
 
-import type { Timers } from '../agent/bounded-call.ts'
-import type { Claim, Effects } from '../store/port.ts'
+import type { Timers } from '../../agent/bounded-call.ts'
+import type { Claim, Effects } from '../../store/port.ts'
 
 /** A turn that is over sooner is written once, when it ends. Milliseconds. */
 export const unrecordedMs = 25

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JoinedRequest, RunRecord } from '../store/port.ts'
+import type { JoinedRequest, RunRecord } from '../../store/port.ts'
 import { composed, longestComposition } from './coalesced.ts'
 
 const start = Date.UTC(2026, 0, 1)

@@ -2,9 +2,9 @@
 
 import type { Settings } from '@reveille/engine'
 import type { Message, Turn } from '@reveille/kit'
-import { heartbeatPrompt } from '../agent/heartbeat-prompt.ts'
-import { mainSession } from '../session/main.ts'
-import type { EventRecord, Id, RunRecord, Work } from '../store/port.ts'
+import { heartbeatPrompt } from '../../agent/heartbeat-prompt.ts'
+import { mainSession } from '../../session/main.ts'
+import type { EventRecord, Id, RunRecord, Work } from '../../store/port.ts'
 
 export interface Heartbeat {
   readonly run: RunRecord & { readonly startedAt: number }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { burstWindowMs, type Coalesce, openTestBed, type TestBed } from './test-bed.ts'
+import { burstWindowMs, type Coalesce, openTestBed, type TestBed } from '../test-bed.ts'
 
 const hourMs = 3_600_000
 

@@ -1,11 +1,11 @@
 /** Owns a delivery: its parts sent in order, each with a receipt on disk before the next. */
 
 import type { Channel, Part, Receipt, Target } from '@reveille/kit'
-import { boundedCall, type CallOutcome } from '../agent/bounded-call.ts'
-import { type Failure, failureOf } from '../agent/failure.ts'
-import type { Claim, DeliveryRecord, Settlement } from '../store/port.ts'
-import { type Backoff, retryDelayMs } from './backoff.ts'
-import type { PerformerOptions } from './options.ts'
+import { boundedCall, type CallOutcome } from '../../agent/bounded-call.ts'
+import { type Failure, failureOf } from '../../agent/failure.ts'
+import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
+import { type Backoff, retryDelayMs } from '../backoff.ts'
+import type { PerformerOptions } from '../options.ts'
 
 /** Tries before a delivery is parked. */
 export const deliveryAttemptLimit = 8

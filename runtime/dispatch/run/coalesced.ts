@@ -1,6 +1,6 @@
 /** Owns what a run asks that stands for several requests: their messages as one, with our words about them. */
 
-import type { JoinedRequest, RunRecord } from '../store/port.ts'
+import type { JoinedRequest, RunRecord } from '../../store/port.ts'
 
 /** Of a composed prompt or message, in UTF-8, unless its newest request alone is longer. Bytes. */
 export const longestComposition = 262_144

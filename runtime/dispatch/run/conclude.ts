@@ -1,13 +1,13 @@
 /** Owns what follows from the end of a hook's run: history, summary and deliveries, all in one settlement. */
 
-import { type Ending, endingFields } from '../agent/ending.ts'
-import { exchange } from '../session/history.ts'
-import { summaryEvent } from '../session/summary.ts'
-import type { Effects, EventRecord, RunRecord, Settlement, Work } from '../store/port.ts'
-import { type Changed, changesOf, names } from './changes.ts'
-import type { PerformerOptions } from './options.ts'
-import { planDeliveries, reportUnsent } from './outgoing.ts'
-import { heartbeatFor } from './posting.ts'
+import { type Ending, endingFields } from '../../agent/ending.ts'
+import { exchange } from '../../session/history.ts'
+import { summaryEvent } from '../../session/summary.ts'
+import type { Effects, EventRecord, RunRecord, Settlement, Work } from '../../store/port.ts'
+import { type Changed, changesOf, names, stateKept } from '../changes.ts'
+import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
+import type { PerformerOptions } from '../options.ts'
+import { heartbeatFor } from '../posting.ts'
 
 export interface Conclusion extends Changed {
   readonly ending: Ending
@@ -101,15 +101,6 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
       )
     }
   }
-}
-
-/** What the runner wants to find again in its next turn of the session. */
-export function stateKept(
-  { sessionKey: session, runner }: RunRecord,
-  ending: Ending,
-): Effects['runnerState'] {
-  if (ending.state !== 'succeeded' || ending.runnerState === undefined) return undefined
-  return { session, runner, state: ending.runnerState }
 }
 
 function said({ id, sessionKey: session, prompt, startedAt }: RunRecord, reply: string, at: number) {

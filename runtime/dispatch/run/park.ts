@@ -1,11 +1,11 @@
 /** Owns parking: a run that a guard holds back waits for somebody's decision, and one event says why. */
 
-import type { Effects, RunError, RunRecord, Settlement, Work } from '../store/port.ts'
-import type { Exhausted } from './budget.ts'
-import { type Changed, changesOf, names } from './changes.ts'
+import type { Effects, RunError, RunRecord, Settlement, Work } from '../../store/port.ts'
+import type { Exhausted } from '../budget.ts'
+import { type Changed, changesOf, names } from '../changes.ts'
+import type { PerformerOptions } from '../options.ts'
+import { heartbeatFor, ownEvent } from '../posting.ts'
 import { isComposed } from './coalesced.ts'
-import type { PerformerOptions } from './options.ts'
-import { heartbeatFor, ownEvent } from './posting.ts'
 
 export interface Parking {
   /** Undefined where there are not too many runs of its coalesce key. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import type { DeliveryRecord } from '../store/port.ts'
-import { openTestBed, type TestBed } from './test-bed.ts'
+import type { DeliveryRecord } from '../../store/port.ts'
+import { openTestBed, type TestBed } from '../test-bed.ts'
 
 const broken = (code: string, facts: { retryable: boolean; retryAfter?: number; maybeDelivered?: boolean }) =>
   new PluginError(`the wall said ${code}`, { code, ...facts })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openTestBed, type TestBed } from './test-bed.ts'
+import { openTestBed, type TestBed } from '../test-bed.ts'
 
 /** Where the process dies: how it gets there, what of the world hangs then, and whether the model is asked again. */
 interface Boundary {

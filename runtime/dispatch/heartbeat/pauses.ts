@@ -1,12 +1,12 @@
 /** Owns when the main session is not asked, and when it is looked at next: quiet hours, nothing pending, a spent budget. */
 
-import type { NewTask, Settlement, Work } from '../store/port.ts'
-import { heartbeatTask } from '../store/tasks.ts'
-import type { Exhausted } from './budget.ts'
-import type { HeartbeatBoard } from './heartbeat-state.ts'
-import type { PerformerOptions } from './options.ts'
-import { ownEvent } from './posting.ts'
+import type { NewTask, Settlement, Work } from '../../store/port.ts'
+import { heartbeatTask } from '../../store/tasks.ts'
+import type { Exhausted } from '../budget.ts'
+import type { PerformerOptions } from '../options.ts'
+import { ownEvent } from '../posting.ts'
 import { quietUntil } from './quiet-hours.ts'
+import type { HeartbeatBoard } from './state.ts'
 
 export interface HeartbeatPauses {
   /** Undefined where the quiet hours are no reason to wait. */

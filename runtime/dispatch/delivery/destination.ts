@@ -1,8 +1,8 @@
 /** Owns where a reply goes: from what the run asked for, the last route and the channels, to a target. */
 
 import type { Channel, Target } from '@reveille/kit'
-import { failureOf } from '../agent/failure.ts'
-import type { Route } from '../store/port.ts'
+import { failureOf } from '../../agent/failure.ts'
+import type { Route } from '../../store/port.ts'
 
 /** Where `last` goes while there is no last route. */
 export const fallbackChannel = 'whatsapp'

@@ -1,12 +1,12 @@
 /** Owns the step from a reply to its deliveries: to whom, on which lane, or why not at all. */
 
 import type { Channel } from '@reveille/kit'
-import { isAckOnly } from '../session/ack.ts'
-import type { MintId } from '../store/id.ts'
-import type { DeliveryRecord, NewTask, Route, RunRecord } from '../store/port.ts'
-import { deliveryTask } from '../store/tasks.ts'
+import { isAckOnly } from '../../session/ack.ts'
+import type { MintId } from '../../store/id.ts'
+import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
+import { deliveryTask } from '../../store/tasks.ts'
+import type { DispatchLog } from '../options.ts'
 import { type Destination, resolveDestination } from './destination.ts'
-import type { DispatchLog } from './options.ts'
 
 export interface Outgoing {
   /** None when the run delivers nothing. */

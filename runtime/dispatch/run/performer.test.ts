@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError, type Turn, type TurnCall } from '@reveille/kit'
-import { openTestBed } from './test-bed.ts'
+import { openTestBed } from '../test-bed.ts'
 
 const untilAborted = (_turn: Turn, { signal }: TurnCall) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))

@@ -1,7 +1,7 @@
 /** Owns what a runner is told of a hook's run. */
 
 import type { Message, Turn } from '@reveille/kit'
-import type { RunRecord, Work } from '../store/port.ts'
+import type { RunRecord, Work } from '../../store/port.ts'
 
 export function hookTurn(
   run: RunRecord,
