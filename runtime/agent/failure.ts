@@ -19,6 +19,15 @@ export interface Failure {
 
 /** Anything but a PluginError is permanent: it is a bug, and a bug does not go away by waiting. */
 export function failureOf(error: unknown, code: string): Failure {
+  try {
+    return readFailure(error, code)
+  } catch {
+    return ownFailure(textless, code)
+  }
+}
+
+/** @throws whatever the error throws when it is looked at */
+function readFailure(error: unknown, code: string): Failure {
   if (isPluginError(error)) {
     const message = bounded(error.message)
     const seconds = Number(error.retryAfter)
@@ -31,19 +40,25 @@ export function failureOf(error: unknown, code: string): Failure {
       reason: message,
     }
   }
+  return ownFailure(bounded(error instanceof Error ? error.message : error), code)
+}
+
+function ownFailure(message: string, code: string): Failure {
   return {
     code,
-    message: bounded(error instanceof Error ? error.message : error),
+    message,
     retryable: false,
     maybeDelivered: false,
     reason: 'the plugin threw an error of its own, which is kept with the record and not in the log',
   }
 }
 
+const textless = 'an error that has no text'
+
 function bounded(text: unknown): string {
   try {
     return cut(String(text), longestMessage)
   } catch {
-    return 'an error that has no text'
+    return textless
   }
 }

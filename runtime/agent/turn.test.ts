@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError, type Progress, type Runner, type Turn, type TurnCall } from '@reveille/kit'
-import { longestState, performTurn } from './turn.ts'
+import { longestReply, longestState, performTurn } from './turn.ts'
 
 const turn: Turn = {
   runId: 'r',
@@ -100,4 +100,45 @@ test('an answer that comes after the stop still tells what it cost', async () =>
   const outcome = performTurn(() => runner, 'slow', turn, { ...bounds, stops: [stop.signal] })
   stop.abort()
   assert.deepEqual(await outcome, { kind: 'interrupted', asked: true, usage: { outputTokens: 9 } })
+})
+
+test('a reply is cut where no record could hold it, and the operator is told', async () => {
+  const outcome = await perform(() => ({ reply: 'x'.repeat(longestReply + 1), model: 'm'.repeat(1000) }))
+  assert.ok(outcome.kind === 'answered')
+  assert.deepEqual([outcome.reply.length, outcome.model?.length], [longestReply, 200])
+  assert.match(outcome.warnings?.[0] ?? '', /longer than 1048576 characters and was cut/)
+})
+
+test('an answer or an error that throws when it is looked at ends the turn like any other failure', async () => {
+  const boom = () => {
+    throw new Error('boom')
+  }
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const answers: (() => unknown)[] = [
+    () => ({
+      get reply() {
+        return boom()
+      },
+    }),
+    () => ({ reply: 'ok', warnings: new Proxy([], { get: boom }) }),
+    () => {
+      throw proxy
+    },
+    () => {
+      throw Object.assign(new PluginError('x', { code: 'x', retryable: true }), { retryAfter: Symbol('x') })
+    },
+  ]
+  for (const answer of answers) {
+    const outcome = await perform(answer)
+    assert.ok(outcome.kind === 'failed' && outcome.asked, String(answer))
+    assert.deepEqual([outcome.failure.code, outcome.failure.retryable], ['RUNNER_FAILED', false])
+  }
+  const spent = await perform(() => ({
+    reply: 'ok',
+    get usage() {
+      return boom()
+    },
+  }))
+  assert.equal(spent.kind, 'answered', 'what cannot be counted costs nobody the answer')
 })

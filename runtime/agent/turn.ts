@@ -8,6 +8,10 @@ import { readUsage } from './usage.ts'
 
 /** Characters of what a runner keeps with the session: a longer one is not kept, because a part of an id is none. */
 export const longestState = 4096
+/** Characters of a reply: it goes into records, histories and messages, each of which is read whole. */
+export const longestReply = 1_048_576
+/** Characters of the name of the model that answered. */
+const longestModel = 200
 const mostWarnings = 20
 /** Characters. */
 const longestWarning = 500
@@ -61,11 +65,20 @@ export async function performTurn(
   }
   const outcome = await boundedCall(call, bounds)
   isOver = true
-  if (outcome.kind === 'answered') return { asked, ...readResult(outcome.answer) }
+  if (outcome.kind === 'answered') return { asked, ...readAnswer(outcome.answer) }
   if (outcome.kind === 'threw') {
     return { kind: 'failed', asked, failure: failureOf(outcome.error, 'RUNNER_FAILED') }
   }
   return { kind: outcome.kind, asked, ...usageOf(outcome.late) }
+}
+
+/** What a runner answers may be anything, also something that throws when it is looked at. */
+function readAnswer(result: TurnResult | undefined) {
+  try {
+    return readResult(result)
+  } catch (error) {
+    return { kind: 'failed', failure: failureOf(error, 'RUNNER_FAILED') } as const
+  }
 }
 
 function readResult(result: TurnResult | undefined) {
@@ -76,25 +89,35 @@ function readResult(result: TurnResult | undefined) {
   }
   const { reply, model, state, handedOver } = result
   const isKept = typeof state === 'string' && state.length <= longestState
-  const ours = typeof state === 'string' && !isKept ? [stateTooLong] : []
+  const ours = [
+    ...(typeof state === 'string' && !isKept ? [stateTooLong] : []),
+    ...(reply.length > longestReply ? [replyTooLong] : []),
+  ]
   const warnings = [...ours, ...readWarnings(result.warnings)].slice(0, mostWarnings)
   return {
     kind: 'answered',
-    reply,
+    reply: cut(reply, longestReply),
     ...usage,
-    ...(isText(model) ? { model } : {}),
+    ...(isText(model) ? { model: cut(model, longestModel) } : {}),
     ...(isKept ? { runnerState: state } : {}),
     ...(warnings.length > 0 ? { warnings } : {}),
     ...(typeof handedOver === 'string' ? { handedOver: readHandedOver(handedOver) } : {}),
   } as const
 }
 
+/** Of an answer that came too late too, so it may be anything. */
 function usageOf(result: TurnResult | undefined): { usage?: Usage } {
-  const usage = readUsage(result?.usage)
-  return usage ? { usage } : {}
+  try {
+    const usage = readUsage(result?.usage)
+    return usage ? { usage } : {}
+  } catch {
+    return {}
+  }
 }
 
 const stateTooLong = `what the runner wanted to keep with the session was longer than ${longestState} characters and was not kept`
+
+const replyTooLong = `the reply was longer than ${longestReply} characters and was cut`
 
 function readWarnings(warnings: unknown): string[] {
   if (!Array.isArray(warnings)) return []

@@ -24,3 +24,9 @@ test('what is cached is input, and what is thought is output: neither counts twi
   assert.equal(tokensOf(usage), 15)
   assert.equal(tokensOf(undefined), 0)
 })
+
+test('counts that are nonsense add up to a number that can be kept', () => {
+  const most = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
+  assert.deepEqual(addUsage(most, most), most)
+  assert.equal(tokensOf(most), Number.MAX_SAFE_INTEGER)
+})

@@ -14,15 +14,18 @@ export function readUsage(usage: Usage | undefined): Usage | undefined {
 export function addUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (!one || !other) return one ?? other
   return pick((count) =>
-    one[count] === undefined && other[count] === undefined
-      ? undefined
-      : (one[count] ?? 0) + (other[count] ?? 0),
+    one[count] === undefined && other[count] === undefined ? undefined : sumOf(one[count], other[count]),
   )
 }
 
 /** What budgets count: input and output together. The cached are part of the one, the thinking of the other. */
 export function tokensOf(usage: Usage | undefined): number {
-  return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
+  return sumOf(usage?.inputTokens, usage?.outputTokens)
+}
+
+/** What a vendor counts may be nonsense; what is no exact number any more could not be kept. */
+function sumOf(one = 0, other = 0): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }
 
 function pick(countIn: (count: (typeof counts)[number]) => number | undefined): Usage {

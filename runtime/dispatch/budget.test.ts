@@ -124,7 +124,16 @@ test('at midnight UTC the next day begins, and a turn is paid from the day on wh
 test('a turn that an earlier process lost is paid for', () => {
   const budgets = openBudgets({ budget: { runs: 2 } })
   const payer = { spent: spent() }
-  assert.deepEqual(budgets.settleLost(payer), { day, runs: 1, tokens: 0 })
+  assert.deepEqual(budgets.settleLost(payer, 'run:1'), { day, runs: 1, tokens: 0 })
   reserved(budgets.reserve(payer))
   refused(budgets.reserve(payer))
+})
+
+test('a lost turn that is found again, because nothing could be written, is paid for once', () => {
+  const budgets = openBudgets({ budget: { runs: 3 } })
+  const before = { spent: spent({ runs: 1 }) }
+  for (const _ of [1, 2, 3])
+    assert.deepEqual(budgets.settleLost(before, 'run:1'), { day, runs: 1, tokens: 0 })
+  reserved(budgets.reserve(before)).end(asked)
+  refused(budgets.reserve(before))
 })

@@ -12,8 +12,11 @@ export interface Budgets {
    * under way may overshoot.
    */
   reserve(payer: Payer): Reservation | Exhausted
-  /** A turn that an earlier process was asked for and could not settle: it may have cost something. */
-  settleLost(payer: Payer): NonNullable<Effects['spend']>
+  /**
+   * A turn that an earlier process was asked for and could not settle: it may have cost something. `turn` names it:
+   * where its settlement cannot be written, the same turn is found again, and is paid for once.
+   */
+  settleLost(payer: Payer, turn: string): NonNullable<Effects['spend']>
 }
 
 /** Who pays: the policy `budget` of a run, if any, and everybody's. `spent` as the claim was given it. */
@@ -68,12 +71,14 @@ const dayMs = 86_400_000
 export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' | 'now'>): Budgets {
   let today = ''
   const accounts = new Map<string, Account>()
+  const lost = new Set<string>()
 
   function open({ budget, spent }: Payer) {
     const day = dayOf(now())
     if (day !== today) {
       today = day
       accounts.clear()
+      lost.clear()
     }
     const known = spent?.day === day ? spent : undefined
     const { settings, endpoints } = current().snapshot
@@ -127,9 +132,10 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
         },
       }
     },
-    settleLost(payer) {
+    settleLost(payer, turn) {
       const { day, payers } = open(payer)
-      for (const { ours } of payers) ours.runs += 1
+      if (!lost.has(turn)) for (const { ours } of payers) ours.runs += 1
+      lost.add(turn)
       return spendOf(day, payer, 1, 0)
     },
   }

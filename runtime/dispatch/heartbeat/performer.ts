@@ -70,7 +70,7 @@ export function createHeartbeatPerformer(
       const ended = { ...endingFields(interrupted(1)), ...passed(at) }
       await claim.checkpoint({
         run: { id, ...ended, attempts: withLeftOver(attempts, claim.task.interrupted, at) },
-        spend: budgets.settleLost({ spent: work.spent }),
+        spend: budgets.settleLost({ spent: work.spent }, id),
       })
     }
   }

@@ -71,7 +71,8 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     const attempts = withLeftOver(found.attempts, claim.task.interrupted, at)
     const run = composed({ ...found, attempts }, work.joined, work.joinedCount)
     const payer = { budget: run.budget, spent: work.spent }
-    const spend = attempts === found.attempts ? undefined : budgets.settleLost(payer)
+    const lost = `${run.id}:${attempts.length}`
+    const spend = attempts === found.attempts ? undefined : budgets.settleLost(payer, lost)
     const ending = endingUnasked(run)
     if (ending) return conclude({ found, run, ending, work, at, spend })
 
@@ -191,7 +192,8 @@ function begun(run: RunRecord, at: number): Started {
     ...run,
     state: 'running',
     stage: 'running',
-    startedAt: run.startedAt ?? at,
+    // A clock that was set back since then gives no more time than there was.
+    startedAt: Math.min(run.startedAt ?? at, at),
     attempts: [...run.attempts, { number: run.attempts.length + 1, startedAt: at }],
   }
 }

@@ -31,6 +31,26 @@ test('a turn is told what was decided besides its prompt, and how much time it h
   })
 })
 
+test('a clock that is set back between two tries gives a run no more time than it has', async (t) => {
+  const bed = await openTestBed(t, {
+    async run({ attempt }) {
+      if (attempt > 1) return { reply: '' }
+      throw new PluginError('busy', { code: 'unavailable', retryable: true, retryAfter: 9 })
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ timeoutSeconds: 30 })
+  await bed.untilRun(id, ({ state, attempts }) => state === 'queued' && attempts.length === 1)
+  bed.clock.advance(-3_600_000)
+  await bed.acceptEvent('it is an hour earlier', 'next-heartbeat')
+  bed.clock.advance(9000)
+  await bed.untilRun(id, ({ state }) => state === 'succeeded')
+  assert.deepEqual(
+    bed.turns.map(({ timeoutSeconds }) => timeoutSeconds),
+    [30, 30],
+  )
+})
+
 test('a runner that keeps the conversation itself is shown none of it', async (t) => {
   const bed = await openTestBed(t, { keepsHistory: true })
   await bed.start()

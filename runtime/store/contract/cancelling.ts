@@ -76,6 +76,27 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
+    test('a run that a guard holds back while its end is asked for ends, and its lane goes on', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const [action, next] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
+      assert.ok(action && next)
+      const id = idOf(action)
+      await bench.store.accept(sample.entry(action, next))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      await cancel(bench.store, id, 7)
+      const parked = { id, state: 'parked', stage: 'accepted', error: parkedFor } as const
+      claim.settle({ done: true, effects: { run: parked } })
+      assert.equal((await hands.next()).task.subject, idOf(next))
+      const run = await bench.store.read.run(id)
+      assert.deepEqual(
+        [run?.state, run?.stage, run?.error?.code, run?.cancelRequestedAt],
+        ['cancelled', 'delivered', 'CANCELLED', 7],
+      )
+      assert.equal(bench.store.health().backlog, 1)
+    })
+
     test('a heartbeat that is performed is told like a run, and its task goes on', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

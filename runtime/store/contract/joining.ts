@@ -286,6 +286,25 @@ export function joiningContract(subject: ContractSubject): void {
       assert.equal((await (await hands.next()).load()).ofKey, undefined)
     })
 
+    test('runs that were accepted while the clock was ahead count for no hour once it is right', async (t) => {
+      const bench = await createBench(t, subject)
+      const sample = createSampler(bench)
+      const now = () => bench.clock.now() + 24 * hour
+      const later = createSampler({ mintId: bench.mintId, clock: { now } })
+      const store = await bench.open({ now })
+      for (const _ of [1, 2, 3]) {
+        const entry = later.entry(later.coalescedAction())
+        await store.accept(entry)
+        await store.command({ type: 'cancel', run: runOf(entry), at: now() })
+      }
+      await bench.close()
+      await bench.open()
+      const hands = hireHands(bench.store, ['run'])
+      await bench.store.accept(sample.entry(sample.coalescedAction()))
+      bench.clock.advance(1_000)
+      assert.equal((await (await hands.next()).load()).ofKey, 1)
+    })
+
     test('a batch that failed has joined nothing, on disk or in memory', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

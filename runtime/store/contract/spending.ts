@@ -37,6 +37,17 @@ export function spendingContract(subject: ContractSubject): void {
       })
     })
 
+    test('however much is spent, the sum can be read', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
+      const claim = await hireHands(bench.store, ['run']).next()
+      const tokens = Number.MAX_SAFE_INTEGER
+      for (const _ of [1, 2, 3]) await spend(claim, { budget: 'github', runs: 1, tokens })
+      const sum = { runs: 3, tokens, told: false }
+      assert.deepEqual((await claim.load()).spent, { day: today, all: sum, budget: sum })
+    })
+
     test('who was told stays told, whatever is spent after', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)

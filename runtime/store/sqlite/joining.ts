@@ -168,7 +168,8 @@ export function createJoinedReader(db: DatabaseSync): JoinedReader {
       const earlier = selectEarlier.iterate(own.key, own.number) as unknown as Iterable<{ at: number }>
       for (const { at } of earlier) {
         if (at <= own.at - hour) break
-        count += 1
+        // One that is later was accepted before the clock was set back: when, nobody knows any more.
+        if (at <= own.at) count += 1
       }
       return count
     },

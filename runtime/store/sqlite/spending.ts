@@ -15,6 +15,9 @@ const all = ''
 
 const dayMs = 86_400_000
 
+/** More is not added up: it could not be read again. */
+const most = Number.MAX_SAFE_INTEGER
+
 const nothing: Spent = { runs: 0, tokens: 0, told: false }
 
 /** The day (UTC) of a time, `2026-01-31`. */
@@ -25,7 +28,8 @@ export function dayOf(time: number): string {
 export function createSpending(db: DatabaseSync): Spend {
   const upsert = db.prepare(
     `INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
-     SET runs = runs + excluded.runs, tokens = tokens + excluded.tokens, told = max(told, excluded.told)`,
+     SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
+         told = max(told, excluded.told)`,
   )
   return ({ day, budget, runs, tokens, told = [] }) => {
     upsert.run(day, all, runs, tokens, told.includes('all') ? 1 : 0)

@@ -214,8 +214,13 @@ export function createWriter(data: WriterData): Writer {
         const { task } = claims.fence(order.claim)
         const { settlement } = order
         at.applyEffects(settlement.effects, now)
-        if ('done' in settlement) at.schedule.finish(task.key)
-        else {
+        if ('done' in settlement) {
+          at.schedule.finish(task.key)
+          // Whoever held it back had not heard that somebody wants its end.
+          const { run } = settlement.effects
+          const isHeldBack = run?.state === 'parked' && claims.isCancelled(order.claim)
+          if (isHeldBack) at.cancelling.cancel({ type: 'cancel', run: run.id, at: now })
+        } else {
           // What was cancelled while it was performed waits for nothing: whoever claims it next ends it.
           const { again } = settlement
           const dueAt = claims.isCancelled(order.claim) ? Math.min(again, now) : again
