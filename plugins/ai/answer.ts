@@ -2,7 +2,7 @@
 
 import type { Progress, Usage } from '@reveille/kit'
 import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from 'ai'
-import { dropped, problem } from './failure.ts'
+import { dropped, problem } from './failure/failure.ts'
 import type { Provider } from './providers.ts'
 import { sentencesOf } from './warnings.ts'
 

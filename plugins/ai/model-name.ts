@@ -1,6 +1,5 @@
 /** Owns model names: `<provider>/<model>`, cut at the first slash, since a model's own name may hold more of them. */
 
-import { nearestName } from './nearest.ts'
 import type { Provider, Providers } from './providers.ts'
 
 export interface FoundModel {
@@ -31,12 +30,8 @@ export function findModel(name: string | undefined, providers: Providers): Found
   const wanted = name.slice(0, slash)
   const provider = providers.get(wanted)
   if (provider !== undefined) return { provider, id }
-  const near = nearestName(wanted, providers.keys())
-  const guess = near === undefined ? '' : `; did you mean \`${near}/${id}\`?`
-  return {
-    code: 'unknown-provider',
-    reason: `No provider \`${wanted}\` is configured, only ${list(providers)}${guess === '' ? '.' : guess}`,
-  }
+  const reason = `No provider \`${wanted}\` is configured, only ${list(providers)}.`
+  return { code: 'unknown-provider', reason }
 }
 
 function list(providers: Providers): string {

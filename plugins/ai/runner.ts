@@ -10,7 +10,7 @@ import {
 } from '@reveille/kit'
 import { readAnswer } from './answer.ts'
 import { conversationOf } from './conversation.ts'
-import { failureOf } from './failure.ts'
+import { failureOf } from './failure/failure.ts'
 import { type FoundModel, findModel } from './model-name.ts'
 import { loadModel, loadSdk, optionsOf } from './models.ts'
 import { type AiConfig, parseProviders } from './providers.ts'

@@ -10,7 +10,7 @@ import { isPluginError, type PluginError } from '@reveille/kit'
 import { atEnd } from '../../test/at-end.ts'
 import type { ArgumentList, CommandConfiguration } from './configuration.ts'
 import command from './index.ts'
-import { isAlive, openCall, turnOf } from './stand-in-fixture.ts'
+import { isAlive, openCall, turnOf } from './stand-ins/stand-in.ts'
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no process groups' }
 

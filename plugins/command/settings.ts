@@ -1,12 +1,12 @@
 /** Owns what a configuration comes to: its recipe under it, defaults filled in, everything compiled once. */
 
-import { type Arguments, compileArguments } from './arguments.ts'
+import { compileRedaction, type Redact } from '@reveille/kit'
 import { type CommandConfiguration, type ThinkingLevel, thinkingLevels } from './configuration.ts'
-import { compileEnvironment, type Environment } from './environment.ts'
+import { type Arguments, compileArguments } from './input/arguments.ts'
+import { compileEnvironment, type Environment } from './input/environment.ts'
+import { badConfiguration } from './input/placeholder.ts'
 import { type CreateReader, compileOutput } from './output/reader.ts'
-import { badConfiguration } from './placeholder.ts'
 import { recipes } from './recipes/recipes.ts'
-import { compileRedaction, type Redact } from './redaction.ts'
 
 export interface Settings {
   readonly command: string

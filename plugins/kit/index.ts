@@ -3,5 +3,7 @@
 export * from './channel.ts'
 export * from './plugin.ts'
 export * from './plugin-error.ts'
+export * from './quoting.ts'
+export * from './retry-after.ts'
 export * from './runner.ts'
 export * from './split.ts'

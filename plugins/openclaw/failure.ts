@@ -1,6 +1,6 @@
 /** Owns what it means that OpenClaw did not take something: a sentence with the fix, and whether to try again. */
 
-import { isPluginError, PluginError } from '@reveille/kit'
+import { compileRedaction, isPluginError, oneLine, PluginError } from '@reveille/kit'
 import type { Answer } from './answer.ts'
 import { addressOf, type Hook, type OpenClawConfig } from './configuration.ts'
 
@@ -85,12 +85,5 @@ export function calledOff(): PluginError {
 
 /** One line of its words, without our token and without a full stop. */
 function quote(said: string | undefined, { token }: OpenClawConfig): string {
-  const line = (said ?? '')
-    .replaceAll(token, '[redacted]')
-    .replaceAll(encodeURIComponent(token), '[redacted]')
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .replace(/[.!]$/, '')
-  const characters = Array.from(line)
-  return characters.length <= longestQuote ? line : `${characters.slice(0, longestQuote - 1).join('')}…`
+  return oneLine(compileRedaction([token])(said ?? ''), longestQuote).replace(/[.!]$/, '')
 }

@@ -1,9 +1,9 @@
 /** Owns one request to OpenClaw's hooks. */
 
+import { readRetryAfter } from '@reveille/kit'
 import { type Answer, readAnswer } from './answer.ts'
 import { addressOf, type Hook, type OpenClawConfig, timeoutMsOf } from './configuration.ts'
 import { calledOff, foreignAnswer, refusalOf, unansweredOf } from './failure.ts'
-import { readRetryAfter } from './retry-after.ts'
 
 export interface PostOptions {
   readonly config: OpenClawConfig

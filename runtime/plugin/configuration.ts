@@ -19,6 +19,9 @@ export interface PluginConfiguration {
  */
 export type ParsePluginConfiguration = (wanted: Specification) => PluginConfiguration
 
+/** `none` is written where a service wants some credential and looks at none. */
+const noSecrets = new Set(['', 'none'])
+
 /** One for all plugins, because making the validator of schemas costs more than any plugin's schema does. */
 export function createConfigurationParser(): ParsePluginConfiguration {
   let secrets = new Set<string>()
@@ -28,7 +31,7 @@ export function createConfigurationParser(): ParsePluginConfiguration {
     keyword: 'x-secret',
     schemaType: 'boolean',
     validate(isSecret: boolean, value: unknown) {
-      if (isSecret && typeof value === 'string' && value !== '') secrets.add(value)
+      if (isSecret && typeof value === 'string' && !noSecrets.has(value)) secrets.add(value)
       return true
     },
   })

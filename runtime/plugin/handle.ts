@@ -4,9 +4,9 @@
  * ends up in records that are shown, so it leaves here without the plugin's secrets.
  */
 
-import type { Channel, Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
+import type { Channel, Redact, Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
 import type { Instance } from './instance.ts'
-import { type Redact, redactError } from './redaction.ts'
+import { redactError } from './redaction.ts'
 
 /** How the live instance of a runner is come by. */
 export interface RunnerWays {

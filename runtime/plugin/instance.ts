@@ -9,13 +9,20 @@
  * instance only after the turn or the message that it is busy with.
  */
 
-import type { Channel, Plugin, Provided, Runner } from '@reveille/kit'
+import {
+  type Channel,
+  compileRedaction,
+  type Plugin,
+  type Provided,
+  type Redact,
+  type Runner,
+} from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from './configuration.ts'
 import { createPluginFetch } from './fetch.ts'
 import { createPluginLog } from './log.ts'
 import type { PluginPackage } from './package.ts'
-import { compileRedaction, type Redact, redactError } from './redaction.ts'
+import { redactError } from './redaction.ts'
 import { PluginSetupError } from './setup-error.ts'
 import type { Specification } from './specify.ts'
 

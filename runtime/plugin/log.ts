@@ -1,8 +1,8 @@
 /** Owns the log that a plugin gets: its lines carry its name and none of its secrets. */
 
-import type { PluginLog } from '@reveille/kit'
+import type { PluginLog, Redact } from '@reveille/kit'
 import type { Logger } from 'pino'
-import { type Redact, redactFact } from './redaction.ts'
+import { redactFact } from './redaction.ts'
 
 /** `owner` stands in every line. No child logger, because a child keeps the level of the time when it was made. */
 export function createPluginLog(

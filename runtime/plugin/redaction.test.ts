@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPluginError, PluginError } from '@reveille/kit'
-import { compileRedaction, redactError } from './redaction.ts'
+import { compileRedaction, isPluginError, PluginError } from '@reveille/kit'
+import { redactError } from './redaction.ts'
 
-const redact = compileRedaction(['s3cret/key', 'tiny', 'no'])
-
-test('a secret is taken out in each form in which it is met; what is too short to be one stays', () => {
-  assert.equal(
-    redact('a s3cret/key and s3cret%2Fkey, tiny, no'),
-    'a [redacted] and [redacted], [redacted], no',
-  )
-})
+const redact = compileRedaction(['s3cret/key'])
 
 test('an error without a secret is passed on as it is', () => {
   const error = new TypeError('nothing to hide', { cause: new Error('here neither') })

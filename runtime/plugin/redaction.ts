@@ -1,28 +1,7 @@
 /** Owns that a plugin's secrets stay out of what it logs and of the errors that the host makes of its failures. */
 
 import { inspect } from 'node:util'
-import { isPluginError, PluginError } from '@reveille/kit'
-
-/** Shorter secrets would blot out half of every line, and are no secrets. */
-const shortest = 4
-
-/** What is written where a service wants some credential and looks at none. */
-const placeholder = 'none'
-
-export type Redact = (text: string) => string
-
-export function compileRedaction(secrets: readonly string[]): Redact {
-  // In a URL a secret is met in its encoded form, in an inspected object in its quoted one.
-  const worthHiding = secrets.filter((secret) => secret !== placeholder)
-  const forms = worthHiding.flatMap((secret) => [
-    secret,
-    encodeURIComponent(secret.toWellFormed()),
-    JSON.stringify(secret).slice(1, -1),
-  ])
-  const texts = [...new Set(forms)].filter((text) => text.length >= shortest)
-  texts.sort((left, right) => right.length - left.length)
-  return (text) => texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
-}
+import { isPluginError, PluginError, type Redact } from '@reveille/kit'
 
 /** What a line may hold of a fact: numbers and flags as they are, all else as redacted text. */
 export function redactFact(fact: unknown, redact: Redact): unknown {

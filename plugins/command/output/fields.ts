@@ -1,7 +1,7 @@
 /** Owns taking the fields of a turn's answer out of JSON values, one value or many. */
 
 import type { OutputConfiguration, UsageConfiguration } from '../configuration.ts'
-import { compileField, compileMatch, compilePointer, type Pointer } from '../pointer.ts'
+import { compileField, compileMatch, compilePointer, type Pointer } from './pointer.ts'
 import { type Reading, type Tokens, tokenKinds } from './reading.ts'
 
 /** Collects over the values of one output. */

@@ -2,8 +2,8 @@
 
 import type { Progress } from '@reveille/kit'
 import type { OutputConfiguration } from '../configuration.ts'
-import { compileField, compileMatch, compilePointer } from '../pointer.ts'
 import { textOf } from './fields.ts'
+import { compileField, compileMatch, compilePointer } from './pointer.ts'
 
 /** Characters of a note: it is a few words, whatever a pointer finds. */
 const longestNote = 200

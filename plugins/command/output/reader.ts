@@ -2,9 +2,9 @@
 
 import type { Progress } from '@reveille/kit'
 import type { OutputConfiguration } from '../configuration.ts'
-import { withoutColours } from '../plain.ts'
 import { compileFields } from './fields.ts'
 import { createLines } from './lines.ts'
+import { withoutColours } from './plain.ts'
 import { compileProgress } from './progress.ts'
 import { type Reader, type Reading, shownOfUnreadable } from './reading.ts'
 

@@ -1,6 +1,6 @@
 /** Owns the last words of a stream: what a program says before it fails. */
 
-import { withoutColours } from '../plain.ts'
+import { withoutColours } from '../output/plain.ts'
 
 const mostLines = 20
 const mostCharacters = 2048

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { isPluginError, type PluginError, type Usage } from '@reveille/kit'
 import { atEnd } from '../../../test/at-end.ts'
-import { createStandIn, isAlive, openCall, type Preset, turnOf } from '../stand-in-fixture.ts'
+import { createStandIn, isAlive, openCall, type Preset, turnOf } from '../stand-ins/stand-in.ts'
 
 interface Expectation {
   readonly model: string

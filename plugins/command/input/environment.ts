@@ -23,6 +23,8 @@ export const allowedVariables = [
 
 /** Never passed on, whatever is configured; two of them are set for each turn. */
 const ours = /^reveille_/i
+/** Taking shorter values out of an error would leave no sentence whole. Characters. */
+const shortestSecret = 6
 const unfit: readonly Placeholder[] = ['prompt', 'systemPrompt']
 
 export interface EnvironmentOptions {
@@ -36,7 +38,10 @@ export interface EnvironmentOptions {
 export interface Environment {
   /** The variables of one turn. `cwd` becomes `PWD`, which some programs trust more than the system. */
   render(values: Values, cwd: string): Record<string, string>
-  /** Values that must show up in no error: what was configured, and what was allowed beyond the harmless. */
+  /**
+   * Values that must show up in no error: what was configured, and what was allowed beyond the harmless. Those of fewer
+   * than six characters are flags and numbers.
+   */
   readonly secrets: readonly string[]
 }
 
@@ -64,7 +69,9 @@ export function compileEnvironment(options: EnvironmentOptions): Environment {
         REVEILLE_SESSION: values.sessionKey ?? '',
       }
     },
-    secrets: [...Object.values(options.given), ...Object.values(allowed)],
+    secrets: [...Object.values(options.given), ...Object.values(allowed)].filter(
+      (value) => value.length >= shortestSecret,
+    ),
   }
 }
 

@@ -1,21 +1,17 @@
 /** Owns how long a vendor asks us to wait, in each way that vendors say it. */
 
+import { readRetryAfter } from '@reveille/kit'
+import type { VendorError } from './vendor-error.ts'
+
 /**
- * Seconds from `now`. `retry-after-ms` is OpenAI's and Azure's, `Retry-After` is RFC 9110's (seconds or a date), and
- * Gemini sends no header but google.rpc.RetryInfo, `retryDelay: "36s"`, in the error's details.
+ * Seconds from `now`. `retry-after-ms` is OpenAI's and Azure's, and Gemini sends no header but google.rpc.RetryInfo,
+ * `retryDelay: "36s"`, in the error's details.
  */
-export function readRetryAfter(
-  headers: Readonly<Record<string, string | undefined>>,
-  details: readonly unknown[],
-  now: number,
-): number | undefined {
+export function retryAfterOf({ headers, details }: VendorError, now: number): number | undefined {
   const milliseconds = amountOf(headers['retry-after-ms'])
   if (milliseconds !== undefined) return milliseconds / 1000
-  const text = headers['retry-after']?.trim()
-  const seconds = amountOf(text)
+  const seconds = readRetryAfter(headers['retry-after'], now)
   if (seconds !== undefined) return seconds
-  const date = text === undefined || text === '' ? Number.NaN : Date.parse(text)
-  if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - now) / 1000))
   for (const detail of details) {
     const delay = (detail as { retryDelay?: unknown } | null)?.retryDelay
     if (typeof delay === 'string' && delay.endsWith('s')) return amountOf(delay.slice(0, -1))

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Progress, Runner, Turn } from '@reveille/kit'
-import type { CommandConfiguration } from './configuration.ts'
-import command from './index.ts'
+import type { CommandConfiguration } from '../configuration.ts'
+import command from '../index.ts'
 
 export type Preset = NonNullable<CommandConfiguration['preset']>
 
@@ -30,7 +30,7 @@ export async function createStandIn(preset: Preset, more: CommandConfiguration =
   const at = (...names: string[]) => path.join(folder, ...names)
   await mkdir(at('bin'))
   await mkdir(at('work'))
-  const script = path.join(import.meta.dirname, 'stand-ins', `${preset}.mjs`)
+  const script = path.join(import.meta.dirname, `${preset}.mjs`)
   await writeFile(at('bin', preset), `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`)
   await chmod(at('bin', preset), 0o755)
 

@@ -3,7 +3,7 @@
  * programs need besides, since they count tokens under the names of models.
  */
 
-import type { FieldConfiguration, MatchConfiguration } from './configuration.ts'
+import type { FieldConfiguration, MatchConfiguration } from '../configuration.ts'
 
 /** The values there; none where the path ends early. */
 export type Pointer = (value: unknown) => readonly unknown[]

@@ -1,9 +1,9 @@
 /** Owns turning whatever a turn ended with into a PluginError. Its cause is left out: it holds the request. */
 
-import { isPluginError, PluginError } from '@reveille/kit'
-import type { Provider } from './providers.ts'
-import { compileTidy, shorten } from './redaction.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { isPluginError, oneLine, PluginError } from '@reveille/kit'
+import type { Provider } from '../providers.ts'
+import { compileCredentialRedaction } from './redaction.ts'
+import { retryAfterOf } from './retry-after.ts'
 import { readVendorError } from './vendor-error.ts'
 import { judge } from './verdict.ts'
 
@@ -61,7 +61,7 @@ function refusal(error: unknown, { provider, answerType, now }: FailureOptions):
   const said = found.said === undefined || /^\s*$/.test(found.said) ? '' : `: ${found.said}`
   const hint = code === 'unknown-model' && said === '' ? '; check its name and `baseUrl`' : ''
   const text = `${provider.name} ${sentence}${status}${hint}${said}`
-  const retryAfter = retryable ? readRetryAfter(found.headers, found.details, now) : undefined
+  const retryAfter = retryable ? retryAfterOf(found, now) : undefined
   return problem(provider, text, { code, retryable, retryAfter })
 }
 
@@ -97,10 +97,10 @@ interface Facts {
 /** One sentence of one line, without credentials. */
 export function problem(provider: Provider, text: string, facts: Facts): PluginError {
   const { name, apiKey, headers = {} } = provider
-  const tidy = compileTidy([...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)])
-  const clean = tidy(text)
+  const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)]
+  const clean = compileCredentialRedaction(secrets)(text).trim()
   const whole = clean.startsWith(name) ? clean : `${name}: ${clean}`
-  return new PluginError(shorten(/[.!?…]$/.test(whole) ? whole : `${whole}.`, longestMessage), facts)
+  return new PluginError(oneLine(/[.!?…]$/.test(whole) ? whole : `${whole}.`, longestMessage), facts)
 }
 
 /** The error and its causes, at most as many as any library nests. */

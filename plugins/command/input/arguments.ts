@@ -1,7 +1,7 @@
 /** Owns the argument vector: lists of templates in, texts out, and no value that turns into a flag. */
 
 import { PluginError } from '@reveille/kit'
-import type { ArgumentList } from './configuration.ts'
+import type { ArgumentList } from '../configuration.ts'
 import { compileTemplate, type Placeholder, type Template, type Values } from './placeholder.ts'
 
 export interface Arguments {
