@@ -2,6 +2,7 @@
 
 import type { Settings } from '@reveille/engine'
 import { tokensOf } from '../agent/usage.ts'
+import { dayMs, dayOf } from '../store/day.ts'
 import type { Effects, RunUsage, Spent, Work } from '../store/port.ts'
 import type { DispatchOptions } from './options.ts'
 
@@ -60,8 +61,6 @@ interface Cost {
 }
 
 type Scope = 'all' | 'budget'
-
-const dayMs = 86_400_000
 
 /**
  * The store counts what is settled; what is under way, only this process knows. Both are added up from what had been
@@ -139,11 +138,6 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
       return spendOf(day, payer, 1, 0)
     },
   }
-}
-
-/** The day (UTC) that a time belongs to: `2026-01-31`. */
-export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 function newAccount(spent: Spent | undefined): Account {

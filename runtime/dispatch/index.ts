@@ -22,7 +22,7 @@ import { createSettingsApplier } from './settings.ts'
 export type { Timers } from '../agent/bounded-call.ts'
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
-export type { DispatchLog, DispatchOptions, Fence } from './options.ts'
+export type { DispatchLog, DispatchOptions } from './options.ts'
 
 /** Parts under way at one time; each waits for a vendor, and those of one recipient for each other. */
 const deliveryConcurrency = 16

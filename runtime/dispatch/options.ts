@@ -4,6 +4,7 @@ import type { CurrentLive } from '@reveille/engine'
 import type { Channel, Runner } from '@reveille/kit'
 import type { Timers } from '../agent/bounded-call.ts'
 import type { ProgressBoard } from '../agent/progress.ts'
+import type { Fence } from '../session/history.ts'
 import type { MintId } from '../store/id.ts'
 import type { Store } from '../store/port.ts'
 import type { Budgets } from './budget.ts'
@@ -39,9 +40,6 @@ export interface PerformerOptions extends DispatchOptions {
   readonly stopping: AbortSignal
   readonly budgets: Budgets
 }
-
-/** The untrusted-content boundary around a whole text. */
-export type Fence = (text: string, options: { label: string; randomId: () => string }) => string
 
 /** The part of pino that dispatch uses. Facts never hold a message, a prompt, a reply or a body. */
 export interface DispatchLog {

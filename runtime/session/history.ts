@@ -5,13 +5,13 @@ import type { Id, SessionMessage } from '../store/port.ts'
 import type { PastTurn } from './window.ts'
 
 /** The untrusted-content boundary around a whole text. */
-export type FenceText = (text: string, options: { label: string; randomId: () => string }) => string
+export type Fence = (text: string, options: { label: string; randomId: () => string }) => string
 
 /**
  * Oldest first. Question and answer alternate as well as they can: vendors refuse a message without text, so a blank
  * one is left out, and of the questions that it stood between one is made. A summary is a message of its own.
  */
-export function shownMessages(turns: readonly PastTurn[], fence: FenceText): Message[] {
+export function shownMessages(turns: readonly PastTurn[], fence: Fence): Message[] {
   const shown: Message[] = []
   let mayGrow = false
   for (const message of turns.flatMap((turn) => turn.messages)) {
@@ -35,7 +35,7 @@ export function shownMessages(turns: readonly PastTurn[], fence: FenceText): Mes
  * id, which no stranger saw before it was written: a new one for each turn would cost the vendor's cache of
  * everything after it.
  */
-function fencedSummary({ text, turn }: SessionMessage, fence: FenceText): string {
+function fencedSummary({ text, turn }: SessionMessage, fence: Fence): string {
   const mark = turn.slice(-12)
   return fence(text, { label: 'a summary of the earlier conversation', randomId: () => mark })
 }

@@ -10,21 +10,21 @@ import {
   timedOut,
   type Unanswered,
 } from '../../agent/ending.ts'
-import { performTurn, type TurnOutcome } from '../../agent/turn.ts'
+import type { TurnOutcome } from '../../agent/turn.ts'
 import { exchange } from '../../session/history.ts'
 import { mainSession } from '../../session/main.ts'
 import type { Claim, Effects, NewTask, RunRecord, Settlement, Work } from '../../store/port.ts'
 import { heartbeatBurstMs } from '../../store/tasks.ts'
+import { createAsk } from '../ask.ts'
 import { type AttemptEnd, withEnd, withLeftOver } from '../attempts.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
 import type { Reservation } from '../budget.ts'
 import { names, stateKept } from '../changes.ts'
 import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'
 import type { PerformerOptions } from '../options.ts'
-import { createRecall, withRecall } from '../recall.ts'
 import { createHeartbeatPauses } from './pauses.ts'
+import { beginHeartbeat, type Heartbeat } from './record.ts'
 import { createHeartbeatBoard, type HeartbeatBoard } from './state.ts'
-import { beginHeartbeat, type Heartbeat, heartbeatTurn } from './turn.ts'
 
 const backoff: Backoff = { firstMs: 5000, mostMs: 1_800_000 }
 /** Passing events on costs no model; what waits for another gateway to come back is late. */
@@ -46,8 +46,8 @@ export function createHeartbeatPerformer(
   options: PerformerOptions,
   board: HeartbeatBoard = createHeartbeatBoard(),
 ): (claim: Claim) => Promise<Settlement> {
-  const { budgets, current, log, mintId, now, timers } = options
-  const recall = createRecall(options)
+  const { budgets, current, log, mintId, now } = options
+  const ask = createAsk(options)
   const pauses = createHeartbeatPauses(options, board)
   let tidied = false
 
@@ -85,31 +85,19 @@ export function createHeartbeatPerformer(
       throw error
     })
     log.debug({ event: 'heartbeat-started', ...names(run), events: shown.length }, 'heartbeat started')
-    const { outcome, compact } = await ask(claim, heartbeat, work).catch((error) => {
-      reservation.end({ asked: true })
-      throw error
-    })
-    const asked = { ...heartbeat, claim, work, spend: reservation.end(outcome), at: now() }
+    const events = shown.map(({ id, text, prompt, mode, createdAt }) => ({
+      id,
+      text,
+      prompt,
+      mode,
+      at: createdAt,
+    }))
+    const about = { kind: 'heartbeat', events } as const
+    const { outcome, spend, compact } = await ask({ claim, work, run, reservation, about })
+    const asked = { ...heartbeat, claim, work, spend, at: now() }
     return outcome.kind === 'answered'
       ? conclude(asked, succeeded(outcome), compact)
       : settleUnanswered(asked, outcome)
-  }
-
-  async function ask(claim: Claim, heartbeat: Heartbeat, work: Work) {
-    const { progress, runner } = options
-    const { run } = heartbeat
-    const deadline = run.startedAt + run.timeoutSeconds * 1000
-    const stops = [claim.lease, claim.cancel, options.stopping]
-    const recalled = await recall(claim, run, work.history, { deadline, stops })
-    const ms = deadline - now()
-    const { systemPrompt } = settings()
-    const turn = heartbeatTurn(heartbeat, work, { leftMs: ms, systemPrompt, history: recalled.history })
-    progress?.start(run.id)
-    const outcome = await performTurn(runner, run.runner, turn, { ms, stops, timers }, (news) =>
-      progress?.note(run.id, news),
-    )
-    progress?.end(run.id)
-    return { outcome: withRecall(outcome, recalled), compact: recalled.compact }
   }
 
   function conclude(beat: Beat, ending: Answered, compact: Effects['compact']): Settlement {

@@ -1,5 +1,6 @@
 /** Owns a hook's run, from its claim to the one settlement that holds all it caused. */
 
+import type { TurnAction } from '@reveille/kit'
 import {
   cancelled,
   type Ending,
@@ -10,20 +11,19 @@ import {
   timedOut,
 } from '../../agent/ending.ts'
 import type { Failure } from '../../agent/failure.ts'
-import { performTurn, type TurnOutcome } from '../../agent/turn.ts'
+import type { TurnOutcome } from '../../agent/turn.ts'
 import { addUsage } from '../../agent/usage.ts'
 import type { Claim, Effects, RunRecord, Settlement, Work } from '../../store/port.ts'
+import { createAsk, deadlineOf, type StartedRun } from '../ask.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from '../attempts.ts'
 import { retryDelayMs } from '../backoff.ts'
 import type { Reservation } from '../budget.ts'
 import { changesOf, names } from '../changes.ts'
 import type { PerformerOptions } from '../options.ts'
-import { createRecall, withRecall } from '../recall.ts'
 import { composed } from './coalesced.ts'
 import { createConclude } from './conclude.ts'
 import { createParking } from './park.ts'
 import { recordStartSoon } from './start-record.ts'
-import { hookTurn } from './turn.ts'
 
 /** A run that keeps taking the process down with it is not tried for ever. */
 export const interruptionLimit = 10
@@ -31,22 +31,14 @@ export const interruptionLimit = 10
 /** A third less or more. */
 const jitter = [2 / 3, 4 / 3] as const
 
-/** A run whose attempt is under way. */
-type Started = RunRecord & { readonly startedAt: number }
-
 /** One attempt, from its claim on. */
 interface Trial {
   readonly claim: Claim
   readonly work: Work
   /** As the store has it. */
   readonly found: RunRecord
-  readonly run: Started
+  readonly run: StartedRun
   /** What the turn was not shown any more. */
-  readonly compact?: Effects['compact']
-}
-
-interface Asked {
-  readonly outcome: TurnOutcome
   readonly compact?: Effects['compact']
 }
 
@@ -59,7 +51,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
   const { budgets, current, log, now, timers } = options
   const conclude = createConclude(options)
   const parking = createParking(options)
-  const recall = createRecall(options)
+  const ask = createAsk(options)
 
   return async function performRun(claim) {
     const work = await claim.load()
@@ -92,14 +84,13 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
       reservation.end({ asked: false })
       throw error
     })
-    const { outcome, compact } = await ask(trial).catch((error) => {
-      reservation.end({ asked: true })
-      throw error
-    })
+    const { claim, work, run } = trial
+    log.debug({ event: 'run-started', ...names(run), attempt: run.attempts.length }, 'run started')
+    const about = { kind: 'run', events: [], action: actionOf(run) } as const
+    const { outcome, spend, compact } = await ask({ claim, work, run, reservation, about })
     await settleStart()
-    const usage = addUsage(trial.run.usage, outcome.usage)
-    const run = { ...trial.run, ...(usage && { usage }) }
-    return settle({ ...trial, run, compact }, outcome, reservation.end(outcome))
+    const usage = addUsage(run.usage, outcome.usage)
+    return settle({ ...trial, run: { ...run, ...(usage && { usage }) }, compact }, outcome, spend)
   }
 
   /** At once where an attempt was cut off: the reason is on disk before the model is asked again. */
@@ -111,23 +102,6 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
     if (run.attempts.at(-2)?.outcome !== 'interrupted') return recordStartSoon(claim, start, timers)
     await claim.checkpoint(start)
     return async () => {}
-  }
-
-  async function ask({ claim, work, run }: Trial): Promise<Asked> {
-    const { progress, runner } = options
-    const stops = [claim.lease, claim.cancel, options.stopping]
-    const recalled = await recall(claim, run, work.history, { deadline: deadlineOf(run), stops })
-    const ms = deadlineOf(run) - now()
-    const bounds = { ms, stops, timers }
-    const { systemPrompt } = defaults()
-    const turn = hookTurn(run, work, { leftMs: ms, systemPrompt, history: recalled.history })
-    log.debug({ event: 'run-started', ...names(run), attempt: turn.attempt }, 'run started')
-    progress?.start(run.id)
-    const outcome = await performTurn(runner, run.runner, turn, bounds, (news) =>
-      progress?.note(run.id, news),
-    )
-    progress?.end(run.id)
-    return { outcome: withRecall(outcome, recalled), compact: recalled.compact }
   }
 
   /** An answer wins over whatever came while it was on its way; a wish to cancel wins over another attempt. */
@@ -160,7 +134,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
   }
 
   /** When the run is tried again; undefined where it is not. Nobody is asked after the deadline, so nobody waits for it. */
-  function retryAt(run: Started, failure: Failure, at: number): number | undefined {
+  function retryAt(run: StartedRun, failure: Failure, at: number): number | undefined {
     const { attempts, ...backoff } = defaults().retry
     const failures = countOf(run.attempts, 'failed')
     if (!failure.retryable || failures >= attempts) return undefined
@@ -187,7 +161,7 @@ function endingUnasked(run: RunRecord): Ending | undefined {
   return interruptions >= interruptionLimit ? interrupted(interruptions) : undefined
 }
 
-function begun(run: RunRecord, at: number): Started {
+function begun(run: RunRecord, at: number): StartedRun {
   return {
     ...run,
     state: 'running',
@@ -198,11 +172,11 @@ function begun(run: RunRecord, at: number): Started {
   }
 }
 
-function ended(run: Started, at: number, end: AttemptEnd): Started {
+function ended(run: StartedRun, at: number, end: AttemptEnd): StartedRun {
   return { ...run, attempts: withEnd(run.attempts, at, end) }
 }
 
-function queued(run: Started): Started {
+function queued(run: StartedRun): StartedRun {
   return { ...run, state: 'queued' }
 }
 
@@ -211,6 +185,7 @@ function attemptEnd(ending: Ending): AttemptEnd {
   return { outcome: ending.state, reason: ending.error.message }
 }
 
-function deadlineOf({ startedAt, timeoutSeconds }: Started): number {
-  return startedAt + timeoutSeconds * 1000
+/** What was decided besides the prompt. */
+function actionOf({ name, wakeMode, deliver, channel, to }: RunRecord): TurnAction {
+  return Object.freeze({ name, wakeMode, deliver, channel, to })
 }

@@ -1,6 +1,7 @@
 /** Owns what runs have cost, by day (UTC) and scope. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { dayMs, dayOf } from '../day.ts'
 import type { Effects, Spent, SpentToday, Work } from '../port.ts'
 import type { Step } from './retention-step.ts'
 
@@ -13,17 +14,10 @@ export type ReadSpent = (now: number, budget?: string) => NonNullable<Work['spen
 /** What is spent by all; no policy has this name. */
 const all = ''
 
-const dayMs = 86_400_000
-
 /** More is not added up: it could not be read again. */
 const most = Number.MAX_SAFE_INTEGER
 
 const nothing: Spent = { runs: 0, tokens: 0, told: false }
-
-/** The day (UTC) of a time, `2026-01-31`. */
-export function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
-}
 
 export function createSpending(db: DatabaseSync): Spend {
   const upsert = db.prepare(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PluginError } from '@reveille/kit'
-import { openTestBed } from '../test-bed.ts'
+import { openTestBed } from './test-bed.ts'
 
 test('a turn is told what was decided besides its prompt, and how much time it has', async (t) => {
   let calls = 0

@@ -1,13 +1,13 @@
-/** Owns what a heartbeat is on record, and what a runner is told of it. */
+/** Owns what a heartbeat is on record, and which of the pending events it shows. */
 
 import type { Settings } from '@reveille/engine'
-import type { Message, Turn } from '@reveille/kit'
 import { heartbeatPrompt } from '../../agent/heartbeat-prompt.ts'
 import { mainSession } from '../../session/main.ts'
-import type { EventRecord, Id, RunRecord, Work } from '../../store/port.ts'
+import type { EventRecord, Id, Work } from '../../store/port.ts'
+import type { StartedRun } from '../ask.ts'
 
 export interface Heartbeat {
-  readonly run: RunRecord & { readonly startedAt: number }
+  readonly run: StartedRun
   readonly shown: readonly EventRecord[]
 }
 
@@ -50,25 +50,4 @@ export function beginHeartbeat(work: Work, facts: HeartbeatFacts): Heartbeat {
     eventIds: shown.map((event) => event.id),
   } as const
   return { run, shown }
-}
-
-export function heartbeatTurn(
-  { run, shown }: Heartbeat,
-  work: Work,
-  facts: { readonly leftMs: number; readonly systemPrompt?: string; readonly history: readonly Message[] },
-): Turn {
-  return {
-    runId: run.id,
-    sessionKey: run.sessionKey,
-    kind: 'heartbeat',
-    prompt: run.prompt,
-    events: shown.map(({ id, text, prompt, mode, createdAt }) => ({ id, text, prompt, mode, at: createdAt })),
-    history: facts.history,
-    model: run.model,
-    thinking: run.thinking,
-    systemPrompt: facts.systemPrompt,
-    attempt: 1,
-    state: work.runnerState?.[run.runner],
-    timeoutSeconds: Math.ceil(facts.leftMs / 1000),
-  }
 }
