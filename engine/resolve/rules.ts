@@ -31,9 +31,9 @@ export function isProblem<Value>(checked: Checked<Value>): checked is Problem {
   return 'code' in checked
 }
 
-export const longestTimeoutSeconds = 86_400
+const longestTimeoutSeconds = 86_400
 /** Keys name lanes in memory, rows on disk and addresses of the admin surface. In UTF-16 units. */
-export const longestSessionKey = 1024
+const longestSessionKey = 1024
 export const wakeModes: readonly WakeMode[] = ['now', 'next-heartbeat']
 
 export function compileRules(

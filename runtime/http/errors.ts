@@ -16,7 +16,7 @@ interface ErrorRow {
  * Codes are API and never change their meaning; sentences may be mended at any time. The engine words its own
  * refusals; every one of them has its status here.
  */
-export const errorTable = {
+const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only.'),
   UNAUTHORIZED: row(401, 'The token is missing or wrong.'),

@@ -1,7 +1,7 @@
 /** Owns the header `Prefer` (RFC 7240): of all preferences there are, `wait` is the one that is honoured. */
 
 /** Whoever asks for more is given this. Seconds. */
-export const mostWaitSeconds = 300
+const mostWaitSeconds = 300
 
 /**
  * How long a sender would wait for the outcome, in whole seconds: 1 to 300. Undefined where it does not say, or says

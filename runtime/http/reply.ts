@@ -75,7 +75,7 @@ function send(
 }
 
 /** Ids and modes need no escaping; every other text goes through the serialiser. */
-export function wordingOf(requestId: string, ending: Ending): string {
+function wordingOf(requestId: string, ending: Ending): string {
   switch (ending.outcome) {
     case 'accepted': {
       const [first, second] = ending.placed

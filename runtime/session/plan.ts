@@ -12,7 +12,7 @@ import {
 } from './window.ts'
 
 /** Of a summary, unless the limits of the history ask for a shorter one. UTF-16 units. */
-export const longestSummaryMessage = 8000
+const longestSummaryMessage = 8000
 
 export type HistoryPlan =
   /** It fits. */

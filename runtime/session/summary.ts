@@ -6,7 +6,7 @@ import type { EventRecord, Id, RunRecord } from '../store/port.ts'
 import { mainSession } from './main.ts'
 
 /** Of the reply or the error. UTF-16 units. */
-export const longestSummary = 2000
+const longestSummary = 2000
 const longestName = 200
 
 /** `Hook <name>: <reply>` or `Hook <name> (error): <message>`; a direct `/agent` request has no name of its own. */

@@ -5,7 +5,7 @@ import { failureOf } from '../../agent/failure.ts'
 import type { Route } from '../../store/port.ts'
 
 /** Where `last` goes while there is no last route. */
-export const fallbackChannel = 'whatsapp'
+const fallbackChannel = 'whatsapp'
 
 export type Destination =
   | { readonly ok: true; readonly channel: string; readonly to: string; readonly target: Target }

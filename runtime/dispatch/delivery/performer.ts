@@ -8,9 +8,9 @@ import { type Backoff, retryDelayMs } from '../backoff.ts'
 import type { PerformerOptions } from '../options.ts'
 
 /** Tries before a delivery is parked. */
-export const deliveryAttemptLimit = 8
+const deliveryAttemptLimit = 8
 /** One part's time. Milliseconds. */
-export const sendTimeoutMs = 30_000
+const sendTimeoutMs = 30_000
 /** After a receipt could not be written. Milliseconds. */
 const storePauseMs = 5000
 

@@ -26,7 +26,7 @@ import { createParking } from './park.ts'
 import { recordStartSoon } from './start-record.ts'
 
 /** A run that keeps taking the process down with it is not tried for ever. */
-export const interruptionLimit = 10
+const interruptionLimit = 10
 
 /** A third less or more. */
 const jitter = [2 / 3, 4 / 3] as const

@@ -4,7 +4,7 @@ import type { Timers } from '../../agent/bounded-call.ts'
 import type { Claim, Effects } from '../../store/port.ts'
 
 /** A turn that is over sooner is written once, when it ends. Milliseconds. */
-export const unrecordedMs = 25
+const unrecordedMs = 25
 
 /**
  * Writes the start once the turn has lasted a moment; the answered function waits for a write under way and

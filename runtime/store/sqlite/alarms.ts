@@ -44,7 +44,7 @@ interface Alarm extends Head {
 
 const never: Head = { due_at: Number.POSITIVE_INFINITY, seq: 0 }
 
-export const isRoomEverywhere: RoomIn = () => Number.POSITIVE_INFINITY
+const isRoomEverywhere: RoomIn = () => Number.POSITIVE_INFINITY
 
 export function createAlarms(db: DatabaseSync): Alarms {
   const insert = db.prepare('INSERT INTO alarms VALUES (?, ?, ?, ?, ?)')

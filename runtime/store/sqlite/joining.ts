@@ -30,7 +30,7 @@ export interface JoiningAction {
 }
 
 /** Requests of one run that are known by their ids, its own aside. */
-export const mostJoined = 1_000
+const mostJoined = 1_000
 /** Of the contents that are kept for one run. UTF-16 units. */
 const mostUnits = 1_048_576
 
