@@ -107,3 +107,14 @@ test('of a count that goes on through a conversation, a turn is the difference',
   assert.deepEqual(tokensSince({ input: 30, cached: 5 }), { input: 30, cached: 5 })
   assert.deepEqual(tokensSince({ input: 8, output: 9 }, { input: 10, output: 1 }), { input: 8, output: 9 })
 })
+
+test('lines of text are told as they come, many at a time, and whole', () => {
+  const text = 'one\r\n\u001b[31mtwo\u001b[0m\n\nthree'
+  const { reply, told } = read({}, text, 6)
+  assert.equal(reply, 'one\r\ntwo\n\nthree')
+  assert.deepEqual(
+    told.map((progress) => progress.text),
+    ['one\n', 'two\n', '\n', 'three\n'],
+  )
+  assert.equal(read({}, 'a line\n'.repeat(50_000), 65_536).told.length, 6)
+})

@@ -23,14 +23,22 @@ export function compileOutput(output: OutputConfiguration): CreateReader {
 
 function createTextReader(onProgress: (progress: Progress) => void): Reader {
   const texts: string[] = []
-  const lines = createLines((line) => onProgress({ text: `${withoutColours(line)}\n` }))
+  /** What no line end has come after yet. */
+  let rest: string[] = []
+  // Whole lines, as many as there are: a program may print a million of them in a second.
+  const tell = (lines: string) => onProgress({ text: withoutColours(lines).replaceAll('\r\n', '\n') })
   return {
     write(chunk) {
       texts.push(chunk)
-      lines.write(chunk)
+      const end = chunk.lastIndexOf('\n') + 1
+      rest.push(chunk.slice(0, end || undefined))
+      if (end === 0) return
+      tell(rest.join(''))
+      rest = [chunk.slice(end)]
     },
     end() {
-      lines.end()
+      const last = rest.join('')
+      if (last !== '') tell(`${last}\n`)
       return { reply: withoutColours(texts.join('')).trimEnd(), tokens: {} }
     },
   }
