@@ -65,11 +65,11 @@ async function argumentsOf(
   return JSON.parse((await runner.run(turn, openCall())).reply) as string[]
 }
 
-test('a reply in plain text loses its colours and its last line end, and each line tells progress', async (t) => {
+test('a reply in plain text loses its colours and its last line end, and its lines tell progress', async (t) => {
   const { runner } = await open(t, String.raw`process.stdout.write('\x1b[1mOne\x1b[0m\n  two\n\n')`)
   const call = openCall()
   assert.deepEqual(await runner.run(turnOf('Look.'), call), { reply: 'One\n  two' })
-  assert.deepEqual(call.told, [{ text: 'One\n' }, { text: '  two\n' }, { text: '\n' }])
+  assert.deepEqual(call.told, [{ text: 'One\n  two\n\n' }])
 })
 
 test('a prompt of a megabyte reaches the program whole, also one that reads nothing of it', async (t) => {

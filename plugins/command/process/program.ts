@@ -66,6 +66,12 @@ export function startProgram(call: ProgramCall): Program {
   return { group, ended: follow(child, group, call) }
 }
 
+/** One chunk at a time: a system hands over two megabytes at once, and a gateway has others to serve in between. */
+function takeTurns({ stdout }: ChildProcess): void {
+  stdout?.pause()
+  setImmediate(() => stdout?.resume())
+}
+
 function follow(child: ChildProcess, group: ProcessGroup, call: ProgramCall): Promise<ProgramEnd> {
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>()
   const { signal, maxOutputBytes } = call
@@ -104,8 +110,9 @@ function follow(child: ChildProcess, group: ProcessGroup, call: ProgramCall): Pr
   child.stdout?.on('data', (chunk: Buffer) => {
     if (isOver) return
     bytes += chunk.length
-    if (bytes > maxOutputBytes) settle({ kind: 'overflowed' })
-    else call.onOutput(decoder.write(chunk))
+    if (bytes > maxOutputBytes) return settle({ kind: 'overflowed' })
+    call.onOutput(decoder.write(chunk))
+    takeTurns(child)
   })
   child.stderr?.setEncoding('utf8').on('data', tail.write)
   // Whoever closes a pipe early has read enough; how it ends says the rest.
