@@ -7,11 +7,13 @@ import { createPrograms } from './process/programs.ts'
 import { createCommandRunner } from './runner.ts'
 import { compileSettings } from './settings.ts'
 
+const isWindows = process.platform === 'win32'
+
 export default definePlugin<CommandConfiguration>({
   name: 'command',
+  check: (config) => void compile(config),
   setup({ config, signal }) {
-    const isWindows = process.platform === 'win32'
-    const settings = compileSettings(config, { environment: process.env, isWindows })
+    const settings = compile(config)
     const programs = createPrograms()
     const ensureFolder = createEnsureFolder(settings.cwd, process.env)
     return {
@@ -20,3 +22,7 @@ export default definePlugin<CommandConfiguration>({
     }
   },
 })
+
+function compile(config: CommandConfiguration) {
+  return compileSettings(config, { environment: process.env, isWindows })
+}

@@ -49,6 +49,11 @@ export interface Provided {
 export interface Plugin<Config = unknown> {
   readonly name: string
   /**
+   * What a schema cannot say about a configuration: throws what `setup` would throw for it. Pure and quick, because
+   * `reveille check` asks it, which sets nothing up. @throws PluginError in words that name the key and the fix
+   */
+  check?(config: Config): void
+  /**
    * Called once for each channel or runner that is configured, with that one's configuration; what it brings must
    * hold one whose `id` is the channel's name or the runner's kind. A throw refuses the whole configuration, so an
    * unreachable service is no reason for one.

@@ -1,20 +1,53 @@
-/** Owns the check of plugins without a gateway: manifests and configurations, and none of their code. */
+/** Owns the check of plugins without a gateway: manifests and configurations, and on request what their code says of them. */
 
 import type { Catalog, Settings } from '@reveille/engine'
-import { configureAll, createConfigurationParser } from './configuration.ts'
+import { compileRedaction } from '@reveille/kit'
+import { configureAll, createConfigurationParser, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
-import { catalogOf, specify } from './specify.ts'
+import { importWords, loadPlugin, setupProblem } from './load.ts'
+import { redactError } from './redaction.ts'
+import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
+import { catalogOf, type Specification, specify } from './specify.ts'
+
+type Checked = Pick<Settings, 'agents' | 'channels' | 'plugins'>
 
 /**
- * Answers the names that exist, once everything that is configured could be set up.
+ * Answers the names that exist, once everything that is configured fits its schema. Runs no plugin code.
  * @throws PluginSetupError with all that is wrong
  */
-export function checkPlugins(
-  settings: Pick<Settings, 'agents' | 'channels' | 'plugins'>,
-  resolveFrom: string | URL = import.meta.url,
-): Catalog {
+export function checkPlugins(settings: Checked, resolveFrom: string | URL = import.meta.url): Catalog {
   const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
   const wanted = specify(settings, directory)
   configureAll(wanted, createConfigurationParser())
   return catalogOf(directory, wanted)
+}
+
+/**
+ * Asks each plugin that is configured for what its schema cannot say. Nothing is set up.
+ * @throws PluginSetupError with all that is wrong, in the words of a start
+ */
+export async function examinePlugins(
+  settings: Checked,
+  resolveFrom: string | URL = import.meta.url,
+): Promise<void> {
+  const wanted = specify(settings, createDirectory(settings.plugins, asFileUrl(resolveFrom)))
+  const ready = configureAll(wanted, createConfigurationParser())
+  const outcomes = await Promise.allSettled(ready.map((each) => examine(...each)))
+  throwJoined(outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])))
+}
+
+async function examine(wanted: Specification, { config, secrets }: PluginConfiguration): Promise<void> {
+  const { key, package: from } = wanted
+  const redact = compileRedaction(secrets)
+  function refusal(problem: PluginProblem, error: unknown): PluginSetupError {
+    return new PluginSetupError('PLUGIN_SETUP', from.name, [problem], { cause: redactError(error, redact) })
+  }
+  const plugin = await loadPlugin(from).catch((error: unknown) => {
+    throw refusal({ key, message: importWords }, error)
+  })
+  try {
+    plugin.check?.(config)
+  } catch (error) {
+    throw refusal(setupProblem(error, wanted, redact), error)
+  }
 }

@@ -100,12 +100,18 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
     case 'enum':
       return { key: at(), message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
     default:
-      return { key: at(), message: error.message ?? `breaks the rule ${error.keyword}` }
+      return { key: at(), message: error.message ?? `breaks the rule ${error.keyword}`, ...purposeOf(error) }
   }
 }
 
+/** A pattern is for machines: what the schema says of the key is what a person needs. */
+function purposeOf({ parentSchema }: ErrorObject): { readonly hint?: string } {
+  const description: unknown = parentSchema?.['description']
+  return typeof description === 'string' ? { hint: description.replace(/\.$/, '') } : {}
+}
+
 /** What is inherited is mended where it was written. */
-function keyOf(path: readonly string[], { key, inherited }: Specification): string {
+export function keyOf(path: readonly string[], { key, inherited }: Specification): string {
   const isInherited = inherited.some((name) => name === path[0])
   return [isInherited ? 'agents' : key, ...path].join('.')
 }
@@ -124,7 +130,9 @@ function pathOf(pointer: string): string[] {
 }
 
 function unique(errors: readonly ErrorObject[], wanted: Specification): PluginProblem[] {
-  return withoutRepeats(errors.map((error) => problemOf(error, wanted)))
+  // `if` says only that one of its branches failed, and the branch says why.
+  const causes = errors.filter(({ keyword }) => keyword !== 'if')
+  return withoutRepeats(causes.map((error) => problemOf(error, wanted)))
 }
 
 function freeze<Value>(value: Value): Value {

@@ -1,6 +1,6 @@
 /** The plugin host's public face. */
 
-export { checkPlugins } from './check.ts'
+export { checkPlugins, examinePlugins } from './check.ts'
 export { diagnosticsOf } from './diagnostics.ts'
 export { createPluginHost, type PluginHost, type PluginHostOptions, type PreparedPlugins } from './host.ts'
 export { type PluginProblem, PluginSetupError, type PluginSetupErrorCode } from './setup-error.ts'

@@ -20,10 +20,10 @@ import {
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from './configuration.ts'
 import { createPluginFetch } from './fetch.ts'
+import { importWords, loadPlugin, setupProblem } from './load.ts'
 import { createPluginLog } from './log.ts'
-import type { PluginPackage } from './package.ts'
 import { redactError } from './redaction.ts'
-import { PluginSetupError } from './setup-error.ts'
+import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import type { Specification } from './specify.ts'
 
 export interface InstanceOptions {
@@ -65,8 +65,12 @@ export async function startInstance(
   const abort = new AbortController()
 
   function refusal(message: string, error?: unknown): PluginSetupError {
+    return refusalOf({ key, message }, error)
+  }
+
+  function refusalOf(problem: PluginProblem, error?: unknown): PluginSetupError {
     const cause = error === undefined ? undefined : { cause: redactError(error, redact) }
-    return new PluginSetupError('PLUGIN_SETUP', plugin, [{ key, message }], cause)
+    return new PluginSetupError('PLUGIN_SETUP', plugin, [problem], cause)
   }
 
   async function shutDown(brought: Provided | undefined): Promise<void> {
@@ -94,12 +98,12 @@ export async function startInstance(
       // A setup that was only too slow may still bring something that wants to be closed.
       setting.then(shutDown, () => {})
       abort.abort(error)
-      throw refusal(`cannot be set up${error instanceof Error ? `: ${redact(error.message)}` : ''}`, error)
+      throw refusalOf(setupProblem(error, specification, redact), error)
     }
   }
 
-  const loaded = await load(specification.package).catch((error: unknown) => {
-    throw refusal('needs a plugin that cannot be imported', error)
+  const loaded = await loadPlugin(specification.package).catch((error: unknown) => {
+    throw refusal(importWords, error)
   })
   const brought = await setUp(loaded)
   const offers: readonly (Channel | Runner)[] | undefined =
@@ -134,12 +138,6 @@ export async function startInstance(
     close,
     closed: closed.promise,
   }
-}
-
-async function load(from: PluginPackage): Promise<Plugin> {
-  const module: { readonly default?: Plugin } = await import(from.entry.href)
-  if (typeof module.default?.setup === 'function') return module.default
-  throw new Error('The module has no default export made by definePlugin.')
 }
 
 async function inTime<Value>(

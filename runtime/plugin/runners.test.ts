@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { loadConfiguration } from '@reveille/engine'
 import { isPluginError, type Progress } from '@reveille/kit'
-import { checkPlugins, diagnosticsOf, PluginSetupError } from './index.ts'
+import { checkPlugins, diagnosticsOf, examinePlugins, PluginSetupError } from './index.ts'
 import { call, createHost, refusal, settings, turn } from './test-bed.ts'
 
 let folder = ''
@@ -191,6 +191,48 @@ test('what is missing is told alike by a check and by a start', async () => {
   assert.throws(() => checkPlugins(candidate, resolveFrom), says)
   const misspelt = settings({ runner: 'ehco' }).settings
   assert.throws(() => createHost().host.catalog(misspelt), refusal('PLUGIN_MISSING', 'did you mean `echo`'))
+})
+
+test('what no schema can say is told by a check as by a start, with nothing set up', async () => {
+  const providers = { openai: {}, local: { kind: 'openai-compatible', apiKey: 'hunter2' } }
+  const runners = {
+    talker: { kind: 'command', command: 'talk', output: { format: 'json' } },
+    asker: { kind: 'command', command: 'ask', args: ['{promt}'] },
+  }
+  const candidate = settings({ runner: 'ai', providers, runners })
+  const says = refusal(
+    'PLUGIN_SETUP',
+    'agents.providers.openai cannot be set up: `providers.openai` needs an `apiKey`',
+    '`providers.local` needs a `baseUrl`',
+    'agents.runners.talker cannot be set up: output.text is required',
+    'agents.runners.asker cannot be set up: args\\[0\\] holds {promt}, which is no placeholder',
+  )
+  await assert.rejects(examinePlugins(candidate.settings), says)
+  const { host } = createHost()
+  await assert.rejects(host.prepare(candidate), says)
+  await host.close()
+  await examinePlugins(settings({ runner: 'echo' }).settings)
+})
+
+test('a value of the wrong form is refused with what its key is for, and each mistake once', () => {
+  const runners = {
+    relative: { kind: 'command', command: 'x', cwd: 'here' },
+    nameless: { kind: 'command' },
+    addressless: { kind: 'openclaw', url: 'localhost', token: 'hunter2' },
+  }
+  assert.throws(
+    () => checkPlugins(settings({ runners }).settings),
+    (error) => {
+      assert.ok(error instanceof PluginSetupError)
+      const told = error.problems.map(({ key, hint }) => [key, hint?.split(/[;:.]/)[0]])
+      assert.deepEqual(told, [
+        ['agents.runners.relative.cwd', 'The folder that the program starts in'],
+        ['agents.runners.nameless.command', undefined],
+        ['agents.runners.addressless.url', 'Where the OpenClaw gateway is reached'],
+      ])
+      return true
+    },
+  )
 })
 
 test('the default model has to be one that the default runner takes', async () => {

@@ -13,7 +13,9 @@ export async function check(
   const file = findConfiguration(options, io)
   const loaded = await load(options, io)
   const types = options.types && loaded.ok ? await typeDiagnostics(loaded.configuration) : []
-  return withCompiled(loaded, io, (compiled) => report(compiled, types, file, options, io))
+  return withCompiled(loaded, io, (compiled) => report(compiled, types, file, options, io), {
+    asksPlugins: true,
+  })
 }
 
 async function typeDiagnostics(configuration: Configuration): Promise<readonly Diagnostic[]> {

@@ -14,7 +14,7 @@ import {
   type Snapshot,
   type TransformEvent,
 } from '@reveille/engine'
-import { checkPlugins, diagnosticsOf, PluginSetupError } from '../../plugin/index.ts'
+import { checkPlugins, diagnosticsOf, examinePlugins, PluginSetupError } from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { type HostedTransforms, hostTransforms } from '../../transforms.ts'
@@ -34,7 +34,7 @@ export type Compiled =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[]; readonly watched: readonly string[] }
 
 /** Whoever gets a snapshot closes it; {@link withCompiled} does by itself. */
-async function compile(loaded: Loaded, io: Io): Promise<Compiled> {
+async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Promise<Compiled> {
   const randomness: Randomness = { mint: createIdMinter(io.now), randomId: createRandomIds() }
   const transforms = createLateTransforms(io)
   let watched: readonly string[] = []
@@ -44,9 +44,11 @@ async function compile(loaded: Loaded, io: Io): Promise<Compiled> {
       bundle: async (...wanted) => (await transforms.start()).bundle(...wanted),
       openTransforms: (modules) => transforms.started().openTransforms(modules),
       compile: (configuration, bound) =>
-        withPlaces(configuration, () =>
-          compileSnapshot(configuration, checkPlugins(configuration.settings), randomness, bound),
-        ),
+        withPlaces(configuration, async () => {
+          const catalog = checkPlugins(configuration.settings)
+          if (asksPlugins) await examinePlugins(configuration.settings)
+          return compileSnapshot(configuration, catalog, randomness, bound)
+        }),
     },
     {
       isTrial: true,
@@ -65,13 +67,14 @@ async function compile(loaded: Loaded, io: Io): Promise<Compiled> {
   return { ok: false, diagnostics: built.outcome === 'rejected' ? built.diagnostics : [], watched }
 }
 
-/** What `use` makes of the snapshot, or of what is wrong with the configuration. */
+/** What `use` makes of the snapshot, or of what is wrong with the configuration; plugins are asked about theirs on request. */
 export async function withCompiled<Result>(
   loaded: Loaded,
   io: Io,
   use: (compiled: Compiled) => Result | Promise<Result>,
+  options: { readonly asksPlugins?: boolean } = {},
 ): Promise<Result> {
-  const compiled = await compile(loaded, io)
+  const compiled = await compile(loaded, io, options)
   try {
     return await use(compiled)
   } finally {
@@ -91,9 +94,12 @@ export async function withSnapshot<Result>(
   })
 }
 
-function withPlaces<Result>(configuration: Configuration, step: () => Result): Result {
+async function withPlaces<Result>(
+  configuration: Configuration,
+  step: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return step()
+    return await step()
   } catch (error) {
     if (!(error instanceof PluginSetupError)) throw error
     throw new CandidateError(diagnosticsOf(error, configuration), { cause: error })
