@@ -75,6 +75,17 @@ export interface Target {
   readonly to?: string
 }
 
+/** How requests of one key become one run. */
+export interface Coalesce {
+  readonly key: string
+  /** How long a run waits for another request. */
+  readonly windowMs: number
+  /** How long it waits in all. */
+  readonly maxWaitMs: number
+  readonly keep: 'latest' | 'all'
+  readonly maxRunsPerHour: number
+}
+
 /** The fields of design 4.1 that this version knows. Aliases (`messageTemplate`, `textTemplate`) are already folded. */
 export interface MappingSource {
   readonly description?: string
@@ -116,14 +127,8 @@ export interface MappingSource {
   }
   /** Absent: `queue`. */
   readonly busy?: 'queue' | 'reject'
-  readonly coalesce?: {
-    /** A template, or JSONata. */
-    readonly key: string
-    readonly windowMs: number
-    readonly maxWaitMs: number
-    readonly keep: 'latest' | 'all'
-    readonly maxRunsPerHour: number
-  }
+  /** Its `key` is a template, or JSONata. */
+  readonly coalesce?: Coalesce
   readonly strict?: boolean
   readonly continue?: boolean
   readonly allowPayloadRouting?: boolean

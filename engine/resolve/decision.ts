@@ -1,5 +1,7 @@
 /** Owns what goes into the engine and what comes out: a hook request, and the decision about it. */
 
+import type { Coalesce } from '../config/configuration.ts'
+
 export interface HookRequest {
   /** `wake`, `agent` or the `<name>` of `/hooks/<name>`, percent-decoded, without a trailing slash. */
   readonly endpoint: string
@@ -63,15 +65,8 @@ export interface AgentAction {
   readonly timeoutSeconds: number
   /** What becomes of it while its session is busy. Absent: it waits its turn. */
   readonly busy?: 'reject'
-  /** Requests of one key become one run. */
-  readonly coalesce?: {
-    /** Rendered. Scope it by `mapping` and, where one was given, by the session key. */
-    readonly key: string
-    readonly windowMs: number
-    readonly maxWaitMs: number
-    readonly keep: 'latest' | 'all'
-    readonly maxRunsPerHour: number
-  }
+  /** Its `key` is rendered. Scope it by `mapping` and, where one was given, by the session key. */
+  readonly coalesce?: Coalesce
   /** The name of the policy that limits how many of its runs there are at one time. */
   readonly pool?: string
   /** The name of the policy that limits what its runs may cost. */

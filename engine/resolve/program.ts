@@ -1,8 +1,9 @@
 /** Owns what compiling makes of a mapping and resolving runs: closures, nothing to look up or parse. */
 
+import type { Coalesce } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
 import type { TransformFunction } from '../transform/port.ts'
-import type { AgentAction, FieldError } from './decision.ts'
+import type { FieldError } from './decision.ts'
 import type { Output } from './output.ts'
 import type { Scope } from './scope.ts'
 import type { FailedClause } from './trace.ts'
@@ -96,7 +97,7 @@ export interface Program {
   /** Absent: `queue`. */
   readonly busy?: 'reject'
   /** `key`: rendered for each action. */
-  readonly coalesce?: Omit<NonNullable<AgentAction['coalesce']>, 'key'> & {
+  readonly coalesce?: Omit<Coalesce, 'key'> & {
     readonly key: Exclude<Field, { kind: 'literal' }>
   }
   /** Looks at the rendered action, and may change it. */

@@ -6,11 +6,10 @@ import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { isPluginError, type PluginError } from '@reveille/kit'
 import { atEnd } from '../../test/at-end.ts'
 import type { ArgumentList, CommandConfiguration } from './configuration.ts'
 import command from './index.ts'
-import { isAlive, openCall, turnOf } from './stand-ins/stand-in.ts'
+import { failureOf, isAlive, openCall, turnOf } from './stand-ins/stand-in.ts'
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no process groups' }
 
@@ -40,15 +39,6 @@ function setUp(t: TestContext, config: CommandConfiguration) {
   }
   atEnd(t, close)
   return { runner: brought.runners[0], close }
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
-  const error = await promise.then(
-    () => assert.fail('it fails'),
-    (reason: unknown) => reason,
-  )
-  assert.ok(isPluginError(error), String(error))
-  return error
 }
 
 const echoArguments = 'console.log(JSON.stringify(process.argv.slice(2)))'

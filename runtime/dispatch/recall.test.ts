@@ -13,6 +13,12 @@ function answer(turn: Turn) {
   return turn.kind === 'compaction' ? 'They spoke.' : `a${turn.prompt.slice(1)}`
 }
 
+/** A summary that is never written; its writer ends when it is told to. */
+const neverSummarises: Setting['run'] = (turn, { signal }) =>
+  turn.kind === 'compaction'
+    ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    : Promise.resolve({ reply: answer(turn) })
+
 async function setting(t: Parameters<typeof openTestBed>[0], more: Setting = {}) {
   return openTestBed(t, { run: async (turn) => ({ reply: answer(turn) }), ...more })
 }
@@ -170,10 +176,7 @@ for (const [what, code, run] of [
 test('a summary that takes too long leaves half of the time to the turn', async (t) => {
   const bed = await setting(t, {
     sessions: summarised,
-    run: (turn, { signal }) =>
-      turn.kind === 'compaction'
-        ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-        : Promise.resolve({ reply: answer(turn) }),
+    run: neverSummarises,
   })
   await bed.start()
   await sayAll(bed, '1', '2', '3', '4', '5')
@@ -242,10 +245,7 @@ test('what a summary said of its cost is kept where its run fails', async (t) =>
 test('a run that is cancelled while its summary is written asks for nothing more', async (t) => {
   const bed = await setting(t, {
     sessions: summarised,
-    run: (turn, { signal }) =>
-      turn.kind === 'compaction'
-        ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-        : Promise.resolve({ reply: answer(turn) }),
+    run: neverSummarises,
   })
   await bed.start()
   await sayAll(bed, '1', '2', '3', '4', '5')

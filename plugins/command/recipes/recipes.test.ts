@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { isPluginError, type PluginError, type Usage } from '@reveille/kit'
+import type { Usage } from '@reveille/kit'
 import { atEnd } from '../../../test/at-end.ts'
-import { createStandIn, isAlive, openCall, type Preset, turnOf } from '../stand-ins/stand-in.ts'
+import { createStandIn, failureOf, isAlive, openCall, type Preset, turnOf } from '../stand-ins/stand-in.ts'
 
 interface Expectation {
   readonly model: string
@@ -180,13 +180,4 @@ async function open(t: TestContext, preset: Preset) {
   const standIn = await createStandIn(preset)
   atEnd(t, standIn.close)
   return standIn
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
-  const error = await promise.then(
-    () => assert.fail('it fails'),
-    (reason: unknown) => reason,
-  )
-  assert.ok(isPluginError(error), String(error))
-  return error
 }
