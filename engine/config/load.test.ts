@@ -261,6 +261,13 @@ test('a key that stands twice is refused', async (context) => {
   assert.deepEqual(summary(await loadBad(context, 'hooks: {}\nhooks: {}\n')), ['DUPLICATE_KEY 2:1'])
 })
 
+test('the tokens of a budget are shown where one is wrong, unlike tokens that open something', async (context) => {
+  const text = 'agents: { budget: { tokens: 0, rnus: 3 } }\nhooks: { tokens: hunter2 }\n'
+  const [budget, , unknown] = await loadBad(context, text)
+  assert.match(budget?.place?.text ?? '', /tokens: 0, rnus/)
+  assert.doesNotMatch(JSON.stringify(unknown), /hunter2/)
+})
+
 test('names from the prototype are names like any other', async (context) => {
   assert.deepEqual(summary(await loadBad(context, '__proto__: { gateway: {} }\nconstructor: 1\n')), [
     'UNKNOWN_KEY 1:1',

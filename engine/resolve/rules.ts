@@ -148,7 +148,8 @@ function aliased(name: string, models: Rules['models']): string | undefined {
 
 function orAlias(models: Rules['models']): string {
   const aliases = models === undefined ? [] : Object.keys(models.aliases)
-  return aliases.length === 0 ? '' : `, or the alias ${aliases.join(', ')}`
+  if (aliases.length === 0) return ''
+  return `, or ${aliases.length === 1 ? 'the alias' : 'one of the aliases'} ${aliases.join(', ')}`
 }
 
 function list(names: Iterable<string>): string {

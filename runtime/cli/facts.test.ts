@@ -17,6 +17,8 @@ test('what has parts is set in below its label, times can be read, and nothing e
     deliveries: [],
     error: undefined,
     summary: null,
+    usage: {},
+    progress: { text: undefined },
   })
   assert.equal(
     text,

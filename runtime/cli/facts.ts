@@ -51,5 +51,6 @@ function isFacts(value: unknown): value is Facts {
 }
 
 function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
+  if (value === undefined || value === null) return true
+  return Array.isArray(value) ? value.length === 0 : isFacts(value) && Object.values(value).every(isEmpty)
 }

@@ -89,7 +89,10 @@ test("a policy's budget holds its own runs back, and nobody else's", () => {
     runs: 1,
     tokens: 0,
   })
-  assert.equal(refused(budgets.reserve(github)).what, 'the budget of the policy "github", 1 run a day,')
+  assert.equal(
+    refused(budgets.reserve(github)).what,
+    'the budget of "github" (endpoints.github.budget), 1 run a day,',
+  )
   reserved(budgets.reserve({ budget: 'stripe', spent: spent() }))
   reserved(budgets.reserve({ budget: 'a policy that is gone', spent: spent() }))
 })

@@ -112,7 +112,7 @@ export function createBudgets({ current, now }: Pick<DispatchOptions, 'current' 
         account.told = true
         return {
           ok: false,
-          what: `${scope === 'all' ? 'the budget of all runs (agents.budget)' : `the budget of the policy "${name}"`}, ${allowance} a day,`,
+          what: `${scope === 'all' ? 'the budget of all runs (agents.budget)' : `the budget of "${name}" (endpoints.${name}.budget)`}, ${allowance} a day,`,
           day,
           nextDayAt: Date.parse(day) + dayMs,
           ...(isNews ? { telling: { ...spendOf(day, payer, 0, 0), told: [scope] } } : {}),

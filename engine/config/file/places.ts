@@ -83,6 +83,7 @@ export function secretSpansIn(
     Pair(_, pair, ancestors) {
       if (!holdsSecrets([...above, ...pathOf([...ancestors, pair])])) return visit.SKIP
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
+      if (isAllowance(pair.key.value, ancestors)) return
       if (!isSecretKey(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
       // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
       for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
@@ -92,6 +93,11 @@ export function secretSpansIn(
     },
   })
   return spans
+}
+
+/** `budget: { tokens: 5000 }`: those are counted, not kept. */
+function isAllowance(key: string, ancestors: readonly unknown[]): boolean {
+  return key === 'tokens' && pathOf(ancestors).at(-1) === 'budget'
 }
 
 /** `telegram: 123:abc`: the one text that somebody would write where a channel's map belongs is its token. */

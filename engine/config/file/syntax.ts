@@ -37,7 +37,7 @@ const hints: Partial<Record<FaultCode, string>> = {
   BAD_INDENT: 'Keys of one map begin in one column; look for an open bracket or quote above.',
   BAD_SCALAR_START: 'Put the text in quotes.',
   BLOCK_AS_IMPLICIT_KEY: 'Text that holds `: ` needs quotes, or a `|` and the text on the next lines.',
-  DUPLICATE_KEY: 'Keep one of the two.',
+  DUPLICATE_KEY: 'Keep one of the two, and move under it what only the other holds.',
   MISSING_CHAR: 'Close what this line or one above it opened.',
   MULTIPLE_DOCS: 'Write one document per file.',
   TAB_AS_INDENT: 'Indent with spaces.',

@@ -39,6 +39,12 @@ test('the banner names the address, the runner and the channels, and gives three
   assert.match(lines[2] ?? '', / -H 'x-github-event: pull_request' --data @samples\/pull\.json$/)
 })
 
+test('the banner names the model that is asked, where one is', () => {
+  const banner = formatBanner({ ...facts, runner: 'ai', model: 'openai/gpt-5.2' })
+  assert.match(banner, /^ {2}runner +ai, with openai\/gpt-5\.2$/m)
+  assert.match(formatBanner({ ...facts, model: 'openai/gpt-5.2' }), /no model is asked/)
+})
+
 test('the lines read the token where it lies, also in a folder that a shell would take apart', () => {
   const file = "my gateway's/.env"
   const banner = formatBanner({ ...facts, tokenSource: { kind: 'file', file, name: 'HOOK' } })

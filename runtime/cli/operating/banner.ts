@@ -13,6 +13,8 @@ export interface BannerFacts {
   /** `http://127.0.0.1:8787`. */
   readonly address: string
   readonly runner: string
+  /** The default one. */
+  readonly model?: string
   readonly channels: readonly string[]
   readonly route?: { readonly channel: string; readonly to?: string }
   readonly hooksEnabled: boolean
@@ -35,9 +37,9 @@ export interface BannerFacts {
 }
 
 export function formatBanner(facts: BannerFacts): string {
-  const { address, channels, route, runner, mappings, generation } = facts
+  const { address, channels, route, mappings, generation } = facts
   const told = [
-    ['runner', runner === 'echo' ? 'echo (answers with its prompt; no model is asked)' : runner],
+    ['runner', runnerText(facts)],
     ['channels', channels.length === 0 ? 'none' : channels.join(', ')],
     ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
     ['mappings', `${mappings.length}; files in ${facts.mappingsFolder}`],
@@ -53,6 +55,11 @@ export function formatBanner(facts: BannerFacts): string {
     ...invitation(facts),
     '',
   ].join('\n')
+}
+
+function runnerText({ runner, model }: BannerFacts): string {
+  if (runner === 'echo') return 'echo (answers with its prompt; no model is asked)'
+  return model === undefined ? runner : `${runner}, with ${model}`
 }
 
 function whenLive({ watch, program }: BannerFacts): string {

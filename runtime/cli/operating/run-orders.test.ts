@@ -66,7 +66,10 @@ test('runs are cancelled, shown and resumed by the ends of their ids', async (t)
   const end = parked[0].slice(-6)
   assert.match(
     shown.out,
-    new RegExp(`^next +\`reveille resume ${end}\` performs it, \`reveille cancel ${end}\` ends it$`, 'm'),
+    new RegExp(
+      `^next +\`reveille resume ${end}\` performs it once the budget has room again, \`reveille cancel ${end}\` ends it$`,
+      'm',
+    ),
   )
   assert.match(shown.out, /^error\n {2}code +BUDGET$/m)
   const status = await run('status')

@@ -114,6 +114,7 @@ async function bannerOf(
     address: facts.address,
     watch: facts.watch,
     runner: agents.defaults.runner,
+    model: agents.defaults.model,
     channels: Object.keys(channels),
     route: agents.route,
     hooksEnabled: hooks.enabled,

@@ -28,7 +28,7 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
     error,
     progress,
     attempts: attempts?.map(attemptText),
-    joined: coalesce && joinedFacts(coalesce),
+    joined: coalesce && joinedFacts(coalesce, state),
     ...others,
     ...(deliveries === undefined
       ? { summaryEventId, deliveryIds }
@@ -37,9 +37,12 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
 }
 
 /** What can be done about a run that waits for somebody. */
-function nextStep({ id, state, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
+function nextStep({ id, state, error, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
   const command = (name: string) => `\`${programName(io)} ${name} ${shortId(id)}\``
-  if (state === 'parked') return `${command('resume')} performs it, ${command('cancel')} ends it`
+  if (state === 'parked') {
+    const when = error?.code === 'BUDGET' ? ' once the budget has room again' : ''
+    return `${command('resume')} performs it${when}, ${command('cancel')} ends it`
+  }
   return cancelRequestedAt !== undefined && state === 'running' ? 'it is being cancelled' : undefined
 }
 
@@ -49,12 +52,18 @@ function attemptText({ number, startedAt, endedAt, outcome, reason }: Attempt): 
   return `${number}  ${start}  ${outcome ?? 'under way'}${took}${reason === undefined ? '' : `: ${reason}`}`
 }
 
-function joinedFacts({ count, requestIds = [], keep, deadline }: NonNullable<RunRecord['coalesce']>): Facts {
+function joinedFacts(
+  { count, requestIds = [], keep, deadline }: NonNullable<RunRecord['coalesce']>,
+  state: RunRecord['state'],
+): Facts {
   const newest = requestIds.slice(-shownRequests).toReversed()
   return {
     requests: count ?? 1,
     keep: keep === 'all' ? 'the agent reads every message' : 'the agent reads the newest message',
-    startsAt: deadline === undefined ? undefined : `${new Date(deadline).toISOString()} at the latest`,
+    startsAt:
+      deadline === undefined || state !== 'queued'
+        ? undefined
+        : `${new Date(deadline).toISOString()} at the latest`,
     newest: newest.length < 2 ? undefined : newest,
   }
 }

@@ -78,7 +78,7 @@ export async function status(
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
         runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
         parked: parkedRuns.count > 0 ? parkedText(io) : undefined,
-        budgets: main.budgets.length > 0 ? main.budgets.map(budgetText).join(', ') : undefined,
+        budgets: main.budgets.length > 0 ? main.budgets.map(budgetText) : undefined,
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         latest: request ? requestText(request, io.now()) : 'no request yet',
@@ -130,7 +130,7 @@ function partText(spent: number, most: number | undefined, noun: string): string
 /** Nothing but a decision moves them. */
 function parkedText(io: Io): string {
   const program = programName(io)
-  return `\`${program} runs --state parked\` says why, \`${program} resume\` performs them`
+  return `\`${program} runs --state parked\` says why, \`${program} resume --all\` queues them again`
 }
 
 function countText({ count, more }: Count): string {

@@ -30,7 +30,7 @@ test('of many runs at once as many are asked as the budget allows, and one event
   assert.equal(told.length, 1)
   assert.match(
     told[0]?.text ?? '',
-    /^No more runs are performed: the budget of all runs \(agents\.budget\), 3 runs a day, is spent for 2026-01-01 \(UTC\)\. The run [0-9a-f-]+ and those after it are parked; "reveille resume/,
+    /^No more runs are performed: the budget of all runs \(agents\.budget\), 3 runs a day, is spent for 2026-01-01 \(UTC\)\. The run [0-9a-f-]+ and those after it are parked\. Once the budget has room again, raised or on a new day \(UTC\), "reveille resume --all" performs them; "reveille cancel [0-9a-f-]+" ends it\.$/,
   )
   assert.equal(told[0]?.prompt, told[0]?.text)
   assert.doesNotMatch(JSON.stringify(told), /secret/)
@@ -80,7 +80,7 @@ test("a policy's budget holds back the runs that are paid from it, and no others
   assert.deepEqual(await untilSettled(bed, first), ['succeeded'])
   const later = [...(await acceptRuns(bed, 1, { budget: 'github' })), ...(await acceptRuns(bed, 1))]
   assert.deepEqual(await untilSettled(bed, later), ['parked', 'succeeded'])
-  assert.match(bed.log('run-parked')[0]?.['reason'] as string, /the policy "github", 10 tokens a day/)
+  assert.match(bed.log('run-parked')[0]?.['reason'] as string, /endpoints\.github\.budget\), 10 tokens a day/)
 })
 
 test('an attempt that a crash cut off is paid for, and one that asked nobody is not', async (t) => {

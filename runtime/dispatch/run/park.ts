@@ -59,21 +59,26 @@ export function createParking(options: PerformerOptions): Parking {
       const { coalesce } = held.found
       if (!coalesce || isComposed(held.found) || ofKey <= coalesce.mostPerHour) return undefined
       const message = `more than ${coalesce.mostPerHour} runs of one coalesce key were accepted within an hour`
-      const error = { code: 'LOOP', message, retryable: true }
+      const error = { code: 'LOOP', message, retryable: true } as const
       const where = held.run.mapping === undefined ? '' : ` in the mapping "${held.run.mapping}"`
-      const text = `A loop is suspected${where}: ${message}. ${wayOut(held.run)}`
+      const text = `A loop is suspected${where}: ${message}. ${wayOut(held.run, error.code)}`
       return park(held, error, isNews(coalesce.key, held.at) ? text : undefined)
     },
     spent(held, { what, day, telling }) {
       const message = `${what} is spent for ${day} (UTC)`
-      const error = { code: 'BUDGET', message, retryable: true }
-      const text = `No more runs are performed: ${message}. ${wayOut(held.run)}`
+      const error = { code: 'BUDGET', message, retryable: true } as const
+      const text = `No more runs are performed: ${message}. ${wayOut(held.run, error.code)}`
       const spend = telling ? { ...telling, runs: telling.runs + (held.spend?.runs ?? 0) } : held.spend
       return park({ ...held, spend }, error, telling ? text : undefined)
     },
   }
 }
 
-function wayOut({ id }: RunRecord): string {
-  return `The run ${id} and those after it are parked; "reveille resume ${id}" performs it, "reveille cancel ${id}" ends it.`
+/** A run that is resumed too early is parked anew by a spent budget, but not by the loop guard. */
+function wayOut({ id }: RunRecord, code: 'LOOP' | 'BUDGET'): string {
+  const parked = `The run ${id} and those after it are parked`
+  const end = `"reveille cancel ${id}" ends it.`
+  return code === 'LOOP'
+    ? `${parked}; "reveille resume ${id}" performs it, ${end}`
+    : `${parked}. Once the budget has room again, raised or on a new day (UTC), "reveille resume --all" performs them; ${end}`
 }
