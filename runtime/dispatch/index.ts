@@ -1,5 +1,6 @@
 /** Owns everything that happens after the commit: runs, heartbeats and deliveries, claimed from the store. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { abandonAfterMs } from '../agent/bounded-call.ts'
 import {
   type Claim,
@@ -10,7 +11,7 @@ import {
   type Workforce,
   type WorkOptions,
 } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { heartbeatAgain, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
@@ -35,8 +36,8 @@ export interface Dispatch {
   start(): Promise<void>
   /**
    * Call it after each snapshot swap: takes up a changed `concurrency` and those of the policies now, a changed
-   * `agents.route` and a shorter `heartbeat.every` now or, where the store cannot write, later. Never rejects; what
-   * could not be applied is logged.
+   * `agents.route` and a shorter `heartbeat.every` now or, where the store cannot write, later. Where it changed who
+   * is asked, a main session that failed is tried again at once. Never rejects; what could not be applied is logged.
    */
   applySettings(): Promise<void>
   /**
@@ -57,6 +58,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   let workforces: Workforce[] = []
   let runs: Workforce | undefined
   const board = createHeartbeatBoard()
+  /** Who was asked when settings were applied last. */
+  let asked: unknown
 
   async function apply() {
     const { agents } = current().snapshot.settings
@@ -65,6 +68,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     // What already waits for the timer need not wait for it any more where events are passed on.
     const inMs = options.relays?.(runner) === true ? heartbeatBurstMs : heartbeat.everyMs
     if (inMs > 0) await store.command({ type: 'arm', task: heartbeatTask(now() + inMs) })
+    const { model, thinking } = agents.defaults
+    const next = [runner, model, thinking, agents.runners, agents.providers]
+    if (asked !== undefined && !isDeepStrictEqual(asked, next)) await store.command(heartbeatAgain(now()))
+    asked = next
   }
 
   const settings = createSettingsApplier({
@@ -120,6 +127,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return {
     async start() {
       await apply()
+      // Whoever restarts a gateway may have mended what the main session failed of.
+      await store.command(heartbeatAgain(now()))
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
       workforces = [
         runs,

@@ -187,11 +187,14 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       const [ready] = configureAll([wanted], parseConfiguration)
       if (ready !== undefined) return await start(...ready)
     } catch (cause) {
-      throw new PluginError(`The runner ${name} cannot be used without configuration; give it one under agents.runners.${name}.`, {
-        code: 'not-configured',
-        retryable: closing.signal.aborted,
-        cause,
-      })
+      throw new PluginError(
+        `The runner ${name} cannot be used without configuration; give it one under agents.runners.${name}.`,
+        {
+          code: 'not-configured',
+          retryable: closing.signal.aborted,
+          cause,
+        },
+      )
     }
     return findLive('runner', name)
   }

@@ -240,6 +240,8 @@ export type Command =
   | { readonly type: 'offer-route'; readonly route: Route | undefined }
   /** Arms a task from outside a claim (the periodic heartbeat). */
   | { readonly type: 'arm'; readonly task: NewTask }
+  /** Brings forward the next try of a task that failed; nothing where it does not wait for one. */
+  | { readonly type: 'hasten'; readonly task: string; readonly dueAt: number }
   /**
    * Ends a run: a queued or parked one at once, as `cancelled` with `CANCELLED`; of a running one `cancelRequestedAt`
    * is set and its claim told. Not one whose turn is over.

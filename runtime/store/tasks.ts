@@ -1,6 +1,6 @@
 /** Owns the few tasks that there are, so that accepting and doing name them alike. */
 
-import type { Id, NewTask } from './port.ts'
+import type { Command, Id, NewTask } from './port.ts'
 
 /** Events that ask for `now` within this time of each other cost one heartbeat. Milliseconds. */
 export const heartbeatBurstMs = 250
@@ -41,9 +41,16 @@ export function runTask(run: {
   return run.pool === undefined ? inLane : { ...inLane, pool: run.pool }
 }
 
+const heartbeatKey = 'heartbeat:main'
+
 /** One heartbeat of the main session is armed at most; arming it again keeps the earliest time. */
 export function heartbeatTask(dueAt: number): NewTask {
-  return { key: 'heartbeat:main', kind: 'heartbeat', lane: laneOf('main'), dueAt }
+  return { key: heartbeatKey, kind: 'heartbeat', lane: laneOf('main'), dueAt }
+}
+
+/** One that failed is tried again now, because what made it fail may be mended. */
+export function heartbeatAgain(dueAt: number): Command {
+  return { type: 'hasten', task: heartbeatKey, dueAt }
 }
 
 export function deliveryTask(delivery: { id: Id; lane: string; dueAt: number }): NewTask {

@@ -184,6 +184,33 @@ test('a new event does not cut the backoff of a failing main session short', asy
   assert.equal(bed.turns[1]?.events.length, 2)
 })
 
+test('a failing main session is tried again at once when another model is configured, or the gateway starts anew', async (t) => {
+  const bed = await openTestBed(t, {
+    async run({ model }) {
+      if (model !== 'mended/model') throw new PluginError('no', { code: 'unknown-model', retryable: false })
+      return { reply: 'HEARTBEAT_OK' }
+    },
+  })
+  const dispatch = await bed.start()
+  await bed.acceptEvent('important')
+  bed.clock.advance(250)
+  await untilHeartbeats(bed, 1, 'failed')
+  await dispatch.applySettings()
+  bed.configure({ concurrency: 3 })
+  await dispatch.applySettings()
+  bed.clock.advance(4999)
+  assert.equal(bed.turns.length, 1)
+  bed.clock.advance(1)
+  await untilHeartbeats(bed, 2, 'failed')
+
+  await dispatch.close()
+  const again = await bed.start()
+  await untilHeartbeats(bed, 3, 'failed')
+  bed.configure({ model: 'mended/model' })
+  await again.applySettings()
+  await untilHeartbeats(bed, 1)
+})
+
 test('a heartbeat that takes too long times out and is tried again', async (t) => {
   const setting: Setting = {
     defaults: { timeoutSeconds: 5 },

@@ -35,6 +35,9 @@ export function createRouting(db: DatabaseSync, schedule: Schedule): Routing {
         case 'arm':
           schedule.arm(command.task)
           return { ok: true }
+        case 'hasten':
+          schedule.hasten(command.task, command.dueAt)
+          return { ok: true }
       }
     },
   }

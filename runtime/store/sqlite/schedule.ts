@@ -18,6 +18,8 @@ import type { Tally } from './tally.ts'
 
 export interface Schedule {
   arm(task: NewTask): void
+  /** An earlier time for a task that waits to be tried again; nothing for any other. */
+  hasten(key: string, dueAt: number): void
   /** The tasks that are due, in the order in which they are claimed. */
   due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
   claim(key: string): ClaimedTask
@@ -168,6 +170,11 @@ export function createSchedule(db: DatabaseSync, tally: Tally): Schedule {
       const row = find(task.key)
       if (task.subject === undefined) keyed.set(task.key, row)
       rearm(row, task.dueAt)
+    },
+
+    hasten(key, dueAt) {
+      const row = look(key)
+      if (row !== undefined && row.claimed === 0 && row.held === 1 && dueAt < row.due_at) move(row, dueAt)
     },
 
     due: alarms.due,
