@@ -1,7 +1,8 @@
 /** Owns the jobs behind the npm scripts, `start` aside. */
 
 import { existsSync, globSync, statSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { relay } from '../runtime/bin/relay.js'
 
@@ -66,9 +67,23 @@ async function runTests(
   // Node's default leaves a core unused; most tests wait for a disk or a process and not for a core.
   const concurrency = `--test-concurrency=${availableParallelism()}`
   const limit = kind === 'test' ? ['--import', new URL('./test-limit.js', import.meta.url).href] : []
-  if (files.length > 0) return runNode(root, [...limit, '--test', concurrency, ...new Set(files)])
+  const args = [...limit, '--test', concurrency, ...new Set(files)]
+  if (files.length > 0) return compilingOnce((env) => runNode(root, args, { env }))
   process.stderr.write(`No ${kind} files: ${places.join(', ')}\n`)
   return { code: 1, signal: null }
+}
+
+/**
+ * What one test process compiles, all others take from it: a third of a test's work is otherwise the same sources, in
+ * each process and each worker anew. Gone with the run, as modules that tests write for themselves would pile up.
+ */
+async function compilingOnce(run: (env: NodeJS.ProcessEnv) => Promise<End>): Promise<End> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-compiled-'))
+  try {
+    return await run({ ...process.env, NODE_COMPILE_CACHE: folder })
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
 }
 
 function filesOf(root: string, place: string, kind: string): string[] {
@@ -82,6 +97,7 @@ function filesOf(root: string, place: string, kind: string): string[] {
 }
 
 interface Relayed {
+  readonly env?: NodeJS.ProcessEnv
   readonly unheard?: readonly NodeJS.Signals[]
 }
 
