@@ -1,38 +1,6 @@
 /** Holds the embedded store against the contract that every store passes. */
 
-import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { storeContract } from '../contract.ts'
-import { databaseFile } from './folder.ts'
-import { openFaultyStore } from './store.ts'
+import { sqliteSubject } from './contract-subject.ts'
 
-storeContract({
-  name: 'sqlite',
-  async createPlace() {
-    const parent = await mkdtemp(join(tmpdir(), 'reveille-store-'))
-    const location = join(parent, 'data')
-    return {
-      location,
-      async check() {
-        const db = new DatabaseSync(databaseFile(location), { readOnly: true })
-        try {
-          assert.deepEqual(
-            db
-              .prepare('PRAGMA integrity_check')
-              .all()
-              .map((row) => row['integrity_check']),
-            ['ok'],
-          )
-        } finally {
-          db.close()
-        }
-      },
-      remove: () => rm(parent, { recursive: true, force: true }),
-    }
-  },
-  open: openFaultyStore,
-  opener: { module: new URL('./index.ts', import.meta.url).href, name: 'openSqliteStore' },
-})
+storeContract(sqliteSubject)
