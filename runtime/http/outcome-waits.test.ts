@@ -150,6 +150,18 @@ test('a turn that did not succeed is told with its error, and one that is parked
   }
 })
 
+test('a run that was handed over is told as such, without a reply that nobody gave', async (t) => {
+  const bed = await open(t)
+  const answer = bed.post('agent', 'wait=20')
+  await accepted(bed)
+  bed.end({ state: 'succeeded', reply: '', handedOver: 'OpenClaw run 7' })
+  const { body } = await answer
+  assert.deepEqual(
+    [body['state'], body['handedOver'], 'reply' in body],
+    ['succeeded', 'OpenClaw run 7', false],
+  )
+})
+
 test('no outcome is missed, however soon it comes', async (t) => {
   const bed = await open(t)
   bed.end({ state: 'succeeded', reply: 'at once' })

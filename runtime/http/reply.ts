@@ -113,9 +113,11 @@ function standingWording({ became }: Placed): string {
 
 function outcomeWording(
   requestId: string,
-  { id, sessionKey, state, reply, error, usage }: RunRecord,
+  { id, sessionKey, state, reply, error, usage, handedOver }: RunRecord,
 ): string {
-  return JSON.stringify({ ok: true, runId: id, sessionKey, requestId, state, reply, error, usage })
+  // Whoever it was handed over to answers elsewhere: the reply here is blank, and would look like theirs.
+  const outcome = handedOver === undefined ? { reply, error, usage } : { handedOver }
+  return JSON.stringify({ ok: true, runId: id, sessionKey, requestId, state, ...outcome })
 }
 
 function errorWording(requestId: string, { code, sentence, details }: Refused): string {

@@ -15,6 +15,9 @@ interface View<Item> {
 /** UTF-16 units. */
 const previewLength = 100
 
+/** UTF-16 units. Of the path that was searched for a program, or of what it printed, the beginning will do. */
+const longestError = 200
+
 const requests: View<RequestRecord> = {
   header: ['TIME', 'ID', 'ENDPOINT', 'OUTCOME', 'STATUS', 'DETAIL'],
   row: (item, now) => [
@@ -38,7 +41,7 @@ const runs: View<RunRecord> = {
     item.stage,
     item.runner,
     item.sessionKey,
-    item.error ? `${item.error.code}: ${item.error.message}` : runDetail(item),
+    item.error ? preview(`${item.error.code}: ${item.error.message}`, longestError) : runDetail(item),
   ],
 }
 
@@ -76,8 +79,8 @@ const deliveries: View<DeliveryRecord> = {
  * A list is there to choose from, on a terminal as in a pipe: a text can be as long as a mail, and 500 of them help
  * nobody. `reveille events ID` and `--json` have it whole.
  */
-function preview(text: string): string {
-  const short = cut(text, previewLength)
+function preview(text: string, length = previewLength): string {
+  const short = cut(text, length)
   return short === text ? text : `${short.trimEnd()}…`
 }
 
