@@ -1,7 +1,7 @@
 /** The engine's public face: what a host may import. */
 
 export { applyBoundary } from './boundary/apply-boundary.ts'
-export { type FenceOptions, fence } from './boundary/fence.ts'
+export { closeFence, type FenceOptions, fence } from './boundary/fence.ts'
 export type { Segment } from './boundary/segment.ts'
 export type { Observation } from './cases/observation.ts'
 export { type Mismatch, runTests, type TestResult } from './cases/run-tests.ts'

@@ -23,6 +23,18 @@ export function between(id: string, content: string): string {
   return `<${fenceName} id="${id}">\n${content}\n</${fenceName} id="${id}">`
 }
 
+const opening = new RegExp(`<${fenceName} id="([^"\n]*)">`, 'g')
+
+/**
+ * The beginning of a text, with the end mark of the fence that it was cut off in: else whatever follows would stand
+ * behind that fence too. Data holds no mark, so the last one that opens is ours.
+ */
+export function closeFence(beginning: string): string {
+  const id = [...beginning.matchAll(opening)].at(-1)?.[1]
+  const end = `</${fenceName} id="${id}">`
+  return id === undefined || beginning.includes(end) ? beginning : `${beginning}\n${end}`
+}
+
 function oneLine(label: string): string {
   return neutralise(label.replace(/\s+/g, ' ').trim())
 }

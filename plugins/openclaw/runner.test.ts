@@ -189,6 +189,13 @@ test('an event that is too large is handed on as far as it goes, and the run say
   assert.equal(second, 'Small.')
 })
 
+test('an event that is cut stays behind its boundary, and what follows it does not', async (t) => {
+  const { run: ask, taken } = await open(t)
+  const prompt = `Look.\n\n<outside-data id="id7">\n${'é'.repeat(150_000)}\n</outside-data id="id7">`
+  await ask({ ...heartbeat(), events: [{ id: 'large', text: '', prompt, at: 1 }] })
+  assert.match(String(taken[0]?.body['text']), /é\n<\/outside-data id="id7">\n\[cut: the event large of/)
+})
+
 test('a compaction is refused: OpenClaw keeps its own conversations', async (t) => {
   const { run: ask, received } = await open(t)
   const { code, retryable } = await failure(ask({ ...bare, kind: 'compaction' }))

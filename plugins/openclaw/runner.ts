@@ -79,11 +79,18 @@ export function createOpenClawRunner(options: PostOptions): Runner {
     const expects = ({ status }: { status: number }) => status === 413 && text.length > shortenedTo
     const answer = await post('wake', { ...message, body: defined({ text, mode }), expects })
     if (!expects(answer)) return false
-    const beginning = text.slice(0, shortenedTo).toWellFormed()
+    const beginning = withEndMark(text.slice(0, shortenedTo).toWellFormed(), text)
     const note = `[cut: the event ${id} of Reveille holds all ${text.length} characters]`
     await post('wake', { ...message, body: defined({ text: `${beginning}\n${note}`, mode }) })
     return true
   }
+}
+
+/** Data from outside stands between marks with an id: without the second one, whatever follows would stand there too. */
+function withEndMark(beginning: string, whole: string): string {
+  const [, name, id] = [...beginning.matchAll(/^<([a-z-]{1,40}) id="([^"\n]{1,40})">$/gm)].at(-1) ?? []
+  const end = `</${name} id="${id}">`
+  return beginning.includes(end) || !whole.includes(end) ? beginning : `${beginning}\n${end}`
 }
 
 function bodyOf({ prompt, action, model, thinking }: Turn): Record<string, unknown> {

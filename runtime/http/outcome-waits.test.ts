@@ -262,6 +262,8 @@ test(`not more than ${mostWaiting} wait at one time`, async () => {
   assert.equal(waits.begin('one too many', 20, response()), undefined)
   begun[0]?.cut()
   assert.deepEqual(await begun[0]?.end, { kind: 'cut' })
+  const gone = Object.assign(response(), { destroyed: true })
+  assert.equal(waits.begin('nobody is there', 20, gone), undefined)
   assert.notEqual(waits.begin('in its place', 20, response()), undefined)
   draining.abort()
   assert.deepEqual(await begun[1]?.end, { kind: 'cut' })

@@ -37,7 +37,7 @@ export interface Waiting {
 export interface OutcomeWaits {
   /**
    * To be called before the run is committed, so that no ending is missed, however soon it comes. Undefined: the
-   * gateway drains, or too many wait already.
+   * gateway drains, too many wait already, or the sender has gone.
    */
   begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
 }
@@ -64,7 +64,7 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
   draining.addEventListener('abort', cutAll, { once: true })
 
   function begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
-    if (draining.aborted || waiters.size >= most) return undefined
+    if (draining.aborted || waiters.size >= most || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
     const timer = timers.setTimeout(() => leave({ kind: 'late' }), seconds * 1000)
     const cut = () => leave({ kind: 'cut' })

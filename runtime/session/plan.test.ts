@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fence } from '@reveille/engine'
 import type { SessionMessage } from '../store/port.ts'
 import { exchange } from './history.ts'
 import { planHistory, summaryLimit } from './plan.ts'
@@ -102,6 +103,16 @@ test('a turn that is too long to be shown is shortened for its summary, with wha
     const { older } = summarising(turns)
     assert.ok(characters(older) <= ample.maxCharacters && older.at(-1)?.messages.length === 2)
   }
+})
+
+test('what is shortened stays behind its boundary, and what follows it does not', () => {
+  const [turn] = talk(5000)
+  assert.ok(turn)
+  const [asked, ...others] = turn.messages
+  assert.ok(asked)
+  const prompt = `Look:\n\n${fence('x'.repeat(5000), { label: 'a message', randomId: () => 'id7' })}`
+  const { older } = summarising([{ ...turn, messages: [{ ...asked, text: prompt }, ...others] }])
+  assert.match(older[0]?.messages[0]?.text ?? '', /x\n<\/outside-data id="id7">$/)
 })
 
 test('an earlier summary that is longer than lower limits allow is summarised like a turn', () => {

@@ -1,5 +1,6 @@
 /** Owns what becomes of a conversation that has grown too long: which turns are shown, which go, which are summarised. */
 
+import { closeFence } from '@reveille/engine'
 import { cut } from '../cut.ts'
 import {
   countOfFirst,
@@ -82,6 +83,6 @@ function shortened(turn: PastTurn, limit: number): PastTurn {
   const each = Math.floor(limit / turn.messages.length)
   return {
     ...turn,
-    messages: turn.messages.map((message) => ({ ...message, text: cut(message.text, each) })),
+    messages: turn.messages.map((message) => ({ ...message, text: closeFence(cut(message.text, each)) })),
   }
 }
