@@ -47,6 +47,11 @@ const planted = [
     type('runtime/http/index.ts', 'runtime/dispatch/options.ts'),
     'runtime/http never reaches runtime/dispatch',
   ],
+  [
+    type('runtime/dispatch/run/performer.ts', 'runtime/http/prefer.ts'),
+    'runtime/dispatch knows nothing of who accepts',
+  ],
+  [value('runtime/guard/loop.ts', 'runtime/dispatch/index.ts'), 'agent, guard, session and store serve'],
   [value('engine/config/load.ts', 'engine/compile/mapping.ts'), 'engine/config knows no later pass'],
   [type('engine/resolve/resolve.ts', 'engine/reload/live.ts'), 'only engine/reload knows what is live'],
 ] as const
@@ -61,13 +66,13 @@ for (const [violation, rule] of planted) {
 
 test('a wall is not passed through a third file', () => {
   const found = findViolations([
-    value('runtime/http/wake.ts', 'runtime/session/main.ts'),
-    value('runtime/session/main.ts', 'runtime/dispatch/index.ts'),
+    value('runtime/http/wake.ts', 'runtime/observe/log.ts'),
+    value('runtime/observe/log.ts', 'runtime/dispatch/index.ts'),
   ])
   assert.equal(found.length, 1)
   assert.match(
     found[0] ?? '',
-    /wake\.ts -> runtime\/session\/main\.ts -> runtime\/dispatch\/index\.ts: runtime\/http/,
+    /wake\.ts -> runtime\/observe\/log\.ts -> runtime\/dispatch\/index\.ts: runtime\/http/,
   )
 })
 

@@ -38,6 +38,16 @@ const gaps = [
     rule: 'runtime/http never reaches runtime/dispatch: the store is the wall between accepting and doing',
   },
   {
+    from: /^runtime\/dispatch\//,
+    to: /^runtime\/(http|api)\//,
+    rule: 'runtime/dispatch knows nothing of who accepts or looks on',
+  },
+  {
+    from: /^runtime\/(agent|guard|session|store)\//,
+    to: /^runtime\/(dispatch|http|api|cli)\//,
+    rule: 'agent, guard, session and store serve the rooms that accept and perform, and know none of them',
+  },
+  {
     from: /^engine\/config\//,
     to: /^engine\/(compile|resolve|reload|boundary|lint|cases)\//,
     rule: 'engine/config knows no later pass',
