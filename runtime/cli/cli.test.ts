@@ -212,7 +212,7 @@ test('status tells what is left of the budgets', async (t) => {
   const { out } = await run('status')
   assert.match(
     out,
-    /^budgets +agents\.budget 1,000,001 of 1,000,000 tokens \(spent\), endpoints\.github\.budget 12 of 200 runs, 1 of 5 tokens$/m,
+    /^budgets\n {2}agents\.budget 1,000,001 of 1,000,000 tokens \(spent\)\n {2}endpoints\.github\.budget 12 of 200 runs, 1 of 5 tokens$/m,
   )
 })
 
