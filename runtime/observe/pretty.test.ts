@@ -134,6 +134,15 @@ test('each event is told in one set line', () => {
       { ...run, event: 'session-not-compacted', code: 'network', reason: 'No answer.' },
       'warning     hook:pr:42 could not be summarised, its oldest turns are left out  network  No answer.  run b88539',
     ],
+    [
+      {
+        event: 'model-refused',
+        runner: 'claude',
+        model: 'openai/gpt-5',
+        reason: 'claude takes no such model.',
+      },
+      'warning     the runner claude does not take openai/gpt-5, which is allowed  claude takes no such model.',
+    ],
     [{ ...run, event: 'run-interrupted' }, 'paused      hook:pr:42  will be taken up again  run b88539'],
     [
       { ...run, event: 'summary-posted', eventId: runId },

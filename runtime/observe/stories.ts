@@ -112,6 +112,10 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${text(f['sessionKey'])} could not be summarised, its oldest turns are left out  ${text(f['code'])}  ${text(f['reason'])}`,
     `run ${id(f['runId'])}`,
   ],
+  'model-refused': (f) => [
+    'warning',
+    `the runner ${text(f['runner'])} does not take ${text(f['model'])}, which is allowed  ${text(f['reason'])}`,
+  ],
   'snapshot-swapped': (f) => [
     f['rolledBack'] ? 'rollback' : 'live',
     `generation ${text(f['generation'])}${f['rolledBack'] ? ' serves again until the files change' : ''}, ${count(f['mappings'], 'mapping')}${changes(f)}`,
