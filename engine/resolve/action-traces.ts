@@ -95,8 +95,18 @@ function traceOf(recording: Recording, redactor: Redactor): ActionTrace {
   const told =
     action === undefined
       ? [...fields.values()].map(({ trace }) => trace)
-      : valuesOf(action).map(([field, value]) => fieldTrace(field, value, recording, redactor))
+      : [
+          ...valuesOf(action).map(([field, value]) => fieldTrace(field, value, recording, redactor)),
+          ...standingAlone(action, fields),
+        ]
   return { mapping, ...(index !== undefined && { index }), vars, fields: told }
+}
+
+/** Its mapping makes one run of several requests, and this one has nothing in common with others. */
+function standingAlone(action: Action, fields: Recording['fields']): FieldTrace[] {
+  const key = fields.get('coalesce.key')
+  if (key === undefined || isGiven(key) || (action.kind === 'agent' && action.coalesce)) return []
+  return [{ ...key.trace, value: 'nothing, so the request stands alone' }]
 }
 
 function fieldTrace(

@@ -32,6 +32,8 @@ export function renderCoalesce(
   { key, ...rest }: NonNullable<Program['coalesce']>,
   rendering: Rendering,
 ): Coalesce | Promise<Coalesce> {
+  // What is rendered takes its place; where nothing is, whoever asks why nothing was joined is told so.
+  rendering.recorder?.onField('coalesce.key', key.kind === 'template' ? 'template' : 'expression', '')
   const text = key.kind === 'template' ? keyOf(key.render, rendering) : evaluated(key.evaluate, rendering)
   return whenReady(text, (written) => {
     const trimmed = written?.trim() ?? ''

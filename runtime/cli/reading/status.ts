@@ -47,6 +47,8 @@ export async function status(
     Count,
     Count,
   ]
+  // A gateway of an earlier version tells of none.
+  const { budgets = [] } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -60,7 +62,7 @@ export async function status(
       refused: refused ? withoutLists(refused) : null,
       route: route.route,
       main: main.heartbeat,
-      budgets: { day: main.day, items: main.budgets },
+      budgets: { day: main.day, items: budgets },
       runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
       deliveries: { pending: deliveries, parked },
@@ -78,7 +80,7 @@ export async function status(
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
         runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
         parked: parkedRuns.count > 0 ? parkedText(io) : undefined,
-        budgets: main.budgets.length > 0 ? main.budgets.map(budgetText) : undefined,
+        budgets: budgets.length > 0 ? budgets.map(budgetText) : undefined,
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         latest: request ? requestText(request, io.now()) : 'no request yet',

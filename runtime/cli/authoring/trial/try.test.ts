@@ -81,6 +81,12 @@ test('explain tells where pool, time and key come from', async (t) => {
   assert.match(out, /^ {2}pool {12}default {5}ci {2}← endpoints\.ci\.concurrency$/m)
 })
 
+test('explain says when a request has no key in common with any other', async (t) => {
+  const { run } = await createCommandLine(t, { ...bursts, 'bare.json': '{"repo": "a/b"}' })
+  const { out } = await run('explain', 'ci', '--payload', 'bare.json')
+  assert.match(out, /^ {2}coalesce\.key {4}template {4}nothing, so the request stands alone$/m)
+})
+
 test('try --json answers the decision with the status that the gateway would answer', async (t) => {
   const { run } = await createCommandLine(t, files)
   const { endpoint, status, outcome, actions } = JSON.parse(
