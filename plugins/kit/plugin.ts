@@ -15,6 +15,8 @@ export interface PluginManifest {
   readonly inherits?: readonly string[]
   /** Whether its runners pass the main session's events on instead of answering them, so that none need wait here. */
   readonly relays?: boolean
+  /** Whether its runners can do nothing without a configuration: they are to be named under `agents.runners`. Default: false. */
+  readonly needsConfiguration?: boolean
   /** Path of a JSON Schema for the plugin's configuration, relative to the package. */
   readonly configSchema: string
 }

@@ -21,6 +21,7 @@ export interface PluginPackage {
   readonly inherits: readonly InheritedKey[]
   /** Whether its runners pass the main session's events on, instead of answering them. */
   readonly relays: boolean
+  readonly needsConfiguration: boolean
   /** Absolute path of the JSON Schema for the plugin's configuration. */
   readonly configSchema: string
 }
@@ -40,7 +41,8 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     new PluginSetupError('PLUGIN_MANIFEST', name, [{ key, message, hint }])
   if (!isRecord(reveille)) throw refuse('names a package without a `reveille` key in its package.json')
   const manifest = reveille as Partial<PluginManifest>
-  const { kit, channels = [], runners = [], inherits = [], relays = false, configSchema } = manifest
+  const { kit, channels = [], runners = [], inherits = [], configSchema } = manifest
+  const { relays = false, needsConfiguration = false } = manifest
   if (kit !== KIT_VERSION) {
     const asked = Number.isInteger(kit) ? `version ${kit}` : 'no version'
     const problem = {
@@ -56,8 +58,9 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     const known = `known: ${inheritable.join(', ')}`
     throw refuse('names a plugin whose `reveille.inherits` holds what is not to be inherited', known)
   }
-  if (typeof relays !== 'boolean') {
-    throw refuse('names a plugin whose `reveille.relays` is neither true nor false')
+  for (const [flag, value] of Object.entries({ relays, needsConfiguration })) {
+    if (typeof value === 'boolean') continue
+    throw refuse(`names a plugin whose \`reveille.${flag}\` is neither true nor false`)
   }
   if (typeof configSchema !== 'string' || !isInside(folder, join(folder, configSchema))) {
     throw refuse('names a plugin whose `reveille.configSchema` is not a path inside the package')
@@ -73,6 +76,7 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     runners,
     inherits,
     relays,
+    needsConfiguration,
     configSchema: join(folder, configSchema),
   }
 }

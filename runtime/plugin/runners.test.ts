@@ -163,10 +163,24 @@ test('a manifest that inherits what there is not, or relays perhaps, is refused'
     ['greedy', { inherits: ['providers', 'budget'] }, 'not to be inherited; known: providers'],
     ['listless', { inherits: 'providers' }, '`reveille.inherits` is not a list of names'],
     ['undecided', { relays: 'yes' }, '`reveille.relays` is neither true nor false'],
+    ['unsure', { needsConfiguration: 1 }, '`reveille.needsConfiguration` is neither true nor false'],
   ] as const) {
     const { settings: candidate } = settings({ plugins: [await install(name, changes)] })
     assert.throws(() => host.catalog(candidate), refusal('PLUGIN_MANIFEST', 'plugins\\[0\\]', text), name)
   }
+})
+
+test('a runner that needs a configuration is offered to mappings only by the name that it has there', async () => {
+  const plugins = [await install('needy', { needsConfiguration: true })]
+  const { host } = createHost()
+  const { runners } = host.catalog(settings({ plugins }).settings)
+  assert.ok(runners.includes('echo') && !runners.includes('thinker'))
+  assert.ok(!runners.includes('command') && !runners.includes('openclaw'))
+  const { prepare } = host
+  const prepared = await prepare(settings({ plugins, runners: { mine: { kind: 'thinker' } } }))
+  prepared.commit()
+  assert.ok(host.runner('mine'))
+  await host.close()
 })
 
 test('whether a runner relays is known by its manifest, whatever its name and before it starts', async (t) => {

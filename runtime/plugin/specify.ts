@@ -87,7 +87,9 @@ function inherit(asked: Asked, found: PluginPackage, agents: Inheritance): Speci
 }
 
 /** What the engine checks names against. */
-export function catalogOf({ channels, runners }: Directory, wanted: readonly Specification[]): Catalog {
+export function catalogOf({ channels, runners, find }: Directory, wanted: readonly Specification[]): Catalog {
   const relays = wanted.filter((each) => each.kind === 'runner' && each.package.relays)
-  return { channels, runners, relays: relays.map(({ name }) => name) }
+  // What needs a configuration is known by the name that it is given there.
+  const ready = runners.filter((name) => !find('runner', name, 'agents.runners')?.needsConfiguration)
+  return { channels, runners: ready, relays: relays.map(({ name }) => name) }
 }
