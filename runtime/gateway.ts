@@ -184,7 +184,6 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
 
     const progress = createProgressBoard({ now })
     const words = createOwnWords({ now })
-    await rememberOwnWords(words, store.read, now())
     const dispatch = createDispatch({
       store,
       current: reloader.current,
@@ -251,7 +250,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       mintId,
       draining: draining.signal,
       onIgnored: traces.note,
-      loopIn: createLoopGuard(words),
+      loopIn: createLoopGuard(words, () =>
+        rememberOwnWords(words, store.read, now()).catch((error) =>
+          log.warn({ event: 'own-words-not-remembered', err: error }, 'echoes of earlier replies pass'),
+        ),
+      ),
       relaysEvents: () => plugins.relays(reloader.current().snapshot.settings.agents.defaults.runner),
     })
     await app.ready()

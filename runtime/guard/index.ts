@@ -1,5 +1,5 @@
 /** The guard's public face. */
 
-export { createLoopGuard, runHeader } from './loop.ts'
+export { createLoopGuard, type LoopIn, runHeader } from './loop.ts'
 export { createOwnWords, type OwnWords } from './own-words.ts'
 export { rememberOwnWords } from './remember.ts'

@@ -12,12 +12,14 @@ function request(endpoint: string, payload: unknown, headers: HookRequest['heade
   return { endpoint, payload, headers, query: {}, rawBody: new Uint8Array(), now }
 }
 
-test('a request of a mapped endpoint that repeats our words is told apart; a built-in one may repeat them', () => {
+const nothing = async () => {}
+
+test('a request of a mapped endpoint that repeats our words is told apart; a built-in one may repeat them', async () => {
   const words = createOwnWords({ now: () => now })
-  const loopIn = createLoopGuard(words)
-  assert.equal(loopIn(request('slack', { text: reply })), undefined)
+  const loopIn = createLoopGuard(words, nothing)
+  assert.equal(await loopIn(request('slack', { text: reply })), undefined)
   words.note(reply)
-  const reason = loopIn(request('slack', { text: reply })) ?? ''
+  const reason = (await loopIn(request('slack', { text: reply }))) ?? ''
   assert.match(reason, /^it repeats what this gateway delivered/)
   assert.ok(!reason.includes('green'), 'the reason quotes nothing')
   assert.equal(loopIn(request('slack', { text: 'something else that is long enough' })), undefined)
@@ -25,14 +27,38 @@ test('a request of a mapped endpoint that repeats our words is told apart; a bui
   assert.equal(loopIn(request('wake', { text: reply })), undefined)
 })
 
-test('a request that says which run sent it is told apart on every endpoint', () => {
-  const loopIn = createLoopGuard(createOwnWords({ now: () => now }))
+test('a request that says which run sent it is told apart on every endpoint', async () => {
+  const loopIn = createLoopGuard(createOwnWords({ now: () => now }), () =>
+    assert.fail('nothing is remembered'),
+  )
   for (const endpoint of ['slack', 'wake', 'agent'])
-    assert.match(loopIn(request(endpoint, {}, { 'x-reveille-run': 'some-id' })) ?? '', /x-reveille-run/)
-  assert.equal(loopIn(request('slack', {}, { 'x-reveille-run': '' })), undefined)
+    assert.match(
+      (await loopIn(request(endpoint, {}, { 'x-reveille-run': 'some-id' }))) ?? '',
+      /x-reveille-run/,
+    )
+  assert.equal(await loopIn(request('agent', {}, { 'x-reveille-run': '' })), undefined)
 })
 
-test('a gateway that starts remembers what it delivered within a day, and reads no further back', async () => {
+test('the past is remembered once, for the first request that may be an echo, and all wait for it', async () => {
+  const words = createOwnWords({ now: () => now })
+  const reading = Promise.withResolvers<void>()
+  let times = 0
+  const loopIn = createLoopGuard(words, async () => {
+    times += 1
+    await reading.promise
+    words.note(reply)
+  })
+  assert.equal(loopIn(request('agent', { message: reply })), undefined)
+  assert.equal(times, 0)
+  const [first, second] = [loopIn(request('slack', { text: reply })), loopIn(request('slack', {}))]
+  reading.resolve()
+  assert.match((await first) ?? '', /^it repeats/)
+  assert.equal(await second, undefined)
+  assert.match(String(loopIn(request('slack', { text: reply }))), /^it repeats/)
+  assert.equal(times, 1)
+})
+
+test('a gateway remembers what it delivered within a day, and reads no further back', async () => {
   const delivery = (number: number, endedAt: number) =>
     ({ id: `${number}`, text: `${reply} ${number}`, endedAt, createdAt: endedAt - 5 }) as DeliveryRecord
   const pages: Record<string, Page<DeliveryRecord>> = {

@@ -60,6 +60,8 @@ export function createOwnWords({ now, most = mostTexts }: { now: () => number; m
       const { length } = folded
       if (length < shortestText) return
       const [digest, mark] = [digestOf(folded), markOf(folded)]
+      // Said again while it was being remembered.
+      if ((said.get(digest)?.at ?? at) > at) return
       forget(digest)
       said.set(digest, { at, mark })
       marks.set(mark, (marks.get(mark) ?? 0) + 1)

@@ -1,9 +1,9 @@
-/** Owns what a gateway that starts knows of its own words: the newest replies that it delivered before. */
+/** Owns what a gateway knows of its own words from before its start: the newest replies that it delivered. */
 
 import type { DeliveryRecord, Reader } from '../store/port.ts'
 import { keptMs, type OwnWords } from './own-words.ts'
 
-/** So many at most: a start does not wait for a long history. */
+/** So many at most: a request waits for it. */
 const mostReplies = 1000
 const pageSize = 500
 

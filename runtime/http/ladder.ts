@@ -32,7 +32,7 @@ export interface LadderOptions {
   readonly isToken: (snapshot: Snapshot, given: string) => boolean
   readonly warnOfQueryToken: (endpoint: string) => void
   /** Why the request is our own doing, in one sentence; undefined where it is not. */
-  readonly loopIn: (request: HookRequest) => string | undefined
+  readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /** Whether the main session lives in another system, which hears of every event at once. */
   readonly relaysEvents: () => boolean
   readonly waits: OutcomeWaits
@@ -84,7 +84,8 @@ export function createLadder(options: LadderOptions): Climb {
       now: exchange.receivedAt,
       id: exchange.requestId,
     }
-    const loop = options.loopIn(request)
+    const found = options.loopIn(request)
+    const loop = found instanceof Promise ? await found : found
     if (loop !== undefined) return { outcome: 'ignored', reason: loop }
     const decided = snapshot.resolve(request)
     const decision = decided instanceof Promise ? await decided : decided

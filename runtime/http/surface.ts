@@ -31,7 +31,7 @@ export interface HookSurfaceOptions {
   /** Nothing matched a request. */
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
   /** Why a request is the gateway's own doing, in one sentence; such a one is ignored. Default: none is. */
-  readonly loopIn?: (request: HookRequest) => string | undefined
+  readonly loopIn?: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /**
    * Whether the main session lives in another system. Then an event that would wait for the next heartbeat is handed
    * on at once, too. Default: it does not.
