@@ -1,3 +1,3 @@
 import { testBurst } from './coalesce.ts'
 
-testBurst({ window: 6, betweenMs: 5 })
+testBurst({ window: 5, betweenMs: 5 })

@@ -72,30 +72,3 @@ test('wherever the process is killed, a run ends once, and no part goes out agai
     assert.equal(items.filter(({ origin }) => origin.runId === run.id).length, 1, `${message}: one summary`)
   }
 })
-
-test('what was accepted and not begun is begun by the next process, in its order', async (t) => {
-  const gateway = await createKillableGateway(t, { more })
-  await gateway.start()
-  dieAt(gateway.folder, 'asked')
-  const send = async (message: string) =>
-    (
-      await gateway.post('/hooks/agent', {
-        message,
-        deliver: false,
-        wakeMode: 'next-heartbeat',
-        sessionKey: 'hook:a',
-      })
-    ).body['runId']
-  const first = await send('one')
-  await gateway.died()
-  await gateway.start()
-  const ids = [first, await send('two'), await send('three')]
-  await gateway.kill('SIGKILL')
-  await gateway.start()
-  const ended = []
-  for (const id of ids) ended.push(await gateway.run(id, ({ state }) => state === 'succeeded'))
-  assert.deepEqual(
-    ended.map(({ ranAt }) => ranAt),
-    ended.map(({ ranAt }) => ranAt).toSorted((a, b) => Number(a) - Number(b)),
-  )
-})

@@ -1,3 +1,3 @@
 import { testCrashes } from './crash.ts'
 
-testCrashes(12)
+testCrashes(8)

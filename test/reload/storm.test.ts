@@ -1,4 +1,4 @@
 import { testMemory, testStorm } from './storm.ts'
 
-testStorm(40)
+testStorm(24)
 testMemory(5, 8, 5e6)

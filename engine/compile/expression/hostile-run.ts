@@ -43,10 +43,12 @@ async function faultOf(evaluate: Expression, scope: Scope): Promise<string | und
 }
 
 if (import.meta.main) {
-  const bytes = Number(process.argv[2])
+  const [bytes = 0, stride = 1] = process.argv.slice(2).map(Number)
+  let number = 0
   for (const make of hostileBodies(bytes)) {
     const { name, payload, sources } = make()
     for (const source of sources) {
+      if (number++ % stride !== 0) continue
       process.stdout.write(`${JSON.stringify(await measure(source, name, payload))}\n`)
     }
   }
