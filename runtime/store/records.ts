@@ -65,6 +65,9 @@ export interface RunUsage {
   readonly reasoningTokens?: number
 }
 
+/** Of the requests that became one run, so many are known by their ids: the newest. */
+export const mostNamedRequests = 1000
+
 /** A request that was joined to a run which was there before it. */
 export interface JoinedRequest {
   readonly requestId: Id

@@ -1,13 +1,11 @@
 /** Owns what a run asks that stands for several requests: their messages as one, with our words about them. */
 
-import type { JoinedRequest, RunRecord } from '../../store/port.ts'
+import { type JoinedRequest, mostNamedRequests, type RunRecord } from '../../store/port.ts'
 
 /** Of a composed prompt or message, in UTF-8, unless its newest request alone is longer. Bytes. */
 export const longestComposition = 262_144
 /** Room for our own words is set aside before it is known how many requests fit. Bytes. */
 const longestHead = 400
-/** Request ids that are written on the run. */
-const mostIds = 1000
 
 interface Content {
   readonly message: string
@@ -30,7 +28,7 @@ export function composed(
   const burst = { count: 1 + joinedCount, from: own, until: joined.at(-1) ?? own }
   const newest = joinedCount > joined.length ? joined : [own, ...joined]
   const content = coalesce.keep === 'all' ? allOf(burst, newest) : newestOf(burst, newest)
-  const requestIds = newest.flatMap(({ requestId }) => requestId ?? []).slice(-mostIds)
+  const requestIds = newest.flatMap(({ requestId }) => requestId ?? []).slice(-mostNamedRequests)
   return { ...run, ...content, coalesce: { ...coalesce, count: burst.count, requestIds } }
 }
 

@@ -6,7 +6,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Id, JoinedRequest } from '../port.ts'
+import { type Id, type JoinedRequest, mostNamedRequests } from '../port.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { PlainJoin } from './entry.ts'
 import type { Schedule } from './schedule.ts'
@@ -29,8 +29,6 @@ export interface JoiningAction {
   readonly join: PlainJoin
 }
 
-/** Requests of one run that are known by their ids, its own aside. */
-const mostJoined = 1_000
 /** Of the contents that are kept for one run. UTF-16 units. */
 const mostUnits = 1_048_576
 
@@ -72,13 +70,13 @@ export function createJoining(db: DatabaseSync, schedule: Schedule): Joining {
     size += added
     while (
       firstKept < number &&
-      (keep === 'latest' || size > mostUnits || firstKept <= number - mostJoined)
+      (keep === 'latest' || size > mostUnits || firstKept <= number - mostNamedRequests)
     ) {
       size -= (selectSize.get(row.run, firstKept) as { size: number }).size
       deleteContent.run(row.run, firstKept)
       firstKept += 1
     }
-    deleteJoined.run(row.run, number - mostJoined)
+    deleteJoined.run(row.run, number - mostNamedRequests)
     updateCoalesced.run(number, firstKept, size, row.key, row.number)
   }
 
@@ -150,7 +148,7 @@ export function createJoinedReader(db: DatabaseSync): JoinedReader {
       if (row === undefined) return undefined
       const rows = selectIds.all(blobOfId(run)) as unknown as { request: Uint8Array }[]
       const own = ownRequest === undefined ? [] : [ownRequest]
-      const requestIds = [...own, ...rows.map(({ request }) => idOfBlob(request))].slice(-mostJoined)
+      const requestIds = [...own, ...rows.map(({ request }) => idOfBlob(request))].slice(-mostNamedRequests)
       return { count: row.joined + 1, requestIds }
     },
 
