@@ -51,6 +51,7 @@ const fixtureSettings: Settings = {
     providers: {},
     runners: { claude: { kind: 'command' } },
   },
+  deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
   channels: { terminal: {}, slack: {} },
   plugins: [],
 }

@@ -11,7 +11,7 @@ import type { QuietHours, Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */
 export function resolveSettings(value: ConfigurationValue, file: string, folder: string): Settings {
-  const { gateway, hooks, history, agents, channels, plugins } = value
+  const { gateway, hooks, history, agents, deliveries, channels, plugins } = value
   const { auth, ...gatewayRest } = gateway
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
   const rules = modelRules(models)
@@ -45,6 +45,11 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
       },
     },
     history: { bodies: history.bodies, keepMs: parseDuration(history.keep) },
+    deliveries: {
+      retryForMs: parseDuration(deliveries.retryFor),
+      retryUnsure: deliveries.retryUnsure,
+      maxMessages: deliveries.maxMessages,
+    },
     agents: {
       defaults: {
         ...defaults,

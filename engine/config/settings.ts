@@ -87,6 +87,15 @@ export interface Settings {
     readonly runners: Readonly<Record<string, Readonly<Record<string, unknown>>>>
     readonly route?: { readonly channel: string; readonly to?: string }
   }
+  /** What becomes of replies that a channel does not take at once. */
+  readonly deliveries: {
+    /** How long a delivery is tried before it is parked, from its first try on. */
+    readonly retryForMs: number
+    /** Whether what may have arrived is sent again where a repeat may double. */
+    readonly retryUnsure: boolean
+    /** Most messages that one reply becomes, where the channel does not say fewer. */
+    readonly maxMessages: number
+  }
   /** By channel name: the configuration of each, for its plugin to validate. A name that is present is configured. */
   readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Extra plugin packages or absolute paths. */

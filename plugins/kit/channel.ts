@@ -6,10 +6,19 @@ export interface Pace {
   readonly ms: number
 }
 
+/** What a vendor counts: UTF-16 code units, bytes of UTF-8, or Unicode code points. */
+export type LengthUnit = 'utf16' | 'utf8' | 'characters'
+
 export interface ChannelLimits {
   /** The longest part that the vendor takes, measured in `unit` after rendering. */
   readonly part: number
-  readonly unit: 'utf16' | 'utf8'
+  readonly unit: LengthUnit
+  /**
+   * Messages that one reply may become. Of a longer one the host sends so many less one, and then where the rest can be
+   * read. Absent: any number.
+   */
+  readonly parts?: number
+  /** The host keeps to these before it calls `send`. */
   readonly perTarget?: Pace
   readonly overall?: Pace
 }
@@ -37,9 +46,10 @@ export interface Receipt {
   readonly partial?: readonly { readonly target: string; readonly reason: string }[]
 }
 
+/** What a look at the service gave. */
 export interface ChannelHealth {
   readonly ok: boolean
-  /** One sentence for the operator. */
+  /** One sentence for the operator: as whom the credential is known, or what is wrong with it. Never a secret. */
   readonly detail?: string
 }
 
@@ -63,8 +73,40 @@ export interface Channel {
   target(to: string): Target
   /** Pure. The reply as vendor messages, in order, each within `limits.part`; none for blank text. */
   render(markdown: string): Part[]
-  /** One call, one vendor message. @throws PluginError */
+  /**
+   * One call, one vendor message. Never tries again by itself, save where the vendor says what to do instead (a group that
+   * has moved, a token that is over).
+   * @throws PluginError with one of the codes of `ChannelErrorCode`
+   */
   send(part: Part, call: SendCall): Promise<Receipt>
   /** Whether the credential and the service are good; sends nothing. */
   check?(signal: AbortSignal): Promise<ChannelHealth>
 }
+
+/**
+ * What goes wrong with sending. The host knows what to do by `retryable`, `retryAfter`, `maybeDelivered` and
+ * `wholeChannel` alone; codes are for people and for lists.
+ */
+export const channelErrorCodes = [
+  /** There is no such recipient, or not in this form. */
+  'bad-target',
+  /** The credential is missing, wrong or revoked: `wholeChannel`. */
+  'bad-credential',
+  /** The credential is good, and may not do this. */
+  'forbidden',
+  /** The vendor refuses the message for what it is. */
+  'bad-request',
+  'too-long',
+  /** The recipient has to write first. */
+  'window-closed',
+  'rate-limited',
+  /** The service is there and cannot: 5xx, or what is no answer of it. */
+  'unavailable',
+  /** No connection, or one that was cut. */
+  'network',
+  'redirected',
+  'timeout',
+  /** Called off by the host. */
+  'aborted',
+] as const
+export type ChannelErrorCode = (typeof channelErrorCodes)[number]

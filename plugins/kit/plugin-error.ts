@@ -11,6 +11,11 @@ export interface PluginErrorOptions {
   readonly retryAfter?: number
   /** True when the vendor may have acted although the call failed (a cut after the body went out). Default: false. */
   readonly maybeDelivered?: boolean
+  /**
+   * True when every other call to the service would fare the same: a credential that is refused, a limit for the whole
+   * account. The host then leaves all of the channel's work alone for a while. Default: false.
+   */
+  readonly wholeChannel?: boolean
   readonly cause?: unknown
 }
 
@@ -21,6 +26,7 @@ export class PluginError extends Error {
   readonly retryable: boolean
   readonly retryAfter: number | undefined
   readonly maybeDelivered: boolean
+  readonly wholeChannel: boolean
 
   constructor(message: string, options: PluginErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -29,6 +35,7 @@ export class PluginError extends Error {
     this.retryable = options.retryable
     this.retryAfter = options.retryAfter
     this.maybeDelivered = options.maybeDelivered ?? false
+    this.wholeChannel = options.wholeChannel ?? false
   }
 }
 

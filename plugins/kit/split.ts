@@ -1,6 +1,7 @@
 /** Owns cutting a long reply into parts: between blocks, then lines, sentences, words, and graphemes last. */
 
 import type { ChannelLimits } from './channel.ts'
+import { measureIn } from './measure.ts'
 import { codePoints, graphemes, lines, type Piece, sentences, words } from './pieces.ts'
 
 const proseLevels = [lines, sentences, words, graphemes, codePoints]
@@ -17,7 +18,7 @@ const codeLevels = [graphemes, codePoints]
 export function splitMarkdown(
   markdown: string,
   limits: Pick<ChannelLimits, 'part' | 'unit'>,
-  measure: (text: string) => number = limits.unit === 'utf8' ? Buffer.byteLength : (text) => text.length,
+  measure: (text: string) => number = measureIn(limits.unit),
 ): string[] {
   const text = markdown
     .toWellFormed()

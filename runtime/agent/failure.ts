@@ -13,6 +13,8 @@ export interface Failure {
   /** What the vendor asked for. Milliseconds. */
   readonly retryAfterMs?: number
   readonly maybeDelivered: boolean
+  /** Every other call to the service would fare the same. */
+  readonly wholeChannel: boolean
   /** A sentence that may be logged: an error that is no PluginError may quote what it was given. */
   readonly reason: string
 }
@@ -37,6 +39,7 @@ function readFailure(error: unknown, code: string): Failure {
       retryable: error.retryable === true,
       ...(seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),
       maybeDelivered: error.maybeDelivered === true,
+      wholeChannel: error.wholeChannel === true,
       reason: message,
     }
   }
@@ -49,6 +52,7 @@ function ownFailure(message: string, code: string): Failure {
     message,
     retryable: false,
     maybeDelivered: false,
+    wholeChannel: false,
     reason: 'the plugin threw an error of its own, which is kept with the record and not in the log',
   }
 }

@@ -138,5 +138,12 @@ function isText(value: unknown): value is string {
 
 function unknownRunner(name: string): Failure {
   const message = `no runner named ${name} is configured`
-  return { code: 'UNKNOWN_RUNNER', message, reason: message, retryable: false, maybeDelivered: false }
+  return {
+    code: 'UNKNOWN_RUNNER',
+    message,
+    reason: message,
+    retryable: false,
+    maybeDelivered: false,
+    wholeChannel: false,
+  }
 }

@@ -12,6 +12,7 @@
 import {
   type Channel,
   compileRedaction,
+  createPluginFetch,
   type Plugin,
   type Provided,
   type Redact,
@@ -19,7 +20,6 @@ import {
 } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from './configuration.ts'
-import { createPluginFetch } from './fetch.ts'
 import { importWords, loadPlugin, setupProblem } from './load.ts'
 import { createPluginLog } from './log.ts'
 import { redactError } from './redaction.ts'

@@ -15,8 +15,13 @@ export function redactError(error: unknown, redact: Redact): unknown {
   const whole = inspect(error, { depth: 10 })
   if (redact(whole) === whole) return error
   if (isPluginError(error)) {
-    const { retryable, retryAfter, maybeDelivered } = error
-    const meaning = { retryable, maybeDelivered, ...(retryAfter !== undefined && { retryAfter }) }
+    const { retryable, retryAfter, maybeDelivered, wholeChannel } = error
+    const meaning = {
+      retryable,
+      maybeDelivered,
+      wholeChannel,
+      ...(retryAfter !== undefined && { retryAfter }),
+    }
     return new PluginError(redact(error.message), { code: redact(String(error.code)), ...meaning })
   }
   const copy = new Error(redact(error instanceof Error ? error.message : String(error)))

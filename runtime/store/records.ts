@@ -204,7 +204,8 @@ export interface EventRecord {
 /** One outgoing reply. */
 export interface DeliveryRecord {
   readonly id: Id
-  readonly runId: Id
+  /** The run whose reply it is. Absent: somebody sent it by hand. */
+  readonly runId?: Id
   readonly state: 'pending' | 'delivered' | 'skipped' | 'parked'
   /** The channel's name, `last` already resolved. */
   readonly channel: string

@@ -53,12 +53,14 @@ export function heartbeatAgain(dueAt: number): Command {
   return { type: 'hasten', task: heartbeatKey, dueAt }
 }
 
-export function deliveryTask(delivery: { id: Id; lane: string; dueAt: number }): NewTask {
+/** `channel`: its name, and the pool by which all of its deliveries are held back together. */
+export function deliveryTask(delivery: { id: Id; channel: string; lane: string; dueAt: number }): NewTask {
   return {
     key: `delivery:${delivery.id}`,
     kind: 'delivery',
     lane: delivery.lane,
     dueAt: delivery.dueAt,
     subject: delivery.id,
+    pool: delivery.channel,
   }
 }

@@ -177,6 +177,26 @@ const history = section(
   { description: 'What is kept of the past.' },
 )
 
+const deliveries = section(
+  {
+    retryFor: duration({
+      default: '24h',
+      description: 'How long a delivery is tried before it is parked, from its first try on.',
+    }),
+    retryUnsure: Type.Boolean({
+      default: false,
+      description: 'Whether what may have arrived is sent again where that may double it.',
+    }),
+    maxMessages: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      default: 10,
+      description: 'Most messages that one reply becomes; of a longer one the rest is named and not sent.',
+    }),
+  },
+  { description: 'What becomes of replies that a channel does not take at once.' },
+)
+
 const models = Type.Unsafe<readonly string[] | Record<string, { alias?: string }>>({
   type: ['array', 'object'],
   items: text(),
@@ -336,6 +356,7 @@ export const configurationSchema = keys({
   hooks,
   history,
   agents,
+  deliveries,
   channels: byName(open(), {
     default: {},
     names: {

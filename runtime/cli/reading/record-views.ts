@@ -67,7 +67,7 @@ const deliveries: View<DeliveryRecord> = {
   row: (item, now) => [
     shortTime(item.createdAt, now),
     shortId(item.id),
-    shortId(item.runId),
+    item.runId === undefined ? '' : shortId(item.runId),
     item.to === undefined ? item.channel : `${item.channel}:${item.to}`,
     item.state,
     String(item.attempts),

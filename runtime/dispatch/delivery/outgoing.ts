@@ -65,7 +65,7 @@ function planDelivery(
   }
   return {
     delivery: { ...base, state: 'pending', nextAt: facts.at },
-    task: deliveryTask({ id: base.id, lane: laneTo(destination), dueAt: facts.at }),
+    task: deliveryTask({ id: base.id, channel: base.channel, lane: laneTo(destination), dueAt: facts.at }),
   }
 }
 

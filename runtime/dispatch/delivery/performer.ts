@@ -3,7 +3,7 @@
 import type { Channel, Part, Receipt, Target } from '@reveille/kit'
 import { boundedCall, type CallOutcome } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
-import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
+import type { Claim, DeliveryRecord, Effects, Settlement } from '../../store/port.ts'
 import { type Backoff, retryDelayMs } from '../backoff.ts'
 import type { PerformerOptions } from '../options.ts'
 
@@ -91,7 +91,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     return {
       effects: {
         delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...settled },
-        delivered: { run: runId, at },
+        ...deliveredEffect(runId, at),
       },
       done: true,
     }
@@ -160,7 +160,7 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     return {
       effects: {
         delivery: { id: delivery.id, state: 'skipped', ...settled, ...facts, endedAt: at },
-        delivered: { run: delivery.runId, at },
+        ...deliveredEffect(delivery.runId, at),
       },
       done: true,
     }
@@ -169,6 +169,11 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
 
 /** A delivery that ended has no next try, and no trouble but its last. */
 const settled = { nextAt: undefined, code: undefined, reason: undefined, unsureSince: undefined } as const
+
+/** The run whose reply it was may be done with it. */
+function deliveredEffect(run: string | undefined, at: number): Pick<Effects, 'delivered'> {
+  return run === undefined ? {} : { delivered: { run, at } }
+}
 
 /** The fields that change while a delivery has not ended. */
 function progressOf({ id, receipts, unsureSince }: DeliveryRecord) {
@@ -213,7 +218,7 @@ function failureToSend(outcome: CallOutcome<Receipt>): Failure {
       ? `the channel did not answer within ${sendTimeoutMs / 1000} s`
       : 'the gateway stopped while the part was being sent'
   const code = outcome.kind === 'timed-out' ? 'TIMEOUT' : 'INTERRUPTED'
-  return { code, message, reason: message, retryable: true, maybeDelivered: true }
+  return { code, message, reason: message, retryable: true, maybeDelivered: true, wholeChannel: false }
 }
 
 function noChannel(name: string) {

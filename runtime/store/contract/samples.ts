@@ -136,7 +136,12 @@ export function createSampler({ mintId, clock }: { mintId: MintId; clock: { now(
       return { request, actions }
     },
     deliveryTask: (delivery) =>
-      deliveryTask({ id: delivery.id, lane: `${delivery.channel}:${delivery.to}`, dueAt: clock.now() }),
+      deliveryTask({
+        id: delivery.id,
+        channel: delivery.channel,
+        lane: `${delivery.channel}:${delivery.to}`,
+        dueAt: clock.now(),
+      }),
   }
   return sampler
 }

@@ -1,11 +1,10 @@
 /** Owns the `fetch` that a plugin gets: it follows no redirect and tells nobody where exactly it went. */
 
-import { PluginError } from '@reveille/kit'
-import type { Logger } from 'pino'
+import { PluginError } from './plugin-error.ts'
 
 export interface PluginFetchOptions {
   readonly fetch: typeof fetch
-  readonly log: Logger
+  readonly log: { debug(facts: object): void }
   /** Stands in every line. */
   readonly owner: Readonly<Record<string, string>>
   /** Aborts every call when the plugin is closed. */

@@ -1,0 +1,37 @@
+/** Owns what every vendor's stand-in can be asked, so that one suite tries all channels. */
+
+import type { StandIn, StandInAnswer } from './stand-in.ts'
+
+/** One message that the vendor has stored: what a person would have in front of them. */
+export interface VendorMessage {
+  /** The recipient, in the vendor's terms. */
+  readonly to: string
+  /** What a person reads: markup taken as markup. */
+  readonly text: string
+  readonly [fact: string]: unknown
+}
+
+export interface VendorStandIn extends StandIn {
+  /** In the order in which they were stored. */
+  readonly messages: readonly VendorMessage[]
+  /** A configuration with which the channel works against this stand-in. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** The credentials in it. */
+  readonly secrets: readonly string[]
+  /** An address, as in `to`, that takes messages. */
+  readonly to: string
+  /** An address that is well formed and that nobody has. */
+  readonly unknownTo: string
+  /** An address where the vendor has threads; absent where it has none. */
+  readonly threadTo?: string
+  /** The vendor's own words for what goes wrong. */
+  readonly refusals: {
+    readonly badCredential: StandInAnswer
+    readonly forbidden: StandInAnswer
+    /** `seconds`: how long to wait. */
+    rateLimited(seconds: number): StandInAnswer
+    readonly serverError: StandInAnswer
+    /** Of something between us and the vendor: HTML. */
+    readonly badGateway: StandInAnswer
+  }
+}

@@ -1,0 +1,90 @@
+/** Owns one call of a vendor's HTTP API: a bounded answer, or an error that says whether the vendor may have acted. */
+
+import { isPluginError, PluginError } from './plugin-error.ts'
+
+export interface VendorCall {
+  readonly url: string | URL
+  /** Default: `POST` where there is a body, else `GET`. */
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object goes as JSON, with its content type; a text or a form goes as it is. */
+  readonly body?: object | string
+  readonly signal: AbortSignal
+}
+
+export interface VendorAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The text as JSON; undefined where it is none. */
+  readonly json: unknown
+}
+
+/** A vendor's answer to one message is a few hundred bytes. Bytes, after decompression. */
+const longestAnswer = 1_048_576
+
+/**
+ * Whatever the status is, the answer is answered. `fetch` is the one that the plugin was given.
+ * @throws PluginError `network`, `redirected`, `bad-request` as that fetch does; `timeout` or `aborted` where the signal
+ * ends the call; `unavailable` for an answer of more than 1 MiB
+ */
+export async function callVendor(
+  fetch: typeof globalThis.fetch,
+  { url, method, headers, body, signal }: VendorCall,
+): Promise<VendorAnswer> {
+  if (signal.aborted) throw calledOff(signal, false)
+  const isJson = typeof body === 'object' && !(body instanceof URLSearchParams)
+  try {
+    const response = await fetch(url, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: { ...(isJson && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
+      body: isJson ? JSON.stringify(body) : (body as string | URLSearchParams | undefined),
+      signal,
+    })
+    const text = await readText(response)
+    return { status: response.status, headers: response.headers, text, json: parseJson(text) }
+  } catch (error) {
+    if (signal.aborted) throw calledOff(signal, true)
+    if (isPluginError(error)) throw error
+    throw new PluginError('The answer was cut off.', {
+      code: 'network',
+      retryable: true,
+      maybeDelivered: true,
+      cause: error,
+    })
+  }
+}
+
+function calledOff(signal: AbortSignal, maybeDelivered: boolean): PluginError {
+  const isTimeout = (signal.reason as Error | undefined)?.name === 'TimeoutError'
+  return new PluginError(isTimeout ? 'The service did not answer in time.' : 'The call was called off.', {
+    code: isTimeout ? 'timeout' : 'aborted',
+    retryable: true,
+    maybeDelivered,
+  })
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > longestAnswer) {
+      throw new PluginError(`The answer is longer than ${longestAnswer} bytes.`, {
+        code: 'unavailable',
+        retryable: true,
+        maybeDelivered: true,
+      })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
