@@ -13,6 +13,7 @@ import {
 } from '../store/port.ts'
 import { heartbeatAgain, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
+import type { ChannelState } from './delivery/channel-state.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createHeartbeatBoard, type HeartbeatState } from './heartbeat/state.ts'
@@ -22,6 +23,7 @@ import { createSettingsApplier } from './settings.ts'
 
 export type { Timers } from '../agent/bounded-call.ts'
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
+export type { ChannelState } from './delivery/channel-state.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
 export type { DispatchLog, DispatchOptions } from './options.ts'
 
@@ -49,6 +51,8 @@ export interface Dispatch {
   close(): Promise<void>
   /** What the main session is doing. From memory. */
   heartbeat(): HeartbeatState
+  /** How each configured channel fares, in the order of its configuration. From memory. */
+  channels(): readonly ChannelState[]
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
@@ -140,5 +144,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     drain,
     close: () => drain(0),
     heartbeat: board.read,
+    channels: () =>
+      Object.keys(current().snapshot.settings.channels).map((channel) => ({ channel, state: 'open' })),
   }
 }
