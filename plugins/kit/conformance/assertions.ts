@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import { isPluginError } from '../plugin-error.ts'
+import { isPluginError, type PluginError } from '../plugin-error.ts'
 
 /** The promise is rejected, with a well-formed PluginError that shows none of the secrets. */
 export async function assertPluginError(
   promise: Promise<unknown>,
   secrets: readonly string[],
-): Promise<void> {
+): Promise<PluginError> {
   const error = await promise.then(
     () => assert.fail('the call throws'),
     (reason: unknown) => reason,
@@ -18,6 +18,7 @@ export async function assertPluginError(
   assert.equal(typeof error.retryable, 'boolean')
   assert.notEqual(error.message.trim(), '', 'the message says something')
   assertNoSecret(inspect(error, { depth: 10 }), secrets)
+  return error
 }
 
 /** One line that says something: what people read beside a record. `most` is in characters. */
@@ -36,8 +37,10 @@ export function assertStorable(value: unknown, secrets: readonly string[]): void
   assertNoSecret(text, secrets)
 }
 
-function assertNoSecret(text: string, secrets: readonly string[]): void {
+/** Neither as they are, nor as they stand in an address. */
+export function assertNoSecret(text: string, secrets: readonly string[]): void {
   for (const [index, secret] of secrets.entries()) {
-    assert.ok(!text.includes(secret), `secret ${index + 1} is not shown`)
+    const isShown = text.includes(secret) || text.includes(encodeURIComponent(secret))
+    assert.ok(!isShown, `secret ${index + 1} is not shown`)
   }
 }

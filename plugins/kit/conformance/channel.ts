@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Channel, Part } from '../channel.ts'
+import { measureIn } from '../measure.ts'
 import { isPluginError } from '../plugin-error.ts'
 import { assertPluginError, assertStorable } from './assertions.ts'
 import { leaksOf, openResources } from './handles.ts'
@@ -17,6 +18,8 @@ export interface ChannelFixture {
   stall?(): void
   /** From now on the vendor refuses every message. Absent: the channel cannot fail. */
   fail?(): void
+  /** Credentials that this fixture uses, beside those of the suite. */
+  readonly secrets?: readonly string[]
   /** Releases what `create` took, the channel and the stand-in of the vendor. */
   close?(): Promise<void> | void
 }
@@ -35,146 +38,158 @@ export interface ChannelConformance {
   readonly fences?: boolean
   /** Credentials that the fixture uses; they must show up in no error and no receipt. */
   readonly secrets?: readonly string[]
+  /** What a person reads of a part, for a surface with markup. Default: its text as it is. */
+  visibleText?(part: Part): string
 }
 
 export function channelConformance(options: ChannelConformance): void {
-  const { name, plugin, create, places, badAddresses, fences = true, secrets = [] } = options
+  describe(options.name, () => channelTests(options))
+}
+
+/** The tests alone, for a suite that has more of them. */
+export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
+  const { plugin, create, places, badAddresses, fences = true, secrets = [] } = options
+  const visibleText = options.visibleText ?? (({ text }: Part) => text)
   const to = places[0]?.[0]
   assert.ok(to !== undefined, 'the suite needs a place to send to')
+  const secretsOf = (fixture: ChannelFixture) => [...secrets, ...(fixture.secrets ?? [])]
 
-  describe(name, () => {
-    test('delivers a short text as one message', async () => {
+  test('delivers a short text as one message', async () => {
+    await using used = await use(create)
+    await sendAll(used.fixture.channel, to, 'A short text.')
+    const seen = used.fixture.messages()
+    assert.equal(seen.length, 1)
+    assert.ok(seen[0]?.includes('A short text.'), 'the message holds the text')
+  })
+
+  test('delivers a long text as parts within the limit that hold all its words in order', async () => {
+    await using used = await use(create)
+    const { channel } = used.fixture
+    const text = longProse(channel)
+    const parts = channel.render(text)
+    assert.ok(parts.length > 1, 'a text over the limit is cut')
+    assertWithinLimit(channel, parts)
+    assert.deepEqual(
+      parts.flatMap((part) => wordsOf(visibleText(part))),
+      wordsOf(text),
+    )
+    await sendAll(channel, to, text)
+    assert.equal(used.fixture.messages().length, parts.length, 'one part is one message')
+  })
+
+  test('closes a code fence at a cut and opens it again with its language', async (t) => {
+    if (!fences) return t.skip('the vendor has no fences')
+    await using used = await use(create)
+    const { channel } = used.fixture
+    const line = 'const value = compute(value)'
+    const code = repeatOver(`${line}\n`, channel)
+    const parts = channel.render(`\`\`\`ts\n${code}\`\`\``)
+    assert.ok(parts.length > 1, 'code over the limit is cut')
+    assertWithinLimit(channel, parts)
+    for (const { text } of parts) {
+      const lines = text.trim().split('\n')
+      assert.equal(lines[0], '```ts', 'a part opens the fence with its language')
+      assert.equal(lines.at(-1), '```', 'a part closes the fence')
+      assert.deepEqual(new Set(lines.slice(1, -1)), new Set([line]), 'a part holds whole lines of code')
+    }
+  })
+
+  test('cuts no emoji and no combined character', async () => {
+    await using used = await use(create)
+    const { channel } = used.fixture
+    for (const cluster of ['👩🏽‍🚀', 'e\u0301', '🇨🇭', 'நி']) {
+      const parts = channel.render(repeatOver(cluster, channel))
+      assert.ok(parts.length > 1, 'a word over the limit is cut')
+      assertWithinLimit(channel, parts)
+      for (const part of parts) {
+        assert.equal(visibleText(part).trim().replaceAll(cluster, ''), '', 'a part is whole')
+      }
+    }
+  })
+
+  test('sends nothing for blank text', async () => {
+    await using used = await use(create)
+    for (const blank of ['', ' \t', '\n\n']) assert.deepEqual(used.fixture.channel.render(blank), [])
+  })
+
+  test('refuses what is no address with bad-target', async () => {
+    await using used = await use(create)
+    for (const address of ['', ' ', ...badAddresses]) {
+      assert.throws(
+        () => used.fixture.channel.target(address),
+        (error) => isPluginError(error) && error.code === 'bad-target' && !error.retryable,
+        `'${address}' is refused`,
+      )
+    }
+  })
+
+  test('gives one place one key, and two places two', async () => {
+    await using used = await use(create)
+    const { channel } = used.fixture
+    const keys = places.map((addresses) => {
+      const named = new Set([...addresses, ...addresses].map((address) => channel.target(address).key))
+      assert.equal(named.size, 1, `one key for ${addresses.join(', ')}`)
+      return [...named][0]
+    })
+    assert.equal(new Set(keys).size, places.length, 'a key for each place')
+  })
+
+  test('gives one message for a key that is sent twice', async (t) => {
+    await using used = await use(create)
+    const { channel, messages } = used.fixture
+    if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
+    await sendAll(channel, to, 'Only once.')
+    await sendAll(channel, to, 'Only once.')
+    assert.equal(messages().length, 1)
+  })
+
+  test('answers a receipt that can be stored and tells no secret', async () => {
+    await using used = await use(create)
+    for (const receipt of await sendAll(used.fixture.channel, to, 'A short text.')) {
+      assert.ok(typeof receipt.id === 'string' && receipt.id.trim() !== '', 'a receipt has an id')
+      assert.ok(receipt.at === undefined || !Number.isNaN(Date.parse(receipt.at)), '`at` is a time')
+      assertStorable(receipt, secretsOf(used.fixture))
+    }
+  })
+
+  test('sends nothing and throws a PluginError soon when it is called off before it starts', async () => {
+    await using used = await use(create)
+    const sending = sendFirst(used.fixture.channel, to, AbortSignal.abort())
+    await within(assertPluginError(sending, secretsOf(used.fixture)), 'an aborted send ends')
+    assert.deepEqual(used.fixture.messages(), [])
+  })
+
+  test('throws a PluginError soon when it is called off in the middle', async (t) => {
+    await using used = await use(create)
+    if (used.fixture.stall === undefined) return t.skip('the fixture has no vendor that could stall')
+    used.fixture.stall()
+    const abort = new AbortController()
+    const sending = assertPluginError(
+      sendFirst(used.fixture.channel, to, abort.signal),
+      secretsOf(used.fixture),
+    )
+    setImmediate(() => abort.abort())
+    await within(sending, 'an aborted send ends')
+  })
+
+  test('throws a PluginError that tells no secret when the vendor refuses', async (t) => {
+    await using used = await use(create)
+    if (used.fixture.fail === undefined) return t.skip('the fixture has no vendor that could fail')
+    used.fixture.fail()
+    const sending = sendFirst(used.fixture.channel, to, new AbortController().signal)
+    await within(assertPluginError(sending, secretsOf(used.fixture)), 'a refused send ends')
+  })
+
+  test('leaves nothing open after close', async () => {
+    const before = openResources()
+    {
       await using used = await use(create)
       await sendAll(used.fixture.channel, to, 'A short text.')
-      const seen = used.fixture.messages()
-      assert.equal(seen.length, 1)
-      assert.ok(seen[0]?.includes('A short text.'), 'the message holds the text')
-    })
-
-    test('delivers a long text as parts within the limit that hold all its words in order', async () => {
-      await using used = await use(create)
-      const { channel } = used.fixture
-      const text = longProse(channel)
-      const parts = channel.render(text)
-      assert.ok(parts.length > 1, 'a text over the limit is cut')
-      assertWithinLimit(channel, parts)
-      assert.deepEqual(
-        parts.flatMap((part) => wordsOf(part.text)),
-        wordsOf(text),
-      )
-      await sendAll(channel, to, text)
-      assert.equal(used.fixture.messages().length, parts.length, 'one part is one message')
-    })
-
-    test('closes a code fence at a cut and opens it again with its language', async (t) => {
-      if (!fences) return t.skip('the vendor has no fences')
-      await using used = await use(create)
-      const { channel } = used.fixture
-      const line = 'const value = compute(value)'
-      const code = repeatOver(`${line}\n`, channel)
-      const parts = channel.render(`\`\`\`ts\n${code}\`\`\``)
-      assert.ok(parts.length > 1, 'code over the limit is cut')
-      assertWithinLimit(channel, parts)
-      for (const { text } of parts) {
-        const lines = text.trim().split('\n')
-        assert.equal(lines[0], '```ts', 'a part opens the fence with its language')
-        assert.equal(lines.at(-1), '```', 'a part closes the fence')
-        assert.deepEqual(new Set(lines.slice(1, -1)), new Set([line]), 'a part holds whole lines of code')
-      }
-    })
-
-    test('cuts no emoji and no combined character', async () => {
-      await using used = await use(create)
-      const { channel } = used.fixture
-      for (const cluster of ['👩🏽‍🚀', 'e\u0301', '🇨🇭', 'நி']) {
-        const parts = channel.render(repeatOver(cluster, channel))
-        assert.ok(parts.length > 1, 'a word over the limit is cut')
-        assertWithinLimit(channel, parts)
-        for (const { text } of parts) assert.equal(text.trim().replaceAll(cluster, ''), '', 'a part is whole')
-      }
-    })
-
-    test('sends nothing for blank text', async () => {
-      await using used = await use(create)
-      for (const blank of ['', ' \t', '\n\n']) assert.deepEqual(used.fixture.channel.render(blank), [])
-    })
-
-    test('refuses what is no address with bad-target', async () => {
-      await using used = await use(create)
-      for (const address of ['', ' ', ...badAddresses]) {
-        assert.throws(
-          () => used.fixture.channel.target(address),
-          (error) => isPluginError(error) && error.code === 'bad-target' && !error.retryable,
-          `'${address}' is refused`,
-        )
-      }
-    })
-
-    test('gives one place one key, and two places two', async () => {
-      await using used = await use(create)
-      const { channel } = used.fixture
-      const keys = places.map((addresses) => {
-        const named = new Set([...addresses, ...addresses].map((address) => channel.target(address).key))
-        assert.equal(named.size, 1, `one key for ${addresses.join(', ')}`)
-        return [...named][0]
-      })
-      assert.equal(new Set(keys).size, places.length, 'a key for each place')
-    })
-
-    test('gives one message for a key that is sent twice', async (t) => {
-      await using used = await use(create)
-      const { channel, messages } = used.fixture
-      if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
-      await sendAll(channel, to, 'Only once.')
-      await sendAll(channel, to, 'Only once.')
-      assert.equal(messages().length, 1)
-    })
-
-    test('answers a receipt that can be stored and tells no secret', async () => {
-      await using used = await use(create)
-      for (const receipt of await sendAll(used.fixture.channel, to, 'A short text.')) {
-        assert.ok(typeof receipt.id === 'string' && receipt.id.trim() !== '', 'a receipt has an id')
-        assert.ok(receipt.at === undefined || !Number.isNaN(Date.parse(receipt.at)), '`at` is a time')
-        assertStorable(receipt, secrets)
-      }
-    })
-
-    test('sends nothing and throws a PluginError soon when it is called off before it starts', async () => {
-      await using used = await use(create)
-      const sending = sendFirst(used.fixture.channel, to, AbortSignal.abort())
-      await within(assertPluginError(sending, secrets), 'an aborted send ends')
-      assert.deepEqual(used.fixture.messages(), [])
-    })
-
-    test('throws a PluginError soon when it is called off in the middle', async (t) => {
-      await using used = await use(create)
-      if (used.fixture.stall === undefined) return t.skip('the fixture has no vendor that could stall')
-      used.fixture.stall()
-      const abort = new AbortController()
-      const sending = assertPluginError(sendFirst(used.fixture.channel, to, abort.signal), secrets)
-      setImmediate(() => abort.abort())
-      await within(sending, 'an aborted send ends')
-    })
-
-    test('throws a PluginError that tells no secret when the vendor refuses', async (t) => {
-      await using used = await use(create)
-      if (used.fixture.fail === undefined) return t.skip('the fixture has no vendor that could fail')
-      used.fixture.fail()
-      const sending = sendFirst(used.fixture.channel, to, new AbortController().signal)
-      await within(assertPluginError(sending, secrets), 'a refused send ends')
-    })
-
-    test('leaves nothing open after close', async () => {
-      const before = openResources()
-      {
-        await using used = await use(create)
-        await sendAll(used.fixture.channel, to, 'A short text.')
-      }
-      assert.deepEqual(await leaksOf(before), [])
-    })
-
-    test('does nothing on import', () => assertInertPlugin(plugin))
+    }
+    assert.deepEqual(await leaksOf(before), [])
   })
+
+  test('does nothing on import', () => assertInertPlugin(plugin))
 }
 
 async function use(create: ChannelConformance['create']) {
@@ -206,7 +221,7 @@ async function sendFirst(channel: Channel, to: string, signal: AbortSignal) {
 const delivery = '019a0000-0000-7000-8000-000000000001'
 
 function sizeOf(text: string, { limits }: Channel): number {
-  return limits.unit === 'utf8' ? Buffer.byteLength(text) : text.length
+  return measureIn(limits.unit)(text)
 }
 
 function assertWithinLimit(channel: Channel, parts: readonly Part[]): void {

@@ -2,3 +2,4 @@
 
 export { type ChannelConformance, type ChannelFixture, channelConformance } from './channel.ts'
 export { type RunnerConformance, type RunnerFixture, runnerConformance } from './runner.ts'
+export { type VendorConformance, vendorConformance } from './vendor.ts'

@@ -1,6 +1,6 @@
 /** Owns the server that stands in for a vendor: it answers as its rules say, or does what the script says first. */
 
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -49,6 +49,11 @@ export interface StandIn {
   script(...faults: readonly Fault[]): void
   /** From now on the fault befalls every such request; undefined ends that. */
   always(fault: Fault | undefined): void
+  /** Settles when a request hangs, as a fault has it. */
+  untilHanging(): Promise<void>
+  /** Settles when no request waits for an answer any more: each has one, or its caller has let go of the connection. */
+  untilIdle(): Promise<void>
+  /** May be called more than once. */
   close(): Promise<void>
 }
 
@@ -63,7 +68,19 @@ export interface StandInOptions {
 export async function openStandIn({ answer, isSend = () => true }: StandInOptions): Promise<StandIn> {
   const requests: StandInRequest[] = []
   const faults: Fault[] = []
+  const waiting = new Set<ServerResponse>()
+  const hanging = new Set<ServerResponse>()
+  const changes = new EventEmitter()
   let standing: Fault | undefined
+
+  function hang(response: ServerResponse): void {
+    hanging.add(response)
+    changes.emit('change')
+  }
+
+  async function until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await once(changes, 'change')
+  }
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await read(incoming)
@@ -75,7 +92,7 @@ export async function openStandIn({ answer, isSend = () => true }: StandInOption
       case 'cut-before':
         return void incoming.socket.destroy()
       case 'hang-before':
-        return
+        return hang(response)
     }
     const given = await answer(request)
     switch (fault?.kind) {
@@ -86,7 +103,7 @@ export async function openStandIn({ answer, isSend = () => true }: StandInOption
       case 'cut-after':
         return void incoming.socket.destroy()
       case 'hang-after':
-        return
+        return hang(response)
       case 'cut-answer': {
         response.writeHead(given.status ?? 200, { 'content-length': '1000', ...given.headers })
         return void response.write('{', () => incoming.socket.destroy())
@@ -95,11 +112,18 @@ export async function openStandIn({ answer, isSend = () => true }: StandInOption
   }
 
   const server = createServer((incoming, response) => {
+    waiting.add(response)
+    response.on('close', () => {
+      waiting.delete(response)
+      hanging.delete(response)
+      changes.emit('change')
+    })
     serve(incoming, response).catch((error: unknown) => {
       response.writeHead(599).end(String(error))
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  let closed: Promise<unknown> | undefined
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
@@ -107,8 +131,10 @@ export async function openStandIn({ answer, isSend = () => true }: StandInOption
     always(fault) {
       standing = fault
     },
+    untilHanging: () => until(() => hanging.size > 0),
+    untilIdle: () => until(() => waiting.size === 0),
     async close() {
-      const closed = once(server, 'close')
+      closed ??= once(server, 'close')
       server.close()
       server.closeAllConnections()
       await closed

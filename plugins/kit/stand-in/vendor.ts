@@ -14,6 +14,8 @@ export interface VendorMessage {
 export interface VendorStandIn extends StandIn {
   /** In the order in which they were stored. */
   readonly messages: readonly VendorMessage[]
+  /** Whom the messages called (`@everyone`, a person's name), in the vendor's terms. Absent: nobody can be called there. */
+  readonly pings?: readonly string[]
   /** A configuration with which the channel works against this stand-in. */
   readonly config: Readonly<Record<string, unknown>>
   /** The credentials in it. */
@@ -31,6 +33,8 @@ export interface VendorStandIn extends StandIn {
     /** `seconds`: how long to wait. */
     rateLimited(seconds: number): StandInAnswer
     readonly serverError: StandInAnswer
+    /** Whether the vendor says of that answer that nothing was done. Default: false, it may have been. */
+    readonly serverErrorIsSafe?: boolean
     /** Of something between us and the vendor: HTML. */
     readonly badGateway: StandInAnswer
   }

@@ -1,0 +1,98 @@
+/** Owns what a channel's configuration promises, as tests: its schema, its checks, and a look at the service. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertNoSecret, assertSentence } from './assertions.ts'
+import { within } from './patience.ts'
+import { withOtherCredentials } from './refusals.ts'
+import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './vendor-fixture.ts'
+
+export interface ConfigurationOptions extends VendorSetup {
+  readonly badAddresses: readonly string[]
+}
+
+export function configurationTests(options: ConfigurationOptions): void {
+  test('says that a good credential is good, and sends nothing', async () => {
+    await using used = await setUp(options)
+    const { ok, detail } = await check(used)
+    assert.equal(ok, true, detail)
+    assert.deepEqual(used.vendor.messages, [])
+  })
+
+  test('says in a sentence that a bad credential is bad', async (t) => {
+    await using used = await setUp(options, withOtherCredentials)
+    if (used.vendor.secrets.length === 0) return t.skip('the vendor asks for no credential')
+    const { ok, detail } = await check(used)
+    assert.equal(ok, false)
+    assertSentence(detail, 'the detail')
+  })
+
+  test('says in a sentence that the service is not there', async () => {
+    await using used = await setUp(options)
+    await used.vendor.close()
+    const { ok, detail } = await check(used)
+    assert.equal(ok, false)
+    assertSentence(detail, 'the detail')
+  })
+
+  test('takes an address of its own as `defaultTo`', async () => {
+    await using used = await setUp(options, (config) => ({ ...config, defaultTo: undefined }))
+    await using other = await setUp(options, (config) => ({ ...config, defaultTo: used.vendor.to }))
+    assert.equal(used.channel.defaultTo, undefined)
+    assert.equal(other.channel.defaultTo, used.vendor.to)
+  })
+
+  test('refuses a `defaultTo` that is no address, in `check` and in `setup`', async () => {
+    const { plugin } = await load(options.plugin)
+    await using used = await setUp(options)
+    plugin.check?.(used.vendor.config)
+    for (const defaultTo of options.badAddresses) {
+      const config = { ...used.vendor.config, defaultTo }
+      assert.ok(plugin.check !== undefined, 'the plugin has a check')
+      assert.throws(() => plugin.check?.(config), /defaultTo/, `check refuses '${defaultTo}'`)
+      const setting = setUp(options, () => config).then((other) => other[Symbol.asyncDispose]())
+      await assert.rejects(setting, /defaultTo/, `setup refuses '${defaultTo}'`)
+    }
+  })
+
+  test('describes its configuration in a schema', async () => {
+    const { schema } = await load(options.plugin)
+    await using used = await setUp(options)
+    assert.equal(schema['$schema'], 'https://json-schema.org/draft/2020-12/schema')
+    assert.equal(schema['type'], 'object')
+    assertDescribed(schema, 'the configuration')
+    for (const name of ['baseUrl', 'defaultTo']) assert.ok(schema.properties?.[name], `there is ${name}`)
+    const unmarked = credentialsOf(schema, used.vendor.config, used.vendor.secrets)
+    assert.deepEqual(unmarked, [], 'each credential is marked with x-secret')
+  })
+}
+
+async function check({ channel, vendor }: OpenVendor) {
+  assert.ok(channel.check !== undefined, 'the channel has a check')
+  const health = await within(channel.check(new AbortController().signal), 'the check ends')
+  assertNoSecret(JSON.stringify(health), vendor.secrets)
+  return health
+}
+
+/** Every object is closed, and every property has a sentence and a kind. */
+function assertDescribed(schema: JsonSchema, where: string): void {
+  if (schema.properties !== undefined) {
+    assert.equal(schema['additionalProperties'], false, `${where} is closed`)
+  }
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    assertSentence(property['description'], `the description of ${name}`)
+    const hasKind = ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf'].some((keyword) => keyword in property)
+    assert.ok(hasKind, `${name} has a kind`)
+    assertDescribed(property, name)
+  }
+}
+
+/** Names of properties that hold a secret and do not say so. */
+function credentialsOf(schema: JsonSchema, config: object, secrets: readonly string[]): string[] {
+  return Object.entries(config).flatMap(([name, value]) => {
+    const property = schema.properties?.[name] ?? {}
+    if (typeof value === 'object' && value !== null) return credentialsOf(property, value, secrets)
+    const isSecret = typeof value === 'string' && secrets.includes(value)
+    return isSecret && property['x-secret'] !== true ? [name] : []
+  })
+}

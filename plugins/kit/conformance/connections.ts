@@ -1,0 +1,80 @@
+/** Owns what a channel says when a connection fails it, as tests: was the message sent, was it not, or may it have been. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fault } from '../stand-in/index.ts'
+import { within } from './patience.ts'
+import { type OpenVendor, setUp, shortText, type VendorSetup } from './vendor-fixture.ts'
+
+export function connectionTests(options: VendorSetup): void {
+  test('ends with its deadline and lets go of the connection when the vendor is silent', async () => {
+    for (const kind of ['hang-before', 'hang-after'] as const) {
+      await using used = await setUp(options)
+      const error = await calledOff(used, kind, new DOMException('The deadline is over.', 'TimeoutError'))
+      assert.deepEqual([error.code, error.retryable], ['timeout', true])
+      assertUnsure(used, error)
+    }
+  })
+
+  test('ends soon when it is called off while the vendor works', async () => {
+    await using used = await setUp(options)
+    const error = await calledOff(used, 'hang-after', new DOMException('The host drains.', 'AbortError'))
+    assert.deepEqual([error.code, error.retryable], ['aborted', true])
+    assertUnsure(used, error)
+  })
+
+  test('knows that nothing was delivered where nobody answers the door', async () => {
+    await using used = await setUp(options)
+    await used.vendor.close()
+    const { code, retryable, maybeDelivered } = await used.failure()
+    assert.deepEqual(
+      { code, retryable, maybeDelivered },
+      { code: 'network', retryable: true, maybeDelivered: false },
+    )
+  })
+
+  test('gives one message when a cut send is tried again, or says that there may be two', async () => {
+    for (const kind of ['cut-before', 'cut-after', 'cut-answer'] as const) {
+      await using used = await setUp(options)
+      used.vendor.script({ kind })
+      const error = await used.failure()
+      assert.equal(error.retryable, true, `after ${kind} it can be tried again`)
+      assertUnsure(used, error)
+      if (used.channel.idempotency === undefined) continue
+      await used.send(shortText)
+      assert.equal(used.vendor.messages.length, 1, `one message after ${kind}`)
+    }
+  })
+
+  test('gives one message when a send that the vendor spoke ill of is tried again', async (t) => {
+    await using used = await setUp(options)
+    const { vendor, channel } = used
+    if (channel.idempotency === undefined) return t.skip('the channel promises no idempotency')
+    for (const answer of [vendor.refusals.serverError, vendor.refusals.badGateway]) {
+      vendor.script({ kind: 'answer-after', answer })
+      await used.failure()
+    }
+    await used.send(shortText)
+    assert.equal(vendor.messages.length, 1)
+  })
+}
+
+/** The error of a send that hangs and is called off then. */
+async function calledOff(
+  used: OpenVendor,
+  kind: Extract<Fault['kind'], `hang-${string}`>,
+  reason: DOMException,
+) {
+  const abort = new AbortController()
+  used.vendor.script({ kind })
+  const failing = used.failure({ signal: abort.signal })
+  await Promise.race([failing, within(used.vendor.untilHanging(), 'the message reaches the vendor')])
+  abort.abort(reason)
+  const error = await failing
+  await within(used.vendor.untilIdle(), 'the connection is let go of')
+  return error
+}
+
+function assertUnsure({ channel }: OpenVendor, { maybeDelivered }: { maybeDelivered: boolean }): void {
+  if (channel.idempotency === undefined) assert.equal(maybeDelivered, true, 'it may have been delivered')
+}

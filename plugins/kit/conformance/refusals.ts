@@ -1,0 +1,132 @@
+/** Owns what a channel says when its vendor refuses, as tests: can it help to try again, and when. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import type { PluginError } from '../plugin-error.ts'
+import { type Configuration, type OpenVendor, setUp, type VendorSetup } from './vendor-fixture.ts'
+
+/** Seconds; no default of a channel's own by chance. */
+const wait = 7
+
+export function refusalTests(options: VendorSetup): void {
+  test('holds the whole channel back when the credential is refused', async () => {
+    await using used = await setUp(options)
+    used.vendor.always({ kind: 'answer', answer: used.vendor.refusals.badCredential })
+    assertBadCredential(await used.failure())
+  })
+
+  test('holds the whole channel back when it has another credential than the vendor', async (t) => {
+    await using used = await setUp(options, withOtherCredentials)
+    if (used.vendor.secrets.length === 0) return t.skip('the vendor asks for no credential')
+    assertBadCredential(await used.failure())
+    assert.deepEqual(used.vendor.messages, [])
+  })
+
+  test('says that nothing mends what it may not do', async () => {
+    await using used = await setUp(options)
+    used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.forbidden })
+    assertPermanent(await used.failure(), used)
+  })
+
+  test('says that nothing mends an address that nobody has', async () => {
+    await using used = await setUp(options)
+    assertPermanent(await used.failure({ to: used.vendor.unknownTo }), used)
+  })
+
+  test('waits as long as the vendor says, and leaves the trying to the host', async () => {
+    await using used = await setUp(options)
+    const { refusals } = used.vendor
+    used.vendor.script({ kind: 'answer', answer: refusals.rateLimited(wait) })
+    const error = await used.failure()
+    assert.deepEqual(factsOf(error), { code: 'rate-limited', retryable: true, maybeDelivered: false })
+    assert.deepEqual(used.vendor.messages, [], 'nothing is stored')
+    const { retryAfter } = error
+    const saysWait = !isDeepStrictEqual(refusals.rateLimited(wait), refusals.rateLimited(wait + 1))
+    if (saysWait) assert.ok((retryAfter ?? 0) >= wait, `it waits for ${wait} s and not ${retryAfter}`)
+    else assert.ok(retryAfter === undefined || retryAfter > 0, 'it waits')
+  })
+
+  test('tells an error of the vendor that may have delivered from one that has not', async () => {
+    await using used = await setUp(options)
+    const { serverError, serverErrorIsSafe = false } = used.vendor.refusals
+    used.vendor.script({ kind: 'answer', answer: serverError })
+    assertUnsure(await used.failure(), used, serverErrorIsSafe)
+    assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
+  })
+
+  test('takes the page of something in between for no answer of the vendor', async () => {
+    await using used = await setUp(options)
+    used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.badGateway })
+    assertUnsure(await used.failure(), used)
+    assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
+  })
+
+  test('takes no page for a receipt, though its status is good', async () => {
+    await using used = await setUp(options)
+    const page = {
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: '<html>Welcome to the hotel</html>',
+    }
+    used.vendor.script({ kind: 'answer', answer: page })
+    await used.failure()
+  })
+
+  test('follows no redirect', async () => {
+    await using used = await setUp(options)
+    const { vendor } = used
+    const answer = { status: 307, headers: { location: `${vendor.url}/elsewhere` } }
+    vendor.script({ kind: 'answer', answer })
+    const { code, retryable } = await used.failure()
+    assert.deepEqual([code, retryable], ['redirected', false])
+    assert.ok(!vendor.requests.some(({ path }) => path === '/elsewhere'), 'nothing goes elsewhere')
+  })
+
+  test('refuses an answer of 2 MiB', async () => {
+    await using used = await setUp(options)
+    const answer = { headers: { 'content-type': 'application/json' }, body: `"${'x'.repeat(2 ** 21)}"` }
+    used.vendor.script({ kind: 'answer', answer })
+    assertUnsure(await used.failure(), used)
+  })
+}
+
+function factsOf({ code, retryable, maybeDelivered }: PluginError) {
+  return { code, retryable, maybeDelivered }
+}
+
+function assertBadCredential(error: PluginError): void {
+  assert.deepEqual(
+    { ...factsOf(error), wholeChannel: error.wholeChannel },
+    { code: 'bad-credential', retryable: true, maybeDelivered: false, wholeChannel: true },
+  )
+}
+
+function assertPermanent(error: PluginError, { vendor }: OpenVendor): void {
+  const { retryable, maybeDelivered, wholeChannel } = error
+  assert.deepEqual(
+    { retryable, maybeDelivered, wholeChannel },
+    { retryable: false, maybeDelivered: false, wholeChannel: false },
+    `${error.code}: ${error.message}`,
+  )
+  assert.deepEqual(vendor.messages, [], 'nothing is stored')
+}
+
+/** A repeat may double, unless the vendor knows repeats or says that nothing was done. */
+function assertUnsure(error: PluginError, { channel }: OpenVendor, isSafe = false): void {
+  if (isSafe || channel.idempotency !== undefined) return
+  assert.equal(error.maybeDelivered, true, `it may have been delivered: ${error.code}, ${error.message}`)
+}
+
+/** Each secret of the configuration with another last character. */
+export function withOtherCredentials(config: Configuration, secrets: readonly string[]): Configuration {
+  const text = secrets.reduce(
+    (rest, secret) =>
+      rest.replaceAll(
+        JSON.stringify(secret),
+        JSON.stringify(`${secret.slice(0, -1)}${secret.endsWith('7') ? '8' : '7'}`),
+      ),
+    JSON.stringify(config),
+  )
+  return JSON.parse(text)
+}

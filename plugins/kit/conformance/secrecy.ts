@@ -1,0 +1,55 @@
+/** Owns that a channel's credentials stay where they are, as tests. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Fault, StandInAnswer } from '../stand-in/index.ts'
+import { assertNoSecret, assertStorable } from './assertions.ts'
+import { setUp, shortText, type VendorSetup } from './vendor-fixture.ts'
+
+export function secrecyTests(options: VendorSetup): void {
+  test('tells no secret, though the vendor does', async () => {
+    await using used = await setUp(options)
+    const { vendor, failure } = used
+    const { forbidden, badGateway, badCredential } = vendor.refusals
+    for (const answer of [forbidden, badGateway, badCredential]) {
+      for (const each of [answer, ...vendor.secrets.map((secret) => quote(answer, secret))]) {
+        vendor.script({ kind: 'answer', answer: each })
+        // Where the channel tries another way by itself, the vendor is of the same mind.
+        vendor.always({ kind: 'answer', answer: each })
+        await failure()
+      }
+    }
+    assertNoSecret(used.lines.join('\n'), vendor.secrets)
+  })
+
+  test('tells no secret when a connection fails it', async () => {
+    await using used = await setUp(options)
+    const kinds: readonly Fault['kind'][] = ['cut-before', 'cut-after', 'cut-answer']
+    for (const kind of kinds) {
+      used.vendor.script({ kind } as Fault)
+      await used.failure()
+    }
+    await used.vendor.close()
+    await used.failure()
+    assertNoSecret(used.lines.join('\n'), used.vendor.secrets)
+  })
+
+  test('tells no secret in what is kept and logged of a reply', async () => {
+    await using used = await setUp(options)
+    for (const receipt of await used.send(shortText)) assertStorable(receipt, used.vendor.secrets)
+    assertNoSecret(used.lines.join('\n'), used.vendor.secrets)
+    assert.ok(used.vendor.messages.length > 0)
+  })
+}
+
+/** The same answer with the secret in each text of its body. */
+function quote(answer: StandInAnswer, secret: string): StandInAnswer {
+  return { ...answer, body: append(answer.body ?? '', ` (it was ${secret})`) as object | string }
+}
+
+function append(value: unknown, text: string): unknown {
+  if (typeof value === 'string') return value + text
+  if (Array.isArray(value)) return value.map((each) => append(each, text))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, append(each, text)]))
+}

@@ -1,0 +1,161 @@
+/** Owns a channel set up against the stand-in of its vendor, as a host would: configuration, log, fetch, close. */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { Channel, Part } from '../channel.ts'
+import type { Plugin, PluginManifest } from '../plugin.ts'
+import type { PluginError } from '../plugin-error.ts'
+import { createPluginFetch } from '../plugin-fetch.ts'
+import type { VendorStandIn } from '../stand-in/index.ts'
+import { assertPluginError, assertSentence } from './assertions.ts'
+import { within } from './patience.ts'
+
+export interface VendorSetup {
+  /** The plugin's entry: what its package exports. */
+  readonly plugin: URL
+  /** A fresh stand-in of the vendor. */
+  open(): Promise<VendorStandIn>
+}
+
+export type Configuration = Readonly<Record<string, unknown>>
+
+export interface SendOptions {
+  /** Default: the stand-in's own address. */
+  readonly to?: string
+  /** Default: of one delivery. The part's number is added. */
+  readonly delivery?: string
+  readonly signal?: AbortSignal
+}
+
+export interface OpenVendor {
+  readonly vendor: VendorStandIn
+  readonly channel: Channel
+  /** Everything that the plugin and its fetch have logged, a line each. */
+  readonly lines: readonly string[]
+  /** The reply as parts, each sent once. @throws what the channel throws */
+  send(markdown: string, options?: SendOptions): Promise<unknown[]>
+  /** The error of a short reply, which is well formed and shows no secret. */
+  failure(options?: SendOptions): Promise<PluginError>
+  closePlugin(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** `change` makes another configuration of the stand-in's. */
+export async function setUp(
+  { plugin: entry, open }: VendorSetup,
+  change: (config: Configuration, secrets: readonly string[]) => Configuration = (config) => config,
+): Promise<OpenVendor> {
+  const { plugin, manifest, schema } = await load(entry)
+  const vendor = await open()
+  const { secrets } = vendor
+  const abort = new AbortController()
+  const lines: string[] = []
+  const write = (...line: unknown[]) => void lines.push(JSON.stringify(line))
+  let close: (() => Promise<void> | void) | undefined
+
+  async function closePlugin(): Promise<void> {
+    abort.abort()
+    await close?.()
+    close = undefined
+  }
+
+  try {
+    const config = change(fillIn(schema, vendor.config) as Configuration, secrets)
+    const provided = await plugin.setup({
+      config: Object.freeze(config),
+      log: { info: write, warn: write, error: write },
+      fetch: createPluginFetch({
+        fetch: globalThis.fetch,
+        log: { debug: write },
+        owner: { plugin: plugin.name },
+        signal: abort.signal,
+      }),
+      signal: abort.signal,
+    })
+    close = provided.close?.bind(provided)
+    const channel = provided.channels?.find(({ id }) => manifest.channels?.includes(id))
+    assert.ok(channel !== undefined, 'setup brings the channel that the manifest names')
+
+    async function send(markdown: string, options: SendOptions = {}): Promise<unknown[]> {
+      const { to = vendor.to, delivery = firstDelivery, signal = forever } = options
+      const target = (channel as Channel).target(to)
+      const receipts: unknown[] = []
+      for (const [index, part] of (channel as Channel).render(markdown).entries()) {
+        const call = { target, key: `${delivery}:${index + 1}`, signal }
+        const sending = (channel as Channel).send(Object.freeze<Part>(part), call)
+        receipts.push(await within(sending, 'the send ends'))
+      }
+      return receipts
+    }
+
+    async function failure(options?: SendOptions): Promise<PluginError> {
+      const error = await assertPluginError(send(shortText, options), secrets)
+      assertSentence(error.message, 'the error’s message')
+      return error
+    }
+
+    return {
+      vendor,
+      channel,
+      lines,
+      send,
+      failure,
+      closePlugin,
+      async [Symbol.asyncDispose]() {
+        await closePlugin()
+        await vendor.close()
+      },
+    }
+  } catch (error) {
+    await closePlugin()
+    await vendor.close()
+    throw error
+  }
+}
+
+export const shortText = 'A short text.'
+export const firstDelivery = '019a0000-0000-7000-8000-000000000001'
+const forever = new AbortController().signal
+
+export interface LoadedPlugin {
+  readonly plugin: Plugin<Configuration>
+  readonly manifest: PluginManifest
+  readonly schema: JsonSchema
+}
+
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly [keyword: string]: unknown
+}
+
+/** The entry's default export, and what its package says of it. */
+export async function load(entry: URL): Promise<LoadedPlugin> {
+  const { default: plugin } = await import(entry.href)
+  const file = manifestOf(entry)
+  const { reveille: manifest } = JSON.parse(await readFile(file, 'utf8'))
+  const schema = JSON.parse(await readFile(new URL(manifest.configSchema, file), 'utf8'))
+  return { plugin, manifest, schema }
+}
+
+/** The nearest package.json above. */
+function manifestOf(entry: URL): URL {
+  for (let folder = new URL('./', entry); ; folder = new URL('../', folder)) {
+    const file = new URL('package.json', folder)
+    if (existsSync(file)) return file
+    assert.notEqual(folder.pathname, new URL('../', folder).pathname, `a package.json above ${entry.href}`)
+  }
+}
+
+/** The defaults of a schema's properties, as the host fills them in before `setup`. */
+function fillIn(schema: JsonSchema, given: unknown): unknown {
+  const value = given === undefined ? schema['default'] : given
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const filled: Record<string, unknown> = { ...value }
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const each = fillIn(property, filled[name])
+    if (each !== undefined) filled[name] = each
+  }
+  return filled
+}
