@@ -2,6 +2,7 @@
 
 import { buffer } from 'node:stream/consumers'
 import { createPaint, type Paint } from '../observe/paint.ts'
+import type { Prompts } from './prompts.ts'
 import type { Signals } from './stop-signal.ts'
 
 export interface Io {
@@ -19,6 +20,8 @@ export interface Io {
   readonly fetch: typeof fetch
   /** Standard input, to its end. Absent: there is none. */
   readonly input?: () => Promise<Uint8Array>
+  /** Questions to somebody at a terminal. Absent: nobody is there to ask. */
+  readonly prompts?: () => Promise<Prompts>
   /** What tells a command that goes on to stop. Absent: nothing does. */
   readonly signals?: Signals
 }
@@ -42,6 +45,9 @@ export function processIo(): Io {
     now: Date.now,
     fetch,
     input: () => buffer(process.stdin),
+    ...(process.stdin.isTTY && process.stdout.isTTY
+      ? { prompts: () => import('./prompts.ts').then(({ terminalPrompts }) => terminalPrompts()) }
+      : {}),
     signals: process,
   }
 }

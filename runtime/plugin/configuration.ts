@@ -36,6 +36,10 @@ export function createConfigurationParser(): ParsePluginConfiguration {
     },
   })
 
+  // For those who ask a person for a configuration; see offer.ts.
+  ajv.addKeyword({ keyword: 'x-env', schemaType: 'string' })
+  ajv.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
+
   return function parsePluginConfiguration(wanted) {
     const config = structuredClone(wanted.given)
     secrets = new Set()

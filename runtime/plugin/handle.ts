@@ -4,7 +4,7 @@
  * ends up in records that are shown, so it leaves here without the plugin's secrets.
  */
 
-import type { Channel, Redact, Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
+import type { Channel, ChannelHealth, Redact, Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
 import type { Instance } from './instance.ts'
 import { redactError } from './redaction.ts'
 
@@ -91,6 +91,11 @@ function redactResult(result: TurnResult, redact: Redact): TurnResult {
   }
 }
 
+/** What a service says of a credential may quote it. */
+export function redactHealth({ ok, detail }: ChannelHealth, redact: Redact): ChannelHealth {
+  return { ok: ok === true, ...(typeof detail === 'string' && { detail: redact(detail) }) }
+}
+
 /** `find` answers the live instance. @throws PluginError when the channel is not configured any more */
 export function createChannelHandle(name: string, find: () => Instance): Channel {
   const channel = () => find().provided as Channel
@@ -113,7 +118,9 @@ export function createChannelHandle(name: string, find: () => Instance): Channel
     },
     get check() {
       if (channel().check === undefined) return undefined
-      return (signal: AbortSignal) => holding(async (live) => (await live.check?.(signal)) ?? { ok: true })
+      const { redact } = find()
+      return (signal: AbortSignal) =>
+        holding(async (live) => redactHealth((await live.check?.(signal)) ?? { ok: true }, redact))
     },
     target: (to) => redacting(find(), (live) => live.target(to)),
     render: (markdown) => redacting(find(), (live) => live.render(markdown)),

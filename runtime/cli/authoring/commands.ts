@@ -27,6 +27,37 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     )
 
   init
+    .command('channel')
+    .description('add a channel to the configuration: asks for what it needs, tries it, keeps every comment')
+    .argument('<name>', 'the channel: slack, telegram, discord, …')
+    .argument('[dir]', "the configuration's folder (default: this one, or local)")
+    .option('--config <file>', 'the configuration, instead of its folder')
+    .addOption(
+      new Option('--set <pair>', "a key of the channel, as 'key=value'; again for more").argParser(collect),
+    )
+    .option('--no-check', 'do not ask the service whether the credential is good')
+    .option('--json', 'answer as JSON, and ask nothing')
+    .addHelpText(
+      'after',
+      `
+A credential goes into .env beside the configuration, which names it. One that is in
+the environment or in .env already is used and not asked for; there it belongs where
+nobody is asked, because whoever lists processes sees what --set says.
+${examples(
+  'reveille init channel slack',
+  'SLACK_BOT_TOKEN=xoxb-… reveille init channel slack --set defaultTo=C0123456789',
+  'reveille init channel signal --set account=+4915112345678 --no-check',
+)}`,
+    )
+    .action((name, dir, { config }, command: Command) =>
+      finish(
+        import('./init-channel.ts').then(({ initChannel }) =>
+          initChannel(name, config ?? dir, command.optsWithGlobals(), io),
+        ),
+      ),
+    )
+
+  init
     .command('transform')
     .description(
       'write a first transform, with a test beside it and the types for an editor; never over a file',

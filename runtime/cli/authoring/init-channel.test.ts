@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parse } from 'yaml'
+import type { Io } from '../io.ts'
+import { createCommandLine } from '../io-fixture.ts'
+import type { Prompts, Question } from '../prompts.ts'
+
+/** A channel of somebody's own: its service takes one token. */
+const pager = {
+  'pager/package.json': JSON.stringify({
+    name: 'pager',
+    type: 'module',
+    exports: './index.js',
+    reveille: { kit: 1, channels: ['pager'], configSchema: './config.schema.json' },
+  }),
+  'pager/config.schema.json': JSON.stringify({
+    type: 'object',
+    properties: {
+      token: {
+        type: 'string',
+        minLength: 6,
+        'x-secret': true,
+        'x-env': 'PAGER_KEY',
+        description: 'What the pager gave you',
+      },
+      loud: { type: 'boolean', default: false, description: 'Whether it rings' },
+      defaultTo: { type: 'string', pattern: '^[0-9]+$', description: 'A number' },
+      baseUrl: { type: 'string', default: 'http://pager.example', description: 'The service' },
+    },
+    required: ['token'],
+    additionalProperties: false,
+  }),
+  'pager/index.js': `
+export default {
+  name: 'pager',
+  setup: ({ config, fetch }) => ({
+    channels: [{
+      id: 'pager',
+      limits: { part: 100, unit: 'utf16' },
+      target: (to) => ({ key: to, kind: 'user' }),
+      render: (text) => [{ text }],
+      send: async () => ({ id: '1' }),
+      async check(signal) {
+        const { status } = await fetch(config.baseUrl, { headers: { key: config.token }, signal })
+        return status === 200 ? { ok: true, detail: 'known as Ada' } : { ok: false, detail: 'the token ' + config.token + ' is refused' }
+      },
+    }],
+  }),
+}`,
+}
+
+const configuration = '# Ours.\nplugins: [./pager]\n\nchannels: {} # none yet\n'
+const good = 'good-token'
+
+async function begin(
+  t: TestContext,
+  overrides: Partial<Io> = {},
+  files: Readonly<Record<string, string>> = {},
+) {
+  const asked: string[] = []
+  const line = await createCommandLine(
+    t,
+    { ...pager, 'reveille.yaml': configuration, ...files },
+    {
+      fetch: async (_url, init) => {
+        const key = new Headers(init?.headers).get('key') ?? ''
+        asked.push(key)
+        return new Response('', { status: key === good ? 200 : 401 })
+      },
+      ...overrides,
+    },
+  )
+  const read = (name: string) => readFile(path.join(line.cwd, name), 'utf8')
+  return { ...line, asked, read }
+}
+
+/** Somebody who answers by the key that is asked for, and is told what is wrong with an answer. */
+function person(answers: Readonly<Record<string, readonly string[]>>, isSure = false) {
+  const told: string[] = []
+  const left = Object.fromEntries(Object.entries(answers).map(([key, texts]) => [key, [...texts]]))
+  async function reply({ message, validate }: Question): Promise<string> {
+    const key = message.split(':')[0] ?? ''
+    for (;;) {
+      const text = left[key]?.shift() ?? ''
+      const complaint = validate?.(text)
+      if (complaint === undefined) return text
+      told.push(`${key}: ${complaint}`)
+      assert.notEqual(left[key]?.length, 0, `${key} was never answered well: ${complaint}`)
+    }
+  }
+  const prompts: Prompts = {
+    begin: (title) => void told.push(title),
+    text: reply,
+    secret: reply,
+    choose: async (_message, [first = '']) => first,
+    confirm: async () => isSure,
+    during: async (_message, work, tell) => {
+      const value = await work()
+      told.push(tell(value))
+      return value
+    },
+    note: (text) => void told.push(text),
+    end: (text) => void told.push(text),
+  }
+  return { told, prompts: async () => prompts }
+}
+
+test('somebody is asked for what is needed, told what is wrong with it, and the channel is written where it belongs', async (t) => {
+  const { told, prompts } = person({ token: ['', 'short', good], defaultTo: ['ada', '42'] })
+  const { run, read, cwd, asked } = await begin(t, { prompts })
+  const { code, err } = await run('init', 'channel', 'pager')
+  assert.equal(code, 0, err)
+  assert.deepEqual(told.slice(0, 4), [
+    'Channel pager',
+    'token: It is required.',
+    'token: It must NOT have fewer than 6 characters: What the pager gave you.',
+    'defaultTo: It must match pattern "^[0-9]+$": A number.',
+  ])
+  assert.equal(told[4], 'It works: known as Ada')
+  assert.equal(
+    await read('reveille.yaml'),
+    '# Ours.\nplugins: [./pager]\n\nchannels: # none yet\n  pager:\n    token: "${PAGER_KEY}"\n    defaultTo: "42"\n',
+  )
+  assert.equal(await read('.env'), `PAGER_KEY=${good}\n`)
+  assert.equal((await stat(path.join(cwd, '.env'))).mode & 0o777, 0o600)
+  assert.ok(!told.join().includes(good), 'no credential is shown')
+  assert.deepEqual(asked, [good])
+})
+
+test('a credential that the environment or .env holds is used, and not written again', async (t) => {
+  const { prompts } = person({ defaultTo: [''] })
+  const { run, read } = await begin(t, { prompts }, { '.env': `OTHER=1\nPAGER_KEY=${good}\n` })
+  assert.equal((await run('init', 'channel', 'pager')).code, 0)
+  assert.equal(await read('.env'), `OTHER=1\nPAGER_KEY=${good}\n`)
+  assert.deepEqual(parse(await read('reveille.yaml')).channels, { pager: { token: '${PAGER_KEY}' } })
+})
+
+test('where nobody is asked, keys come by --set, credentials from the environment, and the answer may be JSON', async (t) => {
+  const { run, read } = await begin(t, { env: { PAGER_KEY: good } })
+  const { code, out, err } = await run(
+    'init',
+    'channel',
+    'pager',
+    '--set',
+    'loud=true',
+    '--set',
+    'defaultTo=7',
+    '--json',
+  )
+  assert.equal(code, 0, err)
+  assert.deepEqual(JSON.parse(out), {
+    channel: 'pager',
+    written: true,
+    file: 'reveille.yaml',
+    variables: ['PAGER_KEY'],
+    check: { ok: true, detail: 'known as Ada' },
+  })
+  assert.deepEqual(parse(await read('reveille.yaml')).channels, {
+    pager: { token: '${PAGER_KEY}', loud: true, defaultTo: '7' },
+  })
+  await assert.rejects(read('.env'), 'the environment holds it already')
+})
+
+test('what is missing is named with the ways to give it, and nothing is written', async (t) => {
+  const { run, read } = await begin(t)
+  const { code, err } = await run('init', 'channel', 'pager', '--set', 'defaultTo=ada')
+  assert.equal(code, 2)
+  assert.match(err, /channels\.pager\.token is required/)
+  assert.match(err, /channels\.pager\.defaultTo must match/)
+  assert.match(err, /^ {2}PAGER_KEY in the environment or in \.env: What the pager gave you$/m)
+  assert.match(err, /^ {2}--set defaultTo=…: A number$/m)
+  assert.equal(await read('reveille.yaml'), configuration)
+})
+
+test('a credential that the service refuses is not written, unless somebody wants it all the same', async (t) => {
+  const bad = 'wrong-token'
+  const line = await begin(t, { env: { PAGER_KEY: bad } })
+  const refused = await line.run('init', 'channel', 'pager')
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /pager: the token \[redacted\] is refused\nNothing was written/)
+  assert.equal(await line.read('reveille.yaml'), configuration)
+  assert.equal((await line.run('init', 'channel', 'pager', '--no-check')).code, 0)
+  assert.match(await line.read('reveille.yaml'), /pager:/)
+
+  const { told, prompts } = person({ token: [bad] }, true)
+  const other = await begin(t, { prompts })
+  assert.equal((await other.run('init', 'channel', 'pager')).code, 0)
+  assert.ok(told.includes('It does not work: the token [redacted] is refused'))
+})
+
+test('a key that the channel has not is refused with those that it has', async (t) => {
+  const { run } = await begin(t)
+  const { code, err } = await run('init', 'channel', 'pager', '--set', 'tokn=x')
+  assert.equal(code, 2)
+  assert.match(err, /--set takes key=value with one of these keys: token, loud, defaultTo, baseUrl\./)
+})
+
+test('a channel that is there, or that nobody has, changes nothing', async (t) => {
+  const { run, read } = await begin(t, {}, { 'reveille.yaml': 'channels: { terminal: {} }\n' })
+  const there = await run('init', 'channel', 'terminal')
+  assert.deepEqual(
+    [there.code, there.err],
+    [1, 'reveille.yaml: It has channels.terminal already. Nothing was written.\n'],
+  )
+  const unknown = await run('init', 'channel', 'slak')
+  assert.equal(unknown.code, 2)
+  assert.match(unknown.err, /no such channel.*did you mean `slack`\?/)
+  assert.equal(await read('reveille.yaml'), 'channels: { terminal: {} }\n')
+})

@@ -1,0 +1,191 @@
+/** `reveille init channel`: asks for what a channel needs, tries it, and adds it to the configuration. */
+
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { loadConfiguration, type Settings } from '@reveille/engine'
+import type { ChannelHealth } from '@reveille/kit'
+import { type ChannelOffer, offerOf, PluginSetupError, tryChannel } from '../../plugin/index.ts'
+import { presetsFolder } from '../../presets-folder.ts'
+import { addToConfiguration, NotAddable } from '../../scaffold/add-to-configuration.ts'
+import { addToEnvFile, readEnvFile } from '../../scaffold/add-to-env-file.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { programName, shellWord } from '../pasted.ts'
+import type { Prompts } from '../prompts.ts'
+import { type Gathered, gather, parseAssignments } from './channel-questions.ts'
+import { findConfigurationIn } from './init-target.ts'
+
+export interface InitChannelOptions {
+  readonly json?: boolean
+  /** `key=value`, several. */
+  readonly set?: readonly string[]
+  /** False: the service is not asked whether the credential is good. */
+  readonly check?: boolean
+}
+
+/** @returns 1 where the service refuses what it was given, and nothing was written */
+export async function initChannel(
+  name: string,
+  folder: string | undefined,
+  options: InitChannelOptions,
+  io: Io,
+): Promise<number> {
+  const file = findConfigurationIn(folder, io)
+  const settings = await settingsOf(file, io)
+  const offer = offerFor(name, settings)
+  const text = await readFile(file, 'utf8')
+  // Before anybody types a credential for nothing.
+  addable(text, name, {}, file, io)
+
+  const prompts = options.json || options.set !== undefined ? undefined : await io.prompts?.()
+  prompts?.begin(`Channel ${name}`)
+  const envFile = path.join(path.dirname(file), '.env')
+  const known = { ...readEnvFile(envFile), ...io.env }
+  const given = parseAssignments(options.set ?? [], offer)
+  const gathered = await gather(offer, given, known, prompts, io)
+
+  const health = options.check === false ? undefined : await look(name, gathered, settings, prompts, io)
+  if (health?.ok === false && !(await isWantedAllTheSame(prompts))) {
+    return answer({ channel: name, written: false, check: health }, options, io, [
+      `${name}: ${health.detail ?? 'the service cannot be used'}`,
+      'Nothing was written. To write it all the same: --no-check',
+    ])
+  }
+
+  const entry = entryOf(gathered)
+  const added = addable(text, name, entry, file, io)
+  // The variables first: a gateway that watches both files finds what the configuration names.
+  await addToEnvFile(envFile, secretsOf(gathered, known))
+  await replace(file, added)
+  const shown = shownPath(file, io)
+  const facts = { channel: name, written: true, file: shown, variables: [...gathered.variables.values()] }
+  const told = tell(name, gathered, shown, shownPath(envFile, io), io)
+  if (prompts === undefined) return answer({ ...facts, ...(health && { check: health }) }, options, io, told)
+  prompts.note(told.join('\n'))
+  prompts.end('Done.')
+  return 0
+}
+
+/** Of a configuration that does not load, for whatever reason, those of an empty one: the channel may be what mends it. */
+async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents' | 'plugins'>> {
+  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder() })
+  if (loaded.ok) return loaded.configuration.settings
+  return { plugins: [], agents: { providers: {} } } as unknown as Settings
+}
+
+function offerFor(name: string, settings: Pick<Settings, 'agents' | 'plugins'>): ChannelOffer {
+  try {
+    return offerOf(name, settings)
+  } catch (error) {
+    if (error instanceof PluginSetupError) throw new CommandFailure(2, error.message)
+    throw error
+  }
+}
+
+/** The configuration with the channel in it. @throws CommandFailure where that cannot be */
+function addable(text: string, name: string, entry: object, file: string, io: Io): string {
+  try {
+    return addToConfiguration(text, 'channels', name, entry as Record<string, unknown>)
+  } catch (error) {
+    if (!(error instanceof NotAddable)) throw error
+    throw new CommandFailure(1, `${shownPath(file, io)}: ${error.message} Nothing was written.`)
+  }
+}
+
+async function look(
+  name: string,
+  { config }: Gathered,
+  settings: Pick<Settings, 'agents' | 'plugins'>,
+  prompts: Prompts | undefined,
+  io: Io,
+): Promise<ChannelHealth | undefined> {
+  const trying = async () => {
+    try {
+      return await tryChannel(name, config, settings, { fetch: io.fetch })
+    } catch (error) {
+      if (error instanceof PluginSetupError) throw new CommandFailure(2, error.message)
+      throw error
+    }
+  }
+  if (prompts === undefined) return trying()
+  return prompts.during('Asking the service whether this is good', trying, (health) =>
+    health === undefined ? 'The channel cannot be tried without sending.' : healthText(health),
+  )
+}
+
+function healthText({ ok, detail }: ChannelHealth): string {
+  return `${ok ? 'It works' : 'It does not work'}${detail === undefined ? '.' : `: ${detail}`}`
+}
+
+async function isWantedAllTheSame(prompts: Prompts | undefined): Promise<boolean> {
+  return (await prompts?.confirm('Write it all the same?', false)) ?? false
+}
+
+/** Secrets by reference, the rest as it is. */
+function entryOf({ config, variables }: Gathered): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => {
+      const variable = variables.get(key)
+      return [key, variable === undefined ? escaped(value) : `\${${variable}}`]
+    }),
+  )
+}
+
+/** A text that looks like a reference is none. */
+function escaped(value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll('${', '$${') : value
+}
+
+/** Those that no environment holds yet. */
+function secretsOf(
+  { config, variables }: Gathered,
+  known: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const secrets = [...variables].map(([key, variable]) => [variable, String(config[key])] as const)
+  return Object.fromEntries(secrets.filter(([variable]) => !known[variable]))
+}
+
+/** Whole or not at all: a gateway may be watching it. */
+async function replace(file: string, text: string): Promise<void> {
+  const next = `${file}.${process.pid}.next`
+  try {
+    await writeFile(next, text, { mode: (await stat(file)).mode & 0o777 })
+    await rename(next, file)
+  } finally {
+    await rm(next, { force: true })
+  }
+}
+
+function tell(
+  name: string,
+  { config, variables }: Gathered,
+  file: string,
+  envFile: string,
+  io: Io,
+): string[] {
+  const program = programName(io)
+  const options = file === 'reveille.yaml' ? '' : ` --config ${shellWord(file)}`
+  const to = config['defaultTo'] === undefined ? ' --to …' : ''
+  const secrets = variables.size === 0 ? '' : `, ${[...variables.values()].join(' and ')} in ${envFile}`
+  return [
+    `wrote channels.${name} in ${file}${secrets}`,
+    '',
+    'A running gateway takes it up by itself. Try it:',
+    `  ${program} send --channel ${name}${to}${options} 'Good morning'`,
+    'Where replies go when nothing else says:',
+    `  ${program} route set ${name}${to === '' ? '' : ' …'}${options}`,
+  ]
+}
+
+function answer(
+  facts: { readonly written: boolean } & Record<string, unknown>,
+  options: InitChannelOptions,
+  io: Io,
+  lines: readonly string[],
+): number {
+  if (options.json) io.out(`${JSON.stringify(facts, null, 2)}\n`)
+  else if (facts.written) io.out(`${lines.join('\n')}\n`)
+  else io.err(`${lines.join('\n')}\n`)
+  return facts.written ? 0 : 1
+}

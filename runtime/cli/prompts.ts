@@ -1,0 +1,64 @@
+/** Owns questions to the person at the terminal. */
+
+import * as clack from '@clack/prompts'
+import { CommandFailure } from './command-failure.ts'
+
+export interface Question {
+  readonly message: string
+  /** Shown while nothing is typed. */
+  readonly placeholder?: string
+  /** Why an answer is not good, in one sentence; undefined where it is. */
+  validate?(answer: string): string | undefined
+}
+
+/** Each throws CommandFailure when the person calls it off (Ctrl-C). */
+export interface Prompts {
+  begin(title: string): void
+  /** An empty answer is the empty text. */
+  text(question: Question): Promise<string>
+  /** Not shown while it is typed. */
+  secret(question: Question): Promise<string>
+  choose(message: string, choices: readonly string[]): Promise<string>
+  confirm(message: string, initial: boolean): Promise<boolean>
+  /** Something that takes a moment; what it ends with is told in its place. */
+  during<Value>(message: string, work: () => Promise<Value>, tell: (value: Value) => string): Promise<Value>
+  note(text: string): void
+  end(text: string): void
+}
+
+export function terminalPrompts(): Prompts {
+  return {
+    begin: (title) => clack.intro(title),
+    text: async ({ message, placeholder, validate }) =>
+      answered(await clack.text({ message, ...(placeholder && { placeholder }), ...checked(validate) })) ??
+      '',
+    secret: async ({ message, validate }) =>
+      answered(await clack.password({ message, ...checked(validate) })) ?? '',
+    choose: async (message, choices) =>
+      answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),
+    confirm: async (message, initial) => answered(await clack.confirm({ message, initialValue: initial })),
+    async during(message, work, tell) {
+      const spinner = clack.spinner()
+      spinner.start(message)
+      try {
+        const value = await work()
+        spinner.stop(tell(value))
+        return value
+      } catch (error) {
+        spinner.error(message)
+        throw error
+      }
+    },
+    note: (text) => clack.log.message(text),
+    end: (text) => clack.outro(text),
+  }
+}
+
+function checked(validate: Question['validate']) {
+  return validate === undefined ? {} : { validate: (answer: string | undefined) => validate(answer ?? '') }
+}
+
+function answered<Value>(answer: Value): Exclude<Value, symbol> {
+  if (clack.isCancel(answer)) throw new CommandFailure(1, 'Called off; nothing was written.')
+  return answer as Exclude<Value, symbol>
+}

@@ -1,0 +1,96 @@
+/** Owns what a channel's manifest says of its configuration, so that somebody can be asked for it before any code runs. */
+
+import { readFileSync } from 'node:fs'
+import type { Settings } from '@reveille/engine'
+import { configureAll, createConfigurationParser } from './configuration.ts'
+import { asFileUrl, createDirectory } from './directory.ts'
+import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+import { locate, type Specification } from './specify.ts'
+
+/** One key of a channel's configuration. */
+export interface OfferedKey {
+  readonly key: string
+  /** A sentence. */
+  readonly description: string
+  readonly isSecret: boolean
+  readonly isRequired: boolean
+  /** Worth asking for, though it works without. */
+  readonly isUsual: boolean
+  /** The environment variable that customarily holds it. */
+  readonly variable?: string
+  readonly type: 'text' | 'flag' | 'number' | 'other'
+  /** The values that it takes, where they are few. */
+  readonly choices?: readonly string[]
+  readonly default?: unknown
+}
+
+export interface ChannelOffer {
+  readonly name: string
+  readonly package: string
+  readonly keys: readonly OfferedKey[]
+  /** What is wrong with a configuration, in the order of its keys; nothing where it is good. Runs no plugin code. */
+  problems(config: Readonly<Record<string, unknown>>): readonly PluginProblem[]
+}
+
+/** @throws PluginSetupError for a channel that there is not, or whose package is not installed */
+export function offerOf(
+  name: string,
+  settings: Pick<Settings, 'agents' | 'plugins'>,
+  resolveFrom: string | URL = import.meta.url,
+): ChannelOffer {
+  const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
+  const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: {} } as const
+  const wanted = locate(asked, directory, settings.agents)
+  const parse = createConfigurationParser()
+  return {
+    name,
+    package: wanted.package.name,
+    keys: keysOf(wanted),
+    problems(config) {
+      try {
+        configureAll([{ ...wanted, given: config }], parse)
+        return []
+      } catch (error) {
+        if (error instanceof PluginSetupError && error.code === 'PLUGIN_CONFIG') return error.problems
+        throw error
+      }
+    },
+  }
+}
+
+/** What is read of one property of a schema. */
+interface Property {
+  readonly description?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly 'x-secret'?: boolean
+  readonly 'x-ask'?: boolean
+  readonly 'x-env'?: string
+}
+
+/** The required ones first. */
+function keysOf({ package: found }: Specification): readonly OfferedKey[] {
+  const schema = JSON.parse(readFileSync(found.configSchema, 'utf8')) as {
+    readonly properties?: Readonly<Record<string, Property>>
+    readonly required?: readonly string[]
+  }
+  const keys = Object.entries(schema.properties ?? {}).map(([key, property]) => ({
+    key,
+    description: property.description ?? '',
+    isSecret: property['x-secret'] === true,
+    isRequired: schema.required?.includes(key) === true,
+    isUsual: property['x-ask'] === true || key === 'defaultTo',
+    type: typeOf(property),
+    ...(property['x-env'] !== undefined && { variable: property['x-env'] }),
+    ...(property.enum?.every((value) => typeof value === 'string') && { choices: property.enum as string[] }),
+    ...(property.default !== undefined && { default: property.default }),
+  }))
+  return keys.sort((left, right) => Number(right.isRequired) - Number(left.isRequired))
+}
+
+function typeOf({ type, enum: values }: Property): OfferedKey['type'] {
+  if (values !== undefined || type === 'string') return 'text'
+  if (type === 'boolean') return 'flag'
+  return type === 'integer' || type === 'number' ? 'number' : 'other'
+}

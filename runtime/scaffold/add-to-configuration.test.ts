@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { addToConfiguration, NotAddable } from './add-to-configuration.ts'
+
+const slack = { botToken: '${SLACK_BOT_TOKEN}', defaultTo: '#general' }
+const add = (text: string) => addToConfiguration(text, 'channels', 'slack', slack)
+
+test('an entry comes below the others, and every other byte stays', () => {
+  const before = [
+    '# Ours.',
+    'gateway:   { port: 8787 }   # odd   spacing',
+    '',
+    'channels:',
+    '  # Prints replies.',
+    '  terminal: {}  # here',
+    '',
+    '# What follows.',
+    'plugins: []',
+    '',
+  ]
+  const after = add(before.join('\n')).split('\n')
+  assert.deepEqual(after, [
+    ...before.slice(0, 6),
+    '  slack:',
+    '    botToken: "${SLACK_BOT_TOKEN}"',
+    '    defaultTo: "#general"',
+    ...before.slice(6),
+  ])
+})
+
+for (const [what, text, expected] of [
+  ['nothing at all', '', 'channels:\n  slack:\n'],
+  ['only a comment', '# Nothing yet.\n', '# Nothing yet.\n\nchannels:\n  slack:\n'],
+  ['no such section', 'plugins: []', 'plugins: []\n\nchannels:\n  slack:\n'],
+  ['an empty section', 'channels:\nplugins: []\n', 'channels:\n  slack:\n'],
+  [
+    'braces',
+    'channels: { terminal: { defaultTo: stderr } } # ours\nplugins: []\n',
+    'channels: # ours\n  terminal: { defaultTo: stderr }\n  slack:\n',
+  ],
+  ['empty braces', 'channels: {}\n', 'channels:\n  slack:\n'],
+  [
+    'four spaces',
+    'channels:\n    terminal:\n        defaultTo: stderr\nplugins: []\n',
+    '        defaultTo: stderr\n    slack:\n',
+  ],
+  ['a last line without an end', 'channels:\n  terminal: {}', '  terminal: {}\n  slack:\n'],
+] as const) {
+  test(`a configuration with ${what} takes an entry`, () => {
+    const after = add(text)
+    assert.ok(after.includes(expected), after)
+    const before = (parse(text) ?? {}) as { channels?: object }
+    assert.deepEqual(parse(after), { ...before, channels: { ...before.channels, slack } })
+  })
+}
+
+test('a layout that nobody foresaw is right, if not as it was', () => {
+  const after = add('base: &base { terminal: {} }\nchannels: &mine\n  ? terminal\n  : {}\n')
+  assert.deepEqual(parse(after).channels, { terminal: {}, slack })
+})
+
+test('JSON stays JSON', () => {
+  const after = add('{\n  "plugins": []\n}\n')
+  assert.deepEqual(JSON.parse(after), { plugins: [], channels: { slack } })
+})
+
+test('what is broken, or there already, is not added to', () => {
+  const refused = (text: string, words: RegExp) =>
+    assert.throws(
+      () => add(text),
+      (error) => error instanceof NotAddable && words.test(error.message),
+    )
+  refused('channels: { slack: {} }\n', /has channels\.slack already/)
+  refused('channels: [slack]\n', /`channels` does not hold names/)
+  refused('- a\n', /does not hold keys/)
+  refused('channels: {\n', /no YAML/)
+})
