@@ -1,6 +1,7 @@
 /** Owns what every vendor's stand-in can be asked, so that one suite tries all channels. */
 
-import type { StandIn, StandInAnswer } from './stand-in.ts'
+import type { StandInAnswer } from './faults.ts'
+import type { StandIn } from './stand-in.ts'
 
 /** One message that the vendor has stored: what a person would have in front of them. */
 export interface VendorMessage {
