@@ -16,6 +16,7 @@ import { performingContract } from './contract/performing.ts'
 import { poolsContract } from './contract/pools.ts'
 import { readingContract } from './contract/reading.ts'
 import { retentionContract } from './contract/retention.ts'
+import { sendingContract } from './contract/sending.ts'
 import { sessionsContract } from './contract/sessions.ts'
 import { spendingContract } from './contract/spending.ts'
 
@@ -29,6 +30,7 @@ export function storeContract(subject: ContractSubject): void {
   poolsContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)
+  sendingContract(subject)
   sessionsContract(subject)
   spendingContract(subject)
   readingContract(subject)

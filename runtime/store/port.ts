@@ -249,6 +249,22 @@ export type Command =
   | { readonly type: 'cancel'; readonly run: Id; readonly at: number }
   /** A parked run is queued again, its error gone. `task` is as at its acceptance. */
   | { readonly type: 'resume'; readonly run: Id; readonly at: number }
+  /**
+   * A delivery that no run makes, committed with its task; one that is sent again, because the answer was lost, changes
+   * nothing. Over the backlog it throws `BACKLOG`, like `accept`.
+   */
+  | { readonly type: 'send'; readonly delivery: DeliveryRecord; readonly task: NewTask }
+  /**
+   * A parked delivery is pending again, as if it had just been made, save for the receipts that it has. `to`: where it
+   * goes from now on; refused where it went somewhere else before and a part of it has arrived there.
+   */
+  | {
+      readonly type: 'replay-delivery'
+      readonly delivery: Id
+      readonly at: number
+      readonly to: { readonly channel: string; readonly to: string }
+      readonly task: NewTask
+    }
 
 export interface CommandResult {
   readonly ok: boolean
@@ -286,7 +302,7 @@ export interface Reader {
   run(id: Id): Promise<RunRecord | undefined>
   events(options?: PageOptions & { state?: string }): Promise<Page<EventRecord>>
   event(id: Id): Promise<EventRecord | undefined>
-  deliveries(options?: PageOptions & { state?: string }): Promise<Page<DeliveryRecord>>
+  deliveries(options?: PageOptions & { state?: string; channel?: string }): Promise<Page<DeliveryRecord>>
   delivery(id: Id): Promise<DeliveryRecord | undefined>
   /** Its newest 1,000 messages, oldest first; fewer where they are large. */
   session(
@@ -294,9 +310,17 @@ export interface Reader {
   ): Promise<{ readonly key: string; readonly messages: readonly SessionMessage[] } | undefined>
   /** Newest first, by their last turn. */
   sessions(options?: PageOptions): Promise<Page<SessionSummary>>
+  /** How many are pending, and how many parked, for each channel that has such. */
+  openDeliveries(): Promise<readonly OpenDeliveries[]>
   route(): Promise<Route | undefined>
   /** Of the day (UTC) of now. */
   spent(): Promise<SpentToday>
+}
+
+export interface OpenDeliveries {
+  readonly channel: string
+  readonly pending: number
+  readonly parked: number
 }
 
 export interface Change {

@@ -2,6 +2,7 @@
 
 import type { Acceptance, Dedupe, Id, RequestRecord, StoreLimits } from '../port.ts'
 import { StoreError } from '../port.ts'
+import { refuseOverBacklog } from './backlog.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { PlainAction, PlainEntry } from './entry.ts'
 import { createPlacing, type PlacingParts } from './placing.ts'
@@ -91,12 +92,7 @@ export function createAccepting({ limits, ...parts }: AcceptingParts): Accepting
 
   return {
     accept(entry, now) {
-      if (entry.actions.length > 0 && tally.backlog >= limits.backlog) {
-        throw new StoreError(
-          'BACKLOG',
-          `${tally.backlog} runs and deliveries are waiting, the limit is ${limits.backlog}`,
-        )
-      }
+      if (entry.actions.length > 0) refuseOverBacklog(tally, limits)
       const id = blobOfId(entry.id)
       if (insertWhole(id, entry) === 0) {
         return { actions: entry.actions.map((action, index) => answerAgain(action, index, id, now)) }

@@ -6,6 +6,7 @@ import { StoreError } from '../port.ts'
 import { type Accepting, createAccepting } from './accepting.ts'
 import { type Cancelling, createCancelling } from './cancelling.ts'
 import type { NoteChange } from './change-list.ts'
+import { createDeliveries } from './deliveries.ts'
 import { type ApplyEffects, createEffects } from './effects.ts'
 import { databaseFile } from './folder.ts'
 import { createJoining } from './joining.ts'
@@ -15,6 +16,7 @@ import type { WriterData } from './protocol.ts'
 import { createRetention, type Retention } from './retention.ts'
 import { createRouting, type Routing } from './routing.ts'
 import { createSchedule, type Schedule } from './schedule.ts'
+import { createSending, type Sending } from './sending.ts'
 import { readTally, type Tally } from './tally.ts'
 
 export interface Desk {
@@ -27,6 +29,7 @@ export interface Desk {
   readonly retention: Retention
   readonly routing: Routing
   readonly cancelling: Cancelling
+  readonly sending: Sending
   /** The clock was set back to `now`, by `ms` milliseconds. */
   shift(ms: number, now: number): void
   /** Statements of the transaction itself. */
@@ -65,6 +68,7 @@ function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): D
   const tally = readTally(db)
   const schedule = createSchedule(db, tally)
   const joining = createJoining(db, schedule)
+  const deliveries = createDeliveries(db, changed)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const savepoint = db.prepare('SAVEPOINT entry')
@@ -79,11 +83,12 @@ function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): D
     tally,
     schedule,
     accepting: createAccepting({ db, tally, schedule, joining, changed, limits: data }),
-    applyEffects: createEffects({ db, tally, schedule, changed }),
+    applyEffects: createEffects({ db, tally, schedule, deliveries, changed }),
     loadWork: createLoading(db, tally, data.historyMessages),
     retention: createRetention(db, data),
     routing: createRouting(db, schedule),
     cancelling: createCancelling({ db, schedule, joining, changed }),
+    sending: createSending({ tally, schedule, deliveries, limits: data }),
     shift(ms, now) {
       schedule.shift(ms)
       joining.shift(ms, now)

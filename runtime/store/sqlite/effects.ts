@@ -1,10 +1,11 @@
 /** Owns what a claim may change: records, session history, consumed events and new tasks, all in one transaction. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { DeliveryRecord, Effects, EventRecord, RunRecord } from '../port.ts'
+import type { Effects, EventRecord, RunRecord } from '../port.ts'
 import { StoreError } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import type { NoteChange } from './change-list.ts'
+import type { Deliveries } from './deliveries.ts'
 import type { Schedule } from './schedule.ts'
 import { createSessions } from './sessions.ts'
 import { createSpending } from './spending.ts'
@@ -16,6 +17,7 @@ export interface EffectsParts {
   readonly db: DatabaseSync
   readonly tally: Tally
   readonly schedule: Schedule
+  readonly deliveries: Deliveries
   readonly changed: NoteChange
 }
 
@@ -23,7 +25,7 @@ interface RecordRow {
   readonly record: string
 }
 
-export function createEffects({ db, tally, schedule, changed }: EffectsParts): ApplyEffects {
+export function createEffects({ db, tally, schedule, deliveries, changed }: EffectsParts): ApplyEffects {
   const sessions = createSessions(db)
   const spend = createSpending(db)
   const selectRun = db.prepare('SELECT record FROM runs WHERE id = ?')
@@ -34,9 +36,6 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
   const updateEvent = db.prepare('UPDATE events SET state = ?, record = ? WHERE id = ?')
   const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
   const deleteInbox = db.prepare('DELETE FROM inbox WHERE rank = ? AND id = ?')
-  const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
-  const insertDelivery = db.prepare('INSERT INTO deliveries VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
-  const updateDelivery = db.prepare('UPDATE deliveries SET state = ?, record = ? WHERE id = ?')
 
   function changeRun(patch: NonNullable<Effects['run']>): void {
     const id = blobOfId(patch.id)
@@ -75,19 +74,11 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
     }
   }
 
-  function addDelivery(delivery: DeliveryRecord): void {
-    const { changes } = insertDelivery.run(blobOfId(delivery.id), delivery.state, JSON.stringify(delivery))
-    if (changes > 0) changed('delivery', delivery.id, delivery.state)
-  }
-
   function changeDelivery(patch: NonNullable<Effects['delivery']>): void {
-    const id = blobOfId(patch.id)
-    const row = selectDelivery.get(id) as RecordRow | undefined
-    if (row === undefined)
+    const delivery = deliveries.find(patch.id)
+    if (delivery === undefined)
       throw new StoreError('BAD_ENTRY', 'an effect changes a delivery that does not exist')
-    const delivery: DeliveryRecord = { ...JSON.parse(row.record), ...patch }
-    updateDelivery.run(delivery.state, JSON.stringify(delivery), id)
-    changed('delivery', delivery.id, delivery.state)
+    deliveries.update({ ...delivery, ...patch })
   }
 
   /** Its deliveries go on lanes of their own and may end in any order, so only the last one settles it. */
@@ -100,9 +91,7 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
   }
 
   function isOpen(deliveryId: string): boolean {
-    const row = selectDelivery.get(blobOfId(deliveryId)) as RecordRow | undefined
-    if (row === undefined) return false
-    const { state }: DeliveryRecord = JSON.parse(row.record)
+    const state = deliveries.find(deliveryId)?.state
     return state === 'pending' || state === 'parked'
   }
 
@@ -114,7 +103,7 @@ export function createEffects({ db, tally, schedule, changed }: EffectsParts): A
     if (effects.spend !== undefined) spend(effects.spend)
     if (effects.consume !== undefined) consume(effects.consume)
     for (const event of effects.events ?? []) addEvent(event)
-    for (const delivery of effects.deliveries ?? []) addDelivery(delivery)
+    for (const delivery of effects.deliveries ?? []) deliveries.insert(delivery)
     if (effects.delivery !== undefined) changeDelivery(effects.delivery)
     if (effects.delivered !== undefined) settleDelivered(effects.delivered)
     for (const task of effects.tasks ?? []) schedule.arm(task)

@@ -1,7 +1,7 @@
 /** Owns what a claimed task is given to work with, read in one go after the commit that claimed it. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NewTask, Route, RunRecord, SessionMessage, Work } from '../port.ts'
+import type { DeliveryRecord, NewTask, Route, RunRecord, SessionMessage, Work } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
 import { createJoinedReader } from './joining.ts'
@@ -69,7 +69,8 @@ export function createLoading(db: DatabaseSync, tally: Tally, historyMessages: n
     if (kind === 'delivery') {
       const delivery = (selectDelivery.get(blobOfId(subject)) as RecordRow | undefined)?.record
       if (delivery === undefined) return none
-      return { ...none, delivery, run: runOf(JSON.parse(delivery).runId)?.record }
+      const { runId }: DeliveryRecord = JSON.parse(delivery)
+      return { ...none, delivery, run: runId === undefined ? undefined : runOf(runId)?.record }
     }
     const run = runOf(subject)
     if (run === undefined) return none

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createIdMinter } from '../id.ts'
 import { migrate, migrations } from './migrations.ts'
+import { createReading, type Filters, type GotPage } from './reading.ts'
 import { createSchedule } from './schedule.ts'
 import { readTally } from './tally.ts'
 
@@ -69,4 +70,29 @@ test('a store from before pools and sessions goes on with its tasks, and its ses
       ['hook:mine', 1, 15, 0],
     ],
   )
+})
+
+test('deliveries of a store from before there were columns for their channels are found by them', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db, migrations.slice(0, 3))
+  const insert = db.prepare('INSERT INTO deliveries VALUES (?, ?, ?)')
+  for (const [number, state, channel] of [
+    [1, 'parked', 'slack'],
+    [2, 'pending', 'slack'],
+    [3, 'parked', 'terminal'],
+    [4, 'delivered', 'slack'],
+  ] as const) {
+    insert.run(Buffer.of(number), state, JSON.stringify({ id: String(number), channel }))
+  }
+  migrate(db)
+  const read = createReading(db)
+  assert.deepEqual(read({ type: 'open-deliveries' }), [
+    { channel: 'slack', pending: 1, parked: 1 },
+    { channel: 'terminal', pending: 0, parked: 1 },
+  ])
+  const list = { type: 'list', table: 'deliveries', limit: 50 } as const
+  const ids = (filters: Filters) =>
+    (read({ ...list, filters }) as GotPage).records.map((record) => JSON.parse(record).id)
+  assert.deepEqual(ids({ channel: 'slack' }), ['4', '2', '1'])
+  assert.deepEqual(ids({ channel: 'slack', state: 'parked' }), ['1'])
 })

@@ -114,6 +114,12 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (day, scope)
   ) STRICT, WITHOUT ROWID;
   `,
+  // Deliveries by channel, to list them and to count those that are open.
+  `
+  ALTER TABLE deliveries ADD COLUMN channel TEXT NOT NULL DEFAULT '';
+  UPDATE deliveries SET channel = record ->> '$.channel';
+  CREATE INDEX deliveries_by_channel ON deliveries (state, channel, id) WHERE state <> 'delivered';
+  `,
 ]
 
 /** Brings the database to the newest schema. @throws StoreError `SCHEMA_NEWER` when it is already past it */

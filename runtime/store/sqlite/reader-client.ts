@@ -8,6 +8,7 @@ import {
   type DeliveryRecord,
   type EventRecord,
   type Id,
+  type OpenDeliveries,
   type Page,
   type PageOptions,
   type Reader,
@@ -149,7 +150,8 @@ export function createReaderClient(
     },
     events: ({ state, ...page } = {}) => list<EventRecord>('events', page, { state }),
     event: (id) => get<EventRecord>('events', id),
-    deliveries: ({ state, ...page } = {}) => list<DeliveryRecord>('deliveries', page, { state }),
+    deliveries: ({ state, channel, ...page } = {}) =>
+      list<DeliveryRecord>('deliveries', page, { state, channel }),
     delivery: (id) => get<DeliveryRecord>('deliveries', id),
     async session(key) {
       const messages = await ask<SessionMessage[]>({ type: 'session', key })
@@ -164,6 +166,7 @@ export function createReaderClient(
       const last = items.at(-1)
       return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
     },
+    openDeliveries: () => ask<OpenDeliveries[]>({ type: 'open-deliveries' }),
     route: () => ask<Route | undefined>({ type: 'route' }),
     spent: () => ask<SpentToday>({ type: 'spent', now: now() }),
   }

@@ -29,8 +29,9 @@ test('rare outcomes and states are found by an index, in order', () => {
     planOf({ ...list, table: 'requests', filters: { outcome: 'failed' } }),
     planOf({ ...list, table: 'runs', filters: { state: 'running' } }),
     planOf({ ...list, table: 'deliveries', filters: { state: 'parked' } }),
+    planOf({ ...list, table: 'deliveries', filters: { state: 'parked', channel: 'slack' } }),
   ]
-  const indexes = ['requests_by_outcome', 'runs_by_state', 'deliveries_by_state']
+  const indexes = ['requests_by_outcome', 'runs_by_state', 'deliveries_by_state', 'deliveries_by_channel']
   for (const [index, plan] of plans.entries()) {
     assert.match(plan, new RegExp(`USING INDEX ${indexes[index]}`))
     assert.doesNotMatch(plan, /TEMP B-TREE/)
@@ -46,6 +47,12 @@ test('bodies that were kept by an older version are found too', () => {
   migrate(db)
   const found = createReading(db)({ type: 'bodies', limit: 50 })
   assert.deepEqual(found, [{ record: '{"id":"1"}', body: new Uint8Array(Buffer.from('{}')) }])
+})
+
+test('open deliveries are counted in an index alone, whatever was delivered before', () => {
+  const plan = planOf({ type: 'open-deliveries' })
+  assert.match(plan, /SEARCH deliveries USING COVERING INDEX deliveries_by_channel/)
+  assert.doesNotMatch(plan, /TEMP B-TREE/)
 })
 
 test('requests whose bodies are kept are found past all the others', () => {

@@ -1,7 +1,7 @@
 /** Owns the queries of the read side: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Route, RunRecord, SessionMessage, SessionSummary, SpentToday } from '../port.ts'
+import type { OpenDeliveries, Route, RunRecord, SessionMessage, SessionSummary, SpentToday } from '../port.ts'
 import { blobOfId } from './blob.ts'
 import { takeRows } from './bounded-rows.ts'
 import { type Coalesced, createJoinedReader } from './joining.ts'
@@ -32,6 +32,7 @@ export type Query =
   | { readonly type: 'bodies'; readonly limit: number }
   | { readonly type: 'session'; readonly key: string }
   | { readonly type: 'sessions'; readonly before?: SessionPlace; readonly limit: number }
+  | { readonly type: 'open-deliveries' }
   | { readonly type: 'route' }
   | { readonly type: 'spent'; readonly now: number }
 
@@ -58,13 +59,22 @@ const mostBytes = 16_777_216
 
 export type RunQuery = (
   query: Query,
-) => GotPage | GotRecord | GotRecord[] | SessionMessage[] | SessionSummary[] | SpentToday | Route | undefined
+) =>
+  | GotPage
+  | GotRecord
+  | GotRecord[]
+  | SessionMessage[]
+  | SessionSummary[]
+  | OpenDeliveries[]
+  | SpentToday
+  | Route
+  | undefined
 
 const columns: Readonly<Record<Listed, readonly string[]>> = {
   requests: ['outcome', 'endpoint'],
   runs: ['state', 'session', 'kind'],
   events: ['state'],
-  deliveries: ['state'],
+  deliveries: ['state', 'channel'],
 }
 
 /** The values that a partial index leaves out; the others are asked for in the words that let SQLite use it. */
@@ -134,6 +144,22 @@ export function createReading(db: DatabaseSync): RunQuery {
       .all(...values, limit) as unknown as SessionSummary[]
   }
 
+  /** One walk through the part of an index that holds what is open; its order is that of the groups. */
+  function openDeliveries(): OpenDeliveries[] {
+    const rows = db
+      .prepare(
+        `SELECT state, channel, count(*) AS count FROM deliveries
+         WHERE state IN ('pending', 'parked') AND state <> 'delivered' GROUP BY state, channel`,
+      )
+      .all() as unknown as { state: 'pending' | 'parked'; channel: string; count: number }[]
+    const open = new Map<string, OpenDeliveries>()
+    for (const { state, channel, count } of rows) {
+      const counts = open.get(channel) ?? { channel, pending: 0, parked: 0 }
+      open.set(channel, { ...counts, [state]: count })
+    }
+    return [...open.values()]
+  }
+
   return (query) => {
     switch (query.type) {
       case 'list':
@@ -146,6 +172,8 @@ export function createReading(db: DatabaseSync): RunQuery {
         return readTurns(query.key, mostMessages)
       case 'sessions':
         return sessions(query)
+      case 'open-deliveries':
+        return openDeliveries()
       case 'route':
         return readRoute()
       case 'spent':

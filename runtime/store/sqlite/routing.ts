@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Command, CommandResult, Route } from '../port.ts'
 import type { Schedule } from './schedule.ts'
 
-export type RoutingCommand = Exclude<Command, { type: 'cancel' | 'resume' }>
+export type RoutingCommand = Exclude<Command, { type: 'cancel' | 'resume' | 'send' | 'replay-delivery' }>
 
 export interface Routing {
   obey(command: RoutingCommand): CommandResult

@@ -244,6 +244,7 @@ export function createWriter(data: WriterData): Writer {
 
   function obeyCommand(at: Desk, command: Command): CommandResult {
     if (command.type === 'resume') return at.cancelling.resume(command)
+    if (command.type === 'send' || command.type === 'replay-delivery') return at.sending.obey(command)
     if (command.type !== 'cancel') return at.routing.obey(command)
     const { claimed, ...result } = at.cancelling.cancel(command)
     // Last, as with what settles: memory follows the disk.
