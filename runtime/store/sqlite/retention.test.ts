@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createSampler } from '../contract/samples.ts'
 import { createIdMinter } from '../id.ts'
 import { blobOfId } from './blob.ts'
+import { createDeliveries } from './deliveries.ts'
 import { createEffects } from './effects.ts'
 import { createJoining } from './joining.ts'
 import { migrate } from './migrations.ts'
@@ -124,7 +125,9 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const tally = readTally(db)
-  const apply = createEffects({ db, tally, schedule: createSchedule(db, tally), changed: () => {} })
+  const changed = () => {}
+  const schedule = createSchedule(db, tally)
+  const apply = createEffects({ db, tally, schedule, deliveries: createDeliveries(db, changed), changed })
   const retention = createRetention(db, { keepMs, now: 0, elapsed: () => 0 })
   return { db, apply, sweep: retention.sweep }
 }
