@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { isPluginError, type PluginError } from './plugin-error.ts'
 import { createPluginFetch } from './plugin-fetch.ts'
 
-function open() {
+function open(fetch = globalThis.fetch) {
   const lines: Record<string, unknown>[] = []
   const log = { debug: (facts: object) => void lines.push({ ...facts }) }
   const abort = new AbortController()
@@ -13,7 +14,7 @@ function open() {
     lines,
     abort,
     fetch: createPluginFetch({
-      fetch: globalThis.fetch,
+      fetch,
       log,
       owner: { plugin: 'radio' },
       signal: abort.signal,
@@ -84,6 +85,23 @@ test('a refused connection can be tried again and delivered nothing; a cut one m
   const cut = await failureOf(open().fetch(`http://${server.host}/secret`))
   assert.deepEqual([cut.code, cut.retryable, cut.maybeDelivered], ['network', true, true])
   assert.ok(!`${refused.stack}${cut.stack}`.includes('/secret'))
+})
+
+test('a handshake that fails, or a certificate that is not believed, delivered nothing', async () => {
+  const server = createTcpServer((socket) => socket.once('data', () => socket.destroy()))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const cut = await failureOf(open().fetch(`https://127.0.0.1:${port}/`, { method: 'POST', body: 'x' }))
+  server.close()
+  const codes = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED']
+  const believing = codes.map((code) =>
+    failureOf(
+      open(() => Promise.reject(new TypeError('fetch failed', { cause: { code } }))).fetch('https://a.test'),
+    ),
+  )
+  for (const error of [cut, ...(await Promise.all(believing))]) {
+    assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['network', true, false])
+  }
 })
 
 test('what is malformed is refused without being quoted', async () => {

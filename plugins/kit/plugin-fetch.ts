@@ -61,14 +61,27 @@ function isRedirect(response: Response): boolean {
 }
 
 /** With these the connection was never made, so nothing can have been delivered. */
-const unsent = new Set([
+const unconnected = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  'ERR_SSL_WRONG_VERSION_NUMBER',
 ])
+
+/** Codes for a certificate that is not believed, which is before anything is sent. From Node's page on TLS. */
+const untrusted =
+  /^(CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)$)/
+
+/** False only where the request cannot have left. Node says of a cut handshake from where it was going. */
+function mayHaveLeft(cause: unknown): boolean {
+  if (typeof cause !== 'object' || cause === null) return true
+  const { code, syscall } = cause as { code?: unknown; syscall?: unknown }
+  if (syscall === 'connect' || (code === 'ECONNRESET' && 'localAddress' in cause)) return false
+  return typeof code !== 'string' || !(unconnected.has(code) || untrusted.test(code))
+}
 
 function failureOf(host: string, error: unknown): PluginError {
   // A network failure has a cause. What has none is fetch refusing a header or a body, and quoting it.
@@ -79,7 +92,7 @@ function failureOf(host: string, error: unknown): PluginError {
   return new PluginError(`${host} could not be reached${reason === undefined ? '' : ` (${reason})`}.`, {
     code: 'network',
     retryable: true,
-    maybeDelivered: reason === undefined || !unsent.has(reason),
+    maybeDelivered: mayHaveLeft(error.cause),
     cause: error,
   })
 }

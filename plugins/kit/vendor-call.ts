@@ -10,6 +10,11 @@ export interface VendorCall {
   /** An object goes as JSON, with its content type; a text or a form goes as it is. */
   readonly body?: object | string
   readonly signal: AbortSignal
+  /**
+   * Whether the call is the one that sends the message. One that only looks something up, or opens a conversation,
+   * never fails with `maybeDelivered`. Default: true, unless the method is `GET`.
+   */
+  readonly delivers?: boolean
 }
 
 export interface VendorAnswer {
@@ -28,15 +33,15 @@ const longestAnswer = 1_048_576
  * @throws PluginError `network`, `redirected`, `bad-request` as that fetch does; `timeout` or `aborted` where the signal
  * ends the call; `unavailable` for an answer of more than 1 MiB
  */
-export async function callVendor(
-  fetch: typeof globalThis.fetch,
-  { url, method, headers, body, signal }: VendorCall,
-): Promise<VendorAnswer> {
+export async function callVendor(fetch: typeof globalThis.fetch, call: VendorCall): Promise<VendorAnswer> {
+  const { url, headers, body, signal } = call
+  const { method = body === undefined ? 'GET' : 'POST' } = call
+  const { delivers = method !== 'GET' } = call
   if (signal.aborted) throw calledOff(signal, false)
   const isJson = typeof body === 'object' && !(body instanceof URLSearchParams)
   try {
     const response = await fetch(url, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      method,
       headers: { ...(isJson && { 'content-type': 'application/json; charset=utf-8' }), ...headers },
       body: isJson ? JSON.stringify(body) : (body as string | URLSearchParams | undefined),
       signal,
@@ -44,14 +49,17 @@ export async function callVendor(
     const text = await readText(response)
     return { status: response.status, headers: response.headers, text, json: parseJson(text) }
   } catch (error) {
-    if (signal.aborted) throw calledOff(signal, true)
-    if (isPluginError(error)) throw error
-    throw new PluginError('The answer was cut off.', {
-      code: 'network',
-      retryable: true,
-      maybeDelivered: true,
-      cause: error,
-    })
+    if (signal.aborted) throw calledOff(signal, delivers)
+    if (!isPluginError(error)) {
+      throw new PluginError('The answer was cut off.', {
+        code: 'network',
+        retryable: true,
+        maybeDelivered: delivers,
+        cause: error,
+      })
+    }
+    if (delivers || !error.maybeDelivered) throw error
+    throw new PluginError(error.message, { ...error, cause: error.cause, maybeDelivered: false })
   }
 }
 
