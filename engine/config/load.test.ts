@@ -87,6 +87,7 @@ test('what is not written has its documented default', async (context) => {
         reload: { requireTests: true, debounceMs: 50, poll: false },
       },
       history: { bodies: 'failed', keepMs: 604_800_000 },
+      deliveries: { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10 },
       agents: {
         defaults: {
           runner: 'echo',
