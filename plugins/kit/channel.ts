@@ -21,6 +21,8 @@ export interface ChannelLimits {
   /** The host keeps to these before it calls `send`. */
   readonly perTarget?: Pace
   readonly overall?: Pace
+  /** How long one `send` may take where the vendor is slower than the host would wait by itself. Milliseconds. */
+  readonly sendTimeoutMs?: number
 }
 
 /** Where a message goes. Two texts that mean the same place give the same `key`. */

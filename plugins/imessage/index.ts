@@ -1,0 +1,14 @@
+/** The channel `imessage`: replies through Messages on a Mac, which a BlueBubbles server reaches. */
+
+import { definePlugin } from '@reveille/kit'
+import { createIMessageChannel } from './channel.ts'
+import { checkConfiguration, type IMessageConfig } from './configuration.ts'
+
+export default definePlugin<IMessageConfig>({
+  name: 'imessage',
+  check: checkConfiguration,
+  setup({ config, fetch }) {
+    checkConfiguration(config)
+    return { channels: [createIMessageChannel({ config, fetch, now: Date.now })] }
+  },
+})

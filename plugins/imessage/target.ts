@@ -1,0 +1,81 @@
+/** Owns the forms of `to`: a chat by its guid or identifier, a person by telephone number or e-mail address. */
+
+import { PluginError, type Target } from '@reveille/kit'
+
+export interface IMessageTarget extends Target {
+  /** The chat is the first of these that there is. One alone is not looked up. */
+  readonly guids: readonly string[]
+  /** With whom a chat is begun when there is none. Absent: a chat has to be there. */
+  readonly newChat?: NewChat
+}
+
+export interface NewChat {
+  readonly address: string
+  readonly service: Service
+}
+
+export type Service = 'iMessage' | 'SMS'
+
+const chatGuid = /^chat_guid:((?:iMessage|SMS|RCS|any);[-+];.+)$/
+const chatIdentifier = /^chat_identifier:(.+)$/
+const address = /^(?:(imessage|sms|auto):)?(\+[1-9][0-9]{6,14}|[^@\s;:]+@[^@\s;:]+)$/i
+
+/**
+ * Pure. `complaint` begins the sentence of the error.
+ * @throws PluginError `bad-target`
+ */
+export function targetOf(to: string, complaint = 'This is no address of iMessage'): IMessageTarget {
+  const text = to.trim()
+  const [, guid] = chatGuid.exec(text) ?? []
+  if (guid !== undefined) {
+    return { key: `chat_guid:${guid}`, kind: guid.includes(';+;') ? 'group' : 'user', guids: [guid] }
+  }
+  const [, identifier] = chatIdentifier.exec(text) ?? []
+  if (identifier !== undefined) return ofIdentifier(identifier.trim())
+  const [, way, person] = address.exec(text) ?? []
+  const isMail = person?.includes('@') === true
+  if (person !== undefined && !(isMail && way !== undefined && way.toLowerCase() !== 'imessage')) {
+    return ofPerson(person.toLowerCase(), isMail ? 'imessage' : (way?.toLowerCase() ?? 'auto'))
+  }
+  throw new PluginError(`${complaint}: ${fixFor(text)}.`, { code: 'bad-target', retryable: false })
+}
+
+/** Since macOS 26 a chat is of `any` service. */
+const services: Readonly<Record<string, readonly string[]>> = {
+  imessage: ['iMessage', 'any'],
+  sms: ['SMS'],
+  auto: ['iMessage', 'any', 'SMS'],
+}
+
+function ofPerson(person: string, way: string): IMessageTarget {
+  return {
+    key: `${way}:${person}`,
+    kind: 'user',
+    guids: (services[way] ?? []).map((service) => `${service};-;${person}`),
+    newChat: { address: person, service: way === 'sms' ? 'SMS' : 'iMessage' },
+  }
+}
+
+/** Of a group it is `chat` and digits, of a person the address. */
+function ofIdentifier(identifier: string): IMessageTarget {
+  const isGroup = /^chat\d/.test(identifier)
+  return {
+    key: `chat_identifier:${identifier}`,
+    kind: isGroup ? 'group' : 'user',
+    guids: ['iMessage', 'any', 'SMS', 'RCS'].map(
+      (service) => `${service};${isGroup ? '+' : '-'};${identifier}`,
+    ),
+  }
+}
+
+function fixFor(text: string): string {
+  if (/^chat_id:/.test(text)) {
+    return '`chat_id:` is known to imsg alone, BlueBubbles wants `chat_guid:` or `chat_identifier:`'
+  }
+  if (/^(?:(?:imessage|sms|auto):)?[\d\s().-]+$/i.test(text)) {
+    return 'a telephone number begins with + and the code of its country, and is written without spaces'
+  }
+  if (/^(?:sms|auto):.*@/i.test(text))
+    return 'an e-mail address is reached by iMessage alone, without a prefix'
+  return 'it takes `+41791234567`, `sms:+41791234567`, `ada@example.org`, `chat_guid:…` or `chat_identifier:…`'
+}

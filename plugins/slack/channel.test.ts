@@ -1,0 +1,41 @@
+import { vendorConformance } from '@reveille/kit/conformance'
+import { openVendor, visibleText } from './stand-in/index.ts'
+
+const plugin = new URL('./index.ts', import.meta.url)
+const places = [
+  ['C0123GENERAL', 'channel:C0123GENERAL', ' C0123GENERAL '],
+  ['#general', '#General'],
+  ['user:U0123ADA'],
+  ['D0123ADA'],
+  ['C0123GENERAL:thread:1700000000.000100', 'channel:C0123GENERAL:thread:1700000000.000100'],
+]
+const badAddresses = [
+  'general',
+  'U0123ADA',
+  'C012',
+  'c0123general',
+  '#a b',
+  '#general:thread:1700000000.000100',
+  '@ada',
+  'C0123GENERAL:thread:17',
+  'user:C0123GENERAL',
+]
+
+vendorConformance({
+  name: 'the slack channel conforms',
+  plugin,
+  places,
+  badAddresses,
+  visibleText,
+  open: () => openVendor(),
+})
+
+vendorConformance({
+  name: 'the slack channel conforms in the older markup',
+  plugin,
+  places,
+  badAddresses,
+  visibleText,
+  fences: false,
+  open: () => openVendor({ format: 'mrkdwn' }),
+})

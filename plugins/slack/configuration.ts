@@ -1,0 +1,18 @@
+/** Owns what is configured of a Slack workspace. */
+
+import { targetOf } from './target.ts'
+
+/** As `config.schema.json` lets it through, its defaults filled in. */
+export interface SlackConfig {
+  readonly botToken: string
+  readonly defaultTo?: string
+  readonly format: 'markdown' | 'mrkdwn'
+  readonly linkPreviews: boolean
+  /** A slash at its end does no harm. */
+  readonly baseUrl: string
+}
+
+/** @throws PluginError `bad-target` where `defaultTo` is no address of this channel */
+export function checkConfiguration({ defaultTo }: SlackConfig): void {
+  if (defaultTo !== undefined) targetOf(defaultTo, '`defaultTo` is no address')
+}

@@ -1,0 +1,167 @@
+/** Owns what Slack's error words mean: whether a retry can help, for whom else it holds, and what to do about it. */
+
+import {
+  compileRedaction,
+  oneLine,
+  PluginError,
+  type PluginErrorOptions,
+  readRetryAfter,
+  type VendorAnswer,
+} from '@reveille/kit'
+
+export interface RefusalOptions {
+  /** Whether the call is one that stores a message. */
+  readonly sends: boolean
+  readonly botToken: string
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+}
+
+type Meaning =
+  | 'credential'
+  | 'nobody'
+  | 'forbidden'
+  | 'refused'
+  | 'too-long'
+  | 'too-often'
+  | 'later'
+  | 'unsure'
+
+/** The words are those of the method reference, https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
+const words: Readonly<Record<Meaning, readonly string[]>> = {
+  credential: [
+    'not_authed',
+    'invalid_auth',
+    'account_inactive',
+    'token_revoked',
+    'token_expired',
+    'missing_scope',
+    'not_allowed_token_type',
+    'org_login_required',
+    'ekm_access_denied',
+    'two_factor_setup_required',
+    'enterprise_is_restricted',
+    'access_denied',
+    'accesslimited',
+    'app_access_restricted',
+  ],
+  nobody: [
+    'channel_not_found',
+    'is_archived',
+    'user_not_found',
+    'user_not_visible',
+    'user_disabled',
+    'team_not_found',
+    'invalid_user_combination',
+    'is_bot',
+  ],
+  forbidden: [
+    'not_in_channel',
+    'no_permission',
+    'restricted_action',
+    'restricted_action_read_only_channel',
+    'restricted_action_thread_only_channel',
+    'restricted_action_non_threadable_channel',
+    'restricted_action_thread_locked',
+    'messages_tab_disabled',
+    'cannot_reply_to_message',
+  ],
+  refused: [
+    'no_text',
+    'invalid_blocks',
+    'invalid_blocks_format',
+    'markdown_text_conflict',
+    'too_many_attachments',
+  ],
+  'too-long': ['msg_too_long', 'msg_blocks_too_long'],
+  'too-often': ['ratelimited', 'rate_limited', 'message_limit_exceeded'],
+  later: ['service_unavailable', 'team_added_to_org'],
+  // Of these Slack says that part of the work may have been done.
+  unsure: ['internal_error', 'fatal_error', 'request_timeout'],
+}
+
+const meanings = new Map(
+  Object.entries(words).flatMap(([meaning, list]) => list.map((word) => [word, meaning as Meaning])),
+)
+
+const facts: Readonly<Record<Meaning, PluginErrorOptions>> = {
+  credential: { code: 'bad-credential', retryable: true, wholeChannel: true },
+  nobody: { code: 'bad-target', retryable: false },
+  forbidden: { code: 'forbidden', retryable: false },
+  refused: { code: 'bad-request', retryable: false },
+  'too-long': { code: 'too-long', retryable: false },
+  'too-often': { code: 'rate-limited', retryable: true },
+  later: { code: 'unavailable', retryable: true },
+  unsure: { code: 'unavailable', retryable: true, maybeDelivered: true },
+}
+
+/** Of these Slack says that the app or the workspace as a whole has sent too much. */
+const forTheWholeApp = new Set(['rate_limited', 'message_limit_exceeded'])
+
+const fixes = new Map<string, string>([
+  ['not_authed', 'set `botToken` of this channel'],
+  ['invalid_auth', 'mend `botToken` of this channel'],
+  ['account_inactive', 'install the app in the workspace again and set its new `botToken`'],
+  ['token_revoked', 'install the app in the workspace again and set its new `botToken`'],
+  ['token_expired', 'set a new `botToken`, or turn token rotation off for the app'],
+  ['not_allowed_token_type', '`botToken` has to be a bot token, xoxb-…'],
+  ['ekm_access_denied', "an administrator has suspended the workspace's messages"],
+  ['channel_not_found', 'mend the address, or invite the bot where the channel is private: `/invite @bot`'],
+  ['user_not_found', 'mend the address'],
+  ['is_archived', 'the channel is archived'],
+  ['not_in_channel', 'invite the bot: `/invite @bot`'],
+  ['no_permission', 'invite the bot: `/invite @bot`'],
+  ['messages_tab_disabled', 'allow messages on the page "App Home" of the app'],
+  ['restricted_action', 'an administrator has restricted who may post there'],
+  ['restricted_action_read_only_channel', 'the channel is read-only'],
+])
+
+const openings: Readonly<Record<Meaning, string>> = {
+  credential: 'Slack refuses the bot token',
+  nobody: 'Slack knows no such recipient, or none that takes messages',
+  forbidden: 'The bot may not write there',
+  refused: 'Slack refuses the message',
+  'too-long': 'Slack refuses the message for its length',
+  'too-often': 'Slack asks for fewer messages',
+  later: 'Slack cannot take it now',
+  unsure: 'Slack failed and may have taken it all the same',
+}
+
+/** Of its own words in ours. Characters. */
+const longestQuote = 80
+
+/** `answer` is one that did not say `ok: true`. */
+export function refusalOf(answer: VendorAnswer, options: RefusalOptions): PluginError {
+  const { status, headers, json } = answer
+  const { error, needed } = (json ?? {}) as { error?: unknown; needed?: unknown }
+  const quote = (text: string) => oneLine(compileRedaction([options.botToken])(text), longestQuote)
+  const word = typeof error === 'string' ? error : status === 429 ? 'ratelimited' : undefined
+  const meaning = word === undefined ? foreign(status) : meaningOf(word, status, options)
+  const opening =
+    word === undefined ? `What answers at \`baseUrl\` is not Slack's Web API` : openings[meaning]
+  const isScope = word === 'missing_scope' && typeof needed === 'string'
+  const fix = isScope
+    ? `give the app the scope \`${quote(needed)}\` and install it again`
+    : fixes.get(word ?? '')
+  const text = `${opening} (${quote(word ?? String(status))})${fix === undefined ? '' : `: ${fix}`}.`
+  const retryAfter = readRetryAfter(headers.get('retry-after'), options.now)
+  return new PluginError(text, {
+    ...facts[meaning],
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(meaning === 'too-often' && { wholeChannel: forTheWholeApp.has(word ?? '') }),
+    ...(meaning === 'unsure' && { maybeDelivered: options.sends }),
+  })
+}
+
+function meaningOf(word: string, status: number, { sends }: RefusalOptions): Meaning {
+  // Without the scope to send nothing works; without that to open conversations only persons cannot be reached.
+  if (word === 'missing_scope' && !sends) return 'forbidden'
+  if (status === 429) return 'too-often'
+  return meanings.get(word) ?? (status >= 500 ? 'unsure' : 'refused')
+}
+
+/** Of an answer that is not Slack's: a proxy's page, or another service. It has not passed on what it refuses. */
+function foreign(status: number): Meaning {
+  if (status === 413) return 'too-long'
+  return status >= 400 && status < 500 ? 'later' : 'unsure'
+}

@@ -1,0 +1,14 @@
+/** The channel `slack`: replies as messages of a Slack app's bot. */
+
+import { definePlugin } from '@reveille/kit'
+import { createSlackChannel } from './channel.ts'
+import { checkConfiguration, type SlackConfig } from './configuration.ts'
+
+export default definePlugin<SlackConfig>({
+  name: 'slack',
+  check: checkConfiguration,
+  setup({ config, fetch }) {
+    checkConfiguration(config)
+    return { channels: [createSlackChannel({ config, fetch, now: Date.now })] }
+  },
+})

@@ -1,0 +1,163 @@
+/** Owns reading Markdown as a person does whom it is shown to. */
+
+export function readMarkdown(source: string): string {
+  const read: string[] = []
+  let fence: string | undefined
+  let prefix = ''
+  for (const line of source.split('\n')) {
+    if (fence !== undefined) {
+      const text = withoutPrefix(line, prefix)
+      const [, closing = ''] = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(text) ?? []
+      if (closing.startsWith(fence)) fence = undefined
+      else read.push(text)
+      continue
+    }
+    const [, before = '', opening] = /^((?:\s*>)*\s*)(`{3,}|~{3,})[^`]*$/.exec(line) ?? []
+    if (opening === undefined) {
+      const text = readLine(line)
+      if (text !== undefined) read.push(text)
+      continue
+    }
+    fence = opening
+    prefix = before
+  }
+  return read.join('\n')
+}
+
+/** A fence inside a quote or a list has every line of its code behind the same marks. */
+function withoutPrefix(line: string, prefix: string): string {
+  if (line.startsWith(prefix)) return line.slice(prefix.length)
+  return line.startsWith(prefix.trimEnd()) ? line.slice(prefix.trimEnd().length) : line
+}
+
+/** Undefined for a line of which nothing is shown. */
+function readLine(line: string): string | undefined {
+  const bare = line.replace(/^(?:\s*>)+ ?/, '').replace(/(?:\\| {2,})$/, '')
+  if (/^\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?$/.test(bare)) return undefined
+  if (/^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/.test(bare)) return undefined
+  if (/^\s*\|.*\|\s*$/.test(bare)) return cellsOf(bare).map(readInline).join('  ')
+  const [, indent = '', rest = ''] = /^(\s*)(?:#{1,6}\s+)?(.*)$/s.exec(bare) ?? []
+  const [, bullet, item = ''] = /^([-*+]|\d{1,9}[.)])\s+(.*)$/s.exec(rest) ?? []
+  if (bullet === undefined) return `${indent}${readInline(rest)}`
+  return `${indent}${/\d/.test(bullet) ? bullet : '•'} ${readInline(item)}`
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+}
+
+interface Mark {
+  readonly sign: string
+  readonly opens: boolean
+  readonly closes: boolean
+  count: number
+}
+
+type Token = string | Mark
+
+function readInline(text: string): string {
+  const tokens = tokensOf(text)
+  for (const [at, closer] of tokens.entries()) {
+    if (typeof closer === 'string' || !closer.closes) continue
+    for (let back = at - 1; back >= 0 && closer.count > 0; back -= 1) {
+      const opener = tokens[back]
+      if (opener === undefined || typeof opener === 'string') continue
+      if (!opener.opens || opener.sign !== closer.sign || opener.count === 0) continue
+      const taken = Math.min(opener.count, closer.count)
+      opener.count -= taken
+      closer.count -= taken
+    }
+  }
+  return tokens.map((token) => (typeof token === 'string' ? token : token.sign.repeat(token.count))).join('')
+}
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
+  for (let at = 0; at < text.length; ) {
+    const [token, length] = nextToken(text, at)
+    tokens.push(token)
+    at += length
+  }
+  return tokens
+}
+
+const escaped = /\\([!-/:-@[-`{-~])/y
+const ticks = /(`+)(?!`)/y
+const autolink = /<((?:https?:\/\/|mailto:|tel:)[^\s<>]*)>/y
+const entity = /&(lt|gt|amp|quot|nbsp|#\d{1,7}|#x[0-9a-f]{1,6});/iy
+const run = /([*_~])\1*/y
+
+/** What stands there, and how many units it takes. */
+function nextToken(text: string, at: number): [Token, number] {
+  const match = (pattern: RegExp) => {
+    pattern.lastIndex = at
+    return pattern.exec(text)
+  }
+  const literal = match(escaped)
+  if (literal) return [literal[1] ?? '', 2]
+  const span = match(ticks)
+  if (span) return readSpan(text, at, span[1] ?? '')
+  const bare = match(autolink)
+  if (bare) return [bare[1] ?? '', bare[0].length]
+  const named = match(entity)
+  if (named) return [characterOf(named[1] ?? ''), named[0].length]
+  const link = readLink(text, at)
+  if (link) return link
+  const mark = match(run)
+  if (mark) return [markOf(text, at, mark[0]), mark[0].length]
+  return [String.fromCodePoint(text.codePointAt(at) ?? 0), (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1]
+}
+
+function readSpan(text: string, at: number, opening: string): [string, number] {
+  const start = at + opening.length
+  const closing = new RegExp(`(?<!\`)${opening}(?!\`)`, 'g')
+  closing.lastIndex = start
+  const end = closing.exec(text)?.index
+  if (end === undefined) return [opening, opening.length]
+  const code = text.slice(start, end)
+  const isPadded = code.startsWith(' ') && code.endsWith(' ') && code.trim() !== ''
+  return [isPadded ? code.slice(1, -1) : code, end + opening.length - at]
+}
+
+/** Of a link its label is shown. Brackets in a label are escaped or in pairs. */
+function readLink(text: string, at: number): [string, number] | undefined {
+  const start = text[at] === '!' ? at + 1 : at
+  if (text[start] !== '[') return undefined
+  let depth = 0
+  for (let end = start; end < text.length; end += 1) {
+    if (text[end] === '\\') end += 1
+    else if (text[end] === '[') depth += 1
+    else if (text[end] === ']') depth -= 1
+    if (depth > 0) continue
+    const target = /^\((?:<[^<>\n]*>|(?:\\.|[^\s()\\]|\([^\s()]*\))*)(?:\s+"[^"]*")?\)/.exec(
+      text.slice(end + 1),
+    )
+    if (target === null) return undefined
+    return [readInline(text.slice(start + 1, end)), end + 1 + target[0].length - at]
+  }
+  return undefined
+}
+
+function markOf(text: string, at: number, signs: string): Mark {
+  const sign = signs[0] ?? ''
+  const before = text[at - 1] ?? ' '
+  const after = text[at + signs.length] ?? ' '
+  const isWord = (character: string) => /[\p{L}\p{N}]/u.test(character)
+  const isSpace = (character: string) => /\s/.test(character)
+  const left = !isSpace(after) && (isWord(after) || isSpace(before) || !isWord(before))
+  const right = !isSpace(before) && (isWord(before) || isSpace(after) || !isWord(after))
+  const inside = sign === '_' && isWord(before) && isWord(after)
+  return { sign, opens: left && !inside, closes: right && !inside, count: signs.length }
+}
+
+function characterOf(name: string): string {
+  const names: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', nbsp: '\u00a0' }
+  const known = names[name.toLowerCase()]
+  if (known !== undefined) return known
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
+}

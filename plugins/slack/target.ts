@@ -1,0 +1,48 @@
+/** Owns the forms of `to`: a conversation, a person, a name, a thread. */
+
+import { PluginError, type Target } from '@reveille/kit'
+
+export interface SlackTarget extends Target {
+  /** What `chat.postMessage` takes as `channel`: an id or `#name`. Absent for a person, with whom a conversation is opened first. */
+  readonly channel?: string
+  readonly user?: string
+  /** `thread_ts` of the message under which the reply goes. */
+  readonly thread?: string
+}
+
+const conversation = /^(?:channel:)?([CGD][A-Z0-9]{6,})$/
+const person = /^user:([UW][A-Z0-9]{6,})$/
+/** A colon cannot be part of a name; with it, this would be a thread of a name, which Slack cannot look up. */
+const name = /^#[^\s:]{1,80}$/
+const thread = /^(?:channel:)?([CGD][A-Z0-9]{6,}):thread:([0-9]{10}\.[0-9]{6})$/
+
+/**
+ * Pure. `complaint` begins the sentence of the error.
+ * @throws PluginError `bad-target`
+ */
+export function targetOf(to: string, complaint = 'This is no address of Slack'): SlackTarget {
+  const text = to.trim()
+  const [, channel] = conversation.exec(text) ?? []
+  if (channel !== undefined)
+    return { key: channel, kind: channel.startsWith('D') ? 'user' : 'channel', channel }
+  const [, user] = person.exec(text) ?? []
+  if (user !== undefined) return { key: `user:${user}`, kind: 'user', user }
+  const [, parent, ts] = thread.exec(text) ?? []
+  if (parent !== undefined && ts !== undefined) {
+    return { key: `${parent}:thread:${ts}`, kind: 'thread', channel: parent, thread: ts }
+  }
+  if (name.test(text)) {
+    // Names have no capitals in Slack.
+    const lower = text.toLowerCase()
+    return { key: lower, kind: 'channel', channel: lower }
+  }
+  throw new PluginError(`${complaint}: ${fixFor(text)}.`, { code: 'bad-target', retryable: false })
+}
+
+function fixFor(text: string): string {
+  if (/^[UW][A-Z0-9]{6,}$/.test(text)) return `write \`user:${text}\` for a person`
+  if (/^[\p{L}\p{N}_-]{1,80}$/u.test(text) && !/^[A-Z0-9]+$/.test(text)) {
+    return `write \`#${text}\` for the channel of that name, or its id`
+  }
+  return 'it takes `C0123456789`, `#name`, `user:U0123456789` or `C0123456789:thread:1700000000.000100`'
+}
