@@ -14,7 +14,7 @@ import {
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
-import { createDispatch, createProgressBoard } from './dispatch/index.ts'
+import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
 import { createApp, createHookSurface, listen } from './http/index.ts'
@@ -240,6 +240,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       traceOf: traces.of,
       progressOf: progress.of,
       heartbeat: dispatch.heartbeat,
+      channels: dispatch.channels,
+      deliveries: createDeliveriesByHand({
+        store,
+        current: reloader.current,
+        channel: plugins.channel,
+        now,
+        mintId,
+      }),
+      isChannel: (name) => plugins.catalog(reloader.current().snapshot.settings).channels.includes(name),
       generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
     })
     createHookSurface(app, {

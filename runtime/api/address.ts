@@ -1,9 +1,18 @@
 /** Owns an address that takes one method and nothing else. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { takeJson } from './json-body.ts'
 import { refuse } from './refusal.ts'
 
 type Answer = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** What an address that can be read takes besides: a body of JSON, by one method. */
+export interface Taking {
+  readonly method: 'POST' | 'PUT'
+  readonly maxBytes: number
+  /** `body`: parsed, and nothing is known of it. */
+  readonly answer: (body: unknown, reply: FastifyReply) => Promise<unknown>
+}
 
 /** For GET, and HEAD with it. */
 export function readable(
@@ -11,9 +20,24 @@ export function readable(
   url: string,
   options: RouteShorthandOptions,
   answer: Answer,
+  taking?: Taking,
 ): void {
   api.get(url, options, answer)
-  refuseOthers(api, url, ['GET', 'HEAD'], 'This address can only be read.')
+  if (taking === undefined) {
+    refuseOthers(api, url, ['GET', 'HEAD'], 'This address can only be read.')
+    return
+  }
+  const { method, maxBytes, answer: take } = taking
+  api.register(async (scope) => {
+    takeJson(scope)
+    scope.route({
+      method,
+      url,
+      bodyLimit: maxBytes,
+      handler: (request, reply) => take(request.body, reply),
+    })
+  })
+  refuseOthers(api, url, ['GET', 'HEAD', method], `This address takes GET and ${method} only.`)
 }
 
 /** For POST, without a body: one that is sent is not looked at. */

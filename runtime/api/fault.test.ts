@@ -22,6 +22,8 @@ async function openOn(t: TestContext, error: Error) {
     log: { info() {}, error: (facts) => lines.push(facts) },
     now: Date.now,
     traceOf: () => undefined,
+    deliveries: {} as AdminOptions['deliveries'],
+    isChannel: () => false,
     generations: { reloader: { subscribe() {} }, archive: {} } as unknown as AdminOptions['generations'],
   })
   const ask = async (url: string) => {

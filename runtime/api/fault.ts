@@ -2,7 +2,7 @@
 
 import type { FieldError } from '@reveille/engine'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isErrorCode } from '../http/errors.ts'
+import { isErrorCode, RequestError } from '../http/errors.ts'
 import { describeFault } from '../http/fault.ts'
 import { StoreError } from '../store/port.ts'
 import { refuse } from './refusal.ts'
@@ -29,6 +29,11 @@ export function createFaultHandler(log: ApiLog) {
         details: [{ pointer: '/cursor', message: 'must be the `next` of an earlier page' }],
       })
     }
+    if (error instanceof RequestError) {
+      const { code, details } = error
+      return refuse(reply, code, details.length > 0 ? { details } : {})
+    }
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(reply, 'BODY_TOO_LARGE')
     const code = error instanceof StoreError && isErrorCode(error.code) ? error.code : 'INTERNAL'
     const requestId = reply.getHeader('x-request-id')
     if (code !== 'DRAINING') log.error({ event: 'api-failed', requestId, code, err: describeFault(error) })

@@ -2,10 +2,11 @@
 
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
-import type { HeartbeatState } from '../dispatch/index.ts'
+import type { ChannelState, DeliveriesByHand, HeartbeatState } from '../dispatch/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { readable } from './address.ts'
+import { registerReplay, routing, sending } from './deliveries.ts'
 import { type ApiLog, createFaultHandler } from './fault.ts'
 import { createAdminGate } from './gate.ts'
 import { type GenerationsOptions, registerGenerations } from './generations.ts'
@@ -13,7 +14,7 @@ import { registerLists } from './lists.ts'
 import { registerRuns } from './runs.ts'
 import { readStatus } from './status.ts'
 
-export type { BudgetStatus, GatewayStatus } from './status.ts'
+export type { BudgetStatus, ChannelStatus, GatewayStatus } from './status.ts'
 
 export interface AdminOptions {
   readonly current: CurrentLive
@@ -28,6 +29,11 @@ export interface AdminOptions {
   readonly progressOf?: (id: Id) => object | undefined
   /** How the main session fares. Default: nobody knows. */
   readonly heartbeat?: () => HeartbeatState
+  /** How the configured channels fare. Default: nobody knows of any. */
+  readonly channels?: () => readonly ChannelState[]
+  readonly deliveries: DeliveriesByHand
+  /** Whether a channel of that name exists, configured or not. */
+  readonly isChannel: (name: string) => boolean
   readonly generations: GenerationsOptions
 }
 
@@ -39,7 +45,8 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       api.setErrorHandler(createFaultHandler(options.log))
       // The gate has answered before Fastify comes here; without a handler of its own it would not be asked.
       api.setNotFoundHandler(() => {})
-      registerLists(api, options.store, options.traceOf)
+      registerLists(api, { ...options, sending: sending(options), routing: routing(options) })
+      registerReplay(api, options)
       registerRuns(api, { progressOf: () => undefined, ...options })
       readable(api, '/status', {}, () => readStatus(options))
       registerGenerations(api, options.generations)

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import type { Id, PageOptions, RequestRecord, Store } from '../store/port.ts'
-import { idOf, readable } from './address.ts'
+import { idOf, readable, type Taking } from './address.ts'
 import { missing } from './refusal.ts'
 
 const outcomes = ['accepted', 'ignored', 'skipped', 'duplicate', 'handshake', 'failed', 'refused']
@@ -14,13 +14,20 @@ const deliveryStates = ['pending', 'delivered', 'skipped', 'parked']
 type Filters = Readonly<Record<string, readonly string[] | 'text'>>
 type Query = PageOptions & Record<string, string>
 
-export function registerLists(
-  api: FastifyInstance,
-  { read }: Store,
-  traceOf: (id: Id) => object | undefined,
-): void {
-  const list = (url: string, filters: Filters, answer: (query: Query) => Promise<unknown>) =>
-    readable(api, url, listing(filters), (request) => answer(request.query as Query))
+export interface ListsOptions {
+  readonly store: Pick<Store, 'read'>
+  /** Why a request was ignored, where that is still known. */
+  readonly traceOf: (id: Id) => object | undefined
+  /** What the addresses take that can be written to as well. */
+  readonly sending: Taking
+  readonly routing: Taking
+}
+
+export function registerLists(api: FastifyInstance, options: ListsOptions): void {
+  const { traceOf, sending, routing } = options
+  const { read } = options.store
+  const list = (url: string, filters: Filters, answer: (query: Query) => Promise<unknown>, taking?: Taking) =>
+    readable(api, url, listing(filters), (request) => answer(request.query as Query), taking)
   const item = (url: string, noun: string, find: (id: string) => Promise<unknown>) =>
     readable(api, url, {}, async (request, reply) => (await find(idOf(request))) ?? missing(reply, noun))
 
@@ -35,7 +42,7 @@ export function registerLists(
   list('/runs', { state: runStates, sessionKey: 'text', kind: ['run', 'heartbeat'] }, read.runs)
   list('/events', { state: eventStates }, read.events)
   item('/events/:id', 'event', read.event)
-  list('/deliveries', { state: deliveryStates }, read.deliveries)
+  list('/deliveries', { state: deliveryStates, channel: 'text' }, read.deliveries, sending)
   item('/deliveries/:id', 'delivery', read.delivery)
 
   list('/sessions', {}, read.sessions)
@@ -43,7 +50,7 @@ export function registerLists(
     const { key } = request.params as { key: string }
     return (await read.session(key)) ?? missing(reply, 'session')
   })
-  readable(api, '/route', {}, async () => ({ route: (await read.route()) ?? null }))
+  readable(api, '/route', {}, async () => ({ route: (await read.route()) ?? null }), routing)
 }
 
 /** The raw body stays in the store, and so does what came with it: they are there to be replayed, not to be read. */

@@ -1,15 +1,24 @@
-/** Owns what is told of a gateway as a whole: how its main session fares, and what today's budgets have left. */
+/**
+ * Owns what is told of a gateway as a whole: how its main session and its channels fare, and what today's budgets have
+ * left.
+ */
 
 import type { Budget, CurrentLive } from '@reveille/engine'
-import type { HeartbeatState } from '../dispatch/index.ts'
-import type { Spent, Store } from '../store/port.ts'
+import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
+import type { OpenDeliveries, Spent, Store } from '../store/port.ts'
 
 export interface StatusParts {
   readonly current: CurrentLive
   readonly store: Pick<Store, 'read'>
   /** How the main session fares. Default: nobody knows. */
   readonly heartbeat?: () => HeartbeatState
+  /** How the configured channels fare. Default: nobody knows of any. */
+  readonly channels?: () => readonly ChannelState[]
 }
+
+/** `unconfigured`: nothing can be sent there, and something is to be. */
+export type ChannelStatus = (ChannelState | { readonly channel: string; readonly state: 'unconfigured' }) &
+  Pick<OpenDeliveries, 'pending' | 'parked'>
 
 /** What was spent today (UTC) of one budget. */
 export interface BudgetStatus {
@@ -28,11 +37,14 @@ export interface GatewayStatus {
   readonly day: string
   /** Those that are configured: that of all runs first. */
   readonly budgets: readonly BudgetStatus[]
+  /** Those that are configured, in that order, and then those that deliveries wait for in vain. */
+  readonly channels: readonly ChannelStatus[]
 }
 
-export async function readStatus({ current, store, heartbeat }: StatusParts): Promise<GatewayStatus> {
+export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
+  const { current, store, heartbeat, channels } = parts
   const { settings, endpoints } = current().snapshot
-  const { day, all, budgets } = await store.read.spent()
+  const [{ day, all, budgets }, open] = await Promise.all([store.read.spent(), store.read.openDeliveries()])
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
     ['agents.budget', settings.agents.budget, all],
     ...Object.entries(endpoints).map(
@@ -44,7 +56,21 @@ export async function readStatus({ current, store, heartbeat }: StatusParts): Pr
     heartbeat: heartbeat?.() ?? null,
     day,
     budgets: limits.flatMap(([key, limit, spent]) => (limit ? [statusOf(key, limit, spent)] : [])),
+    channels: withCounts(channels?.() ?? [], open),
   }
+}
+
+function withCounts(
+  states: readonly ChannelState[],
+  open: readonly OpenDeliveries[],
+): readonly ChannelStatus[] {
+  const counts = new Map(open.map(({ channel, pending, parked }) => [channel, { pending, parked }]))
+  const known = new Set(states.map(({ channel }) => channel))
+  const others = open.filter(({ channel }) => !known.has(channel))
+  return [
+    ...states.map((state) => ({ ...state, ...(counts.get(state.channel) ?? { pending: 0, parked: 0 }) })),
+    ...others.map((each) => ({ ...each, state: 'unconfigured' as const })),
+  ]
 }
 
 function statusOf(key: string, limit: Budget, { runs, tokens }: Pick<Spent, 'runs' | 'tokens'> = nothing) {

@@ -23,6 +23,11 @@ import { createSettingsApplier } from './settings.ts'
 
 export type { Timers } from '../agent/bounded-call.ts'
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
+export {
+  createDeliveriesByHand,
+  type DeliveriesByHand,
+  type Unroutable,
+} from './delivery/by-hand.ts'
 export type { ChannelState } from './delivery/channel-state.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
 export type { DispatchLog, DispatchOptions } from './options.ts'

@@ -111,6 +111,15 @@ test('each event is told in one set line', () => {
       { ...run, event: 'run-parked', code: 'BUDGET', reason: 'The budget is spent.' },
       'run parked  hook:pr:42  BUDGET  The budget is spent.  run b88539',
     ],
+    [
+      { ...delivery, event: 'delivery-send-asked', bytes: 5, by: 'api' },
+      'send        slack:C01  asked over the api  delivery b88539',
+    ],
+    [
+      { ...delivery, event: 'delivery-replay-asked', by: 'api' },
+      'replay      slack:C01  asked over the api  delivery b88539',
+    ],
+    [{ event: 'route-set', channel: 'slack', by: 'api' }, 'route       slack, set over the api'],
     [{ event: 'run-cancel-asked', runId, by: 'api' }, 'cancel      asked over the api  run b88539'],
     [{ event: 'run-resume-asked', runId, by: 'api' }, 'resume      asked over the api  run b88539'],
     [{ runId, event: 'heartbeat-cancelled' }, 'heartbeat   cancelled  run b88539'],

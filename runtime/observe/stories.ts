@@ -156,6 +156,17 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,
     `delivery ${id(f['deliveryId'])}`,
   ],
+  'delivery-send-asked': (f) => [
+    'send',
+    `${address(f)}  asked over the ${text(f['by'])}`,
+    `delivery ${id(f['deliveryId'])}`,
+  ],
+  'delivery-replay-asked': (f) => [
+    'replay',
+    `${address(f)}  asked over the ${text(f['by'])}`,
+    `delivery ${id(f['deliveryId'])}`,
+  ],
+  'route-set': (f) => ['route', `${address(f)}, set over the ${text(f['by'])}`],
   'delivery-retried': (f) => [
     'retry',
     `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,

@@ -1,6 +1,6 @@
 /** Owns the few tasks that there are, so that accepting and doing name them alike. */
 
-import type { Command, Id, NewTask } from './port.ts'
+import type { Command, DeliveryRecord, Id, NewTask } from './port.ts'
 
 /** Events that ask for `now` within this time of each other cost one heartbeat. Milliseconds. */
 export const heartbeatBurstMs = 250
@@ -63,4 +63,9 @@ export function deliveryTask(delivery: { id: Id; channel: string; lane: string; 
     subject: delivery.id,
     pool: delivery.channel,
   }
+}
+
+/** Why a delivery is not replayed. */
+export function onlyParked(state: DeliveryRecord['state']): string {
+  return `it is ${state}, and only parked ones are`
 }

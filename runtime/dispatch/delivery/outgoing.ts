@@ -76,7 +76,7 @@ function reasonToSkip(reply: string, ackToken: string): { code: string; reason: 
 }
 
 /** One recipient gets its replies in order; two of them never wait for each other. */
-function laneTo(destination: Extract<Destination, { ok: true }>): string {
+export function laneTo(destination: Extract<Destination, { ok: true }>): string {
   return `channel:${destination.channel}:${destination.target.key}`
 }
 

@@ -1,6 +1,7 @@
 /** Owns the two commands about a delivery: one that no run makes, and the return of a parked one. */
 
 import type { Command, CommandResult, DeliveryRecord, StoreLimits } from '../port.ts'
+import { onlyParked } from '../tasks.ts'
 import { refuseOverBacklog } from './backlog.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Schedule } from './schedule.ts'
@@ -40,8 +41,7 @@ export function createSending({ tally, schedule, deliveries, limits }: SendingPa
     const delivery = deliveries.find(id)
     if (delivery === undefined) return { ok: false, why: 'unknown', reason: 'there is no such delivery' }
     const { state } = delivery
-    if (state !== 'parked')
-      return { ok: false, why: 'state', reason: `only a parked delivery can be replayed: it is ${state}` }
+    if (state !== 'parked') return { ok: false, why: 'state', reason: onlyParked(state) }
     const isElsewhere = to.channel !== delivery.channel || to.to !== delivery.to
     if (isElsewhere && delivery.receipts.length > 0)
       return { ok: false, why: 'state', reason: 'a part of it has arrived somewhere else' }

@@ -1,0 +1,121 @@
+/** Owns the routes by which somebody sends a text, replays what is parked, and says where `last` goes. */
+
+import type { CurrentLive, FieldError } from '@reveille/engine'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { DeliveriesByHand, Unroutable } from '../dispatch/index.ts'
+import type { Store } from '../store/port.ts'
+import { doable, idOf, type Taking } from './address.ts'
+import type { ApiLog } from './fault.ts'
+import { textsOf } from './json-body.ts'
+import { missing, refuse } from './refusal.ts'
+
+export interface DeliveriesOptions {
+  readonly current: CurrentLive
+  readonly store: Pick<Store, 'read'>
+  readonly log: ApiLog
+  readonly deliveries: DeliveriesByHand
+  /** Whether a channel of that name exists, configured or not. */
+  readonly isChannel: (name: string) => boolean
+}
+
+/** Far more than a chat message, far less than what a channel would need hours for. Bytes of UTF-8. */
+const longestText = 65_536
+const longestName = 1_024
+/** JSON may write six bytes for one. */
+const mostBytes = 6 * (longestText + 2 * longestName) + 1_024
+
+const address = {
+  channel: { isRequired: true, maxBytes: longestName },
+  to: { maxBytes: longestName },
+} as const
+const message = { ...address, text: { isRequired: true, maxBytes: longestText } } as const
+
+/** What `POST /deliveries` does. */
+export function sending(options: DeliveriesOptions): Taking {
+  const { deliveries, log } = options
+  return {
+    method: 'POST',
+    maxBytes: mostBytes,
+    async answer(body, reply) {
+      const asked = textsOf(body, message)
+      const sent = await deliveries.send(asked)
+      if (!sent.ok) return refuseUnroutable(reply, sent, asked.channel, options)
+      const { id: deliveryId, channel, to } = sent.delivery
+      const bytes = Buffer.byteLength(asked.text)
+      log.info({ event: 'delivery-send-asked', deliveryId, channel, to, bytes, by: 'api' })
+      return reply.code(202).send({ ok: true, deliveryId, channel, to })
+    },
+  }
+}
+
+/** What `PUT /route` does. */
+export function routing(options: DeliveriesOptions): Taking {
+  const { deliveries, log } = options
+  return {
+    method: 'PUT',
+    maxBytes: mostBytes,
+    async answer(body, reply) {
+      const asked = textsOf(body, address)
+      if (asked.channel === 'last') {
+        const details = [{ pointer: '/channel', message: `must be ${configuredText(options)}` }]
+        return refuse(reply, 'INVALID_FIELD', { sentence: '`last` is what the route says.', details })
+      }
+      const set = await deliveries.setRoute(asked)
+      if (!set.ok) return refuseUnroutable(reply, set, asked.channel, options)
+      log.info({ event: 'route-set', ...set.route, by: 'api' })
+      return { route: set.route }
+    },
+  }
+}
+
+export function registerReplay(api: FastifyInstance, { deliveries, store, log }: DeliveriesOptions): void {
+  doable(api, '/deliveries/:id/replay', {}, async (request, reply) => {
+    const id = idOf(request)
+    const result = await deliveries.replay(id)
+    if (!result.ok) {
+      if (result.why === 'unknown') return missing(reply, 'delivery')
+      const reason = (result.reason ?? 'its state does not allow it').replace(/\.$/, '')
+      return refuse(reply, 'WRONG_STATE', { sentence: `The delivery cannot be replayed: ${reason}.` })
+    }
+    const delivery = await store.read.delivery(id)
+    if (delivery === undefined) return missing(reply, 'delivery')
+    const { state, channel, to, runId } = delivery
+    log.info({ event: 'delivery-replay-asked', deliveryId: id, runId, channel, to, by: 'api' })
+    return { ok: true, deliveryId: id, state, channel, to }
+  })
+}
+
+function refuseUnroutable(
+  reply: FastifyReply,
+  { field, channel, reason }: Unroutable,
+  asked: string,
+  options: DeliveriesOptions,
+): FastifyReply {
+  const at = (message: string): { details: FieldError[] } => ({
+    details: [{ pointer: `/${field}`, message }],
+  })
+  if (field === 'to') return refuse(reply, 'INVALID_FIELD', { sentence: asSentence(reason), ...at(reason) })
+  const configured = configuredText(options)
+  if (asked === 'last') {
+    const sentence = 'No last route is set, and the channel that stands in for it is not configured.'
+    return refuse(reply, 'CHANNEL_NOT_CONFIGURED', { sentence, ...at(`must be ${configured}`) })
+  }
+  return options.isChannel(channel)
+    ? refuse(reply, 'CHANNEL_NOT_CONFIGURED', {
+        sentence: 'The channel exists but is not configured.',
+        ...at(`must be ${configured}`),
+      })
+    : refuse(reply, 'UNKNOWN_CHANNEL', at(`must be ${configured}`))
+}
+
+/** `a channel that is configured (configured: board, terminal)`. */
+function configuredText({ current }: DeliveriesOptions): string {
+  const names = Object.keys(current().snapshot.settings.channels).sort()
+  return `a channel that is configured (configured: ${names.length === 0 ? 'none' : names.join(', ')})`
+}
+
+/** A channel says sentences, dispatch says clauses. */
+function asSentence(reason: string): string {
+  const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

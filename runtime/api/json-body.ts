@@ -1,0 +1,79 @@
+/** Owns the bodies of the admin surface: JSON objects of a few texts, whatever their content type says. */
+
+import type { FieldError } from '@reveille/engine'
+import type { FastifyInstance } from 'fastify'
+import { RequestError } from '../http/errors.ts'
+
+/** What a field may hold. */
+export interface TextRule {
+  readonly isRequired?: boolean
+  /** Bytes of UTF-8. */
+  readonly maxBytes: number
+}
+
+/** Each field's text; one that is not required may be absent. */
+export type Texts<Rules> = {
+  readonly [Name in keyof Rules]: Rules[Name] extends { readonly isRequired: true }
+    ? string
+    : string | undefined
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** For a scope of its own: every body that comes there is JSON. */
+export function takeJson(scope: FastifyInstance): void {
+  // One that is no content type would be refused before the parser is asked.
+  scope.addHook('onRequest', async ({ headers }) => {
+    delete headers['content-type']
+  })
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parse(body),
+  )
+}
+
+function parse(body: Buffer): unknown {
+  let text: string
+  try {
+    text = utf8.decode(body)
+  } catch {
+    throw new RequestError('INVALID_TEXT')
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new RequestError('INVALID_JSON')
+  }
+}
+
+/** @throws RequestError `INVALID_BODY`, `INVALID_FIELD` with every field that is wrong */
+export function textsOf<Rules extends Readonly<Record<string, TextRule>>>(
+  body: unknown,
+  rules: Rules,
+): Texts<Rules> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new RequestError('INVALID_BODY')
+  const given = new Map(Object.entries(body).filter(([, value]) => value !== null))
+  const details = [
+    ...Object.entries(rules).flatMap(([name, rule]) => problem(name, given.get(name), rule)),
+    ...[...given.keys()].filter((name) => !Object.hasOwn(rules, name)).map(unknown),
+  ]
+  if (details.length > 0) throw new RequestError('INVALID_FIELD', { details })
+  return Object.fromEntries(given) as Texts<Rules>
+}
+
+function problem(name: string, value: unknown, { isRequired = false, maxBytes }: TextRule): FieldError[] {
+  const wrong = (message: string): FieldError[] => [{ pointer: `/${name}`, message }]
+  if (value === undefined) return isRequired ? wrong('is required') : []
+  if (typeof value !== 'string') return wrong('must be a string')
+  if (value.trim() === '')
+    return wrong(isRequired ? 'must not be blank' : 'must not be blank; leave it out instead')
+  if (!value.isWellFormed()) return wrong('must be well-formed Unicode text')
+  return Buffer.byteLength(value) > maxBytes
+    ? wrong(`must have at most ${maxBytes.toLocaleString('en')} bytes of UTF-8`)
+    : []
+}
+
+/** What nobody knows is more likely a slip than meant for later. */
+function unknown(name: string): FieldError {
+  return { pointer: `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, message: 'is not known here' }
+}

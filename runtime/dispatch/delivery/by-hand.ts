@@ -1,0 +1,121 @@
+/** Owns deliveries that somebody asks for: a text of their own, a parked one once more, and where `last` goes. */
+
+import type { CurrentLive } from '@reveille/engine'
+import type { Channel } from '@reveille/kit'
+import type { MintId } from '../../store/id.ts'
+import type { CommandResult, DeliveryRecord, Id, Route, RunRecord, Store } from '../../store/port.ts'
+import { deliveryTask, onlyParked } from '../../store/tasks.ts'
+import { type Destination, resolveDestination } from './destination.ts'
+import { laneTo } from './outgoing.ts'
+
+export interface DeliveriesByHand {
+  /** To a channel's name or `last`; without `to` as a run's reply would go. @throws StoreError `BACKLOG` and others */
+  send(message: Route & { readonly text: string }): Promise<Sent | Unroutable>
+  /** Of a parked one: it is pending again, and goes on behind what has arrived of it. @throws StoreError */
+  replay(id: Id): Promise<CommandResult>
+  /** Where `last` goes from now on, whatever `agents.route` says. @throws StoreError */
+  setRoute(route: Route): Promise<{ readonly ok: true; readonly route: Route } | Unroutable>
+}
+
+export interface Sent {
+  readonly ok: true
+  readonly delivery: DeliveryRecord
+}
+
+/** What was wished for leads nowhere. */
+export interface Unroutable {
+  readonly ok: false
+  /** Which of the two is to be mended. */
+  readonly field: 'channel' | 'to'
+  /** The channel's name, `last` resolved. */
+  readonly channel: string
+  /** One sentence; the channel's own where it refuses the address. */
+  readonly reason: string
+}
+
+export interface DeliveriesByHandOptions {
+  readonly store: Pick<Store, 'command' | 'read'>
+  readonly current: CurrentLive
+  /** By its name; undefined when no such channel is configured now. */
+  channel(name: string): Channel | undefined
+  /** Milliseconds since the Unix epoch. */
+  now(): number
+  readonly mintId: MintId
+}
+
+/** What was wrong was where it should go, so that another look may find another place. */
+const addressCodes: readonly (string | undefined)[] = ['NO_ROUTE', 'bad-target']
+
+export function createDeliveriesByHand(options: DeliveriesByHandOptions): DeliveriesByHand {
+  const { store, current, now, mintId } = options
+
+  function unroutable({ channel, reason }: Extract<Destination, { ok: false }>): Unroutable {
+    return { ok: false, field: options.channel(channel) === undefined ? 'channel' : 'to', channel, reason }
+  }
+
+  /**
+   * Of what was never sent because its address was no good, the run's wish is looked at again: the last route and the
+   * channel's `defaultTo` may be others by now. Any other goes where it went before.
+   */
+  async function wishOf(delivery: DeliveryRecord): Promise<Route> {
+    const isWellAddressed = delivery.receipts.length > 0 || !addressCodes.includes(delivery.code)
+    const run = isWellAddressed || !delivery.runId ? undefined : await store.read.run(delivery.runId)
+    return run === undefined ? delivery : wishOfRun(run, delivery.id)
+  }
+
+  return {
+    async send({ channel, to, text }) {
+      const wish = to === undefined ? { channel } : { channel, to }
+      const destination = resolveDestination(wish, await store.read.route(), options.channel)
+      if (!destination.ok) return unroutable(destination)
+      const at = now()
+      const delivery: DeliveryRecord = {
+        id: mintId(),
+        state: 'pending',
+        channel: destination.channel,
+        to: destination.to,
+        text,
+        receipts: [],
+        attempts: 0,
+        generation: current().generation,
+        createdAt: at,
+        nextAt: at,
+      }
+      await store.command({ type: 'send', delivery, task: taskFor(delivery.id, destination, at) })
+      return { ok: true, delivery }
+    },
+
+    async replay(id) {
+      const delivery = await store.read.delivery(id)
+      if (delivery === undefined) return { ok: false, why: 'unknown' }
+      const { state } = delivery
+      if (state !== 'parked') return { ok: false, why: 'state', reason: onlyParked(state) }
+      const wish = await wishOf(delivery)
+      const destination = resolveDestination(wish, await store.read.route(), options.channel)
+      if (!destination.ok) return { ok: false, why: 'state', reason: destination.reason }
+      const { channel, to } = destination
+      const at = now()
+      const task = taskFor(id, destination, at)
+      return store.command({ type: 'replay-delivery', delivery: id, at, to: { channel, to }, task })
+    },
+
+    async setRoute(route) {
+      // Without the last route: it is what is being set.
+      const destination = resolveDestination(route, undefined, options.channel)
+      if (!destination.ok) return unroutable(destination)
+      const { channel } = destination
+      const known: Route = route.to === undefined ? { channel } : { channel, to: route.to }
+      await store.command({ type: 'set-route', route: known })
+      return { ok: true, route: known }
+    },
+  }
+}
+
+/** A run's deliveries stand in the order of its targets. */
+function wishOfRun(run: RunRecord, delivery: Id): Route {
+  return run.deliverTo?.[run.deliveryIds.indexOf(delivery)] ?? run
+}
+
+function taskFor(id: Id, destination: Extract<Destination, { ok: true }>, dueAt: number) {
+  return deliveryTask({ id, channel: destination.channel, lane: laneTo(destination), dueAt })
+}
