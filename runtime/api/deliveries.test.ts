@@ -288,7 +288,7 @@ test('a route that is set wins at once; one that leads nowhere is refused and ch
   }
   assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'bob' } })
   assert.equal((await send({ channel: 'last', text: 'hello' })).body['to'], 'bob')
-  assert.partialDeepStrictEqual(await line('route-set'), { channel: 'terminal', to: 'stderr', by: 'api' })
+  assert.partialDeepStrictEqual(await line('route-set'), { channel: 'board', to: 'bob', by: 'api' })
 })
 
 test('the status tells how each channel fares, and what is open in it', async (t) => {
