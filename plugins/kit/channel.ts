@@ -14,14 +14,15 @@ export interface ChannelLimits {
   readonly part: number
   readonly unit: LengthUnit
   /**
-   * Messages that one reply may become. Of a longer one the host sends so many less one, and then where the rest can be
-   * read. Absent: any number.
+   * Messages that one reply becomes at most, where the operator's `deliveries.maxMessages` does not say another number, which
+   * it does by default. Of a longer reply the host sends so many less one, and then where the rest can be read. Absent: a
+   * reply is never cut, whatever the operator says.
    */
   readonly parts?: number
   /** The host keeps to these before it calls `send`. */
   readonly perTarget?: Pace
   readonly overall?: Pace
-  /** How long one `send` may take where the vendor is slower than the host would wait by itself. Milliseconds. */
+  /** How long one `send` may take before the host ends it. Milliseconds; default 30,000. */
   readonly sendTimeoutMs?: number
 }
 

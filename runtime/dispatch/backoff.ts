@@ -9,7 +9,7 @@ export interface Backoff {
 }
 
 /** A vendor that asks for more patience than this is asked again after it, where no deadline says otherwise. Milliseconds. */
-const longestRetryAfterMs = 3_600_000
+export const longestRetryAfterMs = 3_600_000
 
 /** Doubles with each failure. */
 export function backoffMs(failures: number, backoff: Backoff, random: () => number): number {

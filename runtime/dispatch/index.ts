@@ -14,6 +14,8 @@ import {
 import { heartbeatAgain, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import type { ChannelState } from './delivery/channel-state.ts'
+import { createChannelChecks } from './delivery/checks.ts'
+import { createChannelGate } from './delivery/gate.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createHeartbeatBoard, type HeartbeatState } from './heartbeat/state.ts'
@@ -31,9 +33,6 @@ export {
 export type { ChannelState } from './delivery/channel-state.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
 export type { DispatchLog, DispatchOptions } from './options.ts'
-
-/** Parts under way at one time; each waits for a vendor, and those of one recipient for each other. */
-const deliveryConcurrency = 16
 
 /** For what was interrupted to stop, and for its record to reach the disk, before the store takes it back. */
 const settleMs = abandonAfterMs + 1000
@@ -66,6 +65,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
   let workforces: Workforce[] = []
   let runs: Workforce | undefined
+  let deliveries: Workforce | undefined
+  const gate = createChannelGate({ ...options, onChange: makeRoom })
+  const checks = createChannelChecks(options)
   const board = createHeartbeatBoard()
   /** Who was asked when settings were applied last. */
   let asked: unknown
@@ -91,7 +93,21 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   })
 
   async function applySettings(): Promise<void> {
+    takeUpChannels()
     await Promise.all([runs?.resize(concurrency(), pools()), settings.apply()])
+  }
+
+  /** A configuration that is new may have mended what a channel was held for. */
+  function takeUpChannels() {
+    const { channels } = current().snapshot.settings
+    const changed = gate.configure(channels)
+    checks.keep(new Set(Object.keys(channels)))
+    checks.check(changed)
+  }
+
+  function makeRoom() {
+    const { concurrency, pools } = gate.rooms()
+    void deliveries?.resize(concurrency, pools)
   }
 
   function concurrency(): number {
@@ -124,13 +140,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   async function drain(graceMs: number) {
     settings.stop()
+    gate.close()
+    const checked = checks.close()
     const reason = new StoreError('DRAINING', 'the gateway drains')
     const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
     if (graceMs === 0) stopping.abort(reason)
-    await Promise.all(workforces.map((workforce) => workforce.drain(graceMs + settleMs)))
+    await Promise.all([checked, ...workforces.map((workforce) => workforce.drain(graceMs + settleMs))])
     timers.clearTimeout(timer)
     workforces = []
     runs = undefined
+    deliveries = undefined
   }
 
   return {
@@ -139,10 +158,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       // Whoever restarts a gateway may have mended what the main session failed of.
       await store.command(heartbeatAgain(now()))
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
+      takeUpChannels()
+      deliveries = work('delivery', gate.rooms(), createDeliveryPerformer({ ...performers, gate }))
       workforces = [
         runs,
         work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers, board)),
-        work('delivery', { concurrency: deliveryConcurrency }, createDeliveryPerformer(performers)),
+        deliveries,
       ]
     },
     applySettings,
@@ -150,6 +171,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     close: () => drain(0),
     heartbeat: board.read,
     channels: () =>
-      Object.keys(current().snapshot.settings.channels).map((channel) => ({ channel, state: 'open' })),
+      gate.read().map((state) => {
+        const health = checks.of(state.channel)
+        return health === undefined ? state : { ...state, health }
+      }),
   }
 }

@@ -13,6 +13,7 @@ import type { EventRecord, RunRecord, SetTimer, Store } from '../store/port.ts'
 import { openSqliteStore } from '../store/sqlite/index.ts'
 import { heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
+import { createChannelGate } from './delivery/gate.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
 import { createDispatch, type Dispatch, type DispatchOptions } from './index.ts'
@@ -30,6 +31,9 @@ export interface Setting {
   /** What the one channel, `wall`, does with a part. Default: receives it. */
   send?(part: Part, call: SendCall): Promise<void>
   readonly channel?: Partial<Channel>
+  /** More channels, by their names. */
+  readonly channels?: Readonly<Record<string, Channel>>
+  readonly deliveries?: Partial<Settings['deliveries']>
   readonly defaults?: Partial<Defaults>
   readonly heartbeat?: Partial<Defaults['heartbeat']>
   readonly route?: { readonly channel: string; readonly to?: string }
@@ -59,7 +63,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
   const stirring = createStirring()
   let life = 0
   let given = 0
-  let configured = true
+  const channels: Record<string, Channel> = { ...setting.channels }
+  const configurations: Record<string, object> = {}
   const clock = createHandClock(setting.startAt ?? epoch)
   const mintId = createIdMinter(clock.now)
   const turns: Turn[] = []
@@ -120,6 +125,9 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     ...setting.channel,
   }
 
+  channels['wall'] = channel
+  for (const name of Object.keys(channels)) configurations[name] = {}
+
   const defaults: Defaults = {
     runner: 'fake',
     timeoutSeconds: 60,
@@ -143,7 +151,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     }
     const { route, budget } = setting
     const agents = { defaults: changed, runners: {}, providers: {}, sessions, route, budget }
-    return { agents } as unknown as Settings
+    const deliveries = { retryForMs: 86_400_000, retryUnsure: false, maxMessages: 10, ...setting.deliveries }
+    return { agents, deliveries, channels: { ...configurations } } as unknown as Settings
   }
 
   function options(): DispatchOptions {
@@ -151,7 +160,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       store,
       current: () => ({ generation: 3, snapshot: { settings, endpoints } as never }),
       runner: (name) => (name === 'fake' ? runner : undefined),
-      channel: (name) => (configured && name === 'wall' ? channel : undefined),
+      channel: (name) => channels[name],
       fence: (text, { label, randomId }) => `<${label} ${randomId()}>${text}`,
       log: createLog(lines, stirring.stir),
       now: clock.now,
@@ -178,7 +187,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       delivery: createDeliveryPerformer,
     }
     const given = options()
-    return create[kind]({ ...given, stopping: over.signal, budgets: createBudgets(given) })
+    const gate = createChannelGate({ ...given, onChange() {} })
+    return create[kind]({ ...given, stopping: over.signal, budgets: createBudgets(given), gate })
   }
 
   /** One kind of work, and nothing else. */
@@ -302,8 +312,15 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     /** What was said to be sent, in its order. */
     ownWords,
     removeChannel() {
-      configured = false
+      delete channels['wall']
     },
+    /** What the next snapshot says of a channel is not what this one says. */
+    reconfigureChannel(name: string) {
+      configurations[name] = { changed: mintId() }
+      settings = settingsOf(defaults)
+    },
+    reload: () => dispatch?.applySettings(),
+    channelStates: () => dispatch?.channels() ?? [],
     performer,
     acceptRun,
     acceptOfBurst,

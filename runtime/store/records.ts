@@ -220,6 +220,8 @@ export interface DeliveryRecord {
   readonly reason?: string
   readonly generation: number
   readonly createdAt: number
+  /** While pending: when it was first tried in vain. How long it is tried is counted from then on. */
+  readonly firstTriedAt?: number
   /** When the part that comes next was first sent without an answer that settles whether it arrived. */
   readonly unsureSince?: number
   /** When the next try is due, while pending. */

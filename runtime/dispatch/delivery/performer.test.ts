@@ -153,12 +153,13 @@ test('Retry-After wins over the backoff, up to an hour', async (t) => {
     })
     await bed.start()
     await bed.acceptRun({ deliver: true })
-    const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+    const waiting = await untilDelivery(bed, ({ code }) => code === 'rate-limited')
     assert.equal((waiting.nextAt ?? 0) - bed.clock.now(), seconds * 1000)
+    assert.equal(waiting.attempts, 0, 'a limit is no attempt')
   }
 })
 
-test('a Retry-After with a fraction counts the attempt like any other', async (t) => {
+test('a Retry-After with a fraction is a due time like any other', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
       throw broken('rate-limited', { retryable: true, retryAfter: 1.2345 })
@@ -166,7 +167,7 @@ test('a Retry-After with a fraction counts the attempt like any other', async (t
   })
   await bed.start()
   await bed.acceptRun({ deliver: true })
-  const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  const waiting = await untilDelivery(bed, ({ code }) => code === 'rate-limited')
   assert.equal((waiting.nextAt ?? 0) - bed.clock.now(), 1235)
   assert.deepEqual(bed.log('task-faulted'), [])
 })
@@ -215,24 +216,93 @@ test('an address that the channel refuses parks the delivery with its code', asy
   assert.equal((await bed.deliveries())[0]?.code, 'bad-target')
 })
 
-test('after eight attempts a delivery is parked', async (t) => {
+test('a delivery is tried for as long as the configuration says since its first try, and then parked', async (t) => {
   const bed = await openTestBed(t, {
+    deliveries: { retryForMs: 60_000 },
     async send() {
       throw broken('unavailable', { retryable: true })
     },
   })
   await bed.start()
+  bed.clock.advance(120_000)
   await bed.acceptRun({ deliver: true })
-  for (let attempts = 1; attempts < 8; attempts += 1) {
+  const first = await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  assert.equal(first.firstTriedAt, bed.clock.now())
+  for (let attempts = 1; attempts < 6; attempts += 1) {
     const waiting = await untilDelivery(bed, (delivery) => delivery.attempts === attempts)
     bed.clock.advance((waiting.nextAt ?? 0) - bed.clock.now())
   }
   const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
   assert.deepEqual(
-    [delivery.attempts, delivery.reason],
-    [8, 'given up after 8 attempts: the wall said unavailable'],
+    [delivery.attempts, delivery.reason, delivery.code, delivery.firstTriedAt],
+    [6, 'given up after 6 attempts in 1 min: the wall said unavailable', 'unavailable', undefined],
   )
-  assert.equal(bed.log('delivery-retried').length, 7)
+  assert.equal(bed.log('delivery-retried').length, 5)
+})
+
+test('a vendor that limits us without saying for how long is asked again half a minute later', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('rate-limited', { retryable: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const waiting = await untilDelivery(bed, ({ code }) => code === 'rate-limited')
+  assert.deepEqual([(waiting.nextAt ?? 0) - bed.clock.now(), waiting.attempts], [30_000, 0])
+})
+
+test('what may have arrived is sent again where the operator prefers a double to a gap', async (t) => {
+  let tries = 0
+  const bed = await openTestBed(t, {
+    deliveries: { retryUnsure: true },
+    async send() {
+      tries += 1
+      if (tries === 1) throw broken('network', { retryable: true, maybeDelivered: true })
+    },
+  })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  bed.clock.advance(2000)
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.equal(tries, 2)
+})
+
+test('what may have arrived is not sent by a process that begins when the channel has forgotten it', async (t) => {
+  const bed = await openTestBed(t, {
+    channel: { idempotency: { windowMs: 60_000 } },
+    async send() {
+      throw broken('network', { retryable: true, maybeDelivered: true })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  await untilDelivery(bed, (delivery) => delivery.attempts === 1)
+  await bed.crash()
+  bed.clock.advance(60_000)
+  await bed.start()
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual(
+    [delivery.code, delivery.reason, bed.sending()],
+    ['network', 'it may have arrived: the wall said network', 1],
+  )
+})
+
+test('a channel says how long one part may take', async (t) => {
+  const bed = await openTestBed(t, {
+    channel: { limits: { part: 1000, unit: 'utf16', sendTimeoutMs: 60_000 } },
+    send: (_part, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  await bed.until(async () => bed.sending() === 1)
+  bed.clock.advance(59_999)
+  assert.equal((await bed.deliveries())[0]?.state, 'pending')
+  bed.clock.advance(1)
+  const { reason } = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.equal(reason, 'it may have arrived: the channel did not answer within 60 s')
 })
 
 test('what may have arrived is not sent twice where a repeat may double', async (t) => {

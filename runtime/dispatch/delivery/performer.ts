@@ -1,39 +1,63 @@
 /** Owns a delivery: its parts sent in order, each with a receipt on disk before the next. */
 
-import type { Channel, Part, Receipt, Target } from '@reveille/kit'
-import { boundedCall, type CallOutcome } from '../../agent/bounded-call.ts'
+import type { Channel, ChannelLimits } from '@reveille/kit'
+import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
-import type { Claim, DeliveryRecord, Effects, Settlement } from '../../store/port.ts'
+import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
 import { type Backoff, retryDelayMs } from '../backoff.ts'
 import type { PerformerOptions } from '../options.ts'
+import type { ChannelGate, Turn } from './gate.ts'
+import { failureToSend, receiptOf, type SendOutcome } from './outcome.ts'
+import { type DeliveryPlan, planParts } from './parts.ts'
+import { endOfPatience } from './patience.ts'
+import { pause } from './pause.ts'
+import { createSettlements, prefixed, progressOf } from './settlements.ts'
+import { isNoAttempt, ownFault } from './trouble.ts'
 
-/** Tries before a delivery is parked. */
-const deliveryAttemptLimit = 8
-/** One part's time. Milliseconds. */
-const sendTimeoutMs = 30_000
+/** One part's time, where its channel does not say another. Milliseconds. */
+const defaultSendTimeoutMs = 30_000
 /** After a receipt could not be written. Milliseconds. */
 const storePauseMs = 5000
+/** A service that takes no more from us and does not say for how long. Milliseconds. */
+const limitedBackoff: Backoff = { firstMs: 30_000, mostMs: 30_000 }
 
 const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
+const unsure = 'it may have arrived: '
 
-interface Plan {
-  readonly target: Target
-  readonly parts: readonly Part[]
-  /** A repeat within it gives no second message. Read before a reload can take the channel away. Milliseconds. */
+export interface DeliveryPerformerOptions extends PerformerOptions {
+  readonly gate: ChannelGate
+}
+
+/** What is read of a channel before a reload can take it away. */
+interface Plan extends DeliveryPlan {
+  readonly limits: ChannelLimits
+  /** A repeat within it gives no second message. Milliseconds. */
   readonly windowMs: number
 }
 
-export function createDeliveryPerformer(options: PerformerOptions): (claim: Claim) => Promise<Settlement> {
-  const { log, now, timers } = options
+/** A call that was made. */
+interface Sending {
+  readonly at: number
+  /** Of the channel's configuration. */
+  readonly era: number
+  readonly timeoutMs: number
+}
+
+export function createDeliveryPerformer(
+  options: DeliveryPerformerOptions,
+): (claim: Claim) => Promise<Settlement> {
+  const { now, timers, gate } = options
+  const settle = createSettlements(options)
 
   return async function performDelivery(claim) {
     const { delivery } = await claim.load()
     if (delivery === undefined || delivery.state !== 'pending') return { effects: {}, done: true }
     const channel = options.channel(delivery.channel)
-    if (!channel) return park(delivery, noChannel(delivery.channel))
+    if (!channel) return settle.park(delivery, noChannel(delivery.channel))
     const plan = planOf(channel, delivery)
-    if ('code' in plan) return park(delivery, plan)
-    if (plan.parts.length === 0) return skip(delivery)
+    if ('code' in plan) return settle.park(delivery, plan)
+    if (plan.parts.length === 0) return settle.skip(delivery)
+    if (isForgotten(delivery, plan, now())) return settle.park(delivery, prefixed(unsure, lastOf(delivery)))
     return send(claim, channel, plan, delivery)
   }
 
@@ -45,25 +69,47 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     found: DeliveryRecord,
   ): Promise<Settlement> {
     const startedAt = now()
-    const { target, parts, windowMs } = plan
-    const stops = [claim.lease, options.stopping]
+    const { target, parts, limits } = plan
+    const timeoutMs = limits.sendTimeoutMs ?? defaultSendTimeoutMs
+    const bounds = { ms: timeoutMs, stops: stopsOf(claim), timers }
     let delivery = found
     for (const [index, part] of parts.entries()) {
       if (index < found.receipts.length) continue
-      if (stops.some((signal) => signal.aborted)) return resumeAt(now(), delivery)
-      const key = `${found.id}:${index + 1}`
-      const bounds = { ms: sendTimeoutMs, stops, timers }
-      const sentAt = now()
+      const turn = await turnToSend(claim, plan, delivery, found)
+      if ('effects' in turn) return turn
+      const sending = { at: now(), era: turn.era, timeoutMs }
       tellOwnWords(delivery.text, part.text)
+      const key = `${found.id}:${index + 1}`
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
       const receipt = receiptOf(outcome)
-      if (receipt === undefined) return unsent(delivery, outcome, windowMs, sentAt)
+      if (receipt === undefined) return unsent(claim, delivery, outcome, plan, sending)
+      gate.sent(found.channel, sending.era)
       delivery = { ...delivery, receipts: [...delivery.receipts, receipt], unsureSince: undefined }
-      if (index < parts.length - 1 && !(await isRecorded(claim, delivery))) {
-        return resumeAt(now() + storePauseMs, delivery)
-      }
     }
-    return delivered(delivery, now() - startedAt)
+    return settle.delivered(delivery, now() - startedAt)
+  }
+
+  /** Nothing more is sent, or waited for, while a receipt is not kept; a settlement carries those so far. */
+  async function turnToSend(
+    claim: Claim,
+    { target, limits }: Plan,
+    delivery: DeliveryRecord,
+    found: DeliveryRecord,
+  ): Promise<Extract<Turn, { kind: 'go' }> | Settlement> {
+    let isKept = delivery === found
+    for (;;) {
+      if (stopsOf(claim).some((signal) => signal.aborted)) return settle.resume(now(), delivery)
+      const turn = gate.turn(found.channel, target.key, limits)
+      if (turn.kind === 'leave') return leave(claim, turn, delivery, found)
+      isKept ||= await isRecorded(claim, delivery)
+      if (!isKept) return settle.resume(now() + storePauseMs, delivery)
+      if (turn.kind === 'go') return turn
+      await pause(turn.ms, stopsOf(claim), timers)
+    }
+  }
+
+  function stopsOf(claim: Claim): readonly AbortSignal[] {
+    return [claim.lease, options.stopping]
   }
 
   /** Before the call: whoever is sent them may bring them back to us sooner than the receipt. */
@@ -72,7 +118,6 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     if (part !== reply) options.onDelivered?.(part)
   }
 
-  /** Nothing more is sent while its receipt could not be kept; the settlement carries those so far. */
   function isRecorded(claim: Claim, delivery: DeliveryRecord): Promise<boolean> {
     return claim.checkpoint({ delivery: progressOf(delivery) }).then(
       () => true,
@@ -80,156 +125,89 @@ export function createDeliveryPerformer(options: PerformerOptions): (claim: Clai
     )
   }
 
-  function resumeAt(again: number, delivery: DeliveryRecord): Settlement {
-    return { effects: { delivery: progressOf(delivery) }, again, counts: false }
-  }
-
-  function delivered(delivery: DeliveryRecord, ms: number): Settlement {
-    const at = now()
-    const { id, runId, receipts, attempts } = delivery
-    log.info({ event: 'delivery-delivered', ...names(delivery), parts: receipts.length, ms }, 'delivered')
-    return {
-      effects: {
-        delivery: { id, state: 'delivered', receipts, attempts: attempts + 1, endedAt: at, ...settled },
-        ...deliveredEffect(runId, at),
-      },
-      done: true,
-    }
+  /** It is not its turn. What waits for its channel is due at once: the pool is what holds it back. */
+  function leave(
+    claim: Claim,
+    { whose, until }: Extract<Turn, { kind: 'leave' }>,
+    delivery: DeliveryRecord,
+    found: DeliveryRecord,
+  ): Settlement {
+    const again = whose === 'channel' && isPooled(claim, delivery) ? now() : until
+    return delivery === found ? settle.untouched(again) : settle.resume(again, delivery, until)
   }
 
   function unsent(
-    delivery: DeliveryRecord,
-    outcome: CallOutcome<Receipt>,
-    windowMs: number,
-    sentAt: number,
+    claim: Claim,
+    before: DeliveryRecord,
+    outcome: SendOutcome,
+    plan: Plan,
+    sending: Sending,
   ): Settlement {
+    const failure = failureToSend(outcome, sending.timeoutMs)
+    const isInterrupted = outcome.kind === 'interrupted'
+    if (!isInterrupted) gate.failed(before.channel, sending.era, before.id, failure)
+
     const at = now()
-    const failure = failureToSend(outcome)
-    const attempts = delivery.attempts + 1
-    const delay =
-      outcome.kind === 'interrupted' ? 0 : retryDelayMs(failure, attempts, backoff, options.random)
-    const unsureSince = delivery.unsureSince ?? (failure.maybeDelivered ? sentAt : undefined)
-    const tried = { ...delivery, attempts, unsureSince }
-
-    if (unsureSince !== undefined && at + delay >= unsureSince + windowMs) {
-      return park(tried, { ...failure, ...prefixed('it may have arrived: ', failure) })
+    const counts = !isNoAttempt(failure)
+    const tried = {
+      ...before,
+      attempts: before.attempts + (counts && !isInterrupted ? 1 : 0),
+      firstTriedAt: before.firstTriedAt ?? sending.at,
+      unsureSince: before.unsureSince ?? (failure.maybeDelivered ? sending.at : undefined),
     }
-    if (outcome.kind === 'interrupted') return resumeAt(at, { ...delivery, unsureSince })
-    if (!failure.retryable) return park(tried, failure)
-    if (attempts >= deliveryAttemptLimit) {
-      return park(tried, { ...failure, ...prefixed(`given up after ${attempts} attempts: `, failure) })
-    }
-
-    const { code, message, reason } = failure
-    log.warn(
-      { event: 'delivery-retried', ...names(delivery), code, reason, attempts, inMs: delay },
-      'delivery will be retried',
-    )
-    return {
-      effects: { delivery: { ...progressOf(tried), attempts, code, reason: message, nextAt: at + delay } },
-      again: at + delay,
-      counts: true,
-    }
+    const next = isInterrupted ? { again: at, nextAt: at, quiet: true } : nextTry(claim, tried, failure, at)
+    if (isForgotten(tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
+    if (isInterrupted) return settle.resume(at, tried)
+    if (!failure.retryable && counts) return settle.park(tried, failure)
+    const given = endOfPatience(tried, deliveries().retryForMs, at)
+    if (given !== undefined) return settle.park(tried, prefixed(given, failure))
+    return settle.retry(tried, failure, { ...next, counts })
   }
 
-  function park(delivery: DeliveryRecord, failure: Pick<Failure, 'code' | 'message' | 'reason'>): Settlement {
-    const { id, receipts, attempts } = delivery
-    const { code, message, reason } = failure
-    log.warn({ event: 'delivery-parked', ...names(delivery), code, reason, attempts }, 'delivery parked')
-    return {
-      effects: {
-        delivery: {
-          id,
-          state: 'parked',
-          receipts,
-          attempts,
-          ...settled,
-          code,
-          reason: message,
-          endedAt: now(),
-        },
-      },
-      done: true,
+  /** While its channel is held a delivery waits for that alone, unless the vendor asked for patience with its target. */
+  function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
+    const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
+    const ownAt = at + retryDelayMs(failure, Math.max(1, delivery.attempts), own, options.random)
+    const until = gate.restsUntil(delivery.channel)
+    if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
+    const isTargets = !failure.wholeChannel && (failure.retryAfterMs ?? 0) > 0
+    const nextAt = isTargets ? Math.max(until, ownAt) : until
+    return { again: !isTargets && isPooled(claim, delivery) ? at : nextAt, nextAt, quiet: true }
+  }
+
+  /** Whether nobody would know a repeat of what may have arrived for one. */
+  function isForgotten({ unsureSince }: DeliveryRecord, { windowMs }: Plan, at: number): boolean {
+    return unsureSince !== undefined && at >= unsureSince + windowMs && !deliveries().retryUnsure
+  }
+
+  function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
+    try {
+      const plan = planParts(channel, delivery, deliveries().maxMessages)
+      return { ...plan, limits: channel.limits, windowMs: channel.idempotency?.windowMs ?? 0 }
+    } catch (error) {
+      return failureOf(error, ownFault)
     }
   }
 
-  function skip(delivery: DeliveryRecord): Settlement {
-    const at = now()
-    const facts = { code: 'BLANK_REPLY', reason: 'the channel renders the reply as nothing' }
-    log.info({ event: 'delivery-skipped', ...names(delivery), ...facts }, 'nothing to deliver')
-    return {
-      effects: {
-        delivery: { id: delivery.id, state: 'skipped', ...settled, ...facts, endedAt: at },
-        ...deliveredEffect(delivery.runId, at),
-      },
-      done: true,
-    }
+  function deliveries() {
+    return options.current().snapshot.settings.deliveries
   }
 }
 
-/** A delivery that ended has no next try, and no trouble but its last. */
-const settled = { nextAt: undefined, code: undefined, reason: undefined, unsureSince: undefined } as const
-
-/** The run whose reply it was may be done with it. */
-function deliveredEffect(run: string | undefined, at: number): Pick<Effects, 'delivered'> {
-  return run === undefined ? {} : { delivered: { run, at } }
+/** Tasks of earlier versions are in no pool. */
+function isPooled({ task }: Claim, { channel }: DeliveryRecord): boolean {
+  return task.pool === channel
 }
 
-/** The fields that change while a delivery has not ended. */
-function progressOf({ id, receipts, unsureSince }: DeliveryRecord) {
-  return { id, receipts, unsureSince }
-}
-
-function planOf(channel: Channel, delivery: DeliveryRecord): Plan | Failure {
-  try {
-    const parts = channel.render(delivery.text)
-    if (!Array.isArray(parts)) throw new TypeError('the channel rendered the reply as no list of parts')
-    const target = channel.target(delivery.to ?? '')
-    return { target, parts, windowMs: channel.idempotency?.windowMs ?? 0 }
-  } catch (error) {
-    return failureOf(error, 'CHANNEL_FAILED')
-  }
-}
-
-/** A receipt that comes while the call is being stopped still proves that the part was sent. */
-function receiptOf(outcome: CallOutcome<Receipt>): Receipt | undefined {
-  if (outcome.kind === 'threw') return undefined
-  return keepable(outcome.kind === 'answered' ? outcome.answer : outcome.late)
-}
-
-/** What of a receipt is data. One that the store had to refuse would have its part sent again. */
-function keepable(receipt: Receipt | undefined): Receipt | undefined {
-  try {
-    const text = JSON.stringify(receipt)
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return { id: String(receipt?.id ?? '') }
-  }
-}
-
-/** A channel that was stopped and does not say how far it came may have sent the part. */
-function failureToSend(outcome: CallOutcome<Receipt>): Failure {
-  if (outcome.kind === 'answered')
-    return failureOf('the channel answered without a receipt', 'CHANNEL_FAILED')
-  const failure = failureOf(outcome.error, 'CHANNEL_FAILED')
-  if (outcome.kind === 'threw' || failure.code !== 'CHANNEL_FAILED') return failure
-  const message =
-    outcome.kind === 'timed-out'
-      ? `the channel did not answer within ${sendTimeoutMs / 1000} s`
-      : 'the gateway stopped while the part was being sent'
-  const code = outcome.kind === 'timed-out' ? 'TIMEOUT' : 'INTERRUPTED'
-  return { code, message, reason: message, retryable: true, maybeDelivered: true, wholeChannel: false }
+/** What it met last, as far as that was written. */
+function lastOf({
+  code = 'INTERRUPTED',
+  reason = 'the gateway stopped while the part was being sent',
+}: DeliveryRecord) {
+  return { code, message: reason, reason }
 }
 
 function noChannel(name: string) {
   const reason = `channel ${name} is no longer configured`
   return { code: 'NO_ROUTE', message: reason, reason }
-}
-
-function prefixed(prefix: string, { message, reason }: Failure) {
-  return { message: prefix + message, reason: prefix + reason }
-}
-
-function names({ id: deliveryId, runId, channel, to }: DeliveryRecord) {
-  return { deliveryId, runId, channel, to }
 }

@@ -1,0 +1,89 @@
+/** Owns asking channels how they are, in the background: what they answer is told and kept, and nothing depends on it. */
+
+import type { ChannelHealth } from '@reveille/kit'
+import { boundedCall, type CallOutcome } from '../../agent/bounded-call.ts'
+import { failureOf } from '../../agent/failure.ts'
+import { cut } from '../../cut.ts'
+import type { DispatchOptions } from '../options.ts'
+import type { ChannelState } from './channel-state.ts'
+
+type Health = NonNullable<ChannelState['health']>
+
+export interface ChannelChecks {
+  /** Asks each of them that can be asked; what it said before is no longer true. Never throws. */
+  check(channels: readonly string[]): void
+  of(channel: string): Health | undefined
+  /** Forgets all others. */
+  keep(channels: ReadonlySet<string>): void
+  /** Asks nothing any more; resolves when no channel is being asked. */
+  close(): Promise<void>
+}
+
+/** A vendor may take its time: nobody waits for it. Milliseconds. */
+const checkTimeoutMs = 30_000
+/** Characters of what a channel says of itself. */
+const longestDetail = 1000
+
+export function createChannelChecks(
+  options: Pick<DispatchOptions, 'channel' | 'log' | 'now' | 'timers'>,
+): ChannelChecks {
+  const { log, now, timers } = options
+  const closing = new AbortController()
+  const asking = new Set<Promise<void>>()
+  /** The newest question to each channel, and its answer. */
+  const questions = new Map<string, { health?: Health }>()
+
+  async function ask(name: string): Promise<void> {
+    const question: { health?: Health } = {}
+    questions.set(name, question)
+    const bounds = { ms: checkTimeoutMs, stops: [closing.signal], timers }
+    const outcome = await boundedCall(async (signal) => options.channel(name)?.check?.(signal), bounds)
+    if (outcome.kind === 'interrupted' || questions.get(name) !== question) return
+    // A channel that cannot be asked says nothing of itself.
+    if (outcome.kind === 'answered' && outcome.answer === undefined) return
+    const { ok, code, detail } = verdictOf(outcome)
+    question.health = { ok, ...(detail !== undefined && { detail }), at: now() }
+    if (ok) log.info({ event: 'channel-checked', channel: name, detail }, 'the channel is good')
+    else
+      log.warn(
+        { event: 'channel-check-failed', channel: name, code, reason: detail },
+        'the channel is not good',
+      )
+  }
+
+  return {
+    check(channels) {
+      if (closing.signal.aborted) return
+      for (const name of channels) {
+        const asked = ask(name).finally(() => asking.delete(asked))
+        asking.add(asked)
+      }
+    },
+    of: (channel) => questions.get(channel)?.health,
+    keep(channels) {
+      for (const name of questions.keys()) if (!channels.has(name)) questions.delete(name)
+    },
+    async close() {
+      closing.abort(new Error('the gateway stops'))
+      await Promise.all(asking)
+    },
+  }
+}
+
+interface Verdict {
+  readonly ok: boolean
+  readonly code?: string
+  readonly detail?: string
+}
+
+function verdictOf(outcome: CallOutcome<ChannelHealth | undefined>): Verdict {
+  if (outcome.kind === 'answered') {
+    const { ok, detail } = outcome.answer ?? { ok: false }
+    return { ok: ok === true, ...(typeof detail === 'string' && { detail: cut(detail, longestDetail) }) }
+  }
+  if (outcome.kind === 'timed-out') {
+    return { ok: false, code: 'TIMEOUT', detail: `it did not answer within ${checkTimeoutMs / 1000} s` }
+  }
+  const { code, reason } = failureOf(outcome.error, 'CHANNEL_FAILED')
+  return { ok: false, code, detail: reason }
+}

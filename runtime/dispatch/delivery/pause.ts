@@ -1,0 +1,16 @@
+/** Owns a short wait on the spot: it ends with its time, or when whoever waits has to stop. */
+
+import type { Timers } from '../../agent/bounded-call.ts'
+
+export function pause(ms: number, stops: readonly AbortSignal[], timers: Timers): Promise<void> {
+  if (stops.some((signal) => signal.aborted)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const timer = timers.setTimeout(end, ms)
+    for (const signal of stops) signal.addEventListener('abort', end, { once: true })
+    function end() {
+      timers.clearTimeout(timer)
+      for (const signal of stops) signal.removeEventListener('abort', end)
+      resolve()
+    }
+  })
+}
