@@ -40,3 +40,9 @@ export function recordedSamples(provider: string): Sample[] | undefined {
       body: readFileSync(join(folder, file), 'utf8'),
     }))
 }
+
+/** A vendor's published description, or our rules of vendors, parsed; undefined where the folder is not at hand. */
+export function specification(name: string): Record<string, unknown> | undefined {
+  const file = join(testData, 'specs', `${name}.json`)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}

@@ -1,0 +1,225 @@
+/** Owns the first witness against a cosy stand-in: is a request one that the vendor's published description allows? */
+
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { StandInRequest } from '../../plugins/kit/stand-in/index.ts'
+import { specification } from '../sample-data.ts'
+
+export interface Spec {
+  /** What the description says against the request, a sentence each; none when it allows it. */
+  problems(request: StandInRequest): string[]
+}
+
+/** Of OpenAPI 3.1 or of JSON-RPC, by the file's name; undefined where the descriptions are not at hand. */
+export function openSpec(name: string): Spec | undefined {
+  const document = specification(name)
+  if (document === undefined) return undefined
+  return 'paths' in document ? openHttpSpec(document as unknown as OpenApi) : openRpcSpec(document)
+}
+
+interface OpenApi {
+  readonly servers?: readonly { readonly url: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly components?: {
+    readonly parameters?: Readonly<Record<string, Parameter>>
+    readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>
+  }
+}
+
+interface Operation {
+  readonly parameters?: readonly (Parameter | Reference)[]
+  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, object>> }
+  readonly security?: readonly Readonly<Record<string, unknown>>[]
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
+  readonly required?: boolean
+}
+
+interface Reference {
+  readonly $ref: string
+}
+
+interface SecurityScheme {
+  readonly type: string
+  readonly scheme?: string
+  readonly in?: string
+  readonly name?: string
+}
+
+interface Route {
+  readonly method: string
+  readonly pattern: RegExp
+  readonly names: readonly string[]
+  /** How much of the path is spelled out: of two that fit, the more exact one counts. */
+  readonly literals: number
+  readonly operation: Operation
+  readonly parameters: readonly { readonly parameter: Parameter; readonly pointer: string }[]
+  readonly pointer: string
+}
+
+function openHttpSpec(document: OpenApi): Spec {
+  const check = createChecks(document)
+  const base = new URL(document.servers?.[0]?.url ?? 'http://vendor').pathname.replace(/\/$/, '')
+  const routes = routesOf(document)
+
+  function securityProblems({ security = [] }: Operation, request: StandInRequest): string[] {
+    return security
+      .flatMap((each) => Object.keys(each))
+      .flatMap((name) => {
+        const scheme = document.components?.securitySchemes?.[name]
+        const given = request.headers['authorization'] ?? ''
+        if (scheme?.type === 'http') return /^Bearer \S+$/.test(given) ? [] : ['it has no bearer token']
+        const header = scheme?.in === 'header' ? scheme.name?.toLowerCase() : undefined
+        return header === undefined || request.headers[header] ? [] : [`it has no header ${header}`]
+      })
+  }
+
+  function bodyProblems({ operation: { requestBody }, pointer }: Route, request: StandInRequest): string[] {
+    if (requestBody === undefined)
+      return /^(\{\})?$/.test(request.text) ? [] : ['it has a body, and may have none']
+    if (request.text === '') return requestBody.required ? ['it has no body'] : []
+    const type = request.headers['content-type']?.split(';', 1)[0]?.trim() ?? ''
+    if (!(type in requestBody.content)) return [`its body is ${type || 'of no type'}`]
+    const isForm = type === 'application/x-www-form-urlencoded'
+    const body = isForm ? Object.fromEntries(new URLSearchParams(request.text)) : request.json
+    const kind = isForm ? 'texts' : 'values'
+    return check(kind, `${pointer}/requestBody/content/${step(type)}/schema`, body, 'body')
+  }
+
+  return {
+    problems(request) {
+      if (!request.path.startsWith(`${base}/`)) return [`${request.path} is not below ${base}`]
+      const path = request.path.slice(base.length)
+      const fitting = routes.filter(({ method, pattern }) => method === request.method && pattern.test(path))
+      const [route] = fitting.sort((left, right) => right.literals - left.literals)
+      if (route === undefined) return [`${request.method} ${path} is no operation`]
+      const values = route.pattern.exec(path)?.slice(1) ?? []
+      const inPath = Object.fromEntries(route.names.map((name, index) => [name, values[index]]))
+      const parameters = route.parameters.flatMap(({ parameter, pointer }) => {
+        const { name, required = false } = parameter
+        const value = {
+          path: inPath[name],
+          query: request.query.get(name) ?? undefined,
+          header: request.headers[name.toLowerCase()],
+          cookie: undefined,
+        }[parameter.in]
+        if (value !== undefined) return check('texts', `${pointer}/schema`, value, `${parameter.in} ${name}`)
+        return required ? [`it has no ${parameter.in} ${name}`] : []
+      })
+      const known = new Set(route.parameters.map(({ parameter }) => parameter.name))
+      const unknown = [...request.query.keys()].filter((name) => !known.has(name))
+      return [
+        ...parameters,
+        ...unknown.map((name) => `there is no query ${name}`),
+        ...securityProblems(route.operation, request),
+        ...bodyProblems(route, request),
+      ]
+    },
+  }
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete']
+
+function routesOf(document: OpenApi): Route[] {
+  return Object.entries(document.paths).flatMap(([template, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method] as Operation | undefined
+      if (operation === undefined) return []
+      const segments = template.split('/')
+      const names = [...template.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => name)
+      const source = segments.map((segment) =>
+        segment
+          .split(/\{[^}]+\}/)
+          .map(literally)
+          .join('([^/]+)'),
+      )
+      const pointer = `#/paths/${step(template)}`
+      const ofPath = (item['parameters'] ?? []) as Operation['parameters']
+      return [
+        {
+          method: method.toUpperCase(),
+          pattern: new RegExp(`^${source.join('/')}$`),
+          names,
+          literals: segments.filter((segment) => !segment.includes('{')).length,
+          operation,
+          parameters: [
+            ...parametersOf(document, ofPath, pointer),
+            ...parametersOf(document, operation.parameters, `${pointer}/${method}`),
+          ],
+          pointer: `${pointer}/${method}`,
+        },
+      ]
+    }),
+  )
+}
+
+/** Of headers, OpenAPI says of these that a description of them is to be ignored. */
+const ignored = ['accept', 'content-type', 'authorization']
+
+function parametersOf(
+  document: OpenApi,
+  given: Operation['parameters'] = [],
+  pointer: string,
+): Route['parameters'] {
+  const all = given.map((each, index) => {
+    if (!('$ref' in each)) return { parameter: each, pointer: `${pointer}/parameters/${index}` }
+    const parameter = document.components?.parameters?.[each.$ref.split('/').at(-1) ?? '']
+    if (parameter === undefined) throw new Error(`${each.$ref} is not there`)
+    return { parameter, pointer: each.$ref }
+  })
+  return all.filter(({ parameter: { name } }) => !ignored.includes(name.toLowerCase()))
+}
+
+/** One method a definition; the daemon takes them all at one path. */
+function openRpcSpec(document: Readonly<Record<string, unknown>>): Spec {
+  const check = createChecks(document)
+  const definitions = document['$defs'] as Readonly<Record<string, unknown>>
+  return {
+    problems({ json }) {
+      const { method } = (json ?? {}) as { method?: unknown }
+      if (typeof method !== 'string' || !(method in definitions)) return [`${method} is no method`]
+      return check('values', `#/$defs/${step(method)}`, json, 'body')
+    },
+  }
+}
+
+/** Texts are those of paths, queries, headers and forms: a number is one when it reads as one. */
+function createChecks(document: object) {
+  const open = (coerceTypes: boolean) => {
+    const ajv = new Ajv2020({
+      strict: false,
+      allErrors: true,
+      coerceTypes,
+      validateSchema: false,
+      logger: false,
+    })
+    for (const format of ['snowflake', 'nonce', 'int32', 'int64']) ajv.addFormat(format, true)
+    return ajv.addSchema(document, 'vendor')
+  }
+  const checkers = { values: open(false), texts: open(true) }
+  const compiled = new Map<string, ValidateFunction>()
+  return (kind: 'values' | 'texts', pointer: string, value: unknown, where: string): string[] => {
+    const name = `${kind} ${pointer}`
+    const validate = compiled.get(name) ?? checkers[kind].compile({ $ref: `vendor${pointer}` })
+    compiled.set(name, validate)
+    if (validate(value)) return []
+    return (validate.errors ?? []).map((error) => describe(error, where))
+  }
+}
+
+function describe({ instancePath, message, params }: ErrorObject, where: string): string {
+  const facts = Object.values(params).map(String).join(', ')
+  return `${where}${instancePath} ${message}${facts === '' ? '' : ` (${facts})`}`
+}
+
+function literally(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** One step of a JSON pointer in a URI. */
+function step(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
