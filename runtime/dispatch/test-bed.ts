@@ -320,6 +320,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       settings = settingsOf(defaults)
     },
     reload: () => dispatch?.applySettings(),
+    /** Settled writes so far. */
+    commits: () => store.health().commits,
     channelStates: () => dispatch?.channels() ?? [],
     performer,
     acceptRun,
@@ -396,7 +398,7 @@ function newEvent(id: string, now: number, text: string, mode: EventRecord['mode
   }
 }
 
-function createLog(lines: LogLine[], stir: () => void): DispatchOptions['log'] {
+export function createLog(lines: LogLine[], stir: () => void): DispatchOptions['log'] {
   const at = (level: string) => (facts: object) => {
     lines.push({ level, ...facts } as LogLine)
     stir()
@@ -417,7 +419,7 @@ function createStirring() {
 }
 
 /** Timers fire when `advance` reaches them, in order; one that is already due fires by itself. */
-function createHandClock(start: number) {
+export function createHandClock(start: number) {
   let time = start
   let last = 0
   const waiting = new Map<number, { readonly at: number; readonly run: () => void }>()

@@ -1,0 +1,223 @@
+/** What a channel that is held, paced or asked how it is means to its deliveries. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
+import type { DeliveryRecord } from '../../store/port.ts'
+import { openTestBed, type Setting, type TestBed } from '../test-bed.ts'
+
+const broken = (code: string, facts: Partial<PluginError> = {}) =>
+  new PluginError(`the wall said ${code}`, { code, retryable: true, ...facts })
+
+const refused = () => broken('bad-credential', { wholeChannel: true })
+
+/** Asked for a delivery each; answers when all of them are on record. */
+async function acceptEach(bed: TestBed, ...recipients: readonly string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const to of recipients) ids.push(await bed.acceptRun({ deliver: true, to, prompt: `for ${to}` }))
+  for (const id of ids) await bed.untilRun(id, ({ stage }) => stage === 'summarised' || stage === 'delivered')
+  return ids
+}
+
+const untilSome = (bed: TestBed, holds: (delivery: DeliveryRecord) => boolean) =>
+  bed.until(async () => (await bed.deliveries()).find(holds))
+
+const stateOf = (bed: TestBed) => bed.channelStates().find(({ channel }) => channel === 'wall')
+
+test('while a channel is held its deliveries are neither claimed nor written, and none of them is an attempt', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw refused()
+    },
+  })
+  await bed.start()
+  await acceptEach(bed, 'Ada')
+  const met = await untilSome(bed, ({ code }) => code === 'bad-credential')
+  assert.deepEqual(
+    [met.state, met.attempts, met.nextAt, stateOf(bed)?.until],
+    ['pending', 0, bed.clock.now() + 60_000, bed.clock.now() + 60_000],
+  )
+  await acceptEach(bed, 'Bob', 'Cleo', 'Dora', 'Emil', 'Fay')
+  const before = bed.commits()
+  bed.clock.advance(59_999)
+  assert.deepEqual([bed.commits() - before, bed.sending(), stateOf(bed)?.state], [0, 1, 'held'])
+  assert.equal(bed.log('delivery-retried').filter(({ level }) => level === 'warn').length, 0)
+  assert.equal(bed.log('channel-held').length, 1)
+})
+
+test('a reload that mends the channel has everything sent at once, in order', async (t) => {
+  let isMended = false
+  const bed = await openTestBed(t, {
+    async send() {
+      if (!isMended) throw refused()
+    },
+  })
+  await bed.start()
+  const first = await acceptEach(bed, 'Ada')
+  await untilSome(bed, ({ code }) => code === 'bad-credential')
+  const ids = [...first, ...(await acceptEach(bed, 'Bob', 'Cleo', 'Bob', 'Ada'))]
+  isMended = true
+  await bed.reload()
+  assert.equal(stateOf(bed)?.state, 'held', 'a reload of something else mends nothing')
+  bed.reconfigureChannel('wall')
+  await bed.reload()
+  for (const id of ids) await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.deepEqual(bed.sent.map(({ to }) => to).toSorted(), ['Ada', 'Ada', 'Bob', 'Bob', 'Cleo'])
+  assert.deepEqual([stateOf(bed)?.state, bed.log('channel-opened').length], ['open', 1])
+})
+
+test('a credential that nobody mends parks its deliveries when their time is over', async (t) => {
+  const bed = await openTestBed(t, {
+    deliveries: { retryForMs: 120_000 },
+    async send() {
+      throw refused()
+    },
+  })
+  await bed.start()
+  await acceptEach(bed, 'Ada')
+  for (const probes of [1, 2]) {
+    await bed.until(async () => bed.sending() === probes && stateOf(bed)?.state === 'held')
+    await untilSome(bed, ({ nextAt }) => nextAt === stateOf(bed)?.until)
+    bed.clock.advance((stateOf(bed)?.until ?? 0) - bed.clock.now())
+  }
+  const { reason, attempts } = await untilSome(bed, ({ state }) => state === 'parked')
+  assert.deepEqual([reason, attempts], ['given up after 2 min: the wall said bad-credential', 0])
+})
+
+test('a failure that is said to be for good holds the channel all the same where it concerns all of it', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('forbidden', { retryable: false, wholeChannel: true })
+    },
+  })
+  await bed.start()
+  await acceptEach(bed, 'Ada')
+  const { state } = await untilSome(bed, ({ code }) => code === 'forbidden')
+  assert.deepEqual([state, stateOf(bed)?.state], ['pending', 'held'])
+})
+
+const paced = (limits: Partial<Channel['limits']>): Setting => ({
+  channel: { limits: { part: 1000, unit: 'utf16', ...limits } },
+})
+
+test('the parts of a reply keep to the pace of their target, each sent once, and hold no place meanwhile', async (t) => {
+  const bed = await openTestBed(t, paced({ perTarget: { count: 1, ms: 3000 } }))
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true, prompt: 'one|two|three' })
+  for (const parts of [1, 2]) {
+    const waiting = await untilSome(
+      bed,
+      ({ receipts, nextAt }) => receipts.length === parts && nextAt !== undefined,
+    )
+    await bed.until(async () => bed.sent.length === parts)
+    assert.deepEqual([waiting.nextAt, waiting.attempts], [bed.clock.now() + 3000, 0])
+    bed.clock.advance(3000)
+  }
+  await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.deepEqual(
+    bed.sent.map(({ text }) => text),
+    ['one', 'two', 'three'],
+  )
+})
+
+test('what has to wait for a moment waits on the spot', async (t) => {
+  const bed = await openTestBed(t, paced({ perTarget: { count: 1, ms: 200 } }))
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true, prompt: 'one|two' })
+  await untilSome(bed, ({ receipts }) => receipts.length === 1)
+  while (bed.sent.length < 2) {
+    bed.clock.advance(200)
+    await nextTurn()
+  }
+  await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.equal((await bed.deliveries())[0]?.nextAt, undefined)
+})
+
+test('the pace of a whole channel is kept over all its targets, in the order of the replies', async (t) => {
+  const bed = await openTestBed(t, paced({ overall: { count: 2, ms: 60_000 } }))
+  await bed.start()
+  const names = ['Ada', 'Bob', 'Cleo', 'Dora', 'Emil']
+  await acceptEach(bed, ...names)
+  for (const sent of [2, 4]) {
+    await bed.until(async () => bed.sent.length === sent)
+    bed.clock.advance(59_999)
+    assert.equal(bed.sent.length, sent)
+    bed.clock.advance(1)
+  }
+  await bed.until(async () => (await bed.deliveries()).every(({ state }) => state === 'delivered'))
+  assert.deepEqual(bed.sent.map(({ to }) => to).toSorted(), names)
+  assert.equal(stateOf(bed)?.state, 'open')
+})
+
+/** A channel whose check answers what the test says. */
+function checked(check: (signal: AbortSignal) => Promise<ChannelHealth>): Setting {
+  return { channel: { check } }
+}
+
+test('a channel is asked how it is when it starts and when it is configured anew, and nobody waits for it', async (t) => {
+  const answers: ((health: ChannelHealth) => void)[] = []
+  const bed = await openTestBed(
+    t,
+    checked(() => new Promise((resolve) => answers.push(resolve))),
+  )
+  await bed.start()
+  const [id = ''] = await acceptEach(bed, 'Ada')
+  await bed.untilRun(id, ({ stage }) => stage === 'delivered')
+  assert.deepEqual([answers.length, stateOf(bed)?.health], [1, undefined])
+
+  answers[0]?.({ ok: true, detail: 'known as @reveille' })
+  await bed.until(async () => stateOf(bed)?.health)
+  assert.deepEqual(stateOf(bed)?.health, { ok: true, detail: 'known as @reveille', at: bed.clock.now() })
+  assert.equal(bed.log('channel-checked')[0]?.['detail'], 'known as @reveille')
+
+  await bed.reload()
+  assert.equal(answers.length, 1, 'a channel that goes on as it was is not asked')
+  bed.reconfigureChannel('wall')
+  await bed.reload()
+  assert.deepEqual(
+    [answers.length, stateOf(bed)?.health],
+    [2, undefined],
+    'what it said was of another credential',
+  )
+  answers[1]?.({ ok: false, detail: 'the token is revoked' })
+  await bed.until(async () => stateOf(bed)?.health)
+  assert.deepEqual(
+    [stateOf(bed)?.state, bed.log('channel-check-failed')[0]?.['reason']],
+    ['open', 'the token is revoked'],
+  )
+})
+
+test('a check that throws or hangs ends as a sentence, and holds nothing', async (t) => {
+  const hangs = () => new Promise<never>(() => {})
+  const checks: [check: (signal: AbortSignal) => Promise<ChannelHealth>, detail: RegExp][] = [
+    [() => Promise.reject(refused()), /^the wall said bad-credential$/],
+    [() => Promise.reject(new TypeError('private')), /an error of its own/],
+    [hangs, /did not answer within 30 s/],
+  ]
+  for (const [check, detail] of checks) {
+    const bed = await openTestBed(t, checked(check))
+    await bed.start()
+    if (check === hangs) bed.clock.advance(31_000)
+    const health = await bed.until(async () => stateOf(bed)?.health)
+    assert.match(health.detail ?? '', detail)
+    assert.deepEqual([health.ok, stateOf(bed)?.state], [false, 'open'])
+    assert.doesNotMatch(JSON.stringify(bed.lines), /private/)
+  }
+})
+
+test('a channel that was asked and answers after it was configured anew says nothing of what it is now', async (t) => {
+  const answers: ((health: ChannelHealth) => void)[] = []
+  const bed = await openTestBed(
+    t,
+    checked(() => new Promise((resolve) => answers.push(resolve))),
+  )
+  await bed.start()
+  bed.reconfigureChannel('wall')
+  await bed.reload()
+  answers[0]?.({ ok: false, detail: 'old' })
+  answers[1]?.({ ok: true, detail: 'new' })
+  await bed.until(async () => stateOf(bed)?.health)
+  assert.equal(stateOf(bed)?.health?.detail, 'new')
+  assert.equal(bed.log('channel-check-failed').length, 0)
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Channel } from '@reveille/kit'
+import type { DeliveryRecord } from '../../store/port.ts'
+import { planParts } from './parts.ts'
+
+const channel: Channel = {
+  id: 'wall',
+  limits: { part: 1000, unit: 'utf16', parts: 10 },
+  target: (to) => ({ key: to, kind: 'user' }),
+  render: (markdown) => markdown.split('|').map((text) => ({ text })),
+  send: async () => ({ id: '1' }),
+}
+
+function deliveryOf(messages: number, fields: Partial<DeliveryRecord> = {}): DeliveryRecord {
+  return {
+    id: '019a7c3e-1111-7222-8333-44445c1d09aa',
+    runId: '019a7c3e-1111-7222-8333-444455bf3f9a',
+    state: 'pending',
+    channel: 'wall',
+    to: 'Ada',
+    text: Array.from({ length: messages }, (_, index) => `m${index + 1}`).join('|'),
+    receipts: [],
+    attempts: 0,
+    generation: 1,
+    createdAt: 0,
+    ...fields,
+  }
+}
+
+const textsOf = (...given: Parameters<typeof planParts>) => planParts(...given).parts.map(({ text }) => text)
+
+test('a reply of as many messages as may be is sent whole', () => {
+  assert.equal(textsOf(channel, deliveryOf(5), 5).at(-1), 'm5')
+})
+
+test('of a longer one the last message says how many are not sent, and where the whole is read', () => {
+  assert.deepEqual(textsOf(channel, deliveryOf(20), 5), [
+    'm1',
+    'm2',
+    'm3',
+    'm4',
+    '… 16 more messages are not sent. The whole reply: `reveille runs bf3f9a`',
+  ])
+  assert.equal(
+    textsOf(channel, deliveryOf(2), 1)[0],
+    '… 2 more messages are not sent. The whole reply: `reveille runs bf3f9a`',
+  )
+})
+
+test('what somebody sent by hand is read with the delivery', () => {
+  assert.match(
+    textsOf(channel, deliveryOf(6, { runId: undefined }), 5).at(-1) ?? '',
+    /2 more messages .* `reveille deliveries 1d09aa`$/,
+  )
+})
+
+test('a channel without a bound is sent everything', () => {
+  const unbounded = { ...channel, limits: { part: 1000, unit: 'utf16' } } as const
+  assert.equal(textsOf(unbounded, deliveryOf(200), 5).length, 200)
+})
+
+test('the operator may allow more messages than the channel thinks fit', () => {
+  assert.equal(textsOf(channel, deliveryOf(12), 20).length, 12)
+})
+
+test('messages that were sent under another bound stay what they were', () => {
+  const receipts = Array.from({ length: 11 }, (_, index) => ({ id: `w${index}` }))
+  const under = (messages: number) => textsOf(channel, deliveryOf(messages, { receipts }), 5)
+  assert.deepEqual(under(20).slice(10), [
+    'm11',
+    '… 9 more messages are not sent. The whole reply: `reveille runs bf3f9a`',
+  ])
+  assert.deepEqual(under(11).at(-1), 'm11')
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSlidingWindow, createTargetWindows } from './window.ts'
+
+test('no window of time holds more messages than the pace allows, however they come', () => {
+  const pace = { count: 3, ms: 1000 }
+  const window = createSlidingWindow()
+  const sent: number[] = []
+  // Steps of no particular length, the same ones each time.
+  for (let now = 0, step = 7; sent.length < 200; step = (step * 31) % 211) {
+    now += step
+    now += window.waitMs(pace, now)
+    assert.equal(window.waitMs(pace, now), 0, 'a wait is as long as it has to be')
+    window.take(pace, now)
+    sent.push(now)
+  }
+  for (const [index, at] of sent.entries()) {
+    const before = sent[index - pace.count]
+    assert.ok(before === undefined || at - before >= pace.ms, `${before} and ${at} lie in one window`)
+  }
+})
+
+test('nobody waits longer than the window for a clock that was set back', () => {
+  const pace = { count: 1, ms: 1000 }
+  const window = createSlidingWindow()
+  window.take(pace, 3_600_000)
+  assert.equal(window.waitMs(pace, 0), 1000)
+})
+
+test('a slower pace after a reload counts what was sent under the faster one', () => {
+  const window = createSlidingWindow()
+  for (const at of [0, 10]) window.take({ count: 2, ms: 100 }, at)
+  assert.equal(window.waitMs({ count: 1, ms: 1000 }, 20), 990)
+})
+
+test('targets are remembered for as long as their pace, and no more than ten thousand of them', () => {
+  const pace = { count: 1, ms: 1000 }
+  const windows = createTargetWindows()
+  const first = windows.of('c0', pace, 0)
+  first.take(pace, 0)
+  assert.equal(windows.of('c0', pace, 999), first)
+  windows.of('c1', pace, 1000).take(pace, 1000)
+  assert.notEqual(windows.of('c0', pace, 1000), first)
+
+  for (let index = 0; index < 10_001; index += 1) windows.of(`d${index}`, pace, 1000).take(pace, 1000)
+  assert.equal(windows.of('c1', pace, 1000).waitMs(pace, 1000), 0)
+  assert.equal(windows.of('d10000', pace, 1000).waitMs(pace, 1000), 1000)
+})
