@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { isPluginError } from '@reveille/kit'
+import { ErrorCode, WebClient } from '@slack/web-api'
+import { createSlackChannel } from '../../plugins/slack/channel.ts'
+import type { SlackConfig } from '../../plugins/slack/configuration.ts'
+import { openVendor } from '../../plugins/slack/stand-in/index.ts'
+import { atEnd } from '../at-end.ts'
+
+/** The stand-in of Slack, Slack's own client and our channel, both pointed at it. */
+async function open(t: TestContext, format: SlackConfig['format'] = 'markdown') {
+  const vendor = await openVendor({ format })
+  atEnd(t, () => vendor.close())
+  const config: SlackConfig = {
+    ...(vendor.config as { botToken: string; baseUrl: string }),
+    format,
+    linkPreviews: false,
+  }
+  const client = (token: string | undefined = config.botToken) =>
+    new WebClient(token, {
+      slackApiUrl: `${config.baseUrl}/`,
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+    })
+  const channel = createSlackChannel({ config, fetch, now: Date.now })
+  async function send(to: string, markdown: string) {
+    const [part] = channel.render(markdown)
+    assert.ok(part !== undefined)
+    const { signal } = new AbortController()
+    return channel.send(part, { target: channel.target(to), key: 'delivery:1', signal })
+  }
+  return { vendor, client, send }
+}
+
+test("Slack's own client finds in the stand-in the Slack that it knows", async (t) => {
+  const { vendor, client } = await open(t)
+  const web = client()
+  const { user, team } = await web.auth.test()
+  assert.deepEqual([user, team], ['reveille', 'Stand-in'])
+
+  const { channel } = await web.conversations.open({ users: 'U0123ADA' })
+  const sent = await web.chat.postMessage({ channel: channel?.id ?? '', markdown_text: 'Hello, **Ada**.' })
+  assert.deepEqual([sent.ok, sent.channel], [true, 'D0123ADA'])
+  await web.chat.postMessage({ channel: '#general', text: 'Hello, *all*.', thread_ts: '1700000000.000100' })
+
+  const stored = vendor.messages.map(({ to, text, thread }) => ({ to, text, thread }))
+  assert.deepEqual(stored, [
+    { to: 'D0123ADA', text: 'Hello, Ada.', thread: undefined },
+    { to: 'C0123GENERAL', text: 'Hello, all.', thread: '1700000000.000100' },
+  ])
+})
+
+test("Slack's own client knows the stand-in's refusals", async (t) => {
+  const { vendor, client } = await open(t)
+  const message = { channel: 'C0123GENERAL', text: 'Hello.' }
+  const refusals: [web: WebClient, body: Parameters<WebClient['chat']['postMessage']>[0], error: string][] = [
+    [client(''), message, 'not_authed'],
+    [client('xoxb-of-another-app'), message, 'invalid_auth'],
+    [client(), { ...message, channel: 'C0NOBODY00' }, 'channel_not_found'],
+    [client(), { ...message, channel: 'C0123ARCHIVE' }, 'is_archived'],
+    [client(), { ...message, channel: 'C0123FOREIGN' }, 'not_in_channel'],
+    [client(), { ...message, text: ' ' }, 'no_text'],
+    [client(), { channel: 'C0123GENERAL', markdown_text: 'x'.repeat(12_001) }, 'msg_too_long'],
+    [client(), { ...message, markdown_text: 'Hello.' } as never, 'markdown_text_conflict'],
+  ]
+  for (const [web, body, error] of refusals) {
+    await assert.rejects(web.chat.postMessage(body), (thrown: { code: string; data: { error: string } }) => {
+      assert.deepEqual([thrown.code, thrown.data.error], [ErrorCode.PlatformError, error])
+      return true
+    })
+  }
+  vendor.script({ kind: 'answer', answer: vendor.refusals.rateLimited(7) })
+  await assert.rejects(client().chat.postMessage(message), {
+    code: ErrorCode.RateLimitedError,
+    retryAfter: 7,
+  })
+  assert.deepEqual(vendor.messages, [])
+})
+
+test("our channel puts the fields on the wire that Slack's own client does", async (t) => {
+  for (const format of ['markdown', 'mrkdwn'] as const) {
+    const { vendor, client, send } = await open(t, format)
+    const to = 'C0123GENERAL:thread:1700000000.000100'
+    await send(to, 'All is **well**.')
+    await client().chat.postMessage({
+      channel: 'C0123GENERAL',
+      thread_ts: '1700000000.000100',
+      unfurl_links: false,
+      unfurl_media: false,
+      ...(format === 'markdown'
+        ? { markdown_text: 'All is **well**.' }
+        : { text: 'All is *well*.', link_names: false }),
+    })
+    const [ours, theirs] = vendor.requests
+    assert.ok(ours !== undefined && theirs !== undefined)
+    const written = Object.entries(ours.json as object).map(([name, value]) => [name, String(value)])
+    assert.deepEqual(Object.fromEntries(written), Object.fromEntries(new URLSearchParams(theirs.text)))
+    for (const name of ['authorization'] as const) assert.equal(ours.headers[name], theirs.headers[name])
+    assert.deepEqual([ours.method, ours.path], [theirs.method, theirs.path])
+    const [first, second] = vendor.messages.map(({ ts: _, ...stored }) => stored)
+    assert.deepEqual(first, second, 'what is stored is the same')
+  }
+})
+
+test('a direct message is opened once, and again when Slack has forgotten it', async (t) => {
+  const { vendor, send } = await open(t)
+  const opened = () => vendor.requests.filter(({ path }) => path.endsWith('conversations.open')).length
+  await send('user:U0123ADA', 'One.')
+  await send('user:U0123ADA', 'Two.')
+  assert.equal(opened(), 1)
+  vendor.script({ kind: 'answer', answer: { body: { ok: false, error: 'channel_not_found' } } })
+  await assert.rejects(send('user:U0123ADA', 'Three.'), (error) => isPluginError(error) && !error.retryable)
+  await send('user:U0123ADA', 'Three.')
+  assert.equal(opened(), 2)
+  assert.deepEqual(
+    vendor.messages.map(({ to, text }) => `${to}: ${text}`),
+    ['D0123ADA: One.', 'D0123ADA: Two.', 'D0123ADA: Three.'],
+  )
+})
+
+test('an answer of Slack carries no warning', async (t) => {
+  const { vendor, send } = await open(t)
+  await send('C0123GENERAL', 'Hello.')
+  assert.equal(vendor.requests[0]?.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(vendor.messages[0]?.['previews'], false)
+})
