@@ -111,6 +111,7 @@ const fixes = new Map<string, string>([
   ['is_archived', 'the channel is archived'],
   ['not_in_channel', 'invite the bot: `/invite @bot`'],
   ['no_permission', 'invite the bot: `/invite @bot`'],
+  ['no_text', 'where Slack knows no `markdown_text`, set `format: mrkdwn`'],
   ['messages_tab_disabled', 'allow messages on the page "App Home" of the app'],
   ['restricted_action', 'an administrator has restricted who may post there'],
   ['restricted_action_read_only_channel', 'the channel is read-only'],
