@@ -19,17 +19,17 @@ const [bold, italic, struck] = signs
 const anySign = /[\ufdd0-\ufdd5]/g
 
 export const mrkdwnDialect: Dialect = {
-  text: (text) => escape(withoutMarks(text)),
+  text: (text) => harmless(withoutMarks(text)),
   strong: (inner) => mark(inner, bold),
   emphasis: (inner) => mark(inner, italic),
   strike: (inner) => mark(inner, struck),
-  code: (text) => (/^[^`\n]*[^`\s][^`\n]*$/.test(text) ? `\`${escape(text)}\`` : escape(text)),
+  code: (text) => (/^[^`\n]*[^`\s][^`\n]*$/.test(text) ? `\`${harmless(text)}\`` : harmless(text)),
   link,
-  image: (description, address) => link(escape(description), address, description === address),
+  image: (description, address) => link(harmless(description), address, description === address),
   lineBreak: '\n',
   heading: (inner) => mark(inner, bold),
   // A language would be shown as the first line.
-  codeBlock: (text) => `\`\`\`\n${escape(text.replaceAll('```', '`\u2060`\u2060`'))}\n\`\`\``,
+  codeBlock: (text) => `\`\`\`\n${harmless(text.replaceAll('```', '`\u2060`\u2060`'))}\n\`\`\``,
   quote: (inner) => inner.replaceAll(/^/gm, '> '),
   item(inner, { number, checked, depth }) {
     const box = checked === undefined ? '' : checked ? '☑ ' : '☐ '
@@ -71,7 +71,7 @@ function mark(inner: string, { open, close }: Mark): string {
 }
 
 function link(inner: string, address: string, isBare: boolean): string {
-  const target = escapeOnly(address.replaceAll(/[|<>\s]/g, encodeURIComponent))
+  const target = withEntities(address.replaceAll(/[|<>\s]/g, encodeURIComponent))
   const label = inner.replaceAll(/\s+/g, ' ').replaceAll(anySign, '').trim()
   return isBare || label === '' ? `<${target}>` : `<${target}|${label}>`
 }
@@ -81,10 +81,10 @@ function withoutMarks(text: string): string {
   return text.replaceAll(anySign, '').replaceAll(/(?<![\p{L}\p{N}])([*_~`])(?=\S)(?=.*\1)/gu, '$1\u2060')
 }
 
-function escape(text: string): string {
-  return escapeOnly(withoutCalls(text.replaceAll(anySign, '')))
+function harmless(text: string): string {
+  return withEntities(withoutCalls(text.replaceAll(anySign, '')))
 }
 
-function escapeOnly(text: string): string {
+function withEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
