@@ -139,8 +139,11 @@ test('a channel is open again when a probe is sent, or is refused for a reason o
     if (end === 'sent') sent('slack', era())
     else fail(failure('bad-target', { retryable: false }))
     assert.deepEqual([room(), state()], [4, { channel: 'slack', state: 'open' }])
-    const { level, event, code, heldMs } = lines.at(-1) ?? {}
-    assert.deepEqual([level, event, code, heldMs], ['info', 'channel-opened', 'bad-credential', 60_000])
+    const told = lines.at(-1)
+    assert.deepEqual(
+      [told?.level, told?.event, told?.['code'], told?.['heldMs']],
+      ['info', 'channel-opened', 'bad-credential', 60_000],
+    )
   }
 })
 
