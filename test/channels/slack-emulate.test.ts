@@ -30,10 +30,9 @@ async function ask(baseUrl: string, method: string, body: object, headers: Recor
   return (await response.json()) as Record<string, unknown>
 }
 
-/** It knows `text` and no `markdown_text`. */
-async function open(t: TestContext) {
+async function open(t: TestContext, format: 'markdown' | 'mrkdwn') {
   const baseUrl = await openEmulator(t)
-  const config = { botToken, baseUrl, format: 'mrkdwn', linkPreviews: false } as const
+  const config = { botToken, baseUrl, format, linkPreviews: false }
   const channel = createSlackChannel({ config, fetch, now: Date.now })
   const authorization = `Bearer ${botToken}`
   return {
@@ -52,7 +51,7 @@ async function open(t: TestContext) {
 }
 
 test('our messages are in the channel, the thread and the conversation that they are for', async (t) => {
-  const { send, ask, channel } = await open(t)
+  const { send, ask, channel } = await open(t, 'mrkdwn')
   const { ok, detail } = (await channel.check?.(new AbortController().signal)) ?? {}
   assert.deepEqual([ok, detail], [true, 'Slack knows the bot as admin in the workspace Acme.'])
 
@@ -76,6 +75,11 @@ test('our messages are in the channel, the thread and the conversation that they
   const conversation = direct.split(':')[0] ?? ''
   assert.match(conversation, /^D/)
   assert.deepEqual(await read('conversations.history', { channel: conversation }), ['For Ada alone.'])
+})
+
+test('it knows no `markdown_text`, and the error says what to do about that', async (t) => {
+  const { send } = await open(t, 'markdown')
+  await assert.rejects(send(channelId, 'Hello.'), /no_text.*set `format: mrkdwn`/)
 })
 
 test('it refuses our messages as our stand-in does', async (t) => {

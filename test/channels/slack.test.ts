@@ -124,3 +124,73 @@ test('an answer of Slack carries no warning', async (t) => {
   assert.equal(vendor.requests[0]?.headers['content-type'], 'application/json; charset=utf-8')
   assert.equal(vendor.messages[0]?.['previews'], false)
 })
+
+test('each error of Slack says whether it can help to try again, and when', async (t) => {
+  const { vendor, send } = await open(t)
+  type Facts = [code: string, retryable: boolean, maybeDelivered: boolean, wholeChannel: boolean]
+  const credential: Facts = ['bad-credential', true, false, true]
+  const nobody: Facts = ['bad-target', false, false, false]
+  const forbidden: Facts = ['forbidden', false, false, false]
+  const errors: Readonly<Record<string, Facts>> = {
+    token_expired: credential,
+    account_inactive: credential,
+    ekm_access_denied: credential,
+    missing_scope: credential,
+    channel_not_found: nobody,
+    is_archived: nobody,
+    not_in_channel: forbidden,
+    restricted_action_thread_locked: forbidden,
+    msg_too_long: ['too-long', false, false, false],
+    invalid_metadata_format: ['bad-request', false, false, false],
+    ratelimited: ['rate-limited', true, false, false],
+    rate_limited: ['rate-limited', true, false, true],
+    service_unavailable: ['unavailable', true, false, false],
+    internal_error: ['unavailable', true, true, false],
+    fatal_error: ['unavailable', true, true, false],
+  }
+  for (const [error, facts] of Object.entries(errors)) {
+    vendor.script({ kind: 'answer', answer: { body: { ok: false, error, needed: 'chat:write' } } })
+    await assert.rejects(send('C0123GENERAL', 'Hello.'), (thrown) => {
+      assert.ok(isPluginError(thrown))
+      const { code, retryable, maybeDelivered, wholeChannel, message } = thrown
+      assert.deepEqual([code, retryable, maybeDelivered, wholeChannel], facts, error)
+      assert.ok(message.includes(error), `${message} has the word to look for`)
+      return true
+    })
+  }
+  assert.deepEqual(vendor.messages, [])
+})
+
+test('a conversation that could not be opened has delivered nothing, and others are still written to', async (t) => {
+  const vendor = await openVendor()
+  atEnd(t, () => vendor.close())
+  const failing = (answer: () => Response | Promise<Response>) => {
+    const config = {
+      ...(vendor.config as { botToken: string; baseUrl: string }),
+      format: 'markdown',
+      linkPreviews: false,
+    } as const
+    const channel = createSlackChannel({ config, fetch: async () => answer(), now: Date.now })
+    const call = {
+      target: channel.target('user:U0123ADA'),
+      key: 'delivery:1',
+      signal: new AbortController().signal,
+    }
+    return channel.send({ text: 'Hello.' }, call)
+  }
+  const body = (error: string) => Response.json({ ok: false, error, needed: 'im:write' })
+  const cases: [answer: () => Response | Promise<Response>, facts: [string, boolean, boolean, boolean]][] = [
+    [() => body('internal_error'), ['unavailable', true, false, false]],
+    [() => body('missing_scope'), ['forbidden', false, false, false]],
+    [() => body('invalid_auth'), ['bad-credential', true, false, true]],
+    [() => Promise.reject(new TypeError('terminated')), ['network', true, false, false]],
+  ]
+  for (const [answer, facts] of cases) {
+    await assert.rejects(failing(answer), (thrown) => {
+      assert.ok(isPluginError(thrown))
+      const { code, retryable, maybeDelivered, wholeChannel } = thrown
+      assert.deepEqual([code, retryable, maybeDelivered, wholeChannel], facts)
+      return true
+    })
+  }
+})
