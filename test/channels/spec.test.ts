@@ -76,7 +76,6 @@ const cases: readonly Case[] = [
     spec: 'whatsapp',
     good: { ...metaPost, json: metaText },
     bad: {
-      'no header User-Agent': { headers: bearer },
       'header User-Agent must match': { headers: { ...meta, 'user-agent': 'node' } },
       unevaluated: { json: { ...metaText, foo: 1 } },
       'it has no body': { text: '', json: undefined },

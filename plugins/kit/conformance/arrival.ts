@@ -98,17 +98,19 @@ const calls = [
   '[Ada](tg://user?id=123456789) [Ada](slack://user?id=U012AB3CD) [@everyone](https://example.org/@everyone)',
   '&lt;!channel&gt; &#60;@U012AB3CD&#62; &#64;everyone \\@everyone \\<!channel>',
 ]
-const hostileTexts = calls.flatMap((call) => [
-  call,
-  `**${call}** *${call}*`,
-  `# ${call}`,
-  `> ${call}`,
-  `- ${call}`,
-  `| a | b |\n|---|---|\n| ${call.replaceAll('|', '\\|')} | x |`,
-  `\`${call}\``,
-  `\`\`\`\n${call}\n\`\`\`\n${call}`,
-  `${call}\n\`\`\``,
-])
+const hostileTexts = calls.map((call) =>
+  [
+    call,
+    `**${call}** *${call}*`,
+    `# ${call}`,
+    `> ${call}`,
+    `- ${call}`,
+    `| a | b |\n|---|---|\n| ${call.replaceAll('|', '\\|')} | x |`,
+    `\`${call}\``,
+    `\`\`\`\n${call}\n\`\`\`\n${call}`,
+    `${call}\n\`\`\``,
+  ].join('\n\n'),
+)
 
 function seen({ vendor }: OpenVendor): string[] {
   return vendor.messages.map(({ text }) => readable(text))

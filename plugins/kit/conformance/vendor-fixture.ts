@@ -130,8 +130,17 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
+/** Each plugin is read once, however many tests there are. */
+const loaded = new Map<string, Promise<LoadedPlugin>>()
+
 /** The entry's default export, and what its package says of it. */
-export async function load(entry: URL): Promise<LoadedPlugin> {
+export function load(entry: URL): Promise<LoadedPlugin> {
+  const loading = loaded.get(entry.href) ?? read(entry)
+  loaded.set(entry.href, loading)
+  return loading
+}
+
+async function read(entry: URL): Promise<LoadedPlugin> {
   const { default: plugin } = await import(entry.href)
   const file = manifestOf(entry)
   const { reveille: manifest } = JSON.parse(await readFile(file, 'utf8'))
