@@ -1,7 +1,11 @@
 /** Owns the way from a reply to the messages that it becomes. */
 
-import { splitMarkdown } from '../split.ts'
-import type { Block } from './tree.ts'
+import { codePoints, graphemes, type Piece } from '../pieces.ts'
+import { chooseCut, readPositions } from './cut.ts'
+import { parseMarkdown } from './parse.ts'
+import { shorten } from './shorten.ts'
+import { type Children, childAt, createSlicer } from './slice.ts'
+import type { Block, Inline, ListItem } from './tree.ts'
 
 export interface RenderOptions<Part> {
   /** Pure. The message that says these blocks. */
@@ -10,15 +14,165 @@ export interface RenderOptions<Part> {
   measure(part: Part): number
   /** In what `measure` counts. */
   readonly limit: number
+  /**
+   * How many messages the host sends of one reply (`limits.parts`). Of a longer reply only one more than these is
+   * rendered, enough to tell that it is longer, and no more of it is read than that takes. Default: any number.
+   */
+  readonly parts?: number
 }
 
 /**
  * The reply as messages of at most `limit`, in order; none for blank text. Cut between blocks, then between lines, sentences,
  * words and graphemes; never inside a code span, a link or a grapheme that fits a message. Code, lists, quotes and tables
  * that go on in the next message are closed and begun again there.
+ *
+ * @throws RangeError when `limit` holds not even one character of the text
  */
-export function renderParts<Part>(markdown: string, { write, limit }: RenderOptions<Part>): Part[] {
-  return splitMarkdown(markdown, { part: limit, unit: 'utf16' }).map((text) =>
-    write([{ type: 'paragraph', children: [{ type: 'text', text }] }]),
-  )
+export function renderParts<Part>(markdown: string, options: RenderOptions<Part>): Part[] {
+  const { limit, parts } = options
+  if (parts === undefined) return renderBlocks(parseMarkdown(markdown), options)
+  const wanted = parts + 1
+  for (let length = wanted * limit + 4096; ; length *= 2) {
+    const isAll = length >= markdown.length
+    const text = isAll ? markdown : markdown.slice(0, 1 + markdown.lastIndexOf('\n', length) || length)
+    const rendered = renderBlocks(parseMarkdown(text), options, wanted)
+    if (isAll || rendered.length >= wanted) return rendered
+  }
+}
+
+/** The same of a tree. `wanted`: how many messages are enough. */
+export function renderBlocks<Part>(
+  given: readonly Block[],
+  { write, measure, limit }: RenderOptions<Part>,
+  wanted = Number.POSITIVE_INFINITY,
+): Part[] {
+  const slicer = createSlicer()
+  const fits = (blocks: readonly Block[]) =>
+    slicer.extent(blocks) <= 2.5 * limit && measure(write(blocks)) <= limit
+  const blocks = given.flatMap((block) => shorten(block, limit, fits))
+  const end = slicer.extent(blocks)
+  const messages: Part[] = []
+  /** What a position measured in the messages so far, for the first guess at the next one. */
+  let density = 1.1
+
+  /** The last position up to which everything fits; `from` where nothing does. */
+  function reach(from: number): number {
+    const size = (to: number) => measure(write(slicer.slice(blocks, from, to)))
+    let low = from
+    let lowSize = 0
+    let high = Math.min(end, from + Math.ceil(2.5 * limit))
+    let highSize = (high - from) * density
+    if (high === end && highSize <= 1.5 * limit) {
+      highSize = size(end)
+      if (highSize <= limit) return end
+    }
+    high = Math.max(high, from + 1)
+    let guess = from + Math.floor(limit / density)
+    for (let tries = 0; high - low > 1 && limit - lowSize > limit / 64; tries += 1) {
+      const middle = tries % 3 === 2 ? (low + high) >> 1 : guess
+      const at = Math.min(high - 1, Math.max(low + 1, middle))
+      const measured = size(at)
+      if (measured <= limit) {
+        low = at
+        lowSize = measured
+      } else {
+        high = at
+        highSize = measured
+      }
+      guess = low + Math.floor(((limit - lowSize) * (high - low)) / Math.max(1, highSize - lowSize))
+    }
+    if (low === from && size(high) <= limit) return high
+    return low
+  }
+
+  function cut(from: number): { part: Part; to: number } | undefined {
+    for (let to = reach(from); to > from; ) {
+      const chosen = to === end ? end : chooseCut(blocks, slicer, { from, to, fits })
+      if (chosen === undefined) return undefined
+      const part = write(slicer.slice(blocks, from, chosen))
+      const size = measure(part)
+      if (size <= limit) {
+        density = Math.max(0.2, size / (chosen - from))
+        return { part, to: chosen }
+      }
+      to = chosen - 1
+    }
+    return undefined
+  }
+
+  /** For what should not be cut and has to be: out of everything that it lies in, and if need be without its marks. */
+  function force(from: number): { part: Part; to: number } {
+    const leaf = leafAt(blocks, from)
+    const start = from - leaf.start
+    const rest = leaf.text.slice(start, start + 2 * limit)
+    for (const bare of [leaf.bare, plain])
+      for (const pieces of [graphemes(rest), codePoints(rest)]) {
+        const ends = endsOf(pieces)
+        const part = (count: number) => write(bare(leaf, start, start + (ends[count - 1] ?? 0)))
+        const count = mostThat((count) => measure(part(count)) <= limit, ends.length)
+        if (count > 0) return { part: part(count), to: from + (ends[count - 1] ?? 0) }
+      }
+    throw new RangeError(`A limit of ${limit} holds not one character.`)
+  }
+
+  function leafAt(children: Children, position: number, base = 0): Leaf {
+    const positions = slicer.starts(children)
+    const index = childAt(positions, position - base)
+    const start = base + (positions[index] ?? 0)
+    const child = children[index]
+    if (Array.isArray(child)) {
+      const isRow = child.every(Array.isArray)
+      if (isRow) return leafAt(child as Children, position, start)
+      return leafOf({ type: 'paragraph', children: child as Inline[] }, start)
+    }
+    const node = child as Block | ListItem
+    if (!('type' in node)) return leafAt(node.blocks, position, start)
+    if (node.type === 'quote') return leafAt(node.blocks, position, start)
+    if (node.type === 'list') return leafAt(node.items, position, start)
+    if (node.type === 'table') return leafAt(node.rows, position, start)
+    return leafOf(node, start)
+  }
+
+  function leafOf(block: Block, start: number): Leaf {
+    const text =
+      block.type === 'code' ? block.text : 'children' in block ? readPositions(block.children) : ' '
+    return { start, text: text === '' ? ' ' : text, bare: (_, from, to) => slicer.slice([block], from, to) }
+  }
+
+  for (let from = 0; from < end && messages.length < wanted; ) {
+    const { part, to } = cut(from) ?? force(from)
+    if (slicer.slice(blocks, from, to).length > 0) messages.push(part)
+    from = to
+  }
+  return messages
+}
+
+interface Leaf {
+  readonly start: number
+  readonly text: string
+  bare(leaf: Leaf, from: number, to: number): Block[]
+}
+
+function plain(leaf: Leaf, from: number, to: number): Block[] {
+  return [{ type: 'paragraph', children: [{ type: 'text', text: leaf.text.slice(from, to) }] }]
+}
+
+function endsOf(pieces: readonly Piece[]): number[] {
+  let end = 0
+  return pieces.map(({ text }) => {
+    end += text.length
+    return end
+  })
+}
+
+/** The greatest number up to `most` that holds; 0 where not even 1 does. */
+function mostThat(holds: (count: number) => boolean, most: number): number {
+  let low = 0
+  let high = most + 1
+  while (high - low > 1) {
+    const middle = (low + high) >> 1
+    if (holds(middle)) low = middle
+    else high = middle
+  }
+  return low
 }

@@ -1,0 +1,79 @@
+/** Owns tables for surfaces that have none: columns in letters of equal width, or a line for each cell. */
+
+import { readInlines } from './read-text.ts'
+import type { Block, Inline } from './tree.ts'
+import { widthOf } from './width.ts'
+
+type Table = Extract<Block, { type: 'table' }>
+
+/** More columns of text than this break on most screens, and an aligned table that breaks cannot be read. */
+export const widestTable = 72
+
+/**
+ * The table in columns, for letters of equal width: the head, a rule, the rows, each on a line. `write` gives the text of a
+ * cell. Undefined where it would be wider than `widest` (default: 72 columns); `tableRecords` is for these.
+ */
+export function alignTable(
+  table: Table,
+  write: (cell: readonly Inline[]) => string,
+  widest: number = widestTable,
+): string | undefined {
+  const rows = [table.head, ...table.rows].map((row) => row.map((cell) => write(cell).replaceAll('\n', ' ')))
+  const widths = table.head.map((_, column) => Math.max(3, ...columnWidths(rows, column, widest)))
+  if (widths.reduce((sum, each) => sum + each + 3, -3) > widest) return undefined
+  const lines = rows.map((row) =>
+    widths
+      .map((width, column) => pad(row[column] ?? '', width, table.align[column]))
+      .join(' | ')
+      .trimEnd(),
+  )
+  const rule = widths.map((width) => '-'.repeat(width)).join('-|-')
+  return [lines[0], rule, ...lines.slice(1)].join('\n')
+}
+
+function columnWidths(rows: readonly (readonly string[])[], column: number, widest: number): number[] {
+  let most = 0
+  for (const row of rows) {
+    const cell = row[column] ?? ''
+    if (cell.length > 0) most = Math.max(most, cell.length > 40 * widest ? cell.length : widthOf(cell))
+  }
+  return [most]
+}
+
+function pad(text: string, width: number, align: Table['align'][number]): string {
+  const room = width - widthOf(text)
+  if (align === 'right') return ' '.repeat(room) + text
+  if (align === 'center') return ' '.repeat(Math.floor(room / 2)) + text + ' '.repeat(Math.ceil(room / 2))
+  return text + ' '.repeat(room)
+}
+
+/**
+ * The table as blocks that every surface has: for each row its first cell in bold, and the others below it as items of a
+ * list, each after the head of its column.
+ */
+export function tableRecords(table: Table): readonly Block[] {
+  if (table.rows.length === 0) return table.head.map((children) => ({ type: 'paragraph', children }))
+  return table.rows.flatMap((row, index): Block[] => {
+    const [first = [], ...others] = row
+    const title = titleOf(table.head[0] ?? [], first)
+    const items = others.flatMap((cell, column) => {
+      const children = headed(table.head[column + 1] ?? [], cell)
+      return children.length === 0 ? [] : [{ blocks: [{ type: 'paragraph', children } as const] }]
+    })
+    const blocks: Block[] = title.length === 0 ? [] : [{ type: 'paragraph', children: title }]
+    if (items.length > 0) blocks.push({ type: 'list', start: undefined, items })
+    return blocks.length > 0 ? blocks : index === 0 ? [] : []
+  })
+}
+
+function titleOf(head: readonly Inline[], cell: readonly Inline[]): readonly Inline[] {
+  const children = headed(head, cell)
+  return children.length === 0 ? [] : [{ type: 'strong', children }]
+}
+
+function headed(head: readonly Inline[], cell: readonly Inline[]): readonly Inline[] {
+  if (head.length === 0) return cell
+  return readInlines(head).endsWith(':')
+    ? [...head, { type: 'text', text: ' ' }, ...cell]
+    : [...head, { type: 'text', text: ': ' }, ...cell]
+}

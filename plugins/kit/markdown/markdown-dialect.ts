@@ -1,0 +1,200 @@
+/** Owns Markdown as the surfaces take it that read Markdown themselves. */
+
+import { alignTable, tableRecords } from './align-table.ts'
+import type { Dialect, Place } from './dialect.ts'
+import { characterReference } from './entities.ts'
+import { indentItem, plainDialect } from './plain-dialect.ts'
+import { createInlineWriter, createWriter } from './writer.ts'
+
+export interface MarkdownOptions {
+  /** Makes harmless what the surface would take for a mention, in text that has no markup. Default: as it is. */
+  readonly neutralise?: (text: string) => string
+  /** The same for the text of code, on surfaces that look for mentions there. Default: as it is. */
+  readonly neutraliseCode?: (text: string) => string
+  /** `code`: aligned in a code block, or as lists where that is too wide. Default: `keep`. */
+  readonly tables?: 'keep' | 'code'
+  /** `strong`: as lines in bold. Default: `keep`. */
+  readonly headings?: 'keep' | 'strong'
+  /** Default: `keep`; `plain`: `[x]` and `[ ]` where the surface shows no boxes, as `☑` and `☐`. */
+  readonly tasks?: 'keep' | 'plain'
+  /** Default: a line feed. CommonMark proper wants a backslash or two spaces before it. */
+  readonly lineBreak?: string
+  /** Default: `---`. */
+  readonly rule?: string
+}
+
+/** Writes what, read again, gives the same tree, with no more backslashes than that takes. Images become links. */
+export function markdownDialect(options: MarkdownOptions = {}): Dialect {
+  const { neutralise = asIs, neutraliseCode = asIs, lineBreak = '\n' } = options
+  const writePlainCell = createInlineWriter({ ...plainDialect, text: neutraliseCode, code: neutraliseCode })
+
+  const dialect: Dialect = {
+    text: (text, place) => escapeText(neutralise(text), place),
+    strong: (inner, place) => mark(inner, '**', place),
+    emphasis: (inner, place) => mark(inner, touchesWord(place) ? '*' : '_', place),
+    strike: (inner, place) => mark(inner, '~~', place),
+    code: (text) => codeSpan(neutraliseCode(text)),
+    link: (inner, address, isBare, place) => {
+      const isWhole = isBare && (address.startsWith('mailto:') || inner.replaceAll('\\', '') === address)
+      return (isWhole ? bareLink(address, place) : undefined) ?? `[${inner}](${destination(address)})`
+    },
+    image(description, address, place) {
+      const inner =
+        description === '' ? 'image' : escapeText(neutralise(description), { ...place, isInLink: true })
+      return `[${inner}](${destination(address)})`
+    },
+    lineBreak,
+    paragraph: escapeLineStarts,
+    heading(inner, level) {
+      const line = inner.replaceAll(lineBreak, ' ').replaceAll('\n', ' ')
+      if (options.headings !== 'strong')
+        return `${'#'.repeat(level)} ${line.replace(/(^|\s)(#+)$/, '$1\\$2')}`
+      return dialect.strong(line.replaceAll('**', ''), atLine)
+    },
+    codeBlock(text, language) {
+      const fence = fenceAround(text, 3)
+      return `${fence}${language}\n${neutraliseCode(text)}\n${fence}`
+    },
+    quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
+    item(inner, { number, checked, isApart }) {
+      const bullet = number === undefined ? (isApart ? '*' : '-') : `${number}${isApart ? ')' : '.'}`
+      const boxes = options.tasks === 'plain' ? ['☐ ', '☑ '] : ['[ ] ', '[x] ']
+      const box = checked === undefined ? '' : (boxes[checked ? 1 : 0] ?? '')
+      return indentItem(`${bullet} ${box}`, inner, bullet.length + 1)
+    },
+    table(table, write) {
+      if (options.tables === 'code') {
+        const aligned = alignTable(table, writePlainCell)
+        return aligned === undefined ? writeRecords(tableRecords(table)) : dialect.codeBlock(aligned, '')
+      }
+      const rules = { left: ':--', right: '--:', center: ':-:', none: '---' }
+      const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+      const cell = (inner: string) =>
+        inner.replaceAll(lineBreak, ' ').replaceAll('\n', ' ').replaceAll('|', '\\|')
+      return [
+        row(table.head.map((each) => cell(write(each)))),
+        row(table.head.map((_, column) => rules[table.align[column] ?? 'none'])),
+        ...table.rows.map((cells) => row(cells.map((each) => cell(write(each))))),
+      ].join('\n')
+    },
+    rule: options.rule ?? '---',
+  }
+  const writeRecords = createWriter(dialect)
+  return dialect
+}
+
+const atLine: Place = { before: '', after: '', isInLink: false }
+
+function asIs(text: string): string {
+  return text
+}
+
+const punctuation = /^[!-/:-@[-`{-~]/
+const space = /^\s/
+const letter = /^[\p{L}\p{N}]/u
+
+/** The signs of a text that would be marks where they stand, each after a backslash. */
+export function escapeText(text: string, { before, after, isInLink }: Place): string {
+  return text.replace(/[\\`*_~[\]<&!]/g, (sign, at: number) => {
+    const previous = at === 0 ? before : (text[at - 1] ?? '')
+    const next = at === text.length - 1 ? after : (text[at + 1] ?? '')
+    const isLoose = isGap(previous) && isGap(next)
+    switch (sign) {
+      case '\\':
+        return next === '' || punctuation.test(next) || at === text.length - 1 ? '\\\\' : sign
+      case '*':
+        return isLoose && previous !== '' ? sign : '\\*'
+      case '_':
+        return (isLoose && previous !== '') || (isWordEnd(text, at, before) && letter.test(next))
+          ? sign
+          : '\\_'
+      case '~':
+        return isGap(previous) && next !== '~' && next !== '' ? sign : '\\~'
+      case '[':
+        return isInLink ? '\\[' : sign
+      case ']':
+        return isInLink || '([:'.includes(next === '' ? ' ' : next) ? '\\]' : sign
+      case '<':
+        return /^[\p{L}/!?@#:]/u.test(next) || (at === text.length - 1 && after !== '') ? '\\<' : sign
+      case '&':
+        return isReference(text, at) ? '\\&' : sign
+      default:
+        return at === text.length - 1 && next === '[' ? '\\!' : sign
+    }
+  })
+}
+
+function isGap(sign: string): boolean {
+  return sign === '' || space.test(sign)
+}
+
+function isWordEnd(text: string, at: number, before: string): boolean {
+  if (at === 0) return letter.test(before)
+  return /[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at))
+}
+
+/** What would begin another block at the beginning of a line. */
+function escapeLineStarts(inner: string): string {
+  return inner.replace(/^[ \t]*(?:[-+*=>#~|:]|\d{1,9}[.)]|\[[ xX]\]|_).*$/gm, (line) => {
+    if (/^\s*(?:[-+*]|#{1,6})(?:\s|$)/.test(line) || /^\s*(?:>|={2,}\s*$|-{2,}\s*$|~{3})/.test(line))
+      return line.replace(/\S/, '\\$&')
+    if (/^\s*=\s*$/.test(line)) return line.replace('=', '\\=')
+    if (/^\s*\d{1,9}[.)](?:\s|$)/.test(line)) return line.replace(/[.)]/, '\\$&')
+    if (/^\s*\[[ xX]\](?:\s|$)/.test(line)) return line.replace('[', '\\[')
+    if (/^[\s|:-]*-[\s|:-]*$/.test(line)) return line.replace(/[|:-]/, '\\$&')
+    return line
+  })
+}
+
+function touchesWord({ before, after }: Place): boolean {
+  return letter.test(before) || letter.test(after)
+}
+
+/** Text that the marks would not be taken for marks around stays without them. */
+function mark(inner: string, sign: string, { before, after }: Place): string {
+  const first = String.fromCodePoint(inner.codePointAt(0) ?? 32)
+  const last = [...inner.slice(-2)].at(-1) ?? ' '
+  const opens = !isPunctuation(first) || isGap(before) || isPunctuation(before)
+  const closes = !isPunctuation(last) || isGap(after) || isPunctuation(after)
+  if (!opens || !closes) return inner
+  return sign + inner + sign
+}
+
+function isPunctuation(sign: string): boolean {
+  return /^[\p{P}\p{S}]/u.test(sign)
+}
+
+function codeSpan(text: string): string {
+  const fence = fenceAround(text, 1)
+  const padded = /^`|`$|^ .*[^ ].* $/s.test(text) ? ` ${text} ` : text
+  return fence + padded + fence
+}
+
+/** Backticks that are not in the text so many at a time. */
+function fenceAround(text: string, least: number): string {
+  let longest = 0
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
+  return '`'.repeat(Math.max(least, longest + 1))
+}
+
+/** Undefined where the address alone would not be taken for a link, or not for the whole of it. */
+function bareLink(address: string, { before, after }: Place): string | undefined {
+  const shown = address.startsWith('mailto:') ? address.slice(7) : address
+  if (/^tel:/i.test(address)) return undefined
+  const isPlain =
+    /^https?:\/\/[\p{L}\p{N}/?#=&%:;.,@+~$_-]*[\p{L}\p{N}/]$/u.test(address) &&
+    !/&\w+;|~~|[_~]{2}/.test(address)
+  if (isPlain && /^[\s(]?$/.test(before) && /^[\s).,]?$/.test(after)) return address
+  return /^[^\s<>]+$/.test(shown) ? `<${shown}>` : undefined
+}
+
+/** Between the parentheses of a link. */
+function destination(address: string): string {
+  const balanced = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(address)
+  const safe = address.replaceAll('&', (sign, at: number) => (isReference(address, at) ? '&amp;' : sign))
+  return balanced ? safe : safe.replaceAll('(', '%28').replaceAll(')', '%29')
+}
+
+function isReference(text: string, at: number): boolean {
+  return text.slice(at, at + 40).search(characterReference) === 0
+}

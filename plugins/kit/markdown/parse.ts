@@ -1,0 +1,114 @@
+/** Owns reading Markdown (CommonMark with GitHub's tables, task lists, strikes and bare links) into the tree. */
+
+import type { Token, Tokens } from 'marked'
+import { toInlines } from './inlines.ts'
+import { lexBlocks } from './lexer.ts'
+import { readInlines } from './read-text.ts'
+import type { Block, Inline, ListItem } from './tree.ts'
+
+/** Of C0 and C1 only tab and line feed may be in a message; overrides of direction show a text as another one. */
+const unseen = /(?![\t\n])\p{Cc}|[\u202d\u202e\ufeff\ufff9-\ufffb]/gu
+
+/** More of these in a row than one show nothing more, and would fill messages. */
+const invisibleRuns = /([\u00ad\u200b\u2060])[\u00ad\u200b\u2060]+/g
+const visible = /[^\s\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u
+
+/**
+ * The tree of a reply. It never throws, and its time grows with the length of the text. Every character that a person
+ * would read is in it: raw HTML is text (save `<br>`, and `<b>`, `<i>`, `<s>`, `<code>` and `<a href>` that are closed), an
+ * unterminated mark is its characters, footnotes are text, images their descriptions. The end of a line is the end of a
+ * line. Control characters go.
+ */
+export function parseMarkdown(markdown: string): readonly Block[] {
+  const lines = markdown.toWellFormed().replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+  const text = lines.replace(unseen, '').replace(invisibleRuns, '$1')
+  return toBlocks(lexBlocks(text))
+}
+
+function toBlocks(tokens: readonly Token[]): Block[] {
+  return tokens.flatMap(toBlock)
+}
+
+function toBlock(token: Token): Block[] {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+    case 'checkbox':
+      return []
+    case 'heading':
+      return filled(toInlines(token.tokens ?? []), (children) => ({
+        type: 'heading',
+        level: token['depth'],
+        children,
+      }))
+    case 'code':
+      return toCode(token as Tokens.Code)
+    case 'blockquote': {
+      const blocks = toBlocks(token.tokens ?? [])
+      return blocks.length === 0 ? [] : [{ type: 'quote', blocks }]
+    }
+    case 'list':
+      return [toList(token as Tokens.List)]
+    case 'table':
+      return [toTable(token as Tokens.Table)]
+    case 'hr':
+      return [{ type: 'rule' }]
+    case 'html':
+      return paragraph(toInlines([{ ...token, type: 'html', raw: token.raw.trim() }]))
+    default:
+      return paragraph(
+        toInlines(
+          ('tokens' in token ? token.tokens : undefined) ?? [
+            { type: 'text', raw: token.raw, text: token.raw },
+          ],
+        ),
+      )
+  }
+}
+
+function paragraph(children: Inline[]): Block[] {
+  return filled(children, () => ({ type: 'paragraph', children }))
+}
+
+function filled(children: Inline[], block: (children: Inline[]) => Block): Block[] {
+  const isSeen = visible.test(readInlines(children)) || children.some((each) => each.type === 'image')
+  return isSeen ? [block(children)] : []
+}
+
+function languageOf(info: unknown): string {
+  return typeof info === 'string'
+    ? (/^[\p{L}\p{N}_+#.-]{1,40}(?=$|[\s,{:])/u.exec(info.trim())?.[0] ?? '')
+    : ''
+}
+
+function toCode(token: Tokens.Code): Block[] {
+  const text = token.text.endsWith('\n') ? token.text.slice(0, -1) : token.text
+  return visible.test(text) ? [{ type: 'code', language: languageOf(token.lang), text }] : []
+}
+
+function toList(token: Tokens.List): Block {
+  const items = token.items.map((item): ListItem => {
+    const blocks = toBlocks(item.tokens)
+    return item.task ? { checked: item.checked === true, blocks } : { blocks }
+  })
+  return { type: 'list', start: typeof token.start === 'number' ? token.start : undefined, items }
+}
+
+function toTable(token: Tokens.Table): Block {
+  const row = (cells: readonly Tokens.TableCell[]) => cells.map((cell) => oneLine(toInlines(cell.tokens)))
+  return {
+    type: 'table',
+    align: token.align.map((each) => each ?? undefined),
+    head: row(token.header),
+    rows: token.rows.map(row),
+  }
+}
+
+function oneLine(inlines: readonly Inline[]): Inline[] {
+  return inlines.map((each): Inline => {
+    if (each.type === 'break') return { type: 'text', text: ' ' }
+    return 'children' in each && readInlines(each.children).includes('\n')
+      ? { ...each, children: oneLine(each.children) }
+      : each
+  })
+}

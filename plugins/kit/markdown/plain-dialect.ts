@@ -1,0 +1,36 @@
+/** Owns messages without any markup: what marks mean is said by signs and by the arrangement of lines. */
+
+import { alignTable, tableRecords } from './align-table.ts'
+import type { Dialect, ItemMarker } from './dialect.ts'
+import { createWriter } from './writer.ts'
+
+export const plainDialect: Dialect = {
+  text: (text) => text,
+  strong: (inner) => inner,
+  emphasis: (inner) => inner,
+  strike: (inner) => inner,
+  code: (text) => text,
+  link: (inner, address, isBare) => (isBare ? inner : `${inner} (${address})`),
+  image: (description, address) => (description === '' ? address : `${description} (${address})`),
+  lineBreak: '\n',
+  heading: (inner) => inner,
+  codeBlock: (text) => text,
+  quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
+  item: (inner, marker) => indentItem(`${plainMarker(marker)} `, inner),
+  table: (table, write) => alignTable(table, write) ?? writePlain(tableRecords(table)),
+  rule: '———',
+}
+
+const writePlain = createWriter(plainDialect)
+
+/** `3.` for numbers, boxes for tasks, `•` for all others. */
+export function plainMarker({ number, checked }: ItemMarker): string {
+  const box = checked === undefined ? [] : [checked ? '☑' : '☐']
+  if (number !== undefined) return [`${number}.`, ...box].join(' ')
+  return box[0] ?? '•'
+}
+
+/** The lines after the first stand below the text of the first, not below its marker. */
+export function indentItem(marker: string, inner: string, width: number = marker.length): string {
+  return (marker + inner.replaceAll('\n', `\n${' '.repeat(width)}`)).replace(/[ \t]+$/gm, '')
+}

@@ -1,0 +1,92 @@
+/** Owns what is done to the few things that cannot be cut and do not fit a message: they become what can be cut. */
+
+import { tableRecords } from './align-table.ts'
+import { joinTexts } from './inlines.ts'
+import { readInlines } from './read-text.ts'
+import type { Block, Inline } from './tree.ts'
+
+/** A link of an address that is longer than a message becomes text, a table whose rows are longer a list. */
+export function shorten(block: Block, limit: number, fits: (blocks: readonly Block[]) => boolean): Block[] {
+  const inner = (blocks: readonly Block[]) => mapAll(blocks, (each) => shorten(each, limit, fits))
+  const line = (inlines: readonly Inline[]) => shortenInlines(inlines, limit, fits)
+  switch (block.type) {
+    case 'paragraph':
+    case 'heading': {
+      const children = line(block.children)
+      return [children === block.children ? block : { ...block, children }]
+    }
+    case 'quote': {
+      const blocks = inner(block.blocks)
+      return [blocks === block.blocks ? block : { ...block, blocks }]
+    }
+    case 'list': {
+      const items = block.items.map((item) => {
+        const blocks = inner(item.blocks)
+        return blocks === item.blocks ? item : { ...item, blocks }
+      })
+      return [items.every((item, index) => item === block.items[index]) ? block : { ...block, items }]
+    }
+    case 'table': {
+      const rows = block.rows.map((row) => row.map(line))
+      const table = { ...block, head: block.head.map(line), rows }
+      const isCut = table.rows.length > 0 && !fits([{ ...table, rows: [longestCells(table)] }])
+      return isCut || (rows.length === 0 && !fits([table])) ? [...tableRecords(table)] : [table]
+    }
+    default:
+      return [block]
+  }
+}
+
+/** The same array where nothing in it has changed. */
+function mapAll(blocks: readonly Block[], map: (block: Block) => Block[]): readonly Block[] {
+  const mapped = blocks.flatMap(map)
+  return mapped.length === blocks.length && mapped.every((each, index) => each === blocks[index])
+    ? blocks
+    : mapped
+}
+
+/** No row of the table is longer than this one. */
+function longestCells({ head, rows }: Extract<Block, { type: 'table' }>): (readonly Inline[])[] {
+  const longest = head.map((): { cell: readonly Inline[]; length: number } => ({ cell: [], length: 0 }))
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) {
+      const length = lengthOf(cell)
+      if (length > (longest[column]?.length ?? 0)) longest[column] = { cell, length }
+    }
+  return longest.map(({ cell }) => cell)
+}
+
+function lengthOf(inlines: readonly Inline[]): number {
+  let length = 0
+  for (const each of inlines) {
+    if (each.type === 'text' || each.type === 'code') length += each.text.length
+    else if (each.type === 'image') length += each.address.length + each.description.length
+    else if (each.type !== 'break')
+      length += lengthOf(each.children) + (each.type === 'link' ? each.address.length : 4)
+  }
+  return length
+}
+
+function shortenInlines(
+  inlines: readonly Inline[],
+  limit: number,
+  fits: (blocks: readonly Block[]) => boolean,
+): readonly Inline[] {
+  let isChanged = false
+  const shortened = inlines.flatMap((each): readonly Inline[] => {
+    if (!('address' in each) && !('children' in each)) return [each]
+    if ('address' in each) {
+      const label = each.type === 'image' ? each.description : readInlines(each.children)
+      if (4 * (each.address.length + label.length) < limit || fits([{ type: 'paragraph', children: [each] }]))
+        return [each]
+      isChanged = true
+      const text = label === each.address || label === '' ? each.address : `${label} (${each.address})`
+      return [{ type: 'text', text }]
+    }
+    const children = shortenInlines(each.children, limit, fits)
+    if (children === each.children) return [each]
+    isChanged = true
+    return [{ ...each, children }]
+  })
+  return isChanged ? joinTexts(shortened) : inlines
+}

@@ -1,0 +1,171 @@
+/** Owns positions in a tree, and the tree between two of them. */
+
+import { trimInlines } from './inlines.ts'
+import type { Block, Inline, ListItem } from './tree.ts'
+
+/**
+ * Positions count what a person reads, in UTF-16 units; a break, an image, a rule and what is empty count one. The end of
+ * what is last in something is the end of that thing as well, and where the next thing begins.
+ */
+export interface Slicer {
+  /** How many positions a list of blocks has. */
+  extent(blocks: readonly Block[]): number
+  /** Where each child begins, and, as the last number, where the last one ends. */
+  starts(children: Children): Float64Array
+  /**
+   * The blocks between two positions. What is cut goes on as the same kind of thing: a list from the right number, a
+   * table under its head, code in its language. An item that does not begin here begins with an ellipsis.
+   */
+  slice(blocks: readonly Block[], from: number, to: number): Block[]
+}
+
+export type Cells = readonly (readonly Inline[])[]
+export type Children = readonly Block[] | readonly ListItem[] | readonly Cells[] | Cells | readonly Inline[]
+
+/** Remembers what it has counted, so that cutting a long text again and again stays cheap. */
+export function createSlicer(): Slicer {
+  const known = new WeakMap<Children, Float64Array>()
+
+  function starts(children: Children): Float64Array {
+    const found = known.get(children)
+    if (found !== undefined) return found
+    const positions = new Float64Array(children.length + 1)
+    let at = 0
+    for (const [index, child] of children.entries()) {
+      at += Math.max(1, extentOf(child))
+      positions[index + 1] = at
+    }
+    known.set(children, positions)
+    return positions
+  }
+
+  const extent = (children: Children) => starts(children)[children.length] ?? 0
+
+  function extentOf(child: Children[number]): number {
+    if (Array.isArray(child)) return extent(child as Cells | readonly Inline[])
+    const node = child as Block | ListItem | Inline
+    if (!('type' in node)) return extent(node.blocks)
+    switch (node.type) {
+      case 'text':
+      case 'code':
+        return node.text.length
+      case 'break':
+      case 'image':
+      case 'rule':
+        return 1
+      case 'quote':
+        return extent(node.blocks)
+      case 'list':
+        return extent(node.items)
+      case 'table':
+        return extent(node.rows)
+      default:
+        return extent(node.children)
+    }
+  }
+
+  /** What of each child lies between the positions; `isWhole` where that is all of it. */
+  function* within<T extends Children[number]>(children: readonly T[], from: number, to: number) {
+    const positions = starts(children as unknown as Children)
+    let index = childAt(positions, from)
+    for (; index < children.length && (positions[index] ?? 0) < to; index += 1) {
+      const start = positions[index] ?? 0
+      const end = positions[index + 1] ?? 0
+      const isWhole = from <= start && end <= to
+      const child = children[index] as T
+      yield {
+        child,
+        index,
+        isWhole,
+        from: Math.max(0, from - start),
+        to: Math.min(end, to) - start,
+        extent: end - start,
+      }
+    }
+  }
+
+  function slice(blocks: readonly Block[], from: number, to: number): Block[] {
+    const sliced: Block[] = []
+    for (const each of within(blocks, from, to)) {
+      const block = each.isWhole ? each.child : sliceBlock(each.child, each.from, each.to, each.extent)
+      if (block !== undefined) sliced.push(block)
+    }
+    return sliced
+  }
+
+  function sliceBlock(block: Block, from: number, to: number, extent: number): Block | undefined {
+    switch (block.type) {
+      case 'paragraph':
+      case 'heading': {
+        let children = sliceInlines(block.children, from, to)
+        if (from > 0) children = trimInlines(children, 'start')
+        if (to < extent) children = trimInlines(children, 'end')
+        return children.length === 0 ? undefined : { ...block, children }
+      }
+      case 'code': {
+        const text = block.text.slice(from, to)
+        return { ...block, text: to < extent && text.endsWith('\n') ? text.slice(0, -1) : text }
+      }
+      case 'quote': {
+        const blocks = slice(block.blocks, from, to)
+        return blocks.length === 0 ? undefined : { ...block, blocks }
+      }
+      case 'list': {
+        const parts = [...within(block.items, from, to)]
+        const items = parts.map((part) => {
+          if (part.isWhole) return part.child
+          const blocks = slice(part.child.blocks, part.from, part.to)
+          return { ...part.child, blocks: part.from > 0 ? goingOn(blocks) : blocks }
+        })
+        const start = block.start === undefined ? undefined : block.start + (parts[0]?.index ?? 0)
+        return { ...block, start, items }
+      }
+      case 'table': {
+        const rows = [...within(block.rows, from, to)].map(({ child, isWhole, ...row }) => {
+          if (isWhole) return child
+          const cells: Inline[][] = child.map(() => [])
+          for (const cell of within(child, row.from, row.to))
+            cells[cell.index] = cell.isWhole ? [...cell.child] : sliceInlines(cell.child, cell.from, cell.to)
+          return cells
+        })
+        return { ...block, rows }
+      }
+      case 'rule':
+        return block
+    }
+  }
+
+  function sliceInlines(inlines: readonly Inline[], from: number, to: number): Inline[] {
+    const sliced: Inline[] = []
+    for (const { child, isWhole, from: start, to: end } of within(inlines, from, to)) {
+      if (isWhole) sliced.push(child)
+      else if (child.type === 'text' || child.type === 'code')
+        sliced.push({ ...child, text: child.text.slice(start, end) })
+      else if ('children' in child)
+        sliced.push({ ...child, children: sliceInlines(child.children, start, end) })
+    }
+    return sliced
+  }
+
+  return { extent, starts, slice }
+}
+
+/** The child that a position lies in: the one that begins there rather than the one that ends. */
+export function childAt(positions: Float64Array, position: number): number {
+  let low = 0
+  let high = positions.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((positions[middle + 1] ?? 0) <= position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const ellipsis: Inline = { type: 'text', text: '… ' }
+
+function goingOn(blocks: readonly Block[]): Block[] {
+  const [first, ...others] = blocks
+  if (first?.type === 'paragraph') return [{ ...first, children: [ellipsis, ...first.children] }, ...others]
+  return [{ type: 'paragraph', children: trimInlines([ellipsis]) }, ...blocks]
+}
