@@ -202,6 +202,22 @@ test('each event is told in one set line', () => {
       'retry       slack:C01  rate-limited  Too fast.  in 30 s  delivery b88539',
     ],
     [
+      { event: 'channel-held', channel: 'slack', code: 'bad-credential', reason: 'Revoked.', inMs: 600_000 },
+      'held        slack sends nothing  bad-credential  Revoked.  one delivery is tried in 10 min, the others follow it',
+    ],
+    [
+      { event: 'channel-opened', channel: 'slack', code: 'network', heldMs: 3_600_000 },
+      'open        slack sends again  after 60 min',
+    ],
+    [
+      { event: 'channel-checked', channel: 'slack', detail: 'known as @reveille' },
+      'channel     slack is good  known as @reveille',
+    ],
+    [
+      { event: 'channel-check-failed', channel: 'slack', code: 'bad-credential', reason: 'Revoked.' },
+      'warning     slack is not good  Revoked.',
+    ],
+    [
       { event: 'snapshot-swapped', generation: 4, digest: 'bde8cff3c9519c54', tookMs: 28.04, mappings: 1 },
       'live        generation 4, 1 mapping  28 ms  bde8cff3c951',
     ],

@@ -172,6 +172,14 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${address(f)}  ${text(f['code'])}  ${text(f['reason'])}`,
     `in ${seconds(f['inMs'])}  delivery ${id(f['deliveryId'])}`,
   ],
+  'channel-held': (f) => [
+    'held',
+    `${text(f['channel'])} sends nothing  ${text(f['code'])}  ${text(f['reason'])}`,
+    `one delivery is tried in ${long(f['inMs'])}, the others follow it`,
+  ],
+  'channel-opened': (f) => ['open', `${text(f['channel'])} sends again`, `after ${long(f['heldMs'])}`],
+  'channel-checked': (f) => ['channel', `${text(f['channel'])} is good`, text(f['detail'] ?? '')],
+  'channel-check-failed': (f) => ['warning', `${text(f['channel'])} is not good  ${text(f['reason'] ?? '')}`],
 }
 
 function endpoint(facts: Facts): string {

@@ -164,10 +164,10 @@ export function createChannelGate({ log, now, timers, random, onChange }: GateOp
     const { code, reason } = failure
     gate.hold = { trouble, code, reason, since: before?.since ?? now(), until, times }
     gate.isProbed = false
-    const facts = { event: 'channel-held', channel: name, code, reason, until, inMs: until - now() }
+    const facts = { channel: name, code, reason, until, inMs: until - now() }
     // Whoever looks again and finds the same says so to those alone who want to know everything.
-    if (isSame && times > 1) log.debug(facts, 'the channel is held still')
-    else log.warn(facts, 'the channel is held: nothing is sent before it is looked at again')
+    if (isSame && times > 1) log.debug({ event: 'channel-held', ...facts }, 'the channel is held still')
+    else log.warn({ event: 'channel-held', ...facts }, 'nothing is sent on the channel for a while')
     wake(gate)
     onChange()
   }

@@ -47,8 +47,9 @@ export function createSettlements({ log, now }: Pick<DispatchOptions, 'log' | 'n
       const { attempts } = delivery
       const { again, nextAt, counts, quiet } = retry
       const inMs = Math.max(0, nextAt - now())
-      const facts = { event: 'delivery-retried', ...names(delivery), code, reason, attempts, inMs }
-      log[quiet ? 'debug' : 'warn'](facts, 'delivery will be retried')
+      const facts = { ...names(delivery), code, reason, attempts, inMs }
+      if (quiet) log.debug({ event: 'delivery-retried', ...facts }, 'delivery will be retried')
+      else log.warn({ event: 'delivery-retried', ...facts }, 'delivery will be retried')
       return {
         effects: { delivery: { ...progressOf(delivery), attempts, code, reason: message, nextAt } },
         again,
