@@ -1,0 +1,215 @@
+/** Owns reading Mattermost's markup as its web client shows it, and as its server looks for people and addresses. */
+
+export interface ReadMarkup {
+  /** What a person reads. */
+  readonly text: string
+  /** The words that the server looks people up by, outside code. */
+  readonly words: ReadonlySet<string>
+  /** Addresses that stand without brackets, in order; the first is what the server makes a preview of. */
+  readonly bareAddresses: readonly string[]
+  readonly images: readonly string[]
+}
+
+/** Filled while a text is read. */
+interface Found {
+  readonly words: Set<string>
+  readonly bareAddresses: string[]
+  readonly images: string[]
+}
+
+export function readMarkup(markup: string): ReadMarkup {
+  const found: Found = { words: new Set(), bareAddresses: [], images: [] }
+  const text = readBlocks(markup.replaceAll('\u00a0', ' ').split('\n'), found).join('\n')
+  return { text, ...found }
+}
+
+const fence = /^ {0,3}(`{3,}|~{3,})([^`~]*)$/
+const heading = /^ *#{1,6} +(.+?) *#* *$/
+const rule = /^(?: *[-*_]){3,} *$/
+const quote = /^ *> ?/
+const item = /^( *)([*+-]|\d+\.) +/
+const tableRule = /^ *\|?[-:| ]*-[-:| ]*$/
+const underline = /^ *(?:=|-){2,} *$/
+
+function readBlocks(lines: readonly string[], found: Found): string[] {
+  const shown: string[] = []
+  let at = 0
+  const line = () => lines[at] ?? ''
+  const isIn = () => at < lines.length
+  while (isIn()) {
+    const opened = fence.exec(line())
+    const bullet = item.exec(line())
+    if (line().trim() === '') {
+      shown.push('')
+      at += 1
+    } else if (opened !== null) {
+      const close = new RegExp(`^ {0,3}${opened[1]}[\`~]* *$`)
+      for (at += 1; isIn() && !close.test(line()); at += 1) shown.push(line())
+      at += 1
+    } else if (/^ {4}/.test(line())) {
+      for (; isIn() && /^ {4}/.test(line()); at += 1) shown.push(line().slice(4))
+    } else if (heading.test(line())) {
+      shown.push(readInline(heading.exec(line())?.[1] ?? '', found))
+      at += 1
+    } else if (line().includes('|') && tableRule.test(lines[at + 1] ?? '')) {
+      const rows = [line()]
+      for (at += 2; isIn() && line().includes('|'); at += 1) rows.push(line())
+      shown.push(
+        ...rows.map((row) =>
+          cellsOf(row)
+            .map((cell) => readInline(cell, found))
+            .join('  '),
+        ),
+      )
+    } else if (rule.test(line())) {
+      at += 1
+    } else if (quote.test(line())) {
+      const quoted: string[] = []
+      for (; isIn() && line().trim() !== ''; at += 1) quoted.push(line().replace(quote, ''))
+      shown.push(...readBlocks(quoted, found))
+    } else if (bullet !== null) {
+      const width = bullet[0].length
+      const inside = [line().slice(width)]
+      const isInside = () =>
+        /^ +/.test(line()) && (/^ */.exec(line())?.[0].length ?? 0) > (bullet[1] ?? '').length
+      for (
+        at += 1;
+        isIn() && (isInside() || (line().trim() === '' && /^ +\S/.test(lines[at + 1] ?? '')));
+        at += 1
+      ) {
+        inside.push(line().replace(new RegExp(`^ {1,${width}}`), ''))
+      }
+      const [first = '', ...rest] = readBlocks(inside, found)
+      const task = /^\[([ xX])\] /.exec(first)
+      const mark = /\d/.test(bullet[2] ?? '') ? bullet[2] : '•'
+      const box = task === null ? '' : task[1] === ' ' ? '☐ ' : '☑ '
+      shown.push(`${mark} ${box}${task === null ? first : first.slice(4)}`, ...rest)
+    } else if (underline.test(lines[at + 1] ?? '')) {
+      shown.push(readInline(line(), found))
+      at += 2
+    } else {
+      const paragraph = [line().trimStart()]
+      for (at += 1; isIn() && !startsBlock(line()); at += 1) paragraph.push(line().trimStart())
+      shown.push(readInline(paragraph.join('\n'), found))
+    }
+  }
+  return shown
+}
+
+function startsBlock(line: string): boolean {
+  return line.trim() === '' || [fence, heading, rule, quote, item].some((start) => start.test(line))
+}
+
+/** A stroke that is escaped does not part cells. */
+function cellsOf(row: string): string[] {
+  const inner = row
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim())
+}
+
+/** In the order in which the web client tries them. */
+const escaped = /^\\([`*{}[\]()#+\-.!_>|~]|\\(?!\w))/
+const angled = /^<((?:[^ >]+(?:@|:\/)|www\d{0,3}\.)[^ >]+)>/
+const address = /^(?:[a-z][a-z\d.+-]*:\/{1,3}|www\d{0,3}\.)[^\s<>`]+/i
+const link = /^(!?)\[((?:\[[^\]]*\]|[^[\]]|\](?=[^[]*\]))*)\]\(((?:[^()]|\([^()]*\))*)\)/
+const strong = /^__([\s\S]+?)__(?!_)|^\*\*([\s\S]+?)\*\*(?!\*)/
+const emphasis = /^_([^\s_](?:[\s\S]*?[^\s_])?)_(?![_\p{L}\p{N}])|^\*([^\s*"<](?:[\s\S]*?[^\s*])?)\*(?!\*)/u
+const code = /^(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/
+const strike = /^~~(?=\S)([\s\S]*?\S)~~/
+
+/** `isLabel`: nothing in it is an address by itself. */
+function readInline(source: string, found: Found, isLabel = false): string {
+  let shown = ''
+  /** Text as the server reads it for people's names; code and links part it. */
+  let spoken = ''
+  let rest = source
+  let before = ''
+  const take = (length: number) => {
+    before = rest[length - 1] ?? ''
+    rest = rest.slice(length)
+  }
+  const hear = () => {
+    for (const word of wordsOf(spoken)) found.words.add(word)
+    spoken = ''
+  }
+  const isWord = /[\p{L}\p{N}_]/u
+  while (rest !== '') {
+    const isInWord = isWord.test(before)
+    const one = (pattern: RegExp) => pattern.exec(rest)
+    const [whole = '', first, second, third] =
+      one(escaped) ??
+      (isLabel ? null : one(angled)) ??
+      (isLabel || isInWord ? null : one(address)) ??
+      one(link) ??
+      (isInWord && rest[0] === '_' ? null : (one(strong) ?? one(emphasis))) ??
+      one(code) ??
+      one(strike) ??
+      []
+    if (whole === '') {
+      const [character = ''] = rest
+      const entity = /^&(#\d+|#x[\da-f]+|amp|lt|gt|quot);/i.exec(rest)
+      const plain = entity === null ? character : characterOf(entity[1] ?? '')
+      shown += plain
+      spoken += plain
+      take(entity?.[0].length ?? character.length)
+    } else if (escaped.test(whole)) {
+      shown += first
+      spoken += first
+      take(whole.length)
+    } else if (!isLabel && angled.test(whole)) {
+      hear()
+      shown += first
+      found.bareAddresses.push(String(first))
+      take(whole.length)
+    } else if (link.test(whole)) {
+      hear()
+      if (first === '!') found.images.push(String(third))
+      shown += first === '!' ? String(second) : readInline(String(second), found, true)
+      take(whole.length)
+    } else if (strong.test(whole) || emphasis.test(whole)) {
+      const inner = readInline(first ?? second ?? '', found, isLabel)
+      shown += inner
+      // The server knows no emphasis: it hears the words of both sides as one text.
+      spoken += inner
+      take(whole.length)
+    } else if (code.test(whole)) {
+      hear()
+      shown += String(second).trim()
+      take(whole.length)
+    } else if (strike.test(whole)) {
+      const inner = readInline(String(first), found, isLabel)
+      shown += inner
+      spoken += inner
+      take(whole.length)
+    } else {
+      hear()
+      const bare = whole.replace(/[?!.,:*_~'"]+$/, '')
+      shown += bare
+      found.bareAddresses.push(bare)
+      take(bare.length)
+    }
+  }
+  hear()
+  return shown
+}
+
+/** As the server parts a text to look people up: by what can be in no name. */
+function wordsOf(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}:._\-@]+/gu) ?? []
+  return words.flatMap((word) => {
+    const bare = word.replace(/^[:._-]+/, '')
+    const shorter = Array.from({ length: bare.length }, (_, cut) => bare.slice(0, bare.length - cut))
+    const trimmed = shorter.filter((each) => each === bare || /^[.:_-]+$/.test(bare.slice(each.length)))
+    return [...trimmed, ...bare.split(/[.:-]/)]
+  })
+}
+
+function characterOf(reference: string): string {
+  const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
+  const name = reference.toLowerCase()
+  if (!name.startsWith('#')) return named[name] ?? ''
+  const number = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  return String.fromCodePoint(number)
+}

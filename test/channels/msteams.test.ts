@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTeamsChannel, type TeamsConfig } from '../../plugins/msteams/channel.ts'
+import { openVendor } from '../../plugins/msteams/stand-in/index.ts'
+
+const life = 3600
+const minute = 60_000
+
+/** Teams by a clock of its own, which the channel goes by too. */
+async function open(change: Partial<TeamsConfig> = {}, fetch = globalThis.fetch) {
+  let at = Date.UTC(2026, 10, 21)
+  const now = () => at
+  const vendor = await openVendor({ now, tokenLife: life })
+  const config = { ...(vendor.config as unknown as TeamsConfig), ...change }
+  const channel = createTeamsChannel({ ...config, fetch, now })
+  const forever = new AbortController().signal
+  async function send(text = 'Hello', to = vendor.to, signal = forever) {
+    return channel.send({ text }, { target: channel.target(to), key: 'd:1', signal })
+  }
+  return {
+    vendor,
+    channel,
+    send,
+    pass(ms: number) {
+      at += ms
+    },
+    [Symbol.asyncDispose]: () => vendor.close(),
+  }
+}
+
+test('one token serves until five minutes before its end, and then another one', async () => {
+  await using used = await open()
+  const { vendor, send, pass } = used
+  await send()
+  pass(54 * minute)
+  await send()
+  assert.equal(vendor.tokensGiven(), 1)
+  pass(2 * minute)
+  await send()
+  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.messages.length, 3)
+})
+
+test('a token that is refused before its end is renewed once, and the message arrives once', async () => {
+  await using used = await open()
+  const { vendor, send } = used
+  await send('One')
+  vendor.revokeTokens()
+  await send('Two')
+  assert.deepEqual(
+    vendor.messages.map(({ text }) => text),
+    ['One', 'Two'],
+  )
+  assert.equal(vendor.tokensGiven(), 2)
+})
+
+test('a second refusal is not answered with a third token', async () => {
+  await using used = await open()
+  const { vendor, send } = used
+  vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
+  await assert.rejects(send(), { code: 'bad-credential', retryable: true, wholeChannel: true })
+  assert.equal(vendor.tokensGiven(), 2)
+  vendor.always(undefined)
+  await send()
+  assert.equal(vendor.messages.length, 1, 'and the next send begins anew')
+})
+
+test('sends that come at one time ask for one token, also when it has been revoked', async () => {
+  await using used = await open()
+  const { vendor, send } = used
+  const all = () => Promise.all(Array.from({ length: 20 }, (_, index) => send(`Message ${index}`)))
+  await all()
+  assert.equal(vendor.tokensGiven(), 1)
+  vendor.revokeTokens()
+  await all()
+  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.messages.length, 40)
+})
+
+test('who is called off while a token is asked for leaves the others waiting; the last one ends the request', async () => {
+  const asked = Promise.withResolvers<AbortSignal>()
+  const answers = Promise.withResolvers<void>()
+  let count = 0
+  /** The first request for a token waits until the test lets it go. */
+  const slow: typeof fetch = async (url, init) => {
+    if (!String(url).endsWith('/token') || ++count > 1) return fetch(url, init)
+    asked.resolve(init?.signal as AbortSignal)
+    await answers.promise
+    return fetch(url, init)
+  }
+  await using used = await open({}, slow)
+  const { vendor, send } = used
+  const [first, second] = [new AbortController(), new AbortController()]
+  const sends = [first, second].map(({ signal }) => send('Hello', vendor.to, signal))
+  const settled = Promise.allSettled(sends)
+  const signal = await asked.promise
+  first.abort(new DOMException('The deadline is over.', 'TimeoutError'))
+  await assert.rejects(sends[0] as Promise<unknown>, {
+    code: 'timeout',
+    retryable: true,
+    maybeDelivered: false,
+  })
+  assert.equal(signal.aborted, false)
+  second.abort()
+  await assert.rejects(sends[1] as Promise<unknown>, { code: 'aborted', maybeDelivered: false })
+  assert.equal(signal.aborted, true)
+  answers.resolve()
+  await settled
+  await send('Later')
+  assert.equal(vendor.messages.length, 1, 'a later send asks again')
+})
+
+test('the secret goes to the authority alone, and the token to the service alone', async () => {
+  await using used = await open()
+  const { vendor, send } = used
+  await send('Hello', vendor.userTo)
+  const { authority, connector } = vendor.asked
+  const { appPassword } = vendor.config
+  assert.equal(authority.length, 1)
+  assert.equal(new URLSearchParams(authority[0]?.text).get('client_secret'), appPassword)
+  assert.equal(authority[0]?.headers['authorization'], undefined)
+  assert.equal(connector.length, 2)
+  assert.ok(!JSON.stringify(connector).includes(String(appPassword)))
+  assert.ok(connector.every(({ headers }) => headers['authorization'] === 'Bearer msteams-stand-in-token-1'))
+})
+
+test('what Entra refuses is told by its own number, with what to do', async () => {
+  for (const [change, words] of [
+    [{ appPassword: 'another' }, /invalid_client, AADSTS7000215\): `appPassword` is wrong/],
+    [{ appId: 'nobody' }, /unauthorized_client, AADSTS700016\): `appId` is unknown in that tenant/],
+    [{ tenantId: 'nowhere.example' }, /AADSTS90002\): there is no such tenant/],
+  ] as const) {
+    await using used = await open(change)
+    await assert.rejects(used.send(), {
+      code: 'bad-credential',
+      retryable: true,
+      wholeChannel: true,
+      message: words,
+    })
+    assert.equal(used.vendor.asked.connector.length, 0, 'the service is not asked')
+  }
+})
+
+test('an authority that cannot, or is none, delivered nothing and holds the whole channel back', async () => {
+  for (const [status, body, code] of [
+    [503, '<html>Service Unavailable</html>', 'unavailable'],
+    [429, '', 'rate-limited'],
+    [404, '<html>Not here</html>', 'unavailable'],
+    [200, '<html>Log in</html>', 'unavailable'],
+  ] as const) {
+    const answer: typeof fetch = async () => new Response(body, { status })
+    await using used = await open({}, answer)
+    await assert.rejects(used.send(), { code, retryable: true, maybeDelivered: false, wholeChannel: true })
+  }
+})
+
+test('a token of a short life is used for half of it', async () => {
+  let at = 0
+  const vendor = await openVendor({ now: () => at, tokenLife: 60 })
+  await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
+  const channel = createTeamsChannel({ ...(vendor.config as unknown as TeamsConfig), fetch, now: () => at })
+  const call = { target: channel.target(vendor.to), key: 'd:1', signal: new AbortController().signal }
+  for (const seconds of [0, 29, 31]) {
+    at = seconds * 1000
+    await channel.send({ text: 'Hello' }, call)
+  }
+  assert.equal(vendor.tokensGiven(), 2)
+})
