@@ -1,0 +1,11 @@
+/** The channel `signal`: replies through a signal-cli daemon. */
+
+import { definePlugin } from '@reveille/kit'
+import { createSignalChannel } from './channel.ts'
+import { checkConfiguration, type SignalConfig } from './configuration.ts'
+
+export default definePlugin<SignalConfig>({
+  name: 'signal',
+  check: checkConfiguration,
+  setup: ({ config, fetch }) => ({ channels: [createSignalChannel({ config, fetch })] }),
+})

@@ -1,0 +1,58 @@
+/** Owns what may stand in `to`, and whom signal-cli is to be told. */
+
+import { PluginError, type Target } from '@reveille/kit'
+
+export interface SignalTarget extends Target {
+  /** As the parameters of `send` name whom it is for. */
+  readonly address: Readonly<Partial<Record<'recipient' | 'groupId' | 'username', readonly string[]>>>
+}
+
+const forms: readonly {
+  readonly pattern: RegExp
+  target(found: string): SignalTarget
+}[] = [
+  {
+    pattern: /^(?:signal:)?(\+[1-9][0-9]{6,14})$/,
+    target: (number) => ({ key: number, kind: 'user', address: { recipient: [number] } }),
+  },
+  {
+    pattern: /^(?:uuid:)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i,
+    target(written) {
+      const uuid = written.toLowerCase()
+      return { key: `uuid:${uuid}`, kind: 'user', address: { recipient: [uuid] } }
+    },
+  },
+  {
+    pattern: /^(?:signal:)?group:([A-Za-z0-9+/_-]{20,}={0,2})$/,
+    target(written) {
+      const id = standardBase64(written)
+      return { key: `group:${id}`, kind: 'group', address: { groupId: [id] } }
+    },
+  },
+  {
+    pattern: /^username:([A-Za-z0-9_.]+)$/,
+    target(written) {
+      const name = written.toLowerCase()
+      return { key: `username:${name}`, kind: 'user', address: { username: [name] } }
+    },
+  },
+]
+
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): SignalTarget {
+  const address = to.trim()
+  for (const { pattern, target } of forms) {
+    const found = pattern.exec(address)?.[1]
+    if (found !== undefined) return target(found)
+  }
+  throw new PluginError(
+    'Signal takes a number (+41791234567), uuid:<account>, group:<id in base64> or username:<name.01> as an address.',
+    { code: 'bad-target', retryable: false },
+  )
+}
+
+/** Group links and some tools write ids in the alphabet for URLs; signal-cli reads the standard one. */
+function standardBase64(id: string): string {
+  const bare = id.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
+  return bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')
+}

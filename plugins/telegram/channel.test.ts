@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isPluginError, type PluginError } from '@reveille/kit'
+import { vendorConformance } from '@reveille/kit/conformance'
+import { createTelegramChannel } from './channel.ts'
+import type { TelegramConfig } from './configuration.ts'
+import { chats, openVendor, type TelegramStandInOptions, visibleText } from './stand-in/index.ts'
+import { badRequest } from './stand-in/refusals.ts'
+
+vendorConformance({
+  name: 'the channel telegram conforms',
+  plugin: new URL('./index.ts', import.meta.url),
+  open: openVendor,
+  visibleText,
+  fences: false,
+  places: [
+    ['123456789', ' 123456789 '],
+    ['-1001234567890', '-1001234567890:topic:1'],
+    ['-1001234567890:topic:7'],
+    ['-1001234567890:topic:8'],
+    ['@reveille_news', '@Reveille_News'],
+  ],
+  badAddresses: [
+    '0',
+    '-0',
+    '12a',
+    '@1abc',
+    '@ab',
+    'reveille_news',
+    '123:topic:x',
+    '123:topic:',
+    '99999999999999999',
+  ],
+})
+
+async function open(given: Partial<TelegramConfig> = {}, options?: TelegramStandInOptions) {
+  const vendor = await openVendor(options)
+  const warnings: unknown[] = []
+  const log = {
+    info() {},
+    error() {},
+    warn: (event: string, facts?: object) => void warnings.push([event, facts]),
+  }
+  const defaults = { format: 'html', linkPreviews: false } as const
+  const config = { ...defaults, ...(vendor.config as { botToken: string; baseUrl: string }), ...given }
+  const channel = createTelegramChannel({ config, fetch, log, now: () => 0 })
+  async function send(markdown: string, to: number | string = vendor.to, delivery = 'd') {
+    const { signal } = new AbortController()
+    const target = channel.target(String(to))
+    const receipts = []
+    for (const [index, part] of channel.render(markdown).entries()) {
+      receipts.push(await channel.send(part, { target, key: `${delivery}:${index + 1}`, signal }))
+    }
+    return receipts
+  }
+  async function failure(to?: number | string): Promise<PluginError> {
+    const error = await send('Hello', to).catch((reason: unknown) => reason)
+    assert.ok(isPluginError(error), String(error))
+    return error
+  }
+  const sent = () => vendor.requests.map(({ json }) => json as Record<string, unknown>)
+  return { vendor, channel, warnings, send, failure, sent, [Symbol.asyncDispose]: () => vendor.close() }
+}
+
+/** What a person sees of each mark, by the entities that Telegram made. */
+async function shown(markdown: string) {
+  await using bed = await open()
+  await bed.send(markdown)
+  const [message] = bed.vendor.messages
+  assert.ok(message !== undefined && bed.warnings.length === 0)
+  const entities = message['entities'] as { type: string; offset: number; length: number }[]
+  return {
+    text: message.text,
+    entities: entities.map(({ offset, length, ...rest }) => ({
+      ...rest,
+      of: message.text.slice(offset, offset + length),
+    })),
+  }
+}
+
+test('Markdown becomes the entities that Telegram has for it', async () => {
+  const { entities } = await shown(
+    '# Title\n\n**bold** *oblique* ~~gone~~ `x < y` [page](https://example.org/?a=1&b="2")\n\n```ts\nif (a < b) {}\n```\n\n> said',
+  )
+  assert.deepEqual(entities, [
+    { type: 'bold', of: 'Title' },
+    { type: 'bold', of: 'bold' },
+    { type: 'italic', of: 'oblique' },
+    { type: 'strikethrough', of: 'gone' },
+    { type: 'code', of: 'x < y' },
+    { type: 'text_link', url: 'https://example.org/?a=1&b=%222%22', of: 'page' },
+    { type: 'pre', language: 'ts', of: 'if (a < b) {}' },
+    { type: 'blockquote', of: 'said' },
+  ])
+})
+
+test('lists are bullets that are indented, and code in them keeps its own spaces', async () => {
+  const { text } = await shown(
+    '1. one\n   - deeper\n     - deepest\n2. two\n\n   ```\n   a\n     b\n   ```\n\n- [x] done\n- [ ] open',
+  )
+  assert.equal(text, '1. one\n   ◦ deeper\n      ▪ deepest\n2. two\na\n  b\n\n☑ done\n☐ open')
+})
+
+test('a link that Telegram would drop shows its address', async () => {
+  const { text, entities } = await shown('[here](http://localhost:8080/x) and [mail](mailto:ada@example.org)')
+  assert.equal(text, 'here (http://localhost:8080/x) and mail (ada@example.org)')
+  assert.deepEqual(entities, [{ type: 'url', of: 'http://localhost:8080/x' }])
+})
+
+test('names are written so that nobody is called, and addresses with an @ in them stay whole', async () => {
+  const { text, entities } = await shown(
+    '@ada ada@example.org https://example.org/@ada `@ada` tg://user?id=1',
+  )
+  assert.equal(text, '@\u2060ada ada@example.org https://example.org/@ada @ada tg:\u2060//user?id=1')
+  assert.deepEqual(
+    entities.map(({ type }) => type),
+    ['text_link', 'code'],
+  )
+})
+
+test('neither HTML nor what a person reads of it is longer than 4096, whatever has to be escaped', async () => {
+  await using bed = await open()
+  await bed.send(`\`\`\`html\n${'<p class="a">&amp;</p>\n'.repeat(600)}\`\`\``)
+  assert.ok(bed.vendor.messages.length > 1)
+  for (const { text } of bed.sent()) assert.ok(String(text).length <= 4096)
+})
+
+test('markup that Telegram cannot parse is sent once more as plain text, in which nobody is called', async () => {
+  await using bed = await open()
+  bed.vendor.script({
+    kind: 'answer',
+    answer: badRequest('can\'t parse entities: Unsupported start tag "x"'),
+  })
+  await bed.send('**Hello** `@ada`')
+  assert.deepEqual(
+    bed.vendor.messages.map(({ text }) => text),
+    ['Hello @\u2060ada'],
+  )
+  assert.deepEqual(bed.vendor.pings, [])
+  assert.deepEqual(bed.warnings, [['telegram-markup-refused', { key: 'd:1', sentAs: 'plain text' }]])
+})
+
+test('what Telegram refuses to parse as plain text too is final', async () => {
+  await using bed = await open()
+  bed.vendor.always({ kind: 'answer', answer: badRequest("can't parse entities: whatever") })
+  const error = await bed.failure()
+  assert.deepEqual([error.code, error.retryable, bed.vendor.requests.length], ['bad-request', false, 2])
+})
+
+test('a group that has moved is written to where it is now, and the operator is told once', async () => {
+  await using bed = await open()
+  await bed.send('One', chats.moved)
+  await bed.send('Two', chats.moved)
+  assert.deepEqual(
+    bed.vendor.messages.map(({ to }) => Number(to)),
+    [chats.movedTo, chats.movedTo],
+  )
+  assert.equal(bed.vendor.requests.length, 3)
+  assert.deepEqual(bed.warnings, [
+    [
+      'telegram-group-moved',
+      { chat: chats.moved, movedTo: chats.movedTo, hint: `Write to ${chats.movedTo} instead.` },
+    ],
+  ])
+})
+
+test('a flood is waited for as its body says, and as its header says where there is no body', async () => {
+  await using bed = await open()
+  bed.vendor.script(
+    { kind: 'answer', answer: bed.vendor.refusals.rateLimited(31) },
+    { kind: 'answer', answer: { status: 429, headers: { 'retry-after': '17' }, body: '' } },
+  )
+  assert.deepEqual([(await bed.failure()).retryAfter, (await bed.failure()).retryAfter], [31, 17])
+})
+
+test('each way of being kept out says what the operator can do', async () => {
+  await using bed = await open()
+  const said = async (to: number | string) => {
+    const { code, retryable, message } = await bed.failure(to)
+    return [code, retryable, message]
+  }
+  assert.deepEqual(await said(chats.blocked), [
+    'forbidden',
+    false,
+    'Telegram answers 403: Forbidden: bot was blocked by the user. This person has to unblock the bot.',
+  ])
+  assert.deepEqual((await said(chats.strange)).slice(0, 2), ['window-closed', false])
+  assert.deepEqual((await said(chats.kicked)).slice(0, 2), ['forbidden', false])
+  assert.deepEqual((await said('-1001234567890:topic:99')).slice(0, 2), ['bad-target', false])
+  assert.deepEqual((await said('@nobody_there')).slice(0, 2), ['bad-target', false])
+})
+
+test('links have no previews, unless the operator wants them', async () => {
+  await using bare = await open()
+  await bare.send('https://example.org/')
+  await using rich = await open({ linkPreviews: true })
+  await rich.send('https://example.org/')
+  assert.deepEqual(
+    [bare.vendor.messages[0]?.['hasPreview'], rich.vendor.messages[0]?.['hasPreview']],
+    [false, true],
+  )
+})
+
+test('the format `plain` sends words without markup, in which nobody is called', async () => {
+  await using bed = await open({ format: 'plain' })
+  await bed.send('# Title\n\n**bold** <b>x</b> `@ada` @ada')
+  const [request] = bed.sent()
+  assert.equal(request?.['parse_mode'], undefined)
+  assert.match(String(request?.['text']), /^Title/)
+  assert.deepEqual(bed.vendor.pings, [])
+})
+
+const table = '| a | b |\n|---|---|\n| 1 | 2 |'
+
+test('the format `rich` sends Markdown in one message where HTML would take many', async () => {
+  await using bed = await open({ format: 'rich' })
+  const paragraphs = 'A paragraph that says a little.\n\n'.repeat(500)
+  await bed.send(`## Title\n\n${table}\n\n${paragraphs}`)
+  assert.equal(bed.vendor.messages.length, 1)
+  assert.equal(bed.vendor.messages[0]?.['isRich'], true)
+  assert.match(bed.vendor.messages[0]?.text ?? '', /^## Title/)
+})
+
+test('rich messages become HTML for good where the server does not know them', async () => {
+  await using bed = await open({ format: 'rich' }, { rich: false })
+  await bed.send(`## Title\n\n${table}`)
+  await bed.send('Two')
+  assert.deepEqual(
+    bed.vendor.requests.map(({ path }) => path.replace(/^.*\//, '')),
+    ['sendRichMessage', 'sendMessage', 'sendMessage'],
+  )
+  assert.equal(bed.vendor.messages[1]?.text, 'Two')
+  assert.equal(bed.warnings.length, 1)
+})
+
+test('a token that is wrong is not taken for a server without rich messages', async () => {
+  await using bed = await open({ format: 'rich', botToken: 'malformed' }, { rich: false })
+  assert.equal((await bed.failure()).code, 'bad-credential')
+  assert.equal(bed.warnings.length, 0)
+})
+
+test('a long rich part that fails half-way as HTML goes on behind what was sent', async () => {
+  await using bed = await open({ format: 'rich' }, { rich: false })
+  const paragraphs = Array.from({ length: 400 }, (_, index) => `Paragraph ${index} says a little.`)
+  const [part] = bed.channel.render(paragraphs.join('\n\n'))
+  assert.ok(part !== undefined)
+  const call = { target: bed.channel.target(bed.vendor.to), key: 'd:1', signal: new AbortController().signal }
+  let left = 2
+  const failing = createTelegramChannel({
+    config: {
+      ...(bed.vendor.config as { botToken: string; baseUrl: string }),
+      format: 'rich',
+      linkPreviews: false,
+    },
+    fetch: async (url, init) => {
+      if (String(url).endsWith('/sendMessage') && left-- === 0)
+        bed.vendor.script({ kind: 'answer', answer: bed.vendor.refusals.rateLimited(3) })
+      return fetch(url, init)
+    },
+    log: { info() {}, warn() {}, error() {} },
+    now: () => 0,
+  })
+  await assert.rejects(failing.send(part, call), { code: 'rate-limited' })
+  assert.equal(bed.vendor.messages.length, 2)
+  const { id } = await failing.send(part, call)
+  const texts = bed.vendor.messages.map(({ text }) => text)
+  assert.equal(new Set(texts).size, texts.length, 'nothing is sent twice')
+  assert.deepEqual(texts.join('\n\n').split('\n\n'), paragraphs, 'nothing is lost')
+  assert.deepEqual(id.split(',').length, texts.length)
+})
+
+test('a check says as which bot the token is known', async () => {
+  await using bed = await open()
+  assert.deepEqual(await bed.channel.check?.(new AbortController().signal), {
+    ok: true,
+    detail: 'The bot is @reveille_stand_in_bot.',
+  })
+})

@@ -1,0 +1,13 @@
+/** The channel `telegram`: replies as messages of a bot. */
+
+import { definePlugin } from '@reveille/kit'
+import { createTelegramChannel } from './channel.ts'
+import { checkConfiguration, type TelegramConfig } from './configuration.ts'
+
+export default definePlugin<TelegramConfig>({
+  name: 'telegram',
+  check: checkConfiguration,
+  setup: ({ config, fetch, log }) => ({
+    channels: [createTelegramChannel({ config, fetch, log, now: Date.now })],
+  }),
+})

@@ -1,0 +1,17 @@
+/** Owns what Telegram would make of plain words by itself, and must not: names that are called, and links into Telegram. */
+
+/**
+ * Stands where Telegram then sees no name and no scheme any more, and people see nothing: U+2060 is neither a letter nor
+ * white space, which is what ends both for its entity detection.
+ */
+const joiner = '\u2060'
+
+/** `@name` where nothing of a word comes before it: elsewhere, as in an e-mail address, Telegram sees no name either. */
+const mention = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu
+/** Schemes that Telegram links by itself and that act inside of it; `tg://user?id=…` calls a person. */
+const scheme = /\b(tg|ton|tonsite):(?=\/\/)/gi
+
+/** The same words, of which none calls anybody. What is inert already stays as it is. */
+export function makeInert(text: string): string {
+  return text.replaceAll(mention, `@${joiner}`).replaceAll(scheme, `$1:${joiner}`)
+}

@@ -1,0 +1,36 @@
+/** Owns what may stand in `to`, and which chat and topic it means. */
+
+import { PluginError, type Target } from '@reveille/kit'
+
+export interface TelegramTarget extends Target {
+  readonly chatId: number | string
+  /** A forum's topic; absent for its General one. */
+  readonly topic?: number
+}
+
+/**
+ * The General topic of a forum. Messages to it name no topic: the Bot API answers "message thread not found" to its
+ * number.
+ */
+const generalTopic = 1
+
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): TelegramTarget {
+  const address = to.trim()
+  const name = /^@[A-Za-z][A-Za-z0-9_]{3,31}$/.exec(address)?.[0]
+  if (name !== undefined) return { key: name.toLowerCase(), kind: 'channel', chatId: name }
+
+  const [, id, number] = /^(-?[1-9][0-9]{0,15})(?::topic:([1-9][0-9]{0,9}))?$/.exec(address) ?? []
+  const chatId = Number(id)
+  if (id === undefined || !Number.isSafeInteger(chatId)) throw badTarget()
+  const topic = Number(number ?? generalTopic)
+  if (topic !== generalTopic) return { key: `${id}:topic:${topic}`, kind: 'thread', chatId, topic }
+  return { key: id, kind: chatId < 0 ? 'group' : 'user', chatId }
+}
+
+function badTarget(): PluginError {
+  return new PluginError(
+    "Telegram takes a chat's number (123456789, -1001234567890), @channel, or <number>:topic:<n> as an address.",
+    { code: 'bad-target', retryable: false },
+  )
+}
