@@ -1,0 +1,70 @@
+/**
+ * Owns Discord's Markdown where it is not everybody's: mentions, spoilers, small print, fences of three backticks only, links
+ * to pages only, and no tables.
+ *
+ * Source: support.discord.com, "Markdown Text 101", and discord.com/developers/docs/reference#message-formatting.
+ */
+
+import { type Dialect, escapeText, markdownDialect, type Place } from '@reveille/kit/markdown'
+
+/** U+200B ZERO WIDTH SPACE: nobody sees it, and Discord's own library puts it there to keep a mention from being one. */
+const gap = '\u200b'
+
+const markdown = markdownDialect({
+  neutralise,
+  neutraliseCode: loosenTicks,
+  tables: 'code',
+  tasks: 'plain',
+  rule: '———',
+})
+
+export const discordDialect: Dialect = {
+  ...markdown,
+  paragraph: (inner) => (markdown.paragraph?.(inner) ?? inner).replaceAll(/^-#(?=\s)/gm, '\\-#'),
+  heading: (inner, level) =>
+    level <= 3 ? markdown.heading(inner, level) : markdown.strong(inner.replaceAll('**', ''), alone),
+  link(inner, address, isBare, place) {
+    if (!/^https?:/i.test(address)) return withAddress(inner, address, isBare, place)
+    return isBare ? markdown.link(inner, address, isBare, place) : masked(inner, address)
+  },
+  image(description, address, place) {
+    const label = escapeText(neutralise(description || 'image'), { ...place, isInLink: true })
+    return /^https?:/i.test(address) ? masked(label, address) : withAddress(label, address, false, place)
+  },
+  codeBlock: (text, language) =>
+    `\`\`\`${/^[a-z0-9_+\-.#]+$/i.test(language) ? language : ''}\n${loosenTicks(text)}\n\`\`\``,
+  quote,
+}
+
+const alone: Place = { before: '', after: '', isInLink: false }
+
+/** What shows as a mention or hides what stands behind it. Its `<…>` forms are escaped like all markup. */
+function neutralise(text: string): string {
+  return text.replaceAll(/@(?=everyone|here)|<(?=[@#])|\|(?=\|)/g, (sign) => `${sign}${gap}`)
+}
+
+/** Two backticks or more would begin or end code. */
+function loosenTicks(text: string): string {
+  return text.replaceAll(/`(?=`)/g, `\`${gap}`)
+}
+
+function masked(inner: string, address: string): string {
+  return `[${inner}](${address.replaceAll('(', '%28').replaceAll(')', '%29')})`
+}
+
+/** Only pages can lie behind a label. */
+function withAddress(inner: string, address: string, isBare: boolean, place: Place): string {
+  const shown = escapeText(address.replace(/^\w+:/, ''), place)
+  return isBare ? shown : `${inner} (${shown})`
+}
+
+/** Every line wants the sign and a space, and there are no quotes in quotes. */
+function quote(inner: string): string {
+  let isCode = false
+  const lines = inner.split('\n').map((line) => {
+    const words = isCode ? line : line.replace(/^> /, '')
+    if (words.startsWith('```')) isCode = !isCode
+    return `> ${words}`
+  })
+  return lines.join('\n')
+}

@@ -1,0 +1,156 @@
+/**
+ * Owns what it means that Discord did not take a message: a sentence with the fix, and whether to try again.
+ *
+ * Source: discord.com/developers/docs/topics/opcodes-and-status-codes and /topics/rate-limits.
+ */
+
+import {
+  type ChannelErrorCode,
+  compileRedaction,
+  oneLine,
+  PluginError,
+  readRetryAfter,
+  type VendorAnswer,
+} from '@reveille/kit'
+
+interface Meaning {
+  readonly code: ChannelErrorCode
+  readonly text: string
+}
+
+/** By Discord's own codes: what nothing but a person can mend. */
+const meanings: Readonly<Record<number, Meaning>> = {
+  10003: { code: 'bad-target', text: 'knows no such channel, or the bot is not on its server' },
+  10013: { code: 'bad-target', text: 'knows no such user' },
+  50008: { code: 'bad-target', text: 'takes no text in that channel' },
+  50033: { code: 'bad-target', text: 'knows no such user' },
+  50001: { code: 'forbidden', text: 'does not show the bot that channel; give it `View Channel` there' },
+  50013: {
+    code: 'forbidden',
+    text: 'does not let the bot write there; give it `Send Messages`, in threads `Send Messages in Threads`',
+  },
+  50007: {
+    code: 'forbidden',
+    text: 'does not let the bot write to that user; they have to share a server with it and allow direct messages',
+  },
+  50278: { code: 'forbidden', text: 'lets the bot write only to users who share a server with it' },
+  50083: { code: 'forbidden', text: 'has archived that thread; open it again' },
+  160005: { code: 'forbidden', text: 'has locked that thread; unlock it' },
+  200000: { code: 'forbidden', text: "stopped the message: a rule of the server's AutoMod is against it" },
+  240000: { code: 'forbidden', text: 'stopped the message: it holds a link that counts as harmful' },
+  50006: { code: 'bad-request', text: 'takes no empty message' },
+}
+
+/** What Discord itself or the proxy before it says when nothing has reached the part that stores messages. */
+const unprocessed = new Set([502, 503, 521, 522, 523])
+
+/** Of Discord's words in ours. Characters. */
+const longestQuote = 120
+
+export interface FailureOptions {
+  /** Is taken out of what Discord said. */
+  readonly token: string
+  /** Whether the call was the one that sends the message. Default: true. */
+  readonly delivers?: boolean
+}
+
+export function failureOf(answer: VendorAnswer, { token, delivers = true }: FailureOptions): PluginError {
+  const { status } = answer
+  const body = recordOf(answer.json)
+  const quoted = quote(answer, body, token)
+
+  if (status === 429) return rateLimited(answer, body)
+  if (status === 401) {
+    const fix = 'set `botToken` to the one of the page `Bot` at discord.com/developers'
+    return failure('bad-credential', `Discord refused the token (401); ${fix}.`, {
+      retryable: true,
+      wholeChannel: true,
+    })
+  }
+  if (status >= 500 || (body === undefined && status < 300)) {
+    const maybeDelivered = delivers && !unprocessed.has(status)
+    return failure('unavailable', `Discord cannot take it now (${quoted}).`, {
+      retryable: true,
+      maybeDelivered,
+    })
+  }
+  if (body === undefined) {
+    const text = `What answers is not Discord's API (${quoted}); mend \`baseUrl\`, or what stands before it.`
+    return failure('unavailable', text, { retryable: true, wholeChannel: true })
+  }
+  const meaning = meanings[Number(body['code'])]
+  if (meaning !== undefined) return failure(meaning.code, `Discord ${meaning.text} (${quoted}).`)
+  if (isTooLong(body)) return failure('too-long', `Discord takes no message as long as this (${quoted}).`)
+  const code = status === 403 ? 'forbidden' : 'bad-request'
+  return failure(code, `Discord refused the message (${quoted}).`)
+}
+
+/** Before a request is made that would be refused. */
+export function paused(seconds: number): PluginError {
+  const text = `Discord takes nothing more there for ${shown(seconds)} s.`
+  return failure('rate-limited', text, { retryable: true, retryAfter: seconds })
+}
+
+function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): PluginError {
+  const said = body?.['retry_after']
+  const header = readRetryAfter(headers.get('retry-after'), Date.now())
+  const retryAfter = typeof said === 'number' && said >= 0 ? said : header
+  // What is no JSON comes from the proxy before Discord, which refuses an address and not a route.
+  const wholeChannel =
+    body === undefined ||
+    body['global'] === true ||
+    headers.get('x-ratelimit-global') === 'true' ||
+    headers.get('x-ratelimit-scope') === 'global'
+  const whom = wholeChannel ? 'of this bot' : 'there'
+  const wait = retryAfter === undefined ? 'a while' : `${shown(retryAfter)} s`
+  return failure('rate-limited', `Discord takes nothing more ${whom} for ${wait} (429).`, {
+    retryable: true,
+    retryAfter,
+    wholeChannel,
+  })
+}
+
+type Facts = Readonly<Record<string, unknown>>
+
+function failure(
+  code: ChannelErrorCode,
+  text: string,
+  facts: { retryable: boolean; retryAfter?: number; maybeDelivered?: boolean; wholeChannel?: boolean } = {
+    retryable: false,
+  },
+): PluginError {
+  return new PluginError(text, { code, ...facts })
+}
+
+/** `403, 50001 Missing Access` */
+function quote({ status }: VendorAnswer, body: Facts | undefined, token: string): string {
+  const words = [body?.['code'], body?.['message']].filter((word) => word !== undefined && word !== 0)
+  const fields = body === undefined ? [] : fieldErrors(body['errors'])
+  const said = [words.join(' '), ...fields].filter((each) => each !== '')
+  return oneLine(compileRedaction([token])([status, ...said].join(', ')), longestQuote)
+}
+
+function isTooLong(body: Facts): boolean {
+  return fieldErrors(body['errors']).includes('content: BASE_TYPE_MAX_LENGTH')
+}
+
+/** `content: BASE_TYPE_MAX_LENGTH`: the field and Discord's word, without its sentence, which may quote the field. */
+function fieldErrors(errors: unknown, path = '', depth = 0): string[] {
+  const found = recordOf(errors)
+  if (found === undefined || depth > 5) return []
+  const own = Array.isArray(found['_errors']) ? found['_errors'] : []
+  const codes = own.map((each) => `${path}: ${String(recordOf(each)?.['code'])}`)
+  const inner = Object.entries(found).filter(([key]) => key !== '_errors')
+  const names = inner.flatMap(([key, value]) =>
+    fieldErrors(value, path === '' ? key : `${path}.${key}`, depth + 1),
+  )
+  return [...codes, ...names]
+}
+
+export function recordOf(value: unknown): Facts | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Facts) : undefined
+}
+
+function shown(seconds: number): string {
+  return String(Math.ceil(seconds * 10) / 10)
+}

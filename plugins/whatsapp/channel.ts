@@ -1,0 +1,105 @@
+/** Owns sending to WhatsApp: one part, one message of the number, or the template where free text reaches nobody. */
+
+import {
+  type Channel,
+  callVendor,
+  isPluginError,
+  oneLine,
+  type Receipt,
+  type VendorAnswer,
+} from '@reveille/kit'
+import { closedWindow, codeOf, failureOf, recordOf, windowClosed } from './failure.ts'
+import { mostParts, partLimit, renderReply, type WhatsAppPart } from './render.ts'
+import { parseTarget, type WhatsAppTarget } from './target.ts'
+import { fillTemplate, type TemplateConfig } from './template.ts'
+
+export interface WhatsAppConfig {
+  readonly accessToken: string
+  readonly phoneNumberId: string
+  /** Default: `v23.0`. */
+  readonly apiVersion?: string
+  /** Default: Meta's own. */
+  readonly baseUrl?: string
+  readonly defaultTo?: string
+  /** Default: false. */
+  readonly linkPreviews?: boolean
+  readonly template?: TemplateConfig
+}
+
+export interface WhatsAppChannelOptions {
+  readonly config: WhatsAppConfig
+  readonly fetch: typeof fetch
+}
+
+/** Meta's description of the API has a pattern for it (facebook/openapi), which `node`, the default, does not fit. */
+export const userAgent = 'reveille/0.1.0'
+
+export function createWhatsAppChannel({ config, fetch }: WhatsAppChannelOptions): Channel {
+  const { accessToken, phoneNumberId, apiVersion = 'v23.0', defaultTo, template } = config
+  const { linkPreviews = false } = config
+  const baseUrl = (config.baseUrl ?? 'https://graph.facebook.com').replace(/\/+$/, '')
+  const number = `${baseUrl}/${apiVersion}/${phoneNumberId}`
+  const headers = { authorization: `Bearer ${accessToken}`, 'user-agent': userAgent }
+
+  function post({ kind, id }: WhatsAppTarget, message: object, signal: AbortSignal): Promise<VendorAnswer> {
+    return callVendor(fetch, {
+      url: `${number}/messages`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: {
+        messaging_product: 'whatsapp',
+        recipient_type: kind === 'group' ? 'group' : 'individual',
+        to: id,
+        ...message,
+      },
+      signal,
+    })
+  }
+
+  function receiptOf(answer: VendorAnswer): Receipt {
+    const [message] = (recordOf(answer.json)?.['messages'] ?? []) as unknown[]
+    const id = recordOf(message)?.['id']
+    if (answer.status === 200 && typeof id === 'string' && id !== '') return { id }
+    throw failureOf(answer, accessToken)
+  }
+
+  return {
+    id: 'whatsapp',
+    // One message in 6 s to one person over time, several at once being allowed; 80 a second of a number.
+    limits: {
+      part: partLimit,
+      unit: 'characters',
+      parts: mostParts,
+      perTarget: { count: 10, ms: 60_000 },
+      overall: { count: 80, ms: 1000 },
+    },
+    ...(defaultTo !== undefined && { defaultTo }),
+    target: (to) => parseTarget(to),
+    render: renderReply,
+    async send(part, call) {
+      const { signal } = call
+      const target = call.target as WhatsAppTarget
+      const text = { type: 'text', text: { body: part.text, preview_url: linkPreviews } }
+      const answer = await post(target, text, signal)
+      if (codeOf(answer) !== windowClosed) return receiptOf(answer)
+      if (template === undefined) throw closedWindow(undefined)
+      const filled = fillTemplate(template, part.text)
+      const told = await post(target, { type: 'template', template: filled.template }, signal)
+      const receipt = receiptOf(told)
+      if (filled.isWhole && (part as WhatsAppPart).isWholeReply) return receipt
+      throw closedWindow(template.name)
+    },
+    async check(signal) {
+      try {
+        const fields = 'display_phone_number,verified_name'
+        const answer = await callVendor(fetch, { url: `${number}?fields=${fields}`, headers, signal })
+        const { id, display_phone_number: shown, verified_name: name } = recordOf(answer.json) ?? {}
+        if (answer.status !== 200 || id === undefined) throw failureOf(answer, accessToken)
+        const sender = oneLine(`${name ?? 'the number'}, ${shown ?? phoneNumberId}`, 120)
+        return { ok: true, detail: `Replies come from ${sender}.` }
+      } catch (error) {
+        if (!isPluginError(error)) throw error
+        return { ok: false, detail: error.message }
+      }
+    },
+  }
+}

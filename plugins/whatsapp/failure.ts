@@ -1,0 +1,218 @@
+/**
+ * Owns what it means that Meta did not take a message: a sentence with the fix, and whether to try again. Told by
+ * `error.code` alone, because Meta promises nothing about statuses, titles and texts.
+ *
+ * Source: developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes and docs/graph-api/guides/error-handling.
+ */
+
+import {
+  type ChannelErrorCode,
+  compileRedaction,
+  oneLine,
+  PluginError,
+  readRetryAfter,
+  type VendorAnswer,
+} from '@reveille/kit'
+
+/** The person has not written for 24 hours. */
+export const windowClosed = 131047
+
+interface Meaning {
+  readonly code: ChannelErrorCode
+  readonly text: string
+  /** Default: false. */
+  readonly retryable?: boolean
+  readonly wholeChannel?: boolean
+  /** Seconds. */
+  readonly retryAfter?: number
+}
+
+const newToken = 'make a new one for the system user in the business settings, and set `accessToken` to it'
+const badToken: Meaning = {
+  code: 'bad-credential',
+  text: `refused the access token; ${newToken}`,
+  retryable: true,
+  wholeChannel: true,
+}
+/** Of the token or the account, so that no message would fare better: an operator mends it. */
+const unfit = (code: ChannelErrorCode, text: string): Meaning => ({
+  code,
+  text,
+  retryable: true,
+  wholeChannel: true,
+})
+const mayNot = unfit(
+  'bad-credential',
+  'does not let this access token send; give it whatsapp_business_messaging for the account of the number',
+)
+const tooMany: Meaning = {
+  code: 'rate-limited',
+  text: 'takes nothing more of this account for a while',
+  retryable: true,
+  wholeChannel: true,
+}
+const notNow: Meaning = { code: 'unavailable', text: 'cannot take it now', retryable: true }
+const badTemplate = (text: string): Meaning => ({
+  code: 'bad-request',
+  text: `${text}; mend the template, or \`channels.whatsapp.template\``,
+})
+const refused: Meaning = { code: 'bad-request', text: 'refused the message' }
+
+const meanings: Readonly<Record<number, Meaning>> = {
+  0: badToken,
+  102: badToken,
+  104: badToken,
+  190: badToken,
+  3: mayNot,
+  10: mayNot,
+  803: unfit('bad-credential', 'knows no number with this `phoneNumberId`, or not for this access token'),
+  33: unfit('bad-credential', 'knows no number with this `phoneNumberId`; it may have been deleted'),
+  131042: unfit('forbidden', 'takes nothing until its bill for this account is settled'),
+  131045: unfit('forbidden', 'takes nothing from this number until it is registered'),
+  133010: unfit('forbidden', 'takes nothing from this number until it is registered'),
+
+  368: { code: 'forbidden', text: 'has blocked this account for a while, for breaking its policies' },
+  130497: { code: 'forbidden', text: 'does not let this account write to people in that country' },
+  131030: { code: 'forbidden', text: 'lets a test number write only to the numbers on its list' },
+  131031: { code: 'forbidden', text: 'has locked this account; WhatsApp Manager says why' },
+  131049: { code: 'forbidden', text: 'holds this back, for the person gets enough of its kind' },
+  131050: { code: 'forbidden', text: 'sends this person no marketing, as they wished' },
+
+  4: tooMany,
+  17: tooMany,
+  613: tooMany,
+  80007: tooMany,
+  130429: tooMany,
+  131048: {
+    ...tooMany,
+    text: 'takes nothing more of this number for a while, for too many called it unwanted',
+  },
+  133016: tooMany,
+  // Meta advises to wait 4^n seconds, and allows a message in 6 s over time.
+  131056: {
+    code: 'rate-limited',
+    text: 'takes nothing more for this person for a few seconds',
+    retryable: true,
+    retryAfter: 6,
+  },
+
+  1: notNow,
+  2: notNow,
+  131000: notNow,
+  131016: notNow,
+  131057: { ...notNow, text: 'looks after this account at the moment and takes nothing' },
+  133004: notNow,
+
+  [windowClosed]: { code: 'window-closed', text: 'takes free text only within 24 hours of a message' },
+  131021: { code: 'bad-target', text: 'sends nothing from a number to itself' },
+  131026: {
+    code: 'bad-target',
+    text: 'cannot reach that number; it may not be on WhatsApp, or has not taken its terms',
+  },
+  100: refused,
+  131008: refused,
+  131009: refused,
+  131051: refused,
+  132000: badTemplate('wants another number of variables in the template'),
+  132001: badTemplate('knows no such template in this language'),
+  132005: badTemplate('finds the filled template too long'),
+  132007: badTemplate('finds the template against its policy'),
+  132012: badTemplate('wants another kind of variable in the template'),
+  132015: badTemplate('has paused the template for its quality'),
+  132016: badTemplate('has disabled the template for its quality'),
+}
+
+/** Graph's permissions all lie here. */
+const isPermission = (code: number) => code >= 200 && code <= 299
+
+/** Of Meta's words in ours. Characters. */
+const longestQuote = 160
+
+/** Meta's own code for what went wrong; undefined where it gave none. */
+export function codeOf({ json }: VendorAnswer): number | undefined {
+  const code = recordOf(recordOf(json)?.['error'])?.['code']
+  return typeof code === 'number' ? code : undefined
+}
+
+/** `token` is taken out of what Meta said. */
+export function failureOf(answer: VendorAnswer, token: string): PluginError {
+  const code = codeOf(answer)
+  return code === undefined ? foreign(answer) : refusal(answer, code, token)
+}
+
+/** To a person who has to write first, and what became of telling them so. */
+export function closedWindow(template: string | undefined): PluginError {
+  const rule = 'WhatsApp takes free text only within 24 hours of a message of theirs, and they have sent none'
+  const fix =
+    template === undefined
+      ? 'set `channels.whatsapp.template` to an approved template, which reaches them, or replay this when they have written'
+      : `the template ${template} has told them how the reply begins, and is too short for it: replay this when they have written`
+  return new PluginError(`${rule}; ${fix} (${windowClosed}).`, { code: 'window-closed', retryable: false })
+}
+
+function refusal(answer: VendorAnswer, code: number, token: string): PluginError {
+  const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
+  const meaning = meaningOf(code, error, answer.status)
+  const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), longestQuote)
+  const { text, code: kind, retryable = false, wholeChannel = false } = meaning
+  const retryAfter = retryable ? (waitOf(answer) ?? meaning.retryAfter) : undefined
+  return new PluginError(`Meta ${text} (${said}).`, { code: kind, retryable, retryAfter, wholeChannel })
+}
+
+function meaningOf(code: number, error: Facts, status: number): Meaning {
+  // The number's id belongs to nobody, or to somebody else.
+  if (code === 100 && error['error_subcode'] === 33) return meanings[33] ?? refused
+  const known = meanings[code] ?? (isPermission(code) ? mayNot : undefined)
+  if (known !== undefined) return known
+  return error['is_transient'] === true || status >= 500 ? notNow : refused
+}
+
+/** Neither `error_user_msg` nor the details of a code that we do not know, which may quote the message. */
+function wordsOf({ message, error_data: data }: Facts): string {
+  const words = String(recordOf(data)?.['details'] ?? message ?? '')
+  return words.replace(/^\(#\d+\)\s*/, '').replace(/[.!]\s*$/, '')
+}
+
+/** What is not in Meta's form comes from something before it, which may have passed the message on. */
+function foreign({ status, headers }: VendorAnswer): PluginError {
+  const retryAfter = readRetryAfter(headers.get('retry-after'), Date.now())
+  if (status === 429) {
+    const text = 'What stands before Meta takes nothing more for a while (429).'
+    return new PluginError(text, { code: 'rate-limited', retryable: true, retryAfter, wholeChannel: true })
+  }
+  if (status === 503) {
+    const text = 'Meta cannot take it now (503).'
+    return new PluginError(text, { code: 'unavailable', retryable: true, retryAfter })
+  }
+  if (status >= 500 || status < 300) {
+    const text = `What came back is no answer of Meta's (${status}).`
+    return new PluginError(text, { code: 'unavailable', retryable: true, maybeDelivered: true })
+  }
+  const text = `What answers is not Meta's Graph API (${status}); mend \`baseUrl\`, or what stands before it.`
+  return new PluginError(text, { code: 'unavailable', retryable: true, wholeChannel: true })
+}
+
+/** Seconds, where an answer says them: in the usual header, or in minutes in the one of Graph's business limits. */
+function waitOf({ headers }: VendorAnswer): number | undefined {
+  const plain = readRetryAfter(headers.get('retry-after'), Date.now())
+  if (plain !== undefined) return plain
+  const usage = parse(headers.get('x-business-use-case-usage'))
+  const entries = Object.values(recordOf(usage) ?? {}).flatMap((each) => (Array.isArray(each) ? each : []))
+  const minutes = entries.map((each) => Number(recordOf(each)?.['estimated_time_to_regain_access']))
+  const longest = Math.max(0, ...minutes.filter((each) => Number.isFinite(each)))
+  return longest > 0 ? longest * 60 : undefined
+}
+
+type Facts = Readonly<Record<string, unknown>>
+
+export function recordOf(value: unknown): Facts | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Facts) : undefined
+}
+
+function parse(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}
