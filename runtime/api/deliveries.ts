@@ -94,7 +94,10 @@ function refuseUnroutable(
   const at = (message: string): { details: FieldError[] } => ({
     details: [{ pointer: `/${field}`, message }],
   })
-  if (field === 'to') return refuse(reply, 'INVALID_FIELD', { sentence: asSentence(reason), ...at(reason) })
+  if (field === 'to') {
+    const rule = `must be a recipient of the channel ${channel}`
+    return refuse(reply, 'INVALID_FIELD', { sentence: asSentence(reason), ...at(rule) })
+  }
   const configured = configuredText(options)
   if (asked === 'last') {
     const sentence = 'No last route is set, and the channel that stands in for it is not configured.'

@@ -67,6 +67,7 @@ async function createWorld(t: TestContext, answers: Record<string, unknown> = {}
         cwd,
         columns: world.columns,
         now: () => noon,
+        pause: async () => {},
         async fetch(input, init) {
           const url = new URL(String(input))
           asked.push(`${url.pathname}${url.search}`)

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Hands } from './command-parts.ts'
+import { addDeliveryCommands } from './delivering/commands.ts'
 import { type Io, processIo } from './io.ts'
 import {
   addReloadCommands,
@@ -50,6 +51,7 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
   addReloadCommands(program, hands)
   addReadingCommands(program, hands)
   addRunCommands(program, hands)
+  addDeliveryCommands(program, hands)
   addStoreCommands(program, hands)
   return program
 }

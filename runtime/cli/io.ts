@@ -1,6 +1,7 @@
 /** Owns what a command may touch of the world around it; a test hands in another one. */
 
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './stop-signal.ts'
@@ -17,6 +18,8 @@ export interface Io {
   readonly columns?: number
   /** Milliseconds since the Unix epoch. */
   now(): number
+  /** Resolves so many milliseconds from now. */
+  pause(ms: number): Promise<void>
   readonly fetch: typeof fetch
   /** Standard input, to its end. Absent: there is none. */
   readonly input?: () => Promise<Uint8Array>
@@ -43,6 +46,7 @@ export function processIo(): Io {
     cwd: process.cwd(),
     ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
     now: Date.now,
+    pause: (ms) => pause(ms),
     fetch,
     input: () => buffer(process.stdin),
     ...(process.stdin.isTTY && process.stdout.isTTY

@@ -17,6 +17,8 @@ export interface Admin {
   get(path: string, query?: Query): Promise<unknown>
   /** Asks for something to be done. `accepted`: statuses that are answers too. @throws CommandFailure as `get` does */
   post(path: string, query?: Query, accepted?: readonly number[]): Promise<unknown>
+  /** Hands something over. `accepted` as for `post`. @throws CommandFailure as `get` does */
+  give(method: 'POST' | 'PUT', path: string, body: object, accepted?: readonly number[]): Promise<unknown>
   /** Needs no token; answers the status too, because 503 says something. */
   probe(path: string): Promise<{ readonly status: number; readonly body: unknown }>
 }
@@ -69,6 +71,8 @@ export async function openAdmin(options: { config?: string }, io: Io): Promise<A
     get: (path, query = {}) => askAsAdmin(`${path}${search(query)}`, {}),
     post: (path, query = {}, accepted = []) =>
       askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }),
+    give: (method, path, body, accepted = []) =>
+      askAsAdmin(path, { method, body: JSON.stringify(body) }, { accepted }),
     async probe(path) {
       const response = await ask(path, {})
       return { status: response.status, body: await bodyOf(response) }
@@ -117,7 +121,12 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
+/** With the fields that are wrong, each on a line of its own. */
 function sentenceOf(body: unknown): string | undefined {
-  const error = (body as { error?: unknown } | undefined)?.error
-  return typeof error === 'string' ? error : undefined
+  const { error, details = [] } = (body ?? {}) as {
+    error?: unknown
+    details?: readonly { pointer: string; message: string }[]
+  }
+  if (typeof error !== 'string') return undefined
+  return [error, ...details.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`)].join('\n')
 }

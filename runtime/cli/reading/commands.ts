@@ -7,7 +7,7 @@ import type { RecordKind } from './record-views.ts'
 export function addReadingCommands(program: Command, { io, finish }: Hands): void {
   program
     .command('status')
-    .description('whether a running gateway can accept, and what waits in it')
+    .description('whether a running gateway can accept, what waits in it, and how its channels fare')
     .addOption(configOption())
     .option('--json', 'answer as JSON')
     .addHelpText('after', `${reachHelp}\n${examples('reveille status', 'reveille status --json')}`)
@@ -41,8 +41,9 @@ export function addReadingCommands(program: Command, { io, finish }: Hands): voi
   addRecords('events', 'what the main session was told, or will be', [
     new Option('--state <state>', 'only these').choices(['pending', 'consumed']),
   ])
-  addRecords('deliveries', 'replies on their way to a channel', [
+  addRecords('deliveries', 'replies on their way to a channel, or there', [
     new Option('--state <state>', 'only these').choices(['pending', 'delivered', 'skipped', 'parked']),
+    new Option('--channel <name>', 'only those to this channel'),
   ])
 
   program

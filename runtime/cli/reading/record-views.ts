@@ -63,15 +63,16 @@ const events: View<EventRecord> = {
 }
 
 const deliveries: View<DeliveryRecord> = {
-  header: ['TIME', 'ID', 'RUN', 'TO', 'STATE', 'TRIES', 'REASON'],
+  header: ['TIME', 'ID', 'RUN', 'CHANNEL', 'TO', 'STATE', 'TRIES', 'REASON'],
   row: (item, now) => [
     shortTime(item.createdAt, now),
     shortId(item.id),
     item.runId === undefined ? '' : shortId(item.runId),
-    item.to === undefined ? item.channel : `${item.channel}:${item.to}`,
+    item.channel,
+    item.to ?? '',
     item.state,
     String(item.attempts),
-    [item.code, item.reason].filter(Boolean).join(': '),
+    preview([item.code, item.reason].filter(Boolean).join(': '), longestError),
   ],
 }
 

@@ -2,11 +2,12 @@
 
 import type { Page } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { formatFacts } from '../facts.ts'
+import { type Facts, formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatTable } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
+import { factsOfDelivery } from './delivery-facts.ts'
 import { type RecordKind, recordViews } from './record-views.ts'
 import { factsOfRun } from './run-facts.ts'
 
@@ -38,11 +39,7 @@ export async function showRecords(
   const admin = await openAdmin(options, io)
   if (id !== undefined) {
     const item = await fetchOne(admin, kind, id)
-    io.out(
-      options.json
-        ? `${JSON.stringify(item, null, 2)}\n`
-        : formatFacts(kind === 'runs' ? factsOfRun(item as never, io) : item),
-    )
+    io.out(options.json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(factsOf(kind, item, io)))
     return 0
   }
   const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
@@ -50,6 +47,11 @@ export async function showRecords(
   if (!json && page.next !== undefined)
     io.err(`More: ${commandFor(kind, { ...options, cursor: page.next }, io)}\n`)
   return 0
+}
+
+function factsOf(kind: RecordKind, item: Stored, io: Io): Facts {
+  if (kind === 'runs') return factsOfRun(item as never, io)
+  return kind === 'deliveries' ? factsOfDelivery(item as never, io) : item
 }
 
 function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {

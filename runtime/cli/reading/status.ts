@@ -8,6 +8,7 @@ import type { Io } from '../io.ts'
 import { programName } from '../pasted.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
+import { channelLines, nextSteps } from './channel-text.ts'
 import { errorsOf, type GenerationItem } from './generation-item.ts'
 import { heartbeatText } from './heartbeat-text.ts'
 
@@ -48,7 +49,7 @@ export async function status(
     Count,
   ]
   // A gateway of an earlier version tells of none.
-  const { budgets = [] } = main
+  const { budgets = [], channels = [] } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -63,6 +64,7 @@ export async function status(
       route: route.route,
       main: main.heartbeat,
       budgets: { day: main.day, items: budgets },
+      channels,
       runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
       deliveries: { pending: deliveries, parked },
@@ -83,6 +85,8 @@ export async function status(
         budgets: budgets.length > 0 ? budgets.map(budgetText) : undefined,
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
+        channels: channels.length > 0 ? channelLines(channels, io) : undefined,
+        next: channels.flatMap((channel) => nextSteps(channel, io)),
         latest: request ? requestText(request, io.now()) : 'no request yet',
       }),
     )

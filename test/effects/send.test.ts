@@ -1,0 +1,215 @@
+/** Texts are sent, parked ones sent again, and the route set: by commands, through a gateway on a port. */
+
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
+import type { DeliveryRecord, Page, RunRecord } from '../../runtime/store/port.ts'
+import { createFolder, gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
+import { build, limit, startReveille } from '../process/reveille-process.ts'
+
+before(build)
+
+const board = 'board: { folder: "{folder}" }'
+const routed = '{ route: { channel: board, to: team } }'
+
+function configured(channels: string, agents: string): string {
+  return `gateway: { port: 0, auth: { token: ${gatewayToken} } }
+hooks: { enabled: true, token: ${hookToken} }
+plugins: ["${rehearsalPlugin}"]
+channels: { ${channels} }
+agents: ${agents}
+`
+}
+
+/** A command line that finds the gateway at the address. */
+function commandLine(
+  t: TestContext,
+  address: string,
+  overrides: Parameters<typeof createCommandLine>[2] = {},
+) {
+  const env = { REVEILLE_URL: address, REVEILLE_GATEWAY_TOKEN: gatewayToken }
+  return createCommandLine(t, {}, { fetch, env, ...overrides })
+}
+
+async function open(
+  t: TestContext,
+  configuration = configured(`terminal: {}, ${board}`, routed),
+  overrides: Parameters<typeof createCommandLine>[2] = {},
+) {
+  const installed = await install(t, { 'reveille.yaml': configuration })
+  return {
+    ...installed,
+    ...(await commandLine(t, await installed.gateway.listen(), overrides)),
+    write: installed.write,
+  }
+}
+
+test('a text is sent, and the command ends when it has arrived or cannot', async (t) => {
+  const { run, board: shown, read } = await open(t)
+  const arrived = await run('send', '--channel', 'board', '--to', 'ada', 'Good **morning**')
+  assert.match(arrived.out, /^[0-9a-f]{6}: delivered to board:ada\n$/)
+  assert.deepEqual([arrived.code, arrived.err], [0, ''])
+  assert.match((await run('send', 'To whom it concerns')).out, /: delivered to board:team\n$/)
+  assert.deepEqual(await shown(), [
+    { to: 'ada', text: 'Good **morning**' },
+    { to: 'team', text: 'To whom it concerns' },
+  ])
+
+  const parked = await run('send', '--channel', 'board', '--to', 'gone', 'Hello?')
+  assert.deepEqual([parked.code, parked.out], [1, ''])
+  assert.match(
+    parked.err,
+    /^[0-9a-f]{6}: parked: gone: Gone\.\n`reveille replay [0-9a-f]{6}` sends it again\n$/,
+  )
+  const asJson = await run('send', '--channel', 'board', '--to', 'gone', 'Hello?', '--json')
+  const delivery: DeliveryRecord = JSON.parse(asJson.out)
+  assert.deepEqual([asJson.code, delivery.state, delivery.code], [1, 'parked', 'gone'])
+
+  const left = await run('send', '--channel', 'board', '--to', 'bob', 'Later', '--no-wait', '--json')
+  const { deliveryId, ...rest } = JSON.parse(left.out)
+  assert.deepEqual([left.code, rest], [0, { ok: true, channel: 'board', to: 'bob' }])
+  assert.equal((await read<DeliveryRecord>(`/api/deliveries/${deliveryId}`)).text, 'Later')
+
+  const list = await run('deliveries', '--channel', 'board', '--state', 'parked')
+  assert.match(list.out, /^TIME +ID +RUN +CHANNEL +TO +STATE +TRIES +REASON\n/)
+  assert.equal(list.out.match(/ board +gone +parked +1 +gone: Gone\.$/gm)?.length, 2)
+  assert.equal((await run('deliveries', '--channel', 'terminal')).out, 'No deliveries.\n')
+  const one = await run('deliveries', delivery.id)
+  assert.match(
+    one.out,
+    /^state +parked\nnext +`reveille replay [0-9a-f]{6}` sends it again\nchannel +board\nto +gone\n/m,
+  )
+  const status = await run('status')
+  assert.match(
+    status.out,
+    /^channels\n {2}CHANNEL +STATE +PENDING +PARKED +DETAIL\n {2}terminal +open +0 +0\n {2}board +open +0 +2$/m,
+  )
+  assert.match(
+    status.out,
+    /^next +board: `reveille deliveries --state parked --channel board` says why, `reveille replay --parked --channel board` sends them again$/m,
+  )
+})
+
+test('a text comes from standard input as it is, but for the line feed at its end', async (t) => {
+  const texts = [Buffer.from('one\n\n  *zwei* — drei\r\n'), Buffer.from(' \n'), Buffer.from([0xff])]
+  const input = async () => texts.shift() ?? Buffer.of()
+  const { run, board: shown } = await open(t, undefined, { input })
+  assert.equal((await run('send', '-')).code, 0)
+  assert.deepEqual(await run('send', '-'), {
+    code: 2,
+    out: '',
+    err: 'The text is blank: there is nothing to send.\n',
+  })
+  assert.deepEqual(await run('send', '-'), {
+    code: 2,
+    out: '',
+    err: 'The text on standard input is not valid UTF-8.\n',
+  })
+  assert.deepEqual(await shown(), [{ to: 'team', text: 'one\n\n  *zwei* — drei' }])
+})
+
+test('what the gateway refuses is told with the field and what is possible', async (t) => {
+  const { run, read } = await open(t)
+  assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
+    code: 1,
+    out: '',
+    err: 'The channel exists but is not configured.\n  channel must be a channel that is configured (configured: board, terminal)\n',
+  })
+  const bad = await run('send', '--channel', 'terminal', '--to', '#general', 'Hello')
+  assert.match(bad.err, /^.*stdout.*\n {2}to must be a recipient of the channel terminal\n$/)
+  const wrong = [
+    ['send'],
+    ['send', 'a', 'b'],
+    ['send', 'a', '--timeout', '0'],
+    ['replay'],
+    ['replay', 'cafe12', '--parked'],
+    ['replay', 'cafe12', '--channel', 'board'],
+    ['route', 'set'],
+  ]
+  for (const args of wrong) assert.equal((await run(...args)).code, 2, args.join(' '))
+  assert.deepEqual((await read<Page<DeliveryRecord>>('/api/deliveries')).items, [])
+})
+
+test('what waits in vain is replayed once the configuration is mended, one by one or all of a channel', async (t) => {
+  const { run, post, read, write, gateway, ended, board: shown } = await open(t, configured(board, '{}'))
+  async function parked(message: string): Promise<RunRecord> {
+    const { body } = await post('/hooks/agent', { message, wakeMode: 'next-heartbeat' })
+    return until(async () => {
+      const found = await read<RunRecord>(`/api/runs/${body['runId']}`)
+      return found.stage === 'summarised' ? found : undefined
+    }, 'a parked delivery')
+  }
+  const runs = [await parked('one'), await parked('two'), await parked('three')] as const
+  const [first = '', second = '', third = ''] = runs.map(({ deliveryIds }) => deliveryIds[0])
+  const status = await run('status')
+  assert.match(status.out, /^ {2}whatsapp +not configured +0 +3$/m)
+  const early = await run('replay', first)
+  assert.deepEqual([early.code, early.out], [1, ''])
+  assert.match(early.err, /: The delivery cannot be replayed: channel whatsapp is not configured: /)
+
+  await write('reveille.yaml', configured(board, routed))
+  assert.ok((await gateway.reload()).ok)
+  await until(async () => (await run('route')).out === 'board:team\n' || undefined, 'the new route')
+  assert.deepEqual(await run('replay', third.slice(-6)), {
+    code: 0,
+    out: `${third.slice(-6)}: on its way again to board:team\n`,
+    err: '',
+  })
+  assert.equal((await ended(runs[2].id)).stage, 'delivered')
+  const rest = [first, second].map((id) => id.slice(-6))
+  assert.deepEqual(await run('replay', '--parked', '--channel', 'whatsapp'), {
+    code: 0,
+    out: `${rest.map((id) => `${id}: on its way again to board:team\n`).join('')}2 deliveries.\n`,
+    err: '',
+  })
+  for (const { id } of runs) await ended(id)
+  assert.deepEqual(
+    (await shown()).map(({ text }) => text),
+    [runs[2], runs[0], runs[1]].map(({ reply }) => reply),
+  )
+  assert.equal((await run('replay', '--parked')).out, 'No delivery is parked.\n')
+
+  const again = await run('replay', first, '--json')
+  const [item] = JSON.parse(again.out).items
+  assert.deepEqual([again.code, item.deliveryId, item.code], [1, first, 'WRONG_STATE'])
+  const { requestId = '' } = runs[0]
+  for (const id of [requestId, requestId.slice(-6)]) {
+    const { code, err } = await run('replay', id)
+    assert.deepEqual([code, err], [1, `${id} is a request. Only deliveries can be replayed as yet.\n`])
+  }
+  assert.deepEqual(await run('replay', 'cafe12'), {
+    code: 1,
+    out: '',
+    err: 'None of the 500 newest deliveries ends in cafe12.\n',
+  })
+  const shownOne = await run('deliveries', first)
+  assert.match(shownOne.out, /^parts\n {2}sent\n {2}1 {2}[0-9a-f-]{36}:1$/m)
+})
+
+test('a route that is set survives the process, and wins over the configuration', limit, async (t) => {
+  const folder = await createFolder(t, {
+    'reveille.yaml': configured('terminal: {}', '{ route: { channel: terminal, to: stderr } }'),
+  })
+  const first = await startReveille(t, folder)
+  const before = await commandLine(t, first.address)
+  assert.equal((await before.run('route')).out, 'terminal:stderr\n')
+  assert.deepEqual(await before.run('route', 'set', 'terminal', 'stdout'), {
+    code: 0,
+    out: 'Replies to `last` go to terminal:stdout from now on.\n',
+    err: '',
+  })
+  first.send('SIGTERM')
+  assert.equal((await first.ended).code, 0)
+
+  const second = await startReveille(t, folder)
+  const { run } = await commandLine(t, second.address)
+  assert.deepEqual(JSON.parse((await run('route', '--json')).out), {
+    route: { channel: 'terminal', to: 'stdout' },
+  })
+  assert.match((await run('send', 'Who is there?')).out, /: delivered to terminal:stdout\n$/)
+  const refused = await run('route', 'set', 'terminal', 'nowhere', '--json')
+  assert.deepEqual([refused.code, refused.out], [1, ''])
+  second.send('SIGTERM')
+  await second.ended
+  assert.match(second.stdout(), /^╭ reply [0-9a-f]{6}\n│ Who is there\?\n╰\n$/)
+})
