@@ -1,0 +1,63 @@
+/** Owns vendors without sockets, behind a `fetch` of their own: a thousand of them cost what a few servers do. */
+
+import { createFaults, type FaultyVendor, type Outcome, parseJson } from '../../stand-in/faults.ts'
+import type { StandIn } from '../../stand-in/index.ts'
+
+type Door = Pick<ReturnType<typeof createFaults<object>>, 'expect' | 'meet' | 'release'>
+
+const doors = new Map<string, Door>()
+let opened = 0
+
+/** Is there for those who call it by `fetchInMemory`. */
+export function openInMemory(options: FaultyVendor): StandIn {
+  const { faults, ...door } = createFaults<object>(options)
+  opened += 1
+  const host = `vendor-${opened}.test`
+  doors.set(host, door)
+  return { ...faults, url: `http://${host}`, close: async () => void doors.delete(host) }
+}
+
+export const fetchInMemory: typeof globalThis.fetch = async (input, init = {}) => {
+  const { method = 'GET', body, signal } = init
+  signal?.throwIfAborted()
+  const url = new URL(String(input))
+  const door = doors.get(url.host)
+  if (door === undefined) throw failed('ECONNREFUSED')
+  const text = String(body ?? '')
+  const waiter = {}
+  door.expect(waiter)
+  try {
+    const outcome = await door.meet(waiter, {
+      method,
+      path: decodeURIComponent(url.pathname),
+      query: url.searchParams,
+      headers: Object.fromEntries(new Headers(init.headers)),
+      text,
+      json: parseJson(text),
+    })
+    return await respond(outcome, signal)
+  } finally {
+    door.release(waiter)
+  }
+}
+
+async function respond(outcome: Outcome, signal: AbortSignal | null | undefined): Promise<Response> {
+  switch (outcome.end) {
+    case 'cut':
+      throw failed('UND_ERR_SOCKET')
+    case 'hang':
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    case 'cut-answer':
+      return new Response(
+        new ReadableStream({ pull: (controller) => controller.error(failed('UND_ERR_SOCKET')) }),
+      )
+    case 'answer': {
+      const { body = '', ...init } = outcome.answer
+      return new Response(typeof body === 'string' ? body : JSON.stringify(body), init)
+    }
+  }
+}
+
+function failed(code: string): TypeError {
+  return new TypeError('fetch failed', { cause: { code } })
+}

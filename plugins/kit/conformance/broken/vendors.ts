@@ -1,0 +1,54 @@
+/** Channels that each break one promise about their vendor, under the name of the test that has to notice. Run by suites.test.ts. */
+
+import { describe } from 'node:test'
+import { arrivalTests } from '../arrival.ts'
+import { configurationTests } from '../configuration.ts'
+import { connectionTests } from '../connections.ts'
+import { vendorConformance } from '../index.ts'
+import { refusalTests } from '../refusals.ts'
+import { secrecyTests } from '../secrecy.ts'
+import { fetchInMemory } from './in-memory.ts'
+import { spoilersOf } from './pager/spoilers.ts'
+import { openPager, visibleText } from './pager/stand-in.ts'
+
+globalThis.fetch = fetchInMemory
+
+const pager = new URL('./pager/index.ts', import.meta.url)
+const undescribed = new URL('./pager-undescribed/index.ts', import.meta.url)
+/** The test that only a vendor with a memory of keys is asked. */
+const ofMemory = 'gives one message when a send that the vendor spoke ill of is tried again'
+
+const files = {
+  arrival: arrivalTests,
+  refusals: refusalTests,
+  connections: connectionTests,
+  secrecy: secrecyTests,
+  configuration: configurationTests,
+}
+
+good('a good vendor', { remembers: true })
+good('a good vendor without a memory', {})
+for (const [file, ask] of Object.entries(files)) {
+  for (const breaks of Object.keys(spoilersOf[file as keyof typeof files])) {
+    const options = optionsFor({ breaks, ...(breaks === ofMemory && { remembers: true }) }, pager)
+    describe(breaks, () => ask(options))
+  }
+}
+describe('describes its configuration in a schema', () => configurationTests(optionsFor({}, undescribed)))
+
+type PagerOptions = Parameters<typeof openPager>[0]
+
+function good(name: string, config: PagerOptions): void {
+  vendorConformance({ name, ...optionsFor(config, pager) })
+}
+
+function optionsFor(config: PagerOptions, plugin: URL) {
+  return {
+    plugin,
+    open: async () => openPager(config),
+    visibleText,
+    places: [['#ops', ' #OPS '], ['#dev']],
+    badAddresses: ['ops', '#'],
+    fences: false,
+  }
+}

@@ -1,0 +1,217 @@
+/** What the channels send, and what their stand-ins say, is what the vendors' published descriptions and rules know. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { withOtherCredentials } from '../../plugins/kit/conformance/refusals.ts'
+import { type OpenVendor, setUp } from '../../plugins/kit/conformance/vendor-fixture.ts'
+import { isPluginError, type PluginError } from '../../plugins/kit/index.ts'
+import type { StandInRequest } from '../../plugins/kit/stand-in/index.ts'
+import { answersOf, isAnswerOf, type Rule, type Rules, rulesOf } from './rules.ts'
+import { openSpec, type Spec } from './spec.ts'
+import { type Body, pluginOf, type Vendor, vendors } from './vendors.ts'
+
+const formatted = `# Deploy
+
+**All** of _it_ went ~~well~~ \`fine\`, see [the log](https://example.org/log?a=1&b=2).
+
+1. one
+2. two
+   - nested
+
+> said, & written <b>so</b>
+
+\`\`\`ts
+const answer = 42 < 43
+\`\`\`
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+---
+
+@everyone 👩🏽‍🚀 שלום`
+
+for (const vendor of vendors) {
+  for (const [way, open] of Object.entries(vendor.ways)) {
+    test(`${vendor.name} (${way}): what is sent is what the vendor’s description allows`, async (t) => {
+      const check = openChecks(t, vendor)
+      if (check === undefined) return
+      await using used = await setUp({ plugin: pluginOf(vendor), open })
+      const { channel, vendor: standIn, send } = used
+      await send('A short text.')
+      await send('A long text, line by line.\n\n'.repeat(channel.limits.part / 20))
+      await send(formatted)
+      for (const to of [standIn.threadTo ?? [], vendor.addresses].flat()) {
+        await send(`To ${to}.`, { to, delivery: to })
+      }
+      const health = await channel.check?.(new AbortController().signal)
+      assert.equal(health?.ok, true, health?.detail)
+      const problems = standIn.requests.flatMap((request) =>
+        check(request).map((each) => [lineOf(request), each]),
+      )
+      assert.deepEqual(problems, [])
+    })
+  }
+
+  const open = Object.values(vendor.ways)[0] as Vendor['ways'][string]
+
+  test(`${vendor.name}: each answer that the vendor’s rules know is taken for what it is`, async (t) => {
+    const rules = openRules(t, vendor)
+    if (rules === undefined) return
+    await using used = await setUp({ plugin: pluginOf(vendor), open })
+    const mistaken: unknown[] = []
+    const { taken = {} } = vendor
+    const seen = new Set<string>()
+    const rate: Rule[] = rules.rate.shape ? [{ ...rules.rate.shape, class: 'rate-limit' }] : []
+    for (const rule of [...rate, ...rules.errors]) {
+      if (rule.recover !== undefined) continue
+      for (const answer of answersOf(rule, vendor)) {
+        used.vendor.always({ kind: 'answer', answer })
+        const error = await used.failure()
+        if (isTakenFor(rule.class, error, used)) continue
+        const word = String(vendor.word(answer.body))
+        seen.add(word)
+        if (!(word in taken)) mistaken.push([rule.class, answer, factsOf(error)])
+      }
+    }
+    assert.deepEqual(mistaken, [])
+    assert.deepEqual([...seen], Object.keys(taken))
+  })
+
+  test(`${vendor.name}: the stand-in refuses what the vendor refuses, in its words`, async (t) => {
+    const rules = openRules(t, vendor)
+    if (rules === undefined) return
+    await using used = await setUp({ plugin: pluginOf(vendor), open })
+    const { vendor: standIn } = used
+    await used.send('A short text.')
+    const request = standIn.requests.findLast(({ text }) => text.includes('A short text.'))
+    assert.ok(request)
+    const stored = standIn.messages.length
+    const { empty, tooLong, max } = rules.text
+    if (empty) await assertRefused(used, withText(request, '', vendor), [empty], vendor)
+    if (tooLong && max !== null) {
+      // The limit is a message's, not a text's, where it is written in bytes: well over it is over it.
+      await assertRefused(used, withText(request, 'x'.repeat(max * 2), vendor), [tooLong], vendor)
+    }
+    if (standIn.secrets.length > 0) {
+      const ofCredentials = rules.errors.filter((rule) => rule.class === 'auth')
+      await assertRefused(used, withOtherSecrets(request, standIn.secrets), ofCredentials, vendor)
+    }
+    assert.equal(standIn.messages.length, stored, 'nothing of it is stored')
+  })
+
+  test(`${vendor.name}: an address is one that the vendor’s rules know`, async (t) => {
+    const rules = openRules(t, vendor)
+    if (rules === undefined) return
+    await using used = await setUp({ plugin: pluginOf(vendor), open })
+    const patterns = rules.to.map(({ pattern }) => new RegExp(pattern))
+    const isKnown = (address: string) => patterns.some((pattern) => pattern.test(address))
+    const own = [used.vendor.to, used.vendor.unknownTo, ...vendor.addresses]
+    const examples = rules.to.flatMap((form) => form.examples ?? [])
+    for (const address of [...own, ...examples]) {
+      assert.ok(isKnown(address), `the rules know ${address}`)
+      assert.doesNotThrow(() => used.channel.target(address))
+    }
+    const foreign = vendors.flatMap((other) => other.addresses).filter((address) => !isKnown(address))
+    for (const address of foreign) {
+      assert.throws(
+        () => used.channel.target(address),
+        (error) => isPluginError(error) && error.code === 'bad-target',
+        `${address} is no address of ${vendor.name}`,
+      )
+    }
+  })
+}
+
+/** What the descriptions say against a request; undefined, and the test skipped, where they are not at hand. */
+function openChecks(t: TestContext, vendor: Vendor): ((request: StandInRequest) => string[]) | undefined {
+  const rules = openRules(t, vendor)
+  const specs = new Map<string, Spec | undefined>()
+  return (
+    rules &&
+    ((request) => {
+      const name = vendor.description(request)
+      if (name === undefined) return []
+      if (!specs.has(name)) specs.set(name, openSpec(name))
+      return specs.get(name)?.problems(request) ?? [`there is no description ${name}`]
+    })
+  )
+}
+
+function openRules(t: TestContext, vendor: Vendor): Rules | undefined {
+  const rules = rulesOf(vendor)
+  if (rules === undefined) t.skip('the vendors’ descriptions are not at hand')
+  return rules
+}
+
+function isTakenFor(kind: Rule['class'], error: PluginError, { channel }: OpenVendor): boolean {
+  const { code, retryable, maybeDelivered, wholeChannel } = error
+  switch (kind) {
+    case 'auth':
+      return code === 'bad-credential' && retryable && wholeChannel && !maybeDelivered
+    case 'permanent':
+      return !retryable && !maybeDelivered && code !== 'bad-credential'
+    case 'rate-limit':
+      return code === 'rate-limited' && retryable && !maybeDelivered
+    case 'transient':
+      return retryable
+    case 'ambiguous':
+      return retryable && (maybeDelivered || channel.idempotency !== undefined)
+    default:
+      return false
+  }
+}
+
+function factsOf({ code, retryable, maybeDelivered, wholeChannel, message }: PluginError) {
+  return { code, retryable, maybeDelivered, wholeChannel, message }
+}
+
+/** The same request again, changed, and straight to the stand-in: what it answers is an answer of one of the rules. */
+async function assertRefused(
+  used: OpenVendor,
+  request: StandInRequest,
+  rules: readonly Rule[],
+  vendor: Vendor,
+) {
+  const path = request.path.split('/').map(encodeURIComponent).join('/')
+  const { host: _, 'content-length': __, connection: ___, ...headers } = request.headers
+  const response = await fetch(`${used.vendor.url}${path}?${request.query}`, {
+    method: request.method,
+    headers: headers as Record<string, string>,
+    body: request.text,
+  })
+  const text = await response.text()
+  const answer = { status: response.status, body: parse(text) }
+  const isKnown = rules.some((rule) => isAnswerOf(rule, answer, vendor))
+  assert.ok(isKnown, `${response.status} ${text} is none of ${JSON.stringify(rules)}`)
+}
+
+function withText(request: StandInRequest, text: string, vendor: Vendor): StandInRequest {
+  return { ...request, text: JSON.stringify(vendor.withText(request.json as Body, text)) }
+}
+
+function withOtherSecrets(request: StandInRequest, secrets: readonly string[]): StandInRequest {
+  const change = (text: string) => {
+    const { text: changed } = withOtherCredentials({ text }, secrets) as { text: string }
+    if (changed !== text) return changed
+    return secrets.reduce((rest, secret) => rest.replaceAll(secret, `${secret.slice(0, -1)}_`), text)
+  }
+  const query = new URLSearchParams(
+    [...request.query].map(([name, value]): [string, string] => [name, change(value)]),
+  )
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, change(value ?? '')])
+  return { ...request, path: change(request.path), query, headers: Object.fromEntries(headers) }
+}
+
+function parse(text: string): Body {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function lineOf({ method, path }: StandInRequest): string {
+  return `${method} ${path}`
+}
