@@ -125,6 +125,16 @@ test('neither HTML nor what a person reads of it is longer than 4096, whatever h
   for (const { text } of bed.sent()) assert.ok(String(text).length <= 4096)
 })
 
+test('no link is lost because a message has more entities than Telegram keeps', async () => {
+  await using bed = await open()
+  const links = Array.from({ length: 250 }, (_, index) => `https://example.org/${index}`)
+  await bed.send(links.map((link, index) => `[${index}](${link})`).join(' '))
+  const urls = bed.vendor.messages.flatMap(({ entities }) =>
+    (entities as { url: string }[]).map(({ url }) => url),
+  )
+  assert.deepEqual(urls, links)
+})
+
 test('markup that Telegram cannot parse is sent once more as plain text, in which nobody is called', async () => {
   await using bed = await open()
   bed.vendor.script({

@@ -21,6 +21,9 @@ const limits: Readonly<Record<Format, number>> = { html: 4000, plain: 4000, rich
 /** UTF-16 units by which HTML may be longer than `limits.html`. */
 const markupAllowance = 96
 
+/** Of a message Telegram keeps so many entities, and drops the rest without a word: links would lose their addresses. */
+const mostEntities = 100
+
 /** UTF-16 units of a part. */
 export function limitOf(format: Format): number {
   return limits[format]
@@ -48,9 +51,15 @@ export function renderHtml(markdown: string): MessagePart[] {
       const html = writeHtml(blocks)
       return { text: visibleOf(html), html }
     },
-    measure: ({ text, html }) => Math.max(text.length, html.length - markupAllowance),
+    measure: ({ text, html }) => Math.max(text.length, html.length - markupAllowance, shareOfEntities(html)),
     limit: limits.html,
   })
+}
+
+/** As much of the limit as its entities are of those that a message may have. */
+function shareOfEntities(html: string): number {
+  const tags = html.match(/<(?!\/|code class)/g)?.length ?? 0
+  return Math.ceil((tags * limits.html) / mostEntities)
 }
 
 function renderText(markdown: string, write: (blocks: readonly Block[]) => string, limit: number) {

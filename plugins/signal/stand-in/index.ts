@@ -15,7 +15,10 @@ export { groups, ownNumber, people } from './people.ts'
 
 export async function openVendor(): Promise<VendorStandIn> {
   const account = createAccount()
-  const standIn = await openStandIn({ answer, isSend: ({ path }) => path === '/api/v1/rpc' })
+  const standIn = await openStandIn({
+    answer,
+    isSend: ({ json }) => (json as { method?: string } | undefined)?.method === 'send',
+  })
   return {
     ...standIn,
     messages: account.messages,

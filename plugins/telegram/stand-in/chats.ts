@@ -63,6 +63,9 @@ export interface Chats {
 /** Code points of what a person reads (Bot API, `sendMessage`), and of what is sent as a rich message. */
 const longest = { message: 4096, rich: 32_768 }
 
+/** More of a message are dropped. */
+const mostEntities = 100
+
 export function createChats(bot: object): Chats {
   const messages: VendorMessage[] = []
   const pings: string[] = []
@@ -76,6 +79,8 @@ export function createChats(bot: object): Chats {
       return badRequest('message thread not found')
     }
     const entities = [...formatted.entities, ...detectEntities(formatted)]
+      .toSorted((left, right) => left.offset - right.offset)
+      .slice(0, mostEntities)
     for (const { type, offset, length } of entities) {
       if (/mention$/.test(type)) pings.push(formatted.text.slice(offset, offset + length))
     }
