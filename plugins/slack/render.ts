@@ -1,8 +1,10 @@
 /** Owns how a reply becomes the parts that Slack shows: as Markdown, or in Slack's own older markup. */
 
 import type { Part } from '@reveille/kit'
-import { type Block, renderParts } from '@reveille/kit/markdown'
+import { createWriter, renderParts } from '@reveille/kit/markdown'
 import type { SlackConfig } from './configuration.ts'
+import { slackMarkdown } from './markdown.ts'
+import { mrkdwn } from './mrkdwn.ts'
 
 type Format = SlackConfig['format']
 
@@ -12,21 +14,17 @@ type Format = SlackConfig['format']
  */
 const limits: Readonly<Record<Format, number>> = { markdown: 11_000, mrkdwn: 3900 }
 
+const writers = { markdown: createWriter(slackMarkdown), mrkdwn: createWriter(mrkdwn) }
+
 export function limitOf(format: Format): number {
   return limits[format]
 }
 
 export function renderReply(markdown: string, format: Format): Part[] {
+  const write = writers[format]
   return renderParts<Part>(markdown, {
     limit: limits[format],
     measure: ({ text }) => text.length,
-    write: (blocks) => ({ text: textOf(blocks), format }),
+    write: (blocks) => ({ text: write(blocks), format }),
   })
-}
-
-function textOf(blocks: readonly Block[]): string {
-  return blocks
-    .flatMap((block) => (block.type === 'paragraph' ? block.children : []))
-    .map((inline) => (inline.type === 'text' ? inline.text : ''))
-    .join('')
 }

@@ -87,7 +87,7 @@ function tokensOf(text: string): Token[] {
 
 const escaped = /\\([!-/:-@[-`{-~])/y
 const ticks = /(`+)(?!`)/y
-const autolink = /<((?:https?:\/\/|mailto:|tel:)[^\s<>]*)>/y
+const autolink = /<((?:https?:\/\/|mailto:|tel:)[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>/y
 const entity = /&(lt|gt|amp|quot|nbsp|#\d{1,7}|#x[0-9a-f]{1,6});/iy
 const run = /([*_~])\1*/y
 
