@@ -234,6 +234,24 @@ test('a parked delivery is replayed once what was wrong is mended, and then its 
   })
 })
 
+test('a reply whose address was no good is replayed to where the route leads by then', async (t) => {
+  const opened = await open(t, both, '{ route: { channel: terminal, to: "#general" } }')
+  const { body } = await opened.post('/hooks/agent', { message: 'hello', ...quiet })
+  const [parked] = await until(async () => {
+    const run = await opened.read<{ deliveries: DeliveryRecord[] }>(`/api/runs/${body['runId']}`)
+    return run.deliveries.length > 0 ? run.deliveries : undefined
+  }, 'its delivery')
+  assert.deepEqual([parked?.state, parked?.code, parked?.to], ['parked', 'bad-target', '#general'])
+  assert.equal((await opened.replay(parked?.id)).status, 409)
+  await opened.setRoute({ channel: 'board', to: 'ada' })
+  assert.equal((await opened.replay(parked?.id)).status, 200)
+  await opened.ended(body['runId'])
+  assert.deepEqual(
+    (await opened.board()).map(({ to }) => to),
+    ['ada'],
+  )
+})
+
 test('a delivery that failed at its recipient goes to the same one again', async (t) => {
   const opened = await open(t)
   const { body } = await opened.send({ channel: 'board', to: 'gone', text: 'hello' })

@@ -1,18 +1,20 @@
 /**
- * Owns the oracle of the random walk: what a store must do, in the plainest words there are. Runs in a map, lanes found
- * by looking at all of them, no index and no disk.
+ * Owns the oracle of the random walk: what a store must do, in the plainest words there are. Runs and deliveries in a
+ * map, lanes found by looking at all of them, no index and no disk.
  */
 
 import type { Id } from '../port.ts'
 import { founderOf, laneOf } from '../tasks.ts'
 
-/** What a run's task is doing; `none`: it has none. */
+/** What a task is doing; `none`: there is none. */
 type Standing = 'open' | 'claimed' | 'none'
 
+/** A run, or a delivery that was sent by hand. */
 export interface Known {
   readonly id: Id
+  readonly kind: 'run' | 'delivery'
   readonly key?: string
-  readonly pool?: string
+  pool?: string
   lane: string | undefined
   /** Place in its lane. */
   place: number
@@ -50,6 +52,9 @@ export interface Oracle {
   /** True where it ended at once. */
   cancel(run: Known): boolean
   resume(run: Known, now: number): void
+  send(asked: { readonly id: Id; readonly lane: string; readonly pool: string; readonly dueAt: number }): void
+  /** It may go to another recipient, and so on another lane. */
+  replay(delivery: Known, to: { readonly lane: string; readonly pool: string }, now: number): void
   /** Nobody holds a claim any more. */
   reopen(): void
   setBack(ms: number): void
@@ -96,6 +101,7 @@ export function createOracle(): Oracle {
       places += 1
       const run: Known = {
         id,
+        kind: 'run',
         lane,
         dueAt,
         deadline,
@@ -149,6 +155,27 @@ export function createOracle(): Oracle {
       run.dueAt = now
       run.parked = false
       if (run.key !== undefined && newest.get(run.key) === run) newest.delete(run.key)
+    },
+    send({ id, lane, pool, dueAt }) {
+      places += 1
+      runs.set(id, {
+        id,
+        kind: 'delivery',
+        lane,
+        pool,
+        dueAt,
+        deadline: dueAt,
+        place: places,
+        standing: 'open',
+        parked: false,
+        wasClaimed: false,
+        count: 1,
+        cancelled: false,
+      })
+    },
+    replay(delivery, { lane, pool }, now) {
+      places += 1
+      Object.assign(delivery, { lane, pool, place: places, standing: 'open', dueAt: now, parked: false })
     },
     reopen() {
       for (const run of runs.values()) if (run.standing === 'claimed') run.standing = 'open'

@@ -1,11 +1,11 @@
 /**
- * Owns the random walk: whatever may happen to runs happens in any order, beside an oracle, and after each step nothing
+ * Owns the random walk: whatever may happen to runs and deliveries happens in any order, beside an oracle, and after each step nothing
  * is lost, nothing doubled, every count is exact, and whatever can be performed is being performed.
  */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Id, NewAction, RunRecord, Spent } from '../port.ts'
+import type { DeliveryRecord, Id, NewAction, OpenDeliveries, RunRecord, Spent } from '../port.ts'
 import { laneOf } from '../tasks.ts'
 import { type Bench, type ContractSubject, openBench } from './bench.ts'
 import { type Hands, type HeldClaim, hireHands } from './hands.ts'
@@ -13,7 +13,8 @@ import { type Asked, createOracle, type Known } from './oracle.ts'
 import { createSampler, idOf } from './samples.ts'
 
 const concurrency = 4
-const pools = { narrow: 1, wide: 3 }
+/** Of runs, and of deliveries: those of the channels `slow` and `quick`. */
+const pools = { narrow: 1, wide: 3, slow: 1, quick: 2 }
 const dayMs = 86_400_000
 /** Nothing is forgotten meanwhile. */
 const keepMs = 1000 * dayMs
@@ -45,6 +46,12 @@ interface Held {
   readonly run: Known
 }
 
+/** Where a delivery goes, and how much of it has arrived there. */
+interface Journey {
+  to: { readonly channel: string; readonly to: string }
+  arrived: number
+}
+
 function createWalk(bench: Bench, seed: number) {
   const random = createRandom(seed)
   const upTo = (most: number) => Math.floor(random() * most)
@@ -54,17 +61,20 @@ function createWalk(bench: Bench, seed: number) {
   const seen = new Map<Id, { readonly original: Id; readonly until: number }>()
   const spent = new Map<string, Spent>()
   const requests = new Map<Id, Id>()
+  const journeys = new Map<Id, Journey>()
   let held: Held[] = []
   /** What was forgotten before the clock was set back may be as if it had never been. */
   let era = 0
   let hands: Hands = hire()
 
   function hire(): Hands {
-    return hireHands(bench.store, ['run'], concurrency, pools)
+    return hireHands(bench.store, ['run', 'delivery'], concurrency, pools)
   }
 
   const now = () => bench.clock.now()
-  const runs = () => [...oracle.runs.values()]
+  const all = () => [...oracle.runs.values()]
+  const runs = () => all().filter(({ kind }) => kind === 'run')
+  const deliveries = () => all().filter(({ kind }) => kind === 'delivery')
   const ofPool = (pool: string | undefined) => held.filter(({ run }) => run.pool === pool).length
   const hasRoom = ({ pool }: Known) =>
     held.length < concurrency && (pool === undefined || ofPool(pool) < pools[pool as keyof typeof pools])
@@ -75,12 +85,18 @@ function createWalk(bench: Bench, seed: number) {
     while (hands.waiting.length > 0) {
       const claim = await hands.next()
       const run = oracle.runs.get(claim.task.subject ?? '')
-      assert.ok(run, 'a claim of a run that is there')
+      assert.ok(run, 'a claim of what is there')
       assert.ok(hasRoom(run), 'a claim that there is room for')
-      assert.ok(oracle.mayClaim(run, now()), 'a claim of a run that is due, and first in its lane')
+      assert.ok(oracle.mayClaim(run, now()), 'a claim of what is due, and first in its lane')
       oracle.claim(run)
       held.push({ claim, run })
       const work = await claim.load()
+      if (run.kind === 'delivery') {
+        const { delivery } = work
+        assert.deepEqual([delivery?.id, work.run], [run.id, undefined])
+        assert.equal(delivery?.receipts.length, journeyOf(run.id).arrived, 'what has arrived is known')
+        continue
+      }
       assert.equal(work.run?.id, run.id)
       if (run.key !== undefined) assert.equal((work.joinedCount ?? 0) + 1, run.count, 'all that were joined')
       const nothing = { runs: 0, tokens: 0, told: false }
@@ -176,16 +192,33 @@ function createWalk(bench: Bench, seed: number) {
     assert.equal(await bench.store.read.request(entry.request.id), undefined)
   }
 
-  /** A settlement that is on disk; the run's reply tells. */
+  /** A settlement that is on disk; the run's reply tells, or the delivery's reason. */
   async function settle({ whileFull = false } = {}): Promise<void> {
     const one = pick(held)
     if (one === undefined) {
       if (whileFull) await bench.fault('disk-freed')
       return
     }
-    const { claim, run } = one
+    const mark = `${bench.mintId()}${whileFull ? 'x'.repeat(100_000) : ''}`
+    const isRun = one.run.kind === 'run'
+    const settled = isRun ? settleRun(one, mark) : settleDelivery(one, mark)
+    const markOf = async (id: Id) => (isRun ? (await read(id)).reply : (await readDelivery(id)).reason)
+    if (whileFull) {
+      await bench.settled().catch(() => undefined)
+      await bench.fault('disk-freed')
+    }
+    for (let tries = 0; (await markOf(one.run.id)) !== mark; tries += 1) {
+      assert.ok(tries < 50, 'a settlement is written')
+      bench.clock.advance(whileFull ? 1000 : 0)
+      await bench.settled()
+    }
+    held = held.filter((other) => other !== one)
+    settled()
+  }
+
+  /** Answers what is so once it is on disk. */
+  function settleRun({ claim, run }: Held, reply: string): () => void {
     const { id } = run
-    const reply = `${bench.mintId()}${whileFull ? 'x'.repeat(100_000) : ''}`
     const tokens = upTo(1000)
     const day = dayOf(now())
     const how = pick(['done', 'done', 'again', 'parked'] as const)
@@ -197,21 +230,88 @@ function createWalk(bench: Bench, seed: number) {
     const parked = { ...fields, state: 'parked', stage: 'accepted', error } as const
     if (how === 'again') claim.settle({ again: at, counts: true, effects: { spend, run: fields } })
     else claim.settle({ done: true, effects: { spend, run: how === 'done' ? over : parked } })
-    if (whileFull) {
-      await bench.settled().catch(() => undefined)
-      await bench.fault('disk-freed')
+    return () => {
+      const before = spent.get(day) ?? { runs: 0, tokens: 0, told: false }
+      spent.set(day, { ...before, runs: before.runs + 1, tokens: before.tokens + tokens })
+      if (how === 'again') oracle.again(run, run.cancelled ? Math.min(at, now()) : at)
+      else oracle.finish(run)
+      run.parked = how === 'parked' && !run.cancelled
     }
-    for (let tries = 0; (await read(id)).reply !== reply; tries += 1) {
-      assert.ok(tries < 50, 'a settlement is written')
-      bench.clock.advance(whileFull ? 1000 : 0)
-      await bench.settled()
+  }
+
+  function settleDelivery({ claim, run }: Held, reason: string): () => void {
+    const { id } = run
+    const journey = journeyOf(id)
+    const how = pick(['delivered', 'delivered', 'pending', 'parked'] as const) ?? 'delivered'
+    const arrived = journey.arrived + (how === 'delivered' ? 1 : upTo(2))
+    const at = now() + upTo(2000)
+    const receipts = Array.from({ length: arrived }, (_, index) => ({ id: `m${index}` }))
+    const effects = { delivery: { id, state: how, receipts, reason } }
+    claim.settle(how === 'pending' ? { again: at, counts: true, effects } : { done: true, effects })
+    return () => {
+      journey.arrived = arrived
+      if (how === 'pending') oracle.again(run, at)
+      else oracle.finish(run)
+      run.parked = how === 'parked'
     }
-    held = held.filter((other) => other !== one)
-    const before = spent.get(day) ?? { runs: 0, tokens: 0, told: false }
-    spent.set(day, { ...before, runs: before.runs + 1, tokens: before.tokens + tokens })
-    if (how === 'again') oracle.again(run, run.cancelled ? Math.min(at, now()) : at)
-    else oracle.finish(run)
-    run.parked = how === 'parked' && !run.cancelled
+  }
+
+  function journeyOf(id: Id): Journey {
+    const journey = journeys.get(id)
+    assert.ok(journey, `the delivery ${id} was sent`)
+    return journey
+  }
+
+  async function readDelivery(id: Id): Promise<DeliveryRecord> {
+    const delivery = await bench.store.read.delivery(id)
+    assert.ok(delivery, `the delivery ${id} is there`)
+    return delivery
+  }
+
+  /** Channels are pools by their names. */
+  function somewhere(): Journey['to'] {
+    return { channel: pick(['slow', 'quick']) ?? 'slow', to: pick(['C1', 'C2']) ?? 'C1' }
+  }
+
+  async function send(): Promise<void> {
+    const to = somewhere()
+    const { runId: _runId, ...delivery } = sample.delivery(to)
+    const task = sample.deliveryTask(delivery)
+    const order = { type: 'send', delivery, task } as const
+    oracle.send({ id: delivery.id, lane: task.lane ?? '', pool: to.channel, dueAt: task.dueAt })
+    journeys.set(delivery.id, { to, arrived: 0 })
+    const times = random() < 0.2 ? 2 : 1
+    for (let time = 0; time < times; time += 1)
+      assert.deepEqual(await bench.store.command(order), { ok: true })
+  }
+
+  /** Some are asked to go elsewhere, which those cannot of which something has arrived. */
+  async function replay(): Promise<void> {
+    const one = pick(deliveries().filter(({ standing }) => standing === 'none'))
+    if (one === undefined) return
+    const journey = journeyOf(one.id)
+    const to = random() < 0.5 ? journey.to : somewhere()
+    const isElsewhere = to.channel !== journey.to.channel || to.to !== journey.to.to
+    const task = sample.deliveryTask({ ...(await readDelivery(one.id)), ...to })
+    const order = { type: 'replay-delivery', delivery: one.id, at: now(), to, task } as const
+    const isFree = one.parked && !(isElsewhere && journey.arrived > 0)
+    assert.equal((await bench.store.command(order)).ok, isFree)
+    if (!isFree) return
+    journey.to = to
+    oracle.replay(one, { lane: task.lane ?? '', pool: to.channel }, now())
+  }
+
+  /** What is open, by channel. */
+  function openByChannel(): Map<string, OpenDeliveries> {
+    const open = new Map<string, OpenDeliveries>()
+    for (const { id, standing, parked } of deliveries()) {
+      const { channel } = journeyOf(id).to
+      const counts = open.get(channel) ?? { channel, pending: 0, parked: 0 }
+      const pending = counts.pending + (standing === 'none' ? 0 : 1)
+      const sum = { channel, pending, parked: counts.parked + (parked ? 1 : 0) }
+      if (sum.pending + sum.parked > 0) open.set(channel, sum)
+    }
+    return open
   }
 
   async function read(id: Id): Promise<RunRecord> {
@@ -257,6 +357,8 @@ function createWalk(bench: Bench, seed: number) {
     [8, 'advance', async () => bench.clock.advance(upTo(1200))],
     [2, 'cancel', cancel],
     [2, 'resume', resume],
+    [3, 'send', send],
+    [2, 'replay', replay],
     [1, 'reopen', reopen],
     [1, 'set back', setBack],
     [1, 'disk full', refusedByDisk],
@@ -279,9 +381,11 @@ function createWalk(bench: Bench, seed: number) {
   }
 
   async function check(): Promise<void> {
-    const idle = runs().filter((run) => oracle.mayClaim(run, now()) && hasRoom(run))
+    const idle = all().filter((run) => oracle.mayClaim(run, now()) && hasRoom(run))
     assert.deepEqual(idle, [], 'whatever can be performed is being performed')
     assert.equal(bench.store.health().backlog, oracle.backlog())
+    const open = await bench.store.read.openDeliveries()
+    assert.deepEqual(new Map(open.map((each) => [each.channel, each])), openByChannel())
     const one = pick(runs())
     if (one === undefined) return
     const { coalesce } = await read(one.id)
@@ -290,14 +394,16 @@ function createWalk(bench: Bench, seed: number) {
 
   /** Everything ends, and is on record as what became of it. */
   async function finish(): Promise<void> {
-    for (let rounds = 0; oracle.backlog() > 0 || runs().some(({ parked }) => parked); rounds += 1) {
+    for (let rounds = 0; oracle.backlog() > 0 || all().some(({ parked }) => parked); rounds += 1) {
       assert.ok(rounds < 10_000, 'everything comes to its end')
       if (held.length > 0) await settle()
       else bench.clock.advance(5000)
       await resume()
+      await replay()
       await take()
       await check()
     }
+    for (const { id } of deliveries()) assert.equal((await readDelivery(id)).state, 'delivered')
     for (const { id } of runs()) {
       const { state } = await read(id)
       assert.ok(state === 'succeeded' || state === 'cancelled', state)

@@ -270,6 +270,7 @@ async function park(
     attempts: 8,
     code: 'unavailable',
     reason: 'The service is down.',
+    firstTriedAt: 2,
     unsureSince: 3,
     endedAt: 5,
     ...fields,
