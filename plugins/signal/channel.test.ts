@@ -4,15 +4,14 @@ import { isPluginError, type PluginError, type Receipt } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import { createSignalChannel } from './channel.ts'
 import { checkConfiguration, type SignalConfig } from './configuration.ts'
-import { groups, openVendor, ownNumber, people, visibleText } from './stand-in/index.ts'
+import { groups, openRestVendor, openVendor, ownNumber, people, visibleText } from './stand-in/index.ts'
 import { rpcError } from './stand-in/refusals.ts'
+import { restError } from './stand-in/rest.ts'
 
 const { ada, stranger, gone } = people
 
-vendorConformance({
-  name: 'the channel signal conforms',
+const suite = {
   plugin: new URL('./index.ts', import.meta.url),
-  open: openVendor,
   visibleText,
   fences: false,
   places: [
@@ -32,11 +31,18 @@ vendorConformance({
     '41791234567',
     'uuid:1-2',
   ],
+}
+
+vendorConformance({ ...suite, name: 'the channel signal conforms', open: openVendor })
+vendorConformance({
+  ...suite,
+  name: 'the channel signal conforms through signal-cli-rest-api',
+  open: openRestVendor,
 })
 
 async function open(given: Partial<SignalConfig> = {}) {
-  const vendor = await openVendor()
-  const config = { baseUrl: vendor.url, allowRemote: false, ...given }
+  const vendor = await (given.api === 'rest' ? openRestVendor() : openVendor())
+  const config = { baseUrl: vendor.url, api: 'json-rpc', allowRemote: false, ...given } as const
   const channel = createSignalChannel({ config, fetch })
   async function send(markdown: string, to = vendor.to): Promise<Receipt[]> {
     const target = channel.target(to)
@@ -229,7 +235,7 @@ test('a check says as whom the daemon sends', async () => {
 
 test('another machine is refused unless the operator allows it', () => {
   const refuses = (baseUrl: string) => {
-    const config = { baseUrl, allowRemote: false }
+    const config = { baseUrl, api: 'json-rpc', allowRemote: false } as const
     assert.throws(() => checkConfiguration(config), /allowRemote/, baseUrl)
     checkConfiguration({ ...config, allowRemote: true })
   }
@@ -246,5 +252,36 @@ test('another machine is refused unless the operator allows it', () => {
     'http://[::1]:8080',
     'http://127.1',
   ])
-    checkConfiguration({ baseUrl, allowRemote: false })
+    checkConfiguration({ baseUrl, api: 'json-rpc', allowRemote: false })
+})
+
+test('signal-cli-rest-api is told who sends, and to whom in its own words', async () => {
+  await using bed = await open({ api: 'rest', account: ownNumber })
+  for (const to of [`uuid:${ada.uuid}`, 'username:ada.01', `group:${groups.crew.id}`]) {
+    await bed.send('**Hello** ~ | * `', to)
+  }
+  assert.deepEqual(
+    bed.vendor.messages.map(({ to, text }) => [to, text]),
+    [ada.number, ada.number, groups.crew.id].map((to) => [to, 'Hello ~ | * `']),
+  )
+  assert.throws(
+    () => checkConfiguration({ baseUrl: bed.vendor.url, api: 'rest', allowRemote: false }),
+    /account/,
+  )
+})
+
+test('refusals of signal-cli-rest-api, nearly all of them 400, are told apart by their words', async () => {
+  await using bed = await open({ api: 'rest', account: ownNumber })
+  const refused = async (status: number, words: string, more?: object) => {
+    bed.vendor.script({ kind: 'answer', answer: restError(status, words, more) })
+    const { code, retryable, maybeDelivered, wholeChannel } = await bed.failure()
+    return [code, retryable, maybeDelivered, wholeChannel]
+  }
+  assert.deepEqual(await refused(400, 'Unregistered user "+41"'), ['bad-target', false, false, false])
+  assert.deepEqual(await refused(400, 'Untrusted Identity for "+41"'), ['forbidden', false, false, false])
+  assert.deepEqual(await refused(400, 'Something else'), ['bad-request', false, false, false])
+  assert.deepEqual(await refused(400, 'Failed to send (IOException)'), ['unavailable', true, true, false])
+  assert.deepEqual(await refused(429, 'Rate limit exceeded'), ['rate-limited', true, false, false])
+  const tokens = { challenge_tokens: ['a-token'] }
+  assert.deepEqual(await refused(429, 'Rate limit exceeded', tokens), ['rate-limited', true, false, true])
 })

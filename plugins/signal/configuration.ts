@@ -1,4 +1,4 @@
-/** Owns what is configured of a signal-cli daemon, and which daemons are refused. */
+/** Owns what is configured of a program that speaks Signal, and which ones are refused. */
 
 import { isPluginError, PluginError } from '@reveille/kit'
 import { parseTarget } from './target.ts'
@@ -8,6 +8,7 @@ export interface SignalConfig {
   readonly account?: string
   readonly defaultTo?: string
   readonly baseUrl: string
+  readonly api: 'json-rpc' | 'rest'
   readonly allowRemote: boolean
 }
 
@@ -17,7 +18,7 @@ export function urlOf({ baseUrl }: SignalConfig, path: string): string {
 }
 
 /** @throws PluginError naming the key */
-export function checkConfiguration({ baseUrl, allowRemote, defaultTo }: SignalConfig): void {
+export function checkConfiguration({ baseUrl, api, account, allowRemote, defaultTo }: SignalConfig): void {
   const url = URL.parse(baseUrl)
   if (url === null) throw refusal('`baseUrl` is no URL: write it as http://127.0.0.1:8080.', 'bad-request')
   if (!allowRemote && !isLoopback(url.hostname)) {
@@ -25,6 +26,9 @@ export function checkConfiguration({ baseUrl, allowRemote, defaultTo }: SignalCo
       '`baseUrl` is another machine, and the daemon has no password: let it listen on 127.0.0.1, or set `allowRemote: true` if nobody else can reach it.',
       'forbidden',
     )
+  }
+  if (api === 'rest' && account === undefined) {
+    throw refusal('`api: rest` needs `account`: that API asks with each message who sends it.', 'bad-request')
   }
   if (defaultTo === undefined) return
   try {

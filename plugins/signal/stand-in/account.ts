@@ -6,7 +6,9 @@ import { type RefusedCall, refuse } from './refusals.ts'
 
 export interface Account {
   readonly messages: readonly VendorMessage[]
-  send(params: Readonly<Record<string, unknown>>): { readonly result: object } | RefusedCall
+  send(
+    params: Readonly<Record<string, unknown>>,
+  ): { readonly result: { readonly timestamp: number } } | RefusedCall
 }
 
 /** Camel case alone; the daemon takes the names of the command line's options too. */

@@ -13,6 +13,8 @@ import { refusals, rpcError } from './refusals.ts'
 
 export { groups, ownNumber, people } from './people.ts'
 
+export { openRestVendor } from './rest.ts'
+
 export async function openVendor(): Promise<VendorStandIn> {
   const account = createAccount()
   const standIn = await openStandIn({

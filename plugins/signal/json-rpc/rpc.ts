@@ -1,7 +1,7 @@
 /** Owns calls of the daemon's JSON-RPC over HTTP (signal-cli, man page `signal-cli-jsonrpc`). */
 
 import { callVendor, type VendorAnswer } from '@reveille/kit'
-import { type SignalConfig, urlOf } from './configuration.ts'
+import { type SignalConfig, urlOf } from '../configuration.ts'
 
 export interface RpcRequest {
   readonly id: string
