@@ -9,7 +9,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { failureOf, notMattermost } from './failure.ts'
-import { renderReply } from './render.ts'
+import { longestPost, mostPosts, renderReply } from './render.ts'
 import { type MattermostTarget, parseTarget } from './target.ts'
 
 export interface MattermostConfig {
@@ -25,12 +25,6 @@ export interface MattermostOptions extends MattermostConfig {
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
 }
-
-/**
- * No server takes less (the limit of its oldest database schema); most take 16,383. Code points. Source: the server's
- * `model.PostMessageMaxRunesV1` and `V2`.
- */
-const partLimit = 4000
 
 /**
  * A server remembers a `pending_post_id` for 30 s from when the post came in; this is less by what a repeat may take on
@@ -106,15 +100,16 @@ export function createMattermostChannel(options: MattermostOptions): Channel {
   return {
     id: 'mattermost',
     limits: {
-      part: partLimit,
+      part: longestPost,
       unit: 'characters',
+      parts: mostPosts,
       // What a server allows that limits at all and was not told otherwise (`RateLimitSettings.PerSec`).
       overall: { count: 10, ms: 1000 },
     },
     idempotency: { windowMs },
     defaultTo,
     target: parseTarget,
-    render: (markdown) => renderReply(markdown, { limit: partLimit, linkPreviews }),
+    render: (markdown) => renderReply(markdown, linkPreviews),
 
     async send(part, { target, key, signal }) {
       const to = target as MattermostTarget

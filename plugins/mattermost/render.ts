@@ -1,29 +1,31 @@
-/** Owns how a reply is written for Mattermost. */
+/** Owns how a reply becomes posts. */
 
-import type { Part } from '@reveille/kit'
-import { measureIn } from '@reveille/kit'
-import { renderParts } from '@reveille/kit/markdown'
+import { measureIn, type Part } from '@reveille/kit'
+import { createWriter, renderParts } from '@reveille/kit/markdown'
+import { arrange } from './arrange.ts'
+import { mattermostDialect } from './dialect.ts'
 
-export interface RenderReplyOptions {
-  /** Code points. */
-  readonly limit: number
-  readonly linkPreviews: boolean
-}
+/**
+ * No server takes less (the limit of its oldest database schema); most take 16,383. Code points. Source: the server's
+ * `model.PostMessageMaxRunesV1` and `V2`.
+ */
+export const longestPost = 4000
+/** Posts that one reply may become. */
+export const mostPosts = 10
 
 const measure = measureIn('characters')
+const writers = {
+  previews: createWriter(mattermostDialect(true)),
+  none: createWriter(mattermostDialect(false)),
+}
 
 /** The reply as posts, in order; none for blank text. */
-export function renderReply(markdown: string, { limit }: RenderReplyOptions): Part[] {
-  return renderParts(markdown, {
-    limit,
-    measure: (part) => measure(part.text),
-    write: (blocks) => ({
-      text: blocks
-        .map((block) =>
-          'children' in block ? block.children.map((each) => ('text' in each ? each.text : '')).join('') : '',
-        )
-        .join('')
-        .replaceAll(/@(?=\w)/g, '@\u2060'),
-    }),
+export function renderReply(markdown: string, linkPreviews: boolean): Part[] {
+  const write = linkPreviews ? writers.previews : writers.none
+  return renderParts<Part>(markdown, {
+    limit: longestPost,
+    parts: mostPosts,
+    measure: ({ text }) => measure(text),
+    write: (blocks) => ({ text: write(arrange(blocks)) }),
   })
 }

@@ -2,7 +2,7 @@
 
 import { type Channel, callVendor, isPluginError, PluginError, type VendorAnswer } from '@reveille/kit'
 import { failureOf, notTeams } from './failure.ts'
-import { renderReply } from './render.ts'
+import { longestMessage, mostMessages, renderReply } from './render.ts'
 import { parseTarget, type TeamsTarget } from './target.ts'
 import { createTokenSource } from './token.ts'
 
@@ -29,12 +29,6 @@ const defaults = {
   baseUrl: 'https://smba.trafficmanager.net/teams',
   authority: 'https://login.microsoftonline.com',
 }
-
-/**
- * Teams takes about 100 KB of UTF-16 for a whole message, and took 40 KB until 2024. UTF-16 units. Source: "Format your bot
- * messages".
- */
-const partLimit = 20_000
 
 /** Chats that are remembered; of more, the oldest is opened again. */
 const chatsKept = 1000
@@ -132,15 +126,16 @@ export function createTeamsChannel(options: TeamsOptions): Channel {
   return {
     id: 'msteams',
     limits: {
-      part: partLimit,
+      part: longestMessage,
       unit: 'utf16',
+      parts: mostMessages,
       // Within a conversation 7 in 1 s, 8 in 2 s and 60 in 30 s are allowed; this is the one pace that keeps to all three.
       perTarget: { count: 7, ms: 4000 },
       overall: { count: 50, ms: 1000 },
     },
     defaultTo,
     target: (to) => targetIn(tenantId, to),
-    render: (markdown) => renderReply(markdown, partLimit),
+    render: renderReply,
 
     async send(part, { target, key, signal }) {
       const conversation = await conversationOf(target as TeamsTarget, signal)

@@ -19,7 +19,7 @@ export function readMarkup(markup: string): ReadMarkup {
   return { text, ...found }
 }
 
-const fence = /^ {0,3}(`{3,}|~{3,})([^`]*)$/
+const fence = /^( {0,3})(`{3,}|~{3,})([^`]*)$/
 const quote = /^ {0,3}> ?/
 const item = /^( *)([*+-]|\d{1,9}[.)])( +|$)/
 
@@ -36,8 +36,10 @@ function readBlocks(lines: readonly string[], found: Found): string[] {
       shown.push('')
       at += 1
     } else if (opened !== null) {
-      const close = new RegExp(`^ {0,3}${opened[1]}[\`~]* *$`)
-      for (at += 1; isIn() && !close.test(line()); at += 1) shown.push(line())
+      const [, indent = '', marker] = opened
+      const close = new RegExp(`^ {0,3}${marker}[\`~]* *$`)
+      const outdent = new RegExp(`^ {0,${indent.length}}`)
+      for (at += 1; isIn() && !close.test(line()); at += 1) shown.push(line().replace(outdent, ''))
       at += 1
     } else if (quote.test(line())) {
       const quoted: string[] = []

@@ -1,0 +1,49 @@
+/**
+ * Owns Teams' Markdown: headings, rules and tables are not shown as such, a line's end wants two spaces, and HTML is let
+ * through.
+ *
+ * Sources: learn.microsoft.com, "Format your bot messages" (what text-only messages show, by platform), and for lines
+ * github.com/MicrosoftDocs/msteams-docs issue 740.
+ */
+
+import { type Dialect, markdownDialect } from '@reveille/kit/markdown'
+
+const markdown = markdownDialect({
+  headings: 'strong',
+  tables: 'code',
+  tasks: 'plain',
+  lineBreak: '  \n',
+  rule: '———',
+})
+
+export const teamsDialect: Dialect = {
+  ...markdown,
+  text: (text, place) => withoutTags(markdown.text(text, place)),
+  // An address in angle brackets might be taken for a tag.
+  link: (inner, address, _isBare, place) => markdown.link(inner, address, false, place),
+  image: (description, address, place) =>
+    teamsDialect.link(
+      teamsDialect.text(description === '' ? 'image' : description, { ...place, isInLink: true }),
+      address,
+      false,
+      place,
+    ),
+  // Not as everywhere else, because the spaces at the end of a line have to stay.
+  item(inner, marker) {
+    const bullet = markdown.item('', marker)
+    const [first = '', ...others] = inner.split('\n')
+    const lines = [`${bullet} ${first}`, ...others.map((line) => indent + line)]
+    return lines.map((line) => (line.trim() === '' ? '' : line)).join('\n')
+  },
+}
+
+/** Four spaces: where two are enough, four are read alike. */
+const indent = '    '
+
+/** Tags, `<at>` among them, are told apart before Markdown is read, and a backslash might not keep one from being one. */
+function withoutTags(markup: string): string {
+  return markup.replaceAll(/\\([\s\S])/g, (whole, sign: string) => {
+    if (sign === '<') return '&lt;'
+    return sign === '&' ? '&amp;' : whole
+  })
+}
