@@ -7,7 +7,8 @@ import type { Body, Vendor, Word } from './vendors.ts'
 export interface Rules {
   readonly to: readonly { readonly pattern: string; readonly examples?: readonly string[] }[]
   readonly text: { readonly max: number | null; readonly empty?: Rule; readonly tooLong?: Rule }
-  readonly rate: { readonly shape?: Rule }
+  /** By the way in which the channel writes, where there are several. */
+  readonly rate: { readonly shape?: Rule | { readonly 'json-rpc': Rule } }
   readonly errors: readonly Rule[]
 }
 
@@ -31,10 +32,14 @@ export interface Rule {
   readonly recover?: string
 }
 
-/** Undefined where the rules are not at hand. */
+/** Undefined where the rules are not at hand. A limit is among the errors. */
 export function rulesOf({ name }: Vendor): Rules | undefined {
-  const rules = specification('vendor-rules') as { channels: Record<string, Rules> } | undefined
-  return rules?.channels[name]
+  const all = specification('vendor-rules') as { channels: Record<string, Rules> } | undefined
+  const rules = all?.channels[name]
+  const { shape } = rules?.rate ?? {}
+  if (rules === undefined || shape === undefined) return rules
+  const limit = 'json-rpc' in shape ? shape['json-rpc'] : shape
+  return { ...rules, errors: [...rules.errors, { ...limit, class: 'rate-limit' }] }
 }
 
 /** Every answer that the rule stands for, as the vendor would write it. */

@@ -63,8 +63,7 @@ for (const vendor of vendors) {
     const mistaken: unknown[] = []
     const { taken = {} } = vendor
     const seen = new Set<string>()
-    const rate: Rule[] = rules.rate.shape ? [{ ...rules.rate.shape, class: 'rate-limit' }] : []
-    for (const rule of [...rate, ...rules.errors]) {
+    for (const rule of rules.errors) {
       if (rule.recover !== undefined) continue
       for (const answer of answersOf(rule, vendor)) {
         used.vendor.always({ kind: 'answer', answer })
@@ -124,17 +123,20 @@ for (const vendor of vendors) {
   })
 }
 
+/** Compiled once, whoever asks. */
+const specs = new Map<string, Spec | undefined>()
+
 /** What the descriptions say against a request; undefined, and the test skipped, where they are not at hand. */
 function openChecks(t: TestContext, vendor: Vendor): ((request: StandInRequest) => string[]) | undefined {
   const rules = openRules(t, vendor)
-  const specs = new Map<string, Spec | undefined>()
   return (
     rules &&
     ((request) => {
-      const name = vendor.description(request)
-      if (name === undefined) return []
+      const described = vendor.description(request)
+      if (described === undefined) return []
+      const { name, path = request.path } = described
       if (!specs.has(name)) specs.set(name, openSpec(name))
-      return specs.get(name)?.problems(request) ?? [`there is no description ${name}`]
+      return specs.get(name)?.problems({ ...request, path }) ?? [`there is no description ${name}`]
     })
   )
 }

@@ -1,18 +1,24 @@
 /** Owns the table of the vendors: what to send them, and what their descriptions do not say alike. */
 
+import * as discord from '../../plugins/discord/stand-in/index.ts'
 import * as imessage from '../../plugins/imessage/stand-in/index.ts'
 import type { StandInRequest, VendorStandIn } from '../../plugins/kit/stand-in/index.ts'
+import * as mattermost from '../../plugins/mattermost/stand-in/index.ts'
+import * as msteams from '../../plugins/msteams/stand-in/index.ts'
+import * as signal from '../../plugins/signal/stand-in/index.ts'
 import * as slack from '../../plugins/slack/stand-in/index.ts'
+import * as telegram from '../../plugins/telegram/stand-in/index.ts'
+import * as whatsapp from '../../plugins/whatsapp/stand-in/index.ts'
 
 export interface Vendor {
   /** Of the channel. */
   readonly name: string
-  /** How the stand-in is opened, by what is tried of it: one or more ways. */
+  /** The ways in which the channel writes to it. */
   readonly ways: Readonly<Record<string, () => Promise<VendorStandIn>>>
   /** Other kinds of places than the stand-in's own: a person, a group. */
   readonly addresses: readonly string[]
-  /** The description that says of such a request what it may be; undefined where none does. */
-  description(request: StandInRequest): string | undefined
+  /** The description that says what such a request may be; undefined where none does. */
+  description(request: StandInRequest): Described | undefined
   /** The body of a message that says something else. */
   withText(body: Body, text: string): Body
   /** An error as the vendor writes it, of its own word or number for it. */
@@ -23,23 +29,83 @@ export interface Vendor {
   readonly taken?: Readonly<Record<Word, string>>
 }
 
+export interface Described {
+  readonly name: string
+  /** The path without the one under which the stand-in has that service. Default: the request's. */
+  readonly path?: string
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: bodies of vendors, each of another shape
 export type Body = any
 export type Word = string | number
 
 export const vendors: readonly Vendor[] = [
   {
+    name: 'telegram',
+    ways: {
+      HTML: () => telegram.openVendor(),
+      'rich Markdown': () => configured(telegram.openVendor(), { format: 'rich' }),
+      'plain text': () => configured(telegram.openVendor(), { format: 'plain' }),
+    },
+    addresses: ['-1001234567890', '@reveille_news'],
+    description: () => ({ name: 'telegram' }),
+    withText: (body, text) => ({ ...body, text }),
+    error: (description) => ({ ok: false, error_code: 400, description }),
+    word: (body) => body.description,
+  },
+  {
+    name: 'discord',
+    ways: { Markdown: () => discord.openVendor() },
+    addresses: ['user:1500000000000000001', '1400000000000000002'],
+    description: () => ({ name: 'discord' }),
+    withText: (body, content) => ({ ...body, content }),
+    error: (code) => ({ message: 'Something is wrong', code }),
+    word: (body) => body.code,
+  },
+  {
     name: 'slack',
     ways: {
-      markdown: () => slack.openVendor(),
+      Markdown: () => slack.openVendor(),
       mrkdwn: () => slack.openVendor({ format: 'mrkdwn' }),
     },
     addresses: ['user:U0123ADA', '#general', 'D0123ADA'],
-    description: () => 'slack',
+    description: () => ({ name: 'slack' }),
     withText: (body, text) => ({ ...body, ['text' in body ? 'text' : 'markdown_text']: text }),
     error: (error) => ({ ok: false, error }),
     word: (body) => body.error,
     taken: { no_permission: 'The app is no member of the conversation, as Slack’s page on the method says.' },
+  },
+  {
+    name: 'mattermost',
+    ways: { Markdown: () => mattermost.openVendor() },
+    addresses: ['@ada', `user:${'p'.repeat(26)}`],
+    description: () => ({ name: 'mattermost' }),
+    withText: (body, message) => ({ ...body, message, pending_post_id: 'another' }),
+    error: (id) => ({ id, message: 'Something is wrong.', status_code: 400 }),
+    word: (body) => body.id,
+  },
+  {
+    name: 'whatsapp',
+    ways: { 'Cloud API': () => whatsapp.openVendor() },
+    addresses: ['16505551234', 'group:Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD'],
+    description: () => ({ name: 'whatsapp' }),
+    withText: (body, text) => ({ ...body, text: { ...body.text, body: text } }),
+    error: (code) => ({
+      error: { message: `(#${code}) Error`, type: 'OAuthException', code, fbtrace_id: 'A1' },
+    }),
+    word: (body) => body.error?.code,
+    taken: { 33: 'The number in the path is the operator’s own, and the same for every message.' },
+  },
+  {
+    name: 'signal',
+    ways: { 'JSON-RPC': () => signal.openVendor() },
+    addresses: [`uuid:${signal.people.ada.uuid}`, `group:${signal.groups.crew.id}`, 'username:ada.01'],
+    // Only sending is described as JSON-RPC.
+    description: ({ json }) => ((json as Body)?.method === 'send' ? { name: 'signal-jsonrpc' } : undefined),
+    withText: (body, message) => ({ ...body, params: { ...body.params, message } }),
+    error: (code) => ({ jsonrpc: '2.0', error: { code, message: 'Something is wrong' }, id: '1' }),
+    word: (body) => body.error?.code,
+    taken: { '': 'A status of 400 is the REST wrapper’s, and the channel speaks to the daemon itself.' },
   },
   {
     name: 'imessage',
@@ -47,13 +113,27 @@ export const vendors: readonly Vendor[] = [
     addresses: ['ada@example.org', 'chat_guid:iMessage;+;chat100200300', 'sms:+15550100001'],
     // Looking for a chat by its id is described nowhere.
     description: ({ method, path }) =>
-      method === 'GET' && path.startsWith('/api/v1/chat/') ? undefined : 'imessage',
+      method === 'GET' && path.startsWith('/api/v1/chat/') ? undefined : { name: 'imessage' },
     withText: (body, message) => ({ ...body, message }),
     error: (type) => ({ status: 500, message: 'Error', error: { type, message: 'Something is wrong.' } }),
     word: (body) => body.error?.type,
+  },
+  {
+    name: 'msteams',
+    ways: { Markdown: () => msteams.openVendor() },
+    addresses: ['user:5b649834-7412-4cce-9e69-176e95a394f5', '19:meeting_group00000000000000@thread.v2'],
+    description: ({ path }) => ({ name: 'msteams', path: path.replace(/^\/(teams|authority)\//, '/') }),
+    withText: (body, text) => ({ ...body, text }),
+    error: (code) => ({ error: { code, message: 'Something is wrong.' } }),
+    word: (body) => body.error?.code,
   },
 ]
 
 export function pluginOf({ name }: Vendor): URL {
   return new URL(`../../plugins/${name}/index.ts`, import.meta.url)
+}
+
+async function configured(opening: Promise<VendorStandIn>, more: object): Promise<VendorStandIn> {
+  const standIn = await opening
+  return { ...standIn, config: { ...standIn.config, ...more } }
 }
