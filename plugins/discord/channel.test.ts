@@ -1,8 +1,14 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
+import type { StandInAnswer } from '@reveille/kit/stand-in'
+import { createDiscordChannel, type DiscordConfig, userAgent } from './channel.ts'
 import { openVendor, visibleText } from './stand-in/index.ts'
 
 vendorConformance({
-  name: 'the Discord channel conforms',
+  name: 'the channel discord conforms',
   plugin: new URL('./index.ts', import.meta.url),
   open: openVendor,
   visibleText,
@@ -13,12 +19,238 @@ vendorConformance({
   ],
   badAddresses: [
     '#general',
-    'general',
     'channel:',
     'user:ada',
     'thread:1',
-    '<#1400000000000000001>',
+    '<#14>',
     '012',
     'channel:123456789012345678901',
   ],
 })
+
+async function open(given: Partial<DiscordConfig> = {}) {
+  const vendor = await openVendor()
+  const clock = { now: 0 }
+  const config = { ...(vendor.config as { botToken: string; baseUrl: string }), ...given }
+  const channel = createDiscordChannel({ config, fetch, now: () => clock.now })
+  async function send(markdown = 'Hello', to = vendor.to, delivery = 'd') {
+    const { signal } = new AbortController()
+    const target = channel.target(to)
+    const receipts = []
+    for (const [index, part] of channel.render(markdown).entries()) {
+      receipts.push(await channel.send(part, { target, key: `${delivery}:${index + 1}`, signal }))
+    }
+    return receipts
+  }
+  async function failure(to?: string): Promise<PluginError> {
+    const error = await send('Hello', to).catch((reason: unknown) => reason)
+    assert.ok(isPluginError(error), String(error))
+    return error
+  }
+  const paths = () => vendor.requests.map(({ path }) => path.replace('/api/v10', ''))
+  return { vendor, clock, channel, send, failure, paths, [Symbol.asyncDispose]: () => vendor.close() }
+}
+
+test('a message calls nobody, shows no previews, and has a nonce that Discord is to keep to', async () => {
+  await using bed = await open()
+  const [receipt] = await bed.send()
+  const [request] = bed.vendor.requests
+  assert.ok(request !== undefined)
+  const { nonce, ...body } = request.json as Record<string, unknown>
+  assert.deepEqual(body, { content: 'Hello', enforce_nonce: true, allowed_mentions: { parse: [] }, flags: 4 })
+  assert.ok(typeof nonce === 'string' && nonce.length <= 25)
+  assert.equal(request.headers['user-agent'], userAgent)
+  assert.deepEqual(receipt, { id: bed.vendor.messages[0]?.id, at: '2026-01-01T00:00:00.000000+00:00' })
+})
+
+test('the nonce is that of the delivery and the part', async () => {
+  await using bed = await open()
+  await bed.send('Hello', bed.vendor.to, 'one')
+  await bed.send('Hello', bed.vendor.to, 'two')
+  await bed.send('Hello', bed.vendor.to, 'one')
+  assert.equal(bed.vendor.messages.length, 2)
+})
+
+test('previews are shown where they are wanted', async () => {
+  await using bed = await open({ linkPreviews: true })
+  await bed.send()
+  assert.equal(bed.vendor.messages[0]?.flags, 0)
+})
+
+test('the address of the API may end with a slash', async () => {
+  await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
+  const { botToken, baseUrl } = vendor.config as { botToken: string; baseUrl: string }
+  const channel = createDiscordChannel({ config: { botToken, baseUrl: `${baseUrl}/` }, fetch, now: () => 0 })
+  assert.deepEqual(await channel.check?.(new AbortController().signal), {
+    ok: true,
+    detail: 'Discord knows the token as hooks (1300000000000000001).',
+  })
+})
+
+test('the software says its version as its package does', async () => {
+  const { name, version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'))
+  assert.equal(userAgent, `DiscordBot (https://www.npmjs.com/package/${name}, ${version})`)
+})
+
+test('a user is written to in a channel that is opened once', async () => {
+  await using bed = await open()
+  const { userTo } = bed.vendor
+  await bed.send('One', userTo, 'a')
+  await bed.send('Two', userTo, 'b')
+  const [opened, ...sent] = bed.paths()
+  assert.equal(opened, '/users/@me/channels')
+  assert.equal(sent.length, 2)
+  assert.deepEqual(new Set(sent), new Set([`/channels/${bed.vendor.messages[0]?.to}/messages`]))
+})
+
+test('a user who takes nothing, or whom nobody knows, is for a person to see to', async () => {
+  await using bed = await open()
+  const closed = await bed.failure(bed.vendor.closedUserTo)
+  assert.deepEqual([closed.code, closed.retryable], ['forbidden', false])
+  assert.match(closed.message, /share a server with it and allow direct messages \(403, 50007 /)
+  const unknown = await bed.failure('user:1599999999999999999')
+  assert.deepEqual([unknown.code, unknown.retryable], ['bad-target', false])
+})
+
+test('what goes wrong before there is a channel to write to has delivered nothing', async () => {
+  for (const answer of [
+    { status: 500, body: { message: 'x', code: 0 } },
+    { status: 504, body: '<html>' },
+  ]) {
+    await using bed = await open()
+    const channel = createDiscordChannel({
+      config: bed.vendor.config as { botToken: string; baseUrl: string },
+      fetch: async () => new Response(JSON.stringify(answer.body), { status: answer.status }),
+      now: () => 0,
+    })
+    const call = { target: channel.target('user:1'), key: 'd:1', signal: new AbortController().signal }
+    await assert.rejects(
+      channel.send({ text: 'x' }, call),
+      (error) => isPluginError(error) && error.retryable && !error.maybeDelivered,
+    )
+  }
+})
+
+test('after the last message that Discord takes for now the next waits, and no request is made', async () => {
+  await using bed = await open()
+  const { vendor, clock } = bed
+  const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '1.5' }
+  vendor.script({ kind: 'answer-after', answer: { headers, body: { id: '1' } } })
+  await bed.send('One', vendor.to, 'a')
+  clock.now = 500
+  const error = await bed.failure()
+  const { code, retryable, retryAfter, maybeDelivered, wholeChannel } = error
+  assert.deepEqual(
+    { code, retryable, retryAfter, maybeDelivered, wholeChannel },
+    { code: 'rate-limited', retryable: true, retryAfter: 1, maybeDelivered: false, wholeChannel: false },
+  )
+  assert.equal(bed.paths().length, 1)
+  await bed.send('Elsewhere', vendor.threadTo, 'b')
+  clock.now = 1500
+  await bed.send('Two', vendor.to, 'c')
+  assert.deepEqual(
+    vendor.messages.map(({ text }) => text),
+    ['One', 'Elsewhere', 'Two'],
+  )
+})
+
+test('a bucket that is used up is known from the headers of the stand-in, so that no 429 is asked for', async () => {
+  const vendor = await openVendor({ bucket: { count: 2, seconds: 60 } })
+  await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
+  const config = vendor.config as { botToken: string; baseUrl: string }
+  const channel = createDiscordChannel({ config, fetch, now: () => performance.now() })
+  const target = channel.target(vendor.to)
+  const send = (key: string) =>
+    channel.send({ text: key }, { target, key, signal: new AbortController().signal })
+  await send('a:1')
+  await send('b:1')
+  await assert.rejects(send('c:1'), /nothing more there for/)
+  assert.deepEqual([vendor.requests.length, vendor.messages.length], [2, 2])
+})
+
+const limited = (more: Partial<StandInAnswer>): StandInAnswer => ({
+  status: 429,
+  body: { message: 'You are being rate limited.', retry_after: 0.65, global: false },
+  ...more,
+})
+const limits = [
+  { what: 'of a channel', answer: limited({}), retryAfter: 0.65, wholeChannel: false },
+  {
+    what: 'of the bot, by the body',
+    answer: limited({ body: { message: 'x', retry_after: 64.57, global: true } }),
+    retryAfter: 64.57,
+    wholeChannel: true,
+  },
+  {
+    what: 'of the bot, by a header',
+    answer: limited({ headers: { 'x-ratelimit-global': 'true' } }),
+    retryAfter: 0.65,
+    wholeChannel: true,
+  },
+  {
+    what: 'of the address, by the proxy',
+    answer: limited({ headers: { 'retry-after': '600' }, body: 'error code: 1015' }),
+    retryAfter: 600,
+    wholeChannel: true,
+  },
+] as const
+
+for (const { what, answer, retryAfter, wholeChannel } of limits) {
+  test(`a limit ${what} holds back ${wholeChannel ? 'everything' : 'that channel alone'}`, async () => {
+    await using bed = await open()
+    bed.vendor.script({ kind: 'answer', answer })
+    const error = await bed.failure()
+    assert.deepEqual(
+      [error.code, error.retryAfter, error.wholeChannel, error.maybeDelivered],
+      ['rate-limited', retryAfter, wholeChannel, false],
+    )
+  })
+}
+
+/** What Discord says, and what comes of it: code, whether to try again, whether it may have arrived. */
+const refusals: readonly (readonly [StandInAnswer, string, boolean, boolean])[] = [
+  [refusal(403, 50001, 'Missing Access'), 'forbidden', false, false],
+  [refusal(403, 50013, 'Missing Permissions'), 'forbidden', false, false],
+  [refusal(403, 99999, 'Something new'), 'forbidden', false, false],
+  [refusal(404, 10003, 'Unknown Channel'), 'bad-target', false, false],
+  [refusal(400, 50008, 'Cannot send messages in a non-text channel'), 'bad-target', false, false],
+  [refusal(400, 50006, 'Cannot send an empty message'), 'bad-request', false, false],
+  [refusal(400, 200000, 'Message was blocked'), 'forbidden', false, false],
+  [formError('content', 'BASE_TYPE_MAX_LENGTH'), 'too-long', false, false],
+  [formError('nonce', 'NONCE_TYPE_INVALID'), 'bad-request', false, false],
+  [refusal(404, 0, '404: Not Found'), 'bad-request', false, false],
+  [refusal(500, 0, '500: Internal Server Error'), 'unavailable', true, true],
+  [refusal(503, 130000, 'API resource is currently overloaded'), 'unavailable', true, false],
+  [{ status: 502, body: '<html>' }, 'unavailable', true, false],
+  [{ status: 504, body: '<html>' }, 'unavailable', true, true],
+  [{ status: 403, body: '<html>' }, 'unavailable', true, false],
+  [{ status: 200, body: '<html>' }, 'unavailable', true, true],
+]
+
+test('each refusal says what it means, and whether to try again', async () => {
+  await using bed = await open()
+  for (const [answer, ...expected] of refusals) {
+    bed.vendor.script({ kind: 'answer', answer })
+    const { code, retryable, maybeDelivered, message } = await bed.failure()
+    assert.deepEqual([code, retryable, maybeDelivered], expected, message)
+  }
+})
+
+test('a refusal names the field and the word of Discord, and what to do', async () => {
+  await using bed = await open()
+  bed.vendor.script({ kind: 'answer', answer: formError('content', 'BASE_TYPE_MAX_LENGTH') })
+  assert.match(
+    (await bed.failure()).message,
+    /\(400, 50035 Invalid Form Body, content: BASE_TYPE_MAX_LENGTH\)/,
+  )
+  assert.match((await bed.failure(bed.vendor.hiddenTo)).message, /give it `View Channel` there \(403, 50001 /)
+})
+
+function refusal(status: number, code: number, message: string): StandInAnswer {
+  return { status, body: { message, code } }
+}
+
+function formError(field: string, code: string): StandInAnswer {
+  const errors = { [field]: { _errors: [{ code, message: 'It may quote what was sent.' }] } }
+  return { status: 400, body: { message: 'Invalid Form Body', code: 50035, errors } }
+}

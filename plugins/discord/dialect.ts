@@ -20,6 +20,7 @@ const markdown = markdownDialect({
 
 export const discordDialect: Dialect = {
   ...markdown,
+  text: writeText,
   paragraph: (inner) => (markdown.paragraph?.(inner) ?? inner).replaceAll(/^-#(?=\s)/gm, '\\-#'),
   heading: (inner, level) =>
     level <= 3 ? markdown.heading(inner, level) : markdown.strong(inner.replaceAll('**', ''), alone),
@@ -28,7 +29,7 @@ export const discordDialect: Dialect = {
     return isBare ? markdown.link(inner, address, isBare, place) : masked(inner, address)
   },
   image(description, address, place) {
-    const label = escapeText(neutralise(description || 'image'), { ...place, isInLink: true })
+    const label = writeText(description || 'image', { ...place, isInLink: true })
     return /^https?:/i.test(address) ? masked(label, address) : withAddress(label, address, false, place)
   },
   codeBlock: (text, language) =>
@@ -37,6 +38,20 @@ export const discordDialect: Dialect = {
 }
 
 const alone: Place = { before: '', after: '', isInLink: false }
+
+/** Any two ticks make code of what is between them, however far apart they are. */
+function writeText(text: string, place: Place): string {
+  const pieces = neutralise(text).split('`')
+  const last = pieces.length - 1
+  const written = pieces.map((piece, index) =>
+    escapeText(piece, {
+      ...place,
+      before: index === 0 ? place.before : '`',
+      after: index === last ? place.after : '`',
+    }),
+  )
+  return written.join('\\`')
+}
 
 /** What shows as a mention or hides what stands behind it. Its `<…>` forms are escaped like all markup. */
 function neutralise(text: string): string {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { renderReply } from './render.ts'
+import { readMarkup } from './stand-in/markup.ts'
+
+/** What Discord's clients make of the reply. */
+function read(markdown: string) {
+  const parts = renderReply(markdown)
+  assert.equal(parts.length, 1)
+  return readMarkup(parts[0]?.text ?? '')
+}
+
+function written(markdown: string): string {
+  return renderReply(markdown)
+    .map(({ text }) => text)
+    .join('\n\n')
+}
+
+test('a small table is set in letters of equal width', () => {
+  assert.equal(
+    written('| Service | Time |\n|---|--:|\n| api | 12 ms |\n| worker | **1,200 ms** |'),
+    '```\nService |     Time\n--------|---------\napi     |    12 ms\nworker  | 1,200 ms\n```',
+  )
+})
+
+test('a wide table is a list for each row', () => {
+  const wide = 'w'.repeat(70)
+  assert.equal(written(`| Name | Note |\n|---|---|\n| one | ${wide} |`), `**Name: one**\n\n- Note: ${wide}`)
+})
+
+test('nothing of a reply is shown as a mention, and all of it can be read', () => {
+  for (const call of [
+    '@everyone',
+    '@here',
+    '<@1>',
+    '<@!1>',
+    '<@&1>',
+    '<#1>',
+    '<:ok:123>',
+    '</run:1>',
+    '<t:1>',
+  ]) {
+    for (const markdown of [
+      call,
+      `**${call}**`,
+      `[${call}](https://example.org)`,
+      `x${call}y`,
+      `- ${call}`,
+    ]) {
+      const { text, mentions } = read(markdown)
+      assert.deepEqual(mentions, [], markdown)
+      assert.ok(text.replaceAll('\u200b', '').includes(call), `${call} in ${text}`)
+    }
+  }
+})
+
+test('a link whose label looks like another address shows where it leads', () => {
+  const { text, links } = read('[https://good.example](https://evil.example/x) [docs](https://example.org/a)')
+  assert.ok(text.includes('https://evil.example/x'))
+  assert.deepEqual(links.at(-1), { label: 'docs', address: 'https://example.org/a' })
+  for (const { label, address } of links.slice(0, -1)) assert.equal(label, address)
+})
+
+test('only pages lie behind a label; other addresses are written out', () => {
+  const { text, links } = read(
+    '[write](mailto:a_b@example.org), [call](tel:+15551234567), ![shot](https://e.org/a(1).png)',
+  )
+  assert.equal(text, 'write (a_b@example.org), call (+15551234567), shot')
+  assert.deepEqual(links, [{ label: 'shot', address: 'https://e.org/a%281%29.png' }])
+})
+
+test('text that Discord would take for markup is shown as it is', () => {
+  const texts = [
+    '||secret||',
+    '-# small',
+    '\\> said',
+    '\\# Title',
+    'a \\`tick\\` and \\`another\\`',
+    '\\*\\*x\\*\\*',
+    '\\_\\_init\\_\\_',
+    '\\~\\~x\\~\\~',
+    '\\- item',
+    '\\`\\`\\`x',
+  ]
+  for (const markdown of texts) {
+    const shown = read(`${markdown}\n\n\`code\``).text.replaceAll('\u200b', '')
+    assert.equal(shown, `${markdown.replaceAll('\\', '')}\n\ncode`)
+  }
+})
+
+test('code keeps its ticks, whatever fences it had', () => {
+  const { text } = read('````md title\n```js\nx\n```\n````\n\nIn ``` a`b``c ```')
+  assert.equal(text.replaceAll('\u200b', ''), '```js\nx\n```\n\nIn a`b``c')
+})
+
+test('headings have three sizes, and are bold below that', () => {
+  assert.equal(written('# a\n\n### b\n\n#### c **d**'), '# a\n\n### b\n\n**c d**')
+})
+
+test('quotes in quotes are one quote, each line of it marked', () => {
+  assert.equal(written('> one\n>\n> > two\n> ```\n> > x\n> ```'), '> one\n> \n> two\n> \n> ```\n> > x\n> ```')
+})
+
+test('a long reply is ten messages and one that tells that there are more', () => {
+  const parts = renderReply('word '.repeat(10_000))
+  assert.equal(parts.length, 11)
+  for (const { text } of parts) assert.ok(Array.from(text).length <= 1950)
+})
