@@ -63,7 +63,8 @@ export function createDiscordChannel({ config, fetch, now }: DiscordChannelOptio
     const left = pauses.secondsLeft(route)
     if (left > 0) throw paused(left)
     const answer = await callVendor(fetch, { url: `${baseUrl}${path}`, headers, ...call })
-    pauses.note(route, answer.headers)
+    // A refusal tells the host itself.
+    if (answer.status < 300) pauses.note(route, answer.headers)
     return answer
   }
 

@@ -8,7 +8,7 @@
 export interface Pauses {
   /** Seconds until the route takes a request again; 0: it does now. */
   secondsLeft(route: string): number
-  /** Reads the headers of an answer, refusals included. */
+  /** Reads the headers of an answer. */
   note(route: string, headers: Headers): void
 }
 

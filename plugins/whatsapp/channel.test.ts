@@ -1,8 +1,15 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { openVendor, visibleText } from './stand-in/index.ts'
+import type { StandInAnswer } from '@reveille/kit/stand-in'
+import { createWhatsAppChannel, userAgent, type WhatsAppConfig } from './channel.ts'
+import { graphError } from './stand-in/errors.ts'
+import { openVendor, visibleText, type WhatsAppStandInOptions } from './stand-in/index.ts'
 
 vendorConformance({
-  name: 'the WhatsApp channel conforms',
+  name: 'the channel whatsapp conforms',
   plugin: new URL('./index.ts', import.meta.url),
   open: openVendor,
   visibleText,
@@ -13,4 +20,234 @@ vendorConformance({
   ],
   badAddresses: ['Ada', '+0123456789', '123', '+1 650 555 1234', 'group:', 'group:a b', '+1234567890123456'],
   fences: false,
+})
+
+type Credentials = Pick<WhatsAppConfig, 'accessToken' | 'phoneNumberId' | 'baseUrl'>
+
+async function open(given: Partial<WhatsAppConfig> = {}, options?: WhatsAppStandInOptions) {
+  const vendor = await openVendor(options)
+  const config = { ...(vendor.config as unknown as Credentials), ...given }
+  const channel = createWhatsAppChannel({ config, fetch })
+  async function send(markdown = 'Hello', to = vendor.to) {
+    const { signal } = new AbortController()
+    const target = channel.target(to)
+    const receipts = []
+    for (const [index, part] of channel.render(markdown).entries()) {
+      receipts.push(await channel.send(part, { target, key: `d:${index + 1}`, signal }))
+    }
+    return receipts
+  }
+  async function failure(markdown?: string, to?: string): Promise<PluginError> {
+    const error = await send(markdown, to).catch((reason: unknown) => reason)
+    assert.ok(isPluginError(error), String(error))
+    return error
+  }
+  const bodies = () => vendor.requests.map(({ json }) => json as Record<string, unknown>)
+  return { vendor, channel, send, failure, bodies, [Symbol.asyncDispose]: () => vendor.close() }
+}
+
+const template = { name: 'reply_ready', language: 'en_US' }
+
+test('a text goes to the number without its plus, without a preview, in the version that is configured', async () => {
+  await using bed = await open({ apiVersion: 'v24.0' })
+  const [receipt] = await bed.send()
+  const [request] = bed.vendor.requests
+  assert.equal(request?.path, '/v24.0/106540352242922/messages')
+  assert.deepEqual(bed.bodies(), [
+    {
+      messaging_product: 'whatsapp',
+      recipient_type: 'individual',
+      to: '16505551234',
+      type: 'text',
+      text: { body: 'Hello', preview_url: false },
+    },
+  ])
+  assert.equal(request?.headers['content-type'], 'application/json')
+  assert.deepEqual(receipt, { id: bed.vendor.messages[0]?.id })
+})
+
+test('previews are shown where they are wanted', async () => {
+  await using bed = await open({ linkPreviews: true })
+  await bed.send()
+  assert.equal(bed.vendor.messages[0]?.hasPreview, true)
+})
+
+test('a group is told to be one', async () => {
+  await using bed = await open()
+  await bed.send('Hello', bed.vendor.groupTo)
+  assert.equal(bed.vendor.messages[0]?.recipientType, 'group')
+})
+
+test('the address of the API may end with a slash, and the number says whose it is', async () => {
+  await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
+  const config = { ...(vendor.config as unknown as Credentials), baseUrl: `${vendor.url}/` }
+  assert.deepEqual(await createWhatsAppChannel({ config, fetch }).check?.(new AbortController().signal), {
+    ok: true,
+    detail: 'Replies come from Ada’s Garage, +1 555-555-5555.',
+  })
+})
+
+test('the software says its version as its package does', async () => {
+  const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'))
+  assert.equal(userAgent, `reveille/${version}`)
+})
+
+test('who has not written for 24 hours gets nothing without a template, and the operator is told why', async () => {
+  await using bed = await open()
+  const { code, retryable, maybeDelivered, message } = await bed.failure('Hello', bed.vendor.silentTo)
+  assert.deepEqual([code, retryable, maybeDelivered], ['window-closed', false, false])
+  assert.match(message, /within 24 hours of a message of theirs.*set `channels\.whatsapp\.template`/)
+  assert.deepEqual(bed.vendor.messages, [])
+})
+
+test('a short reply reaches them whole by the template, on one line', async () => {
+  await using bed = await open({ template })
+  const [receipt] = await bed.send('# Done\n\n- one\n- **two**\n\n\tThree.', bed.vendor.silentTo)
+  const [message] = bed.vendor.messages
+  assert.equal(message?.type, 'template')
+  assert.equal(message?.body, '*Done* - one - *two* Three.')
+  assert.deepEqual(receipt, { id: message?.id })
+})
+
+test('a variable that has a name is filled by it', async () => {
+  await using bed = await open({ template: { ...template, parameter: 'reply' } })
+  await bed.send('Hello', bed.vendor.silentTo)
+  assert.deepEqual(bed.bodies().at(-1)?.['template'], {
+    name: 'reply_ready',
+    language: { code: 'en_US' },
+    components: [{ type: 'body', parameters: [{ type: 'text', parameter_name: 'reply', text: 'Hello' }] }],
+  })
+})
+
+test('of a reply that is too long for the template they get the beginning, and it waits for them to write', async () => {
+  for (const reply of ['A long line. '.repeat(100), 'A long line.\n\n'.repeat(600)]) {
+    await using bed = await open({ template })
+    const { vendor } = bed
+    const error = await bed.failure(reply, vendor.silentTo)
+    assert.deepEqual([error.code, error.retryable, error.maybeDelivered], ['window-closed', false, false])
+    assert.match(error.message, /the template reply_ready has told them how the reply begins/)
+    assert.equal(vendor.messages.length, 1, 'they are told once')
+    assert.match(vendor.messages[0]?.body ?? '', /^A long line\. A long line\. .{800,}…$/)
+
+    vendor.write(vendor.silentTo)
+    await bed.send(reply, vendor.silentTo)
+    const words = vendor.messages.slice(1).flatMap(({ text }) => text.trim().split(/\s+/))
+    assert.deepEqual(words, reply.trim().split(/\s+/), 'the replay is the whole reply')
+  }
+})
+
+test('a template that Meta does not take is said to be at fault', async () => {
+  await using bed = await open({ template: { name: 'unknown', language: 'en_US' } })
+  const { code, retryable, message } = await bed.failure('Hello', bed.vendor.silentTo)
+  assert.deepEqual([code, retryable], ['bad-request', false])
+  assert.match(message, /knows no such template.*`channels\.whatsapp\.template`.*132001/)
+})
+
+test('a template that may have arrived is not sent again by itself', async () => {
+  await using bed = await open({ template })
+  bed.vendor.script(
+    { kind: 'answer', answer: graphError(131047, 'Re-engagement message') },
+    { kind: 'cut-after' },
+  )
+  const { retryable, maybeDelivered } = await bed.failure('Hello', bed.vendor.silentTo)
+  assert.deepEqual([retryable, maybeDelivered], [true, true])
+  assert.equal(bed.vendor.messages.length, 1)
+})
+
+test('too many messages to one person are a limit of that person alone', async () => {
+  await using bed = await open({}, { burst: 1 })
+  await bed.send()
+  const { code, retryable, retryAfter, wholeChannel } = await bed.failure()
+  assert.deepEqual(
+    { code, retryable, retryAfter, wholeChannel },
+    {
+      code: 'rate-limited',
+      retryable: true,
+      retryAfter: 6,
+      wholeChannel: false,
+    },
+  )
+  await bed.send('Hello', bed.vendor.groupTo)
+})
+
+test('a wait is read where an answer has one', async () => {
+  await using bed = await open()
+  const usage = { 1: [{ type: 'whatsapp', estimated_time_to_regain_access: 2 }, { type: 'other' }] }
+  const { status, body } = graphError(80007, 'Rate limit issues')
+  for (const [headers, retryAfter] of [
+    [{ 'retry-after': '9' }, 9],
+    [{ 'x-business-use-case-usage': JSON.stringify(usage) }, 120],
+    [{ 'x-business-use-case-usage': '{' }, undefined],
+  ] as const) {
+    bed.vendor.script({ kind: 'answer', answer: { status, body, headers } as StandInAnswer })
+    assert.equal((await bed.failure()).retryAfter, retryAfter)
+  }
+})
+
+type Facts = readonly [code: string, retryable: boolean, wholeChannel: boolean, maybeDelivered: boolean]
+
+/** By Meta's code, whatever the status is. */
+const meanings: Readonly<Record<string, Facts>> = {
+  '0 102 104 190 3 10 200 210 299 803': ['bad-credential', true, true, false],
+  '131042 131045 133010': ['forbidden', true, true, false],
+  '368 130497 131030 131031 131049 131050': ['forbidden', false, false, false],
+  '4 17 613 80007 130429 131048 133016': ['rate-limited', true, true, false],
+  '131056': ['rate-limited', true, false, false],
+  '1 2 131000 131016 131057 133004': ['unavailable', true, false, false],
+  '33 100 131008 131009 131051 132000 132001 132005 132007 132012 132015 132016 424242': [
+    'bad-request',
+    false,
+    false,
+    false,
+  ],
+  '131021 131026': ['bad-target', false, false, false],
+}
+
+test('what Meta says is taken by its code alone', async () => {
+  await using bed = await open()
+  for (const [codes, expected] of Object.entries(meanings)) {
+    for (const given of codes.split(' ')) {
+      for (const status of [400, 403, 429]) {
+        const answer = { ...graphError(Number(given), 'In its own words'), status }
+        bed.vendor.script({ kind: 'answer', answer })
+        const { code, retryable, wholeChannel, maybeDelivered, message } = await bed.failure()
+        assert.deepEqual([code, retryable, wholeChannel, maybeDelivered], expected, `${given} (${status})`)
+        assert.ok(message.includes(`(${given} In its own words).`), message)
+      }
+    }
+  }
+})
+
+test('a code that nobody knows can be tried again where Meta says so', async () => {
+  await using bed = await open()
+  const transient = graphError(424242, 'For a moment', { is_transient: true })
+  bed.vendor.script({ kind: 'answer', answer: transient })
+  bed.vendor.script({ kind: 'answer', answer: { ...graphError(424242, 'For a moment'), status: 500 } })
+  for (const _ of ['said so', 'by its status']) {
+    const { code, retryable } = await bed.failure()
+    assert.deepEqual([code, retryable], ['unavailable', true])
+  }
+})
+
+test('a number that is not there is for the operator to mend, and burns nothing', async () => {
+  await using bed = await open({ phoneNumberId: '1' })
+  const { retryable, wholeChannel, message } = await bed.failure()
+  assert.deepEqual([retryable, wholeChannel], [true, true])
+  assert.match(message, /knows no number with this `phoneNumberId`/)
+})
+
+test('what is no answer of Meta may have passed the message on, unless it says that it could not', async () => {
+  await using bed = await open()
+  for (const [status, ...expected] of [
+    [200, 'unavailable', true, false, true],
+    [502, 'unavailable', true, false, true],
+    [504, 'unavailable', true, false, true],
+    [503, 'unavailable', true, false, false],
+    [429, 'rate-limited', true, true, false],
+    [404, 'unavailable', true, true, false],
+  ]) {
+    bed.vendor.script({ kind: 'answer', answer: { status: Number(status), body: '<html>' } })
+    const { code, retryable, wholeChannel, maybeDelivered } = await bed.failure()
+    assert.deepEqual([code, retryable, wholeChannel, maybeDelivered], expected, `${status}`)
+  }
 })

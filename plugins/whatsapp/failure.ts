@@ -45,6 +45,10 @@ const mayNot = unfit(
   'bad-credential',
   'does not let this access token send; give it whatsapp_business_messaging for the account of the number',
 )
+const noNumber = unfit(
+  'bad-credential',
+  'knows no number with this `phoneNumberId`, or does not show it to this access token',
+)
 const tooMany: Meaning = {
   code: 'rate-limited',
   text: 'takes nothing more of this account for a while',
@@ -65,8 +69,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   190: badToken,
   3: mayNot,
   10: mayNot,
-  803: unfit('bad-credential', 'knows no number with this `phoneNumberId`, or not for this access token'),
-  33: unfit('bad-credential', 'knows no number with this `phoneNumberId`; it may have been deleted'),
+  803: noNumber,
   131042: unfit('forbidden', 'takes nothing until its bill for this account is settled'),
   131045: unfit('forbidden', 'takes nothing from this number until it is registered'),
   133010: unfit('forbidden', 'takes nothing from this number until it is registered'),
@@ -109,6 +112,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
     code: 'bad-target',
     text: 'cannot reach that number; it may not be on WhatsApp, or has not taken its terms',
   },
+  33: { code: 'bad-request', text: 'says that the number of this `phoneNumberId` has been deleted' },
   100: refused,
   131008: refused,
   131009: refused,
@@ -160,8 +164,7 @@ function refusal(answer: VendorAnswer, code: number, token: string): PluginError
 }
 
 function meaningOf(code: number, error: Facts, status: number): Meaning {
-  // The number's id belongs to nobody, or to somebody else.
-  if (code === 100 && error['error_subcode'] === 33) return meanings[33] ?? refused
+  if (code === 100 && error['error_subcode'] === 33) return noNumber
   const known = meanings[code] ?? (isPermission(code) ? mayNot : undefined)
   if (known !== undefined) return known
   return error['is_transient'] === true || status >= 500 ? notNow : refused

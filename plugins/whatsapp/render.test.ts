@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { renderReply } from './render.ts'
+import { readMarkup } from './stand-in/markup.ts'
+
+function written(markdown: string): string {
+  return renderReply(markdown)
+    .map(({ text }) => text)
+    .join('\n\n')
+}
+
+/** What a person reads, without the joiners that nobody sees. */
+function shown(markdown: string): string {
+  return readMarkup(written(markdown)).replaceAll('\u2060', '')
+}
+
+test('marks are those of WhatsApp, each within its line', () => {
+  assert.equal(
+    written('**bold** _it_ ~~gone~~ `code` ***both*** **two\nlines**'),
+    '*bold* _it_ ~gone~ `code` _*both*_ *two*\n*lines*',
+  )
+})
+
+test('a mark within a word, which WhatsApp would show, is left out', () => {
+  assert.equal(
+    written('这是**重点**内容 a**b**c and a***b***c, (**fine**)'),
+    '这是重点内容 abc and abc, (*fine*)',
+  )
+})
+
+test('headings are bold, and what is bold in them is not bold twice', () => {
+  assert.equal(written('# All **good** now\n\n> ## *So* **there**'), '*All good now*\n\n> *_So_ there*')
+})
+
+test('lists are bullets and numbers, with boxes for tasks, and indented in lists', () => {
+  assert.equal(
+    written('3. one\n   - deeper\n4. two\n\n---\n\n- [x] done\n- [ ] open'),
+    '3. one\n   - deeper\n4. two\n\n———\n\n- ☑ done\n- ☐ open',
+  )
+})
+
+test('code is between three ticks without lines of its own, and keeps its spaces in lists and quotes', () => {
+  assert.equal(written('```ts\na\n  b\n```'), '```a\n  b```')
+  assert.equal(written('- x\n  ```\n  a\n    b\n  ```'), '- x\n  ```a\n  b```')
+  assert.equal(written('> x\n> ```\n> a\n>   b\n> ```\n> y'), '> x\n> \n> ```a\n  b```\n> \n> y')
+})
+
+test('ticks in code are shown', () => {
+  assert.equal(shown('```` md\n```js\nx\n```\n````'), '```js\nx\n```')
+  assert.equal(shown('In `` a`b ``.'), 'In a`b.')
+})
+
+test('a link is its label and its address, or the address alone', () => {
+  assert.equal(
+    written('[the log](https://example.org/log) <https://example.org> ![shot](https://example.org/a.png)'),
+    'the log (https://example.org/log) https://example.org shot (https://example.org/a.png)',
+  )
+  assert.equal(
+    written('[write](mailto:a_b@example.org), <a@example.org>, [call](tel:+15551234567)'),
+    'write (a_b@example.org), a@example.org, call (+15551234567)',
+  )
+})
+
+test('signs in an address are no marks', () => {
+  const text = shown('https://example.org/_a_/*b*/~c~/d_e')
+  assert.equal(decodeURIComponent(text), 'https://example.org/_a_/*b*/~c~/d_e')
+  assert.ok(text.endsWith('d_e'), 'those within words are left as they are')
+})
+
+test('text that WhatsApp would take for markup is shown as it is', () => {
+  const texts = [
+    '\\*stars\\* and \\_lines\\_ and \\~waves\\~',
+    '(\\*x\\*) "\\_y\\_" a\\*b\\*',
+    'a \\`tick\\` b \\`\\`\\`c\\`\\`\\`',
+    '\\> said',
+    '\\- item',
+    '1\\. one',
+    '• dot',
+    '**bold \\* star** and _a \\_ line_',
+  ]
+  for (const markdown of texts) {
+    const plain = markdown.replaceAll('\\', '').replaceAll('**', '').replace('_a _ line_', 'a _ line')
+    assert.equal(shown(markdown), plain)
+  }
+})
+
+test('text that WhatsApp leaves alone is left alone', () => {
+  const text = 'snake_case_name, 2 * 3 * 4, a*b, 5 ~ 6, 3 > 2, x - y'
+  assert.equal(written(text), text)
+})
+
+test('a narrow table is set in letters of equal width, a wide one is a list for each row', () => {
+  assert.equal(
+    written('| Service | Time |\n|---|--:|\n| api | **12** ms |'),
+    '```Service |  Time\n--------|------\napi     | 12 ms```',
+  )
+  assert.equal(
+    written('| **Service** | Status |\n|---|---|\n| api | all is well with it, and has been for weeks |'),
+    '*Service: api*\n\n- Status: all is well with it, and has been for weeks',
+  )
+})
+
+test('a part says whether it is the whole reply', () => {
+  assert.deepEqual(
+    renderReply('Hello').map(({ isWholeReply }) => isWholeReply),
+    [true],
+  )
+  const parts = renderReply('word '.repeat(20_000))
+  assert.equal(parts.length, 11, 'ten messages, and one that tells that there are more')
+  assert.ok(parts.every(({ isWholeReply, text }) => !isWholeReply && Array.from(text).length <= 4000))
+})
