@@ -86,7 +86,14 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'whatsapp',
-    ways: { 'Cloud API': () => whatsapp.openVendor() },
+    ways: {
+      'free text': () => whatsapp.openVendor(),
+      template: async () => {
+        const standIn = await whatsapp.openVendor()
+        const { template, silentTo: to } = standIn
+        return { ...standIn, to, config: { ...standIn.config, template } }
+      },
+    },
     addresses: ['16505551234', 'group:Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD'],
     description: () => ({ name: 'whatsapp' }),
     withText: (body, text) => ({ ...body, text: { ...body.text, body: text } }),
@@ -98,10 +105,13 @@ export const vendors: readonly Vendor[] = [
   },
   {
     name: 'signal',
-    ways: { 'JSON-RPC': () => signal.openVendor() },
+    ways: { 'JSON-RPC': () => signal.openVendor(), REST: () => signal.openRestVendor() },
     addresses: [`uuid:${signal.people.ada.uuid}`, `group:${signal.groups.crew.id}`, 'username:ada.01'],
-    // Only sending is described as JSON-RPC.
-    description: ({ json }) => ((json as Body)?.method === 'send' ? { name: 'signal-jsonrpc' } : undefined),
+    // Of JSON-RPC only sending is described.
+    description({ path, json }) {
+      if (!path.startsWith('/api/v1/')) return { name: 'signal' }
+      return (json as Body)?.method === 'send' ? { name: 'signal-jsonrpc' } : undefined
+    },
     withText: (body, message) => ({ ...body, params: { ...body.params, message } }),
     error: (code) => ({ jsonrpc: '2.0', error: { code, message: 'Something is wrong' }, id: '1' }),
     word: (body) => body.error?.code,
