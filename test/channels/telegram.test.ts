@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { Api, GrammyError } from 'grammy'
 import { createTelegramChannel } from '../../plugins/telegram/channel.ts'
 import type { TelegramConfig } from '../../plugins/telegram/configuration.ts'
+import { rendererOf } from '../../plugins/telegram/render.ts'
+import { parseHtml } from '../../plugins/telegram/stand-in/html.ts'
 import { chats, openVendor } from '../../plugins/telegram/stand-in/index.ts'
 
 /** The vendor's side is judged by a client of its own: grammY. */
@@ -86,4 +89,67 @@ test('the channel asks of Telegram what grammY asks for the same message', async
   assert.equal(Number(receipt.id) + 1, message.message_id)
   const [first, second] = vendor.messages.map(({ message_id, ...rest }) => rest)
   assert.deepEqual(first, second)
+})
+
+/** What is markup on one side or the other, and what gets between. */
+const scrap = fc.constantFrom(
+  ...[
+    '**',
+    '*',
+    '_',
+    '~~',
+    '`',
+    '```\n',
+    '\n',
+    '\n\n',
+    '> ',
+    '- ',
+    '1. ',
+    '# ',
+    '| a | b |\n|---|---|\n',
+    '|',
+    '   ',
+  ],
+  ...[
+    '<',
+    '>',
+    '&',
+    '"',
+    '<b>',
+    '</b>',
+    '<a href="x">',
+    '</a>',
+    '&lt;',
+    '&amp;amp;',
+    '&#60;',
+    '<pre>',
+    '</blockquote>',
+  ],
+  ...[
+    '[x](',
+    ')',
+    '![',
+    'https://example.org/?a=1&b="',
+    '@ada',
+    'tg://user?id=1',
+    'word ',
+    '👩🏽‍🚀',
+    'שלום',
+    '漢字',
+    '\\',
+  ],
+)
+
+test('whatever an agent writes: Telegram can parse it, and reads what the plain text says', () => {
+  const reply = fc.array(scrap, { maxLength: 120 }).map((scraps) => scraps.join(''))
+  const render = rendererOf('html')
+  fc.assert(
+    fc.property(reply, (markdown) => {
+      for (const { text, html = '' } of render(markdown)) {
+        assert.equal(parseHtml(html).text, text)
+        assert.ok(html.length <= 4096 && text.length <= 4000)
+      }
+    }),
+    { seed: 20261121, numRuns: 300 },
+  )
 })
