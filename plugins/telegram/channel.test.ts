@@ -101,6 +101,16 @@ test('lists are bullets that are indented, and code in them keeps its own spaces
   assert.equal(text, '1. one\n   ◦ deeper\n      ▪ deepest\n2. two\na\n  b\n\n☑ done\n☐ open')
 })
 
+test('blocks in lists begin at the beginning of a line', async () => {
+  const { text, entities } = await shown('- one\n  > said\n  > more\n- ```\n  a\n  ```\n- > > deep')
+  assert.equal(text, '• one\n\nsaid\nmore\n\n•\na\n\n•\n> deep')
+  assert.deepEqual(entities, [
+    { type: 'blockquote', of: 'said\nmore' },
+    { type: 'pre', of: 'a' },
+    { type: 'blockquote', of: '> deep' },
+  ])
+})
+
 test('a link that Telegram would drop shows its address', async () => {
   const { text, entities } = await shown('[here](http://localhost:8080/x) and [mail](mailto:ada@example.org)')
   assert.equal(text, 'here (http://localhost:8080/x) and mail (ada@example.org)')

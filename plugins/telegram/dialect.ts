@@ -36,7 +36,7 @@ export const htmlDialect: Dialect = {
   item(inner, marker) {
     const sign = plainMarker(marker)
     const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
-    return `${sign === '•' ? (bullet ?? sign) : sign} ${indent(inner)}`
+    return (sign === '•' ? (bullet ?? sign) : sign) + indent(inner)
   },
   table(table, write) {
     const aligned = alignTable(table, (cell) => visibleOf(write(cell)), widestTable)
@@ -87,10 +87,13 @@ function escapeAttribute(text: string): string {
   return escapeText(text).replaceAll('"', '&quot;')
 }
 
-/** Lines after the first; those of a code block stay where they are, because their spaces are the code's own. */
+const blockTags = /(<pre>.*?<\/pre>|<blockquote>.*?<\/blockquote>)/s
+
+/** What follows the marker of an item, lines after the first below it. Blocks stay where they are: they begin at the beginning of a line, and the spaces of code are its own. */
 function indent(markup: string): string {
-  return markup
-    .split(/(<pre>.*?<\/pre>)/s)
-    .map((piece) => (piece.startsWith('<pre>') ? piece : piece.replaceAll(/\n(?=[^\n])/g, '\n   ')))
-    .join('')
+  const pieces = markup.split(blockTags).map((piece, index) => {
+    const isBlock = index % 2 === 1
+    return isBlock ? piece : piece.replaceAll(/\n(?=[^\n])/g, '\n   ')
+  })
+  return (pieces[0] === '' && pieces.length > 1 ? '\n' : ' ') + pieces.join('')
 }
