@@ -188,13 +188,13 @@ type Facts = readonly [code: string, retryable: boolean, wholeChannel: boolean, 
 
 /** By Meta's code, whatever the status is. */
 const meanings: Readonly<Record<string, Facts>> = {
-  '0 102 104 190 3 10 200 210 299 803': ['bad-credential', true, true, false],
+  '0 102 104 190 3 10 33 200 210 299 803': ['bad-credential', true, true, false],
   '131042 131045 133010': ['forbidden', true, true, false],
   '368 130497 131030 131031 131049 131050': ['forbidden', false, false, false],
   '4 17 613 80007 130429 131048 133016': ['rate-limited', true, true, false],
   '131056': ['rate-limited', true, false, false],
   '1 2 131000 131016 131057 133004': ['unavailable', true, false, false],
-  '33 100 131008 131009 131051 132000 132001 132005 132007 132012 132015 132016 424242': [
+  '100 131008 131009 131051 132000 132001 132005 132007 132012 132015 132016 424242': [
     'bad-request',
     false,
     false,
