@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import {
   type Answer,
+  type Files,
   gatewayToken,
   hookToken,
   type Installation,
@@ -28,8 +29,13 @@ const openBoard = 'board: { folder: "{folder}", defaultTo: everyone }'
 const both = `terminal: {}, ${board}`
 const quiet = { wakeMode: 'next-heartbeat' }
 
-async function open(t: TestContext, channels = both, agents = '{ route: { channel: board, to: team } }') {
-  const installed = await install(t, { 'reveille.yaml': configured(channels, agents) })
+async function open(
+  t: TestContext,
+  channels = both,
+  agents = '{ route: { channel: board, to: team } }',
+  files: Files = {},
+) {
+  const installed = await install(t, { 'reveille.yaml': configured(channels, agents), ...files })
   const put = (method: 'POST' | 'PUT', path: string, body: unknown) =>
     installed.ask(path, { method, payload: typeof body === 'string' ? body : JSON.stringify(body) })
   return {
@@ -156,21 +162,6 @@ test('what cannot be sent is refused with the field and the rule, and nothing is
   assert.deepEqual((await read<Page<DeliveryRecord>>('/api/deliveries')).items, [])
 })
 
-test('strangers send nothing, and other methods are named', async (t) => {
-  const { ask } = await open(t)
-  const payload = JSON.stringify({ channel: 'board', text: 'hello' })
-  for (const [method, path] of [
-    ['POST', '/api/deliveries'],
-    ['PUT', '/api/route'],
-  ] as const) {
-    assert.equal((await ask(path, { method, headers: {}, payload })).status, 401)
-    assert.equal((await ask(path)).status, 200)
-    const other = await ask(path, { method: 'PATCH', payload })
-    assert.deepEqual([other.status, other.body['code']], [405, 'METHOD_NOT_ALLOWED'])
-    assert.equal(other.headers['allow'], `GET, HEAD, ${method}`)
-  }
-})
-
 test('over the backlog nothing is sent, and the sender is told when to come again', async (t) => {
   const agents =
     '{ defaults: { runner: patient }, runners: { patient: { kind: patient, folder: "{folder}" } } }'
@@ -234,99 +225,109 @@ test('a parked delivery is replayed once what was wrong is mended, and then its 
   })
 })
 
-test('a reply whose address was no good is replayed to where the route leads by then', async (t) => {
-  const opened = await open(t, both, '{ route: { channel: terminal, to: "#general" } }')
-  const { body } = await opened.post('/hooks/agent', { message: 'hello', ...quiet })
-  const [parked] = await until(async () => {
-    const run = await opened.read<{ deliveries: DeliveryRecord[] }>(`/api/runs/${body['runId']}`)
-    return run.deliveries.length > 0 ? run.deliveries : undefined
-  }, 'its delivery')
-  assert.deepEqual([parked?.state, parked?.code, parked?.to], ['parked', 'bad-target', '#general'])
-  assert.equal((await opened.replay(parked?.id)).status, 409)
-  await opened.setRoute({ channel: 'board', to: 'ada' })
-  assert.equal((await opened.replay(parked?.id)).status, 200)
-  await opened.ended(body['runId'])
-  assert.deepEqual(
-    (await opened.board()).map(({ to }) => to),
-    ['ada'],
-  )
-})
-
-test('a delivery that failed at its recipient goes to the same one again', async (t) => {
+test('on one gateway', async (t) => {
   const opened = await open(t)
-  const { body } = await opened.send({ channel: 'board', to: 'gone', text: 'hello' })
-  assert.equal((await ended(opened, body['deliveryId'])).state, 'parked')
-  assert.equal((await opened.replay(body['deliveryId'])).body['to'], 'gone')
-  const again = await ended(opened, body['deliveryId'])
-  assert.deepEqual([again.state, again.code, again.attempts], ['parked', 'gone', 1])
+
+  await t.test('strangers send nothing, and other methods are named', async () => {
+    const { ask } = opened
+    const payload = JSON.stringify({ channel: 'board', text: 'hello' })
+    for (const [method, path] of [
+      ['POST', '/api/deliveries'],
+      ['PUT', '/api/route'],
+    ] as const) {
+      assert.equal((await ask(path, { method, headers: {}, payload })).status, 401)
+      assert.equal((await ask(path)).status, 200)
+      const other = await ask(path, { method: 'PATCH', payload })
+      assert.deepEqual([other.status, other.body['code']], [405, 'METHOD_NOT_ALLOWED'])
+      assert.equal(other.headers['allow'], `GET, HEAD, ${method}`)
+    }
+  })
+
+  let parked: unknown
+  await t.test('a delivery that failed at its recipient goes to the same one again', async () => {
+    const { body } = await opened.send({ channel: 'board', to: 'gone', text: 'hello' })
+    assert.equal((await ended(opened, body['deliveryId'])).state, 'parked')
+    assert.equal((await opened.replay(body['deliveryId'])).body['to'], 'gone')
+    const again = await ended(opened, body['deliveryId'])
+    assert.deepEqual([again.state, again.code, again.attempts], ['parked', 'gone', 1])
+    parked = again.id
+  })
+
+  await t.test(
+    'a route that is set wins at once; one that leads nowhere is refused and changes nothing',
+    async () => {
+      const { setRoute, read, send, line } = opened
+      const set = await setRoute({ channel: 'board', to: 'bob' })
+      assert.deepEqual([set.status, set.body], [200, { route: { channel: 'board', to: 'bob' } }])
+      for (const [body, code] of [
+        [{ channel: 'last' }, 'INVALID_FIELD'],
+        [{ channel: 'slack', to: 'C1' }, 'CHANNEL_NOT_CONFIGURED'],
+        [{ channel: 'nowhere' }, 'UNKNOWN_CHANNEL'],
+        [{ channel: 'terminal', to: '#general' }, 'INVALID_FIELD'],
+        [{ channel: 'board' }, 'INVALID_FIELD'],
+        [{ channel: 'board', to: 'ada', text: 'hello' }, 'INVALID_FIELD'],
+        [{ to: 'ada' }, 'INVALID_FIELD'],
+        ['nonsense', 'INVALID_JSON'],
+      ] as const) {
+        const answer = await setRoute(body)
+        assert.deepEqual([answer.status, answer.body['code']], [400, code], JSON.stringify(body))
+      }
+      assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'bob' } })
+      const { body } = await send({ channel: 'last', text: 'hello' })
+      assert.equal((await ended(opened, body['deliveryId'])).to, 'bob')
+      assert.partialDeepStrictEqual(await line('route-set'), { channel: 'board', to: 'bob', by: 'api' })
+    },
+  )
+
+  await t.test('the status tells how each channel fares, and what is open in it', async () => {
+    const statusOf = async () => (await opened.read<GatewayStatus>('/api/status')).channels
+    assert.partialDeepStrictEqual(await statusOf(), [
+      { channel: 'terminal', state: 'open', pending: 0, parked: 0 },
+      { channel: 'board', state: 'open', pending: 0, parked: 1 },
+    ])
+    await opened.write('reveille.yaml', configured('terminal: {}'))
+    await opened.gateway.reload()
+    const [, gone, ...others] = await statusOf()
+    assert.deepEqual(gone, { channel: 'board', state: 'unconfigured', pending: 0, parked: 1 })
+    assert.deepEqual(others, [])
+    const list = await opened.read<Page<DeliveryRecord>>('/api/deliveries?channel=board&state=parked')
+    assert.deepEqual(
+      list.items.map(({ id }) => id),
+      [parked],
+    )
+    assert.deepEqual((await opened.read<Page<DeliveryRecord>>('/api/deliveries?channel=slack')).items, [])
+  })
 })
 
-test('of several targets each is replayed to its own, as the run wished', async (t) => {
+test('each of several targets is replayed to its own, found again where its address was no good', async (t) => {
   const mapping = `mappings:
   - id: several
     match: { path: several }
     message: "hello"
-    deliverTo: [{ channel: board, to: ada }, { channel: board }, { channel: board, to: bob }]
+    deliverTo: [{ channel: board, to: ada }, { channel: board }, { channel: last }]
     wakeMode: next-heartbeat
 `
-  const opened = await install(t, { 'reveille.yaml': configured(both), 'mappings/several.yaml': mapping })
+  const route = '{ route: { channel: terminal, to: "#general" } }'
+  const opened = await open(t, both, route, { 'mappings/several.yaml': mapping })
   const { body } = await opened.post('/hooks/several', {})
   const run = await until(async () => {
     const found = await opened.read<RunRecord & { deliveries: DeliveryRecord[] }>(
       `/api/runs/${body['runId']}`,
     )
     const states = found.deliveries.map(({ state }) => state)
-    return states.join() === 'delivered,parked,delivered' ? found : undefined
-  }, 'one of three parked')
-  const [, parked] = run.deliveries
-  assert.equal(parked?.code, 'NO_ROUTE')
-  await opened.write('reveille.yaml', configured(`terminal: {}, ${openBoard}`))
-  await opened.gateway.reload()
-  const { body: answer } = await opened.ask(`/api/deliveries/${parked?.id}/replay`, { method: 'POST' })
-  assert.deepEqual([answer['channel'], answer['to']], ['board', 'everyone'])
-  await opened.ended(run.id)
-})
-
-test('a route that is set wins at once; one that leads nowhere is refused and changes nothing', async (t) => {
-  const { setRoute, read, send, line } = await open(t)
-  const set = await setRoute({ channel: 'board', to: 'bob' })
-  assert.deepEqual([set.status, set.body], [200, { route: { channel: 'board', to: 'bob' } }])
-  for (const [body, code] of [
-    [{ channel: 'last' }, 'INVALID_FIELD'],
-    [{ channel: 'slack', to: 'C1' }, 'CHANNEL_NOT_CONFIGURED'],
-    [{ channel: 'nowhere' }, 'UNKNOWN_CHANNEL'],
-    [{ channel: 'terminal', to: '#general' }, 'INVALID_FIELD'],
-    [{ channel: 'board' }, 'INVALID_FIELD'],
-    [{ channel: 'board', to: 'ada', text: 'hello' }, 'INVALID_FIELD'],
-    [{ to: 'ada' }, 'INVALID_FIELD'],
-    ['nonsense', 'INVALID_JSON'],
-  ] as const) {
-    const answer = await setRoute(body)
-    assert.deepEqual([answer.status, answer.body['code']], [400, code], JSON.stringify(body))
+    return states.join() === 'delivered,parked,parked' ? found : undefined
+  }, 'two of three parked')
+  const [, unknown, misled] = run.deliveries
+  assert.deepEqual([unknown?.code, misled?.code, misled?.to], ['NO_ROUTE', 'bad-target', '#general'])
+  for (const each of [unknown, misled]) assert.equal((await opened.replay(each?.id)).status, 409)
+  await opened.setRoute({ channel: 'board', to: 'bob' })
+  for (const each of [unknown, misled]) {
+    const { body: answer } = await opened.replay(each?.id)
+    assert.deepEqual([answer['channel'], answer['to']], ['board', 'bob'])
   }
-  assert.deepEqual(await read('/api/route'), { route: { channel: 'board', to: 'bob' } })
-  assert.equal((await send({ channel: 'last', text: 'hello' })).body['to'], 'bob')
-  assert.partialDeepStrictEqual(await line('route-set'), { channel: 'board', to: 'bob', by: 'api' })
-})
-
-test('the status tells how each channel fares, and what is open in it', async (t) => {
-  const opened = await open(t)
-  const { body } = await opened.send({ channel: 'board', to: 'gone', text: 'hello' })
-  await ended(opened, body['deliveryId'])
-  const statusOf = async () => (await opened.read<GatewayStatus>('/api/status')).channels
-  assert.partialDeepStrictEqual(await statusOf(), [
-    { channel: 'terminal', state: 'open', pending: 0, parked: 0 },
-    { channel: 'board', state: 'open', pending: 0, parked: 1 },
-  ])
-  await opened.write('reveille.yaml', configured('terminal: {}'))
-  await opened.gateway.reload()
-  const [, gone, ...others] = await statusOf()
-  assert.deepEqual(gone, { channel: 'board', state: 'unconfigured', pending: 0, parked: 1 })
-  assert.deepEqual(others, [])
-  const list = await opened.read<Page<DeliveryRecord>>('/api/deliveries?channel=board&state=parked')
+  await opened.ended(run.id)
   assert.deepEqual(
-    list.items.map(({ id }) => id),
-    [body['deliveryId']],
+    (await opened.board()).map(({ to }) => to),
+    ['ada', 'bob', 'bob'],
   )
-  assert.deepEqual((await opened.read<Page<DeliveryRecord>>('/api/deliveries?channel=slack')).items, [])
 })

@@ -1,9 +1,12 @@
 /** Texts are sent, parked ones sent again, and the route set: by commands, through a gateway on a port. */
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
+import { createGateway } from '../../runtime/index.ts'
 import type { DeliveryRecord, Page, RunRecord } from '../../runtime/store/port.ts'
+import { atEnd } from '../at-end.ts'
 import { createFolder, gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
 import { build, limit, startReveille } from '../process/reveille-process.ts'
 
@@ -45,7 +48,9 @@ async function open(
 }
 
 test('a text is sent, and the command ends when it has arrived or cannot', async (t) => {
-  const { run, board: shown, read } = await open(t)
+  const texts = [Buffer.from('one\n\n  *zwei* — drei\r\n'), Buffer.from(' \n'), Buffer.from([0xff])]
+  const input = async () => texts.shift() ?? Buffer.of()
+  const { run, board: shown, read } = await open(t, undefined, { input })
   const arrived = await run('send', '--channel', 'board', '--to', 'ada', 'Good **morning**')
   assert.match(arrived.out, /^[0-9a-f]{6}: delivered to board:ada\n$/)
   assert.deepEqual([arrived.code, arrived.err], [0, ''])
@@ -88,46 +93,43 @@ test('a text is sent, and the command ends when it has arrived or cannot', async
     status.out,
     /^next +board: `reveille deliveries --state parked --channel board` says why, `reveille replay --parked --channel board` sends them again$/m,
   )
-})
 
-test('a text comes from standard input as it is, but for the line feed at its end', async (t) => {
-  const texts = [Buffer.from('one\n\n  *zwei* — drei\r\n'), Buffer.from(' \n'), Buffer.from([0xff])]
-  const input = async () => texts.shift() ?? Buffer.of()
-  const { run, board: shown } = await open(t, undefined, { input })
-  assert.equal((await run('send', '-')).code, 0)
-  assert.deepEqual(await run('send', '-'), {
-    code: 2,
-    out: '',
-    err: 'The text is blank: there is nothing to send.\n',
+  await t.test('a text comes from standard input as it is, but for the line feed at its end', async () => {
+    assert.equal((await run('send', '-')).code, 0)
+    assert.deepEqual(await run('send', '-'), {
+      code: 2,
+      out: '',
+      err: 'The text is blank: there is nothing to send.\n',
+    })
+    assert.deepEqual(await run('send', '-'), {
+      code: 2,
+      out: '',
+      err: 'The text on standard input is not valid UTF-8.\n',
+    })
+    assert.deepEqual((await shown()).at(-1), { to: 'team', text: 'one\n\n  *zwei* — drei' })
   })
-  assert.deepEqual(await run('send', '-'), {
-    code: 2,
-    out: '',
-    err: 'The text on standard input is not valid UTF-8.\n',
-  })
-  assert.deepEqual(await shown(), [{ to: 'team', text: 'one\n\n  *zwei* — drei' }])
-})
 
-test('what the gateway refuses is told with the field and what is possible', async (t) => {
-  const { run, read } = await open(t)
-  assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
-    code: 1,
-    out: '',
-    err: 'The channel exists but is not configured.\n  channel must be a channel that is configured (configured: board, terminal)\n',
+  await t.test('what the gateway refuses is told with the field and what is possible', async () => {
+    const count = (await read<Page<DeliveryRecord>>('/api/deliveries')).items.length
+    assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
+      code: 1,
+      out: '',
+      err: 'The channel exists but is not configured.\n  channel must be a channel that is configured (configured: board, terminal)\n',
+    })
+    const bad = await run('send', '--channel', 'terminal', '--to', '#general', 'Hello')
+    assert.match(bad.err, /^.*stdout.*\n {2}to must be a recipient of the channel terminal\n$/)
+    const wrong = [
+      ['send'],
+      ['send', 'a', 'b'],
+      ['send', 'a', '--timeout', '0'],
+      ['replay'],
+      ['replay', 'cafe12', '--parked'],
+      ['replay', 'cafe12', '--channel', 'board'],
+      ['route', 'set'],
+    ]
+    for (const args of wrong) assert.equal((await run(...args)).code, 2, args.join(' '))
+    assert.equal((await read<Page<DeliveryRecord>>('/api/deliveries')).items.length, count)
   })
-  const bad = await run('send', '--channel', 'terminal', '--to', '#general', 'Hello')
-  assert.match(bad.err, /^.*stdout.*\n {2}to must be a recipient of the channel terminal\n$/)
-  const wrong = [
-    ['send'],
-    ['send', 'a', 'b'],
-    ['send', 'a', '--timeout', '0'],
-    ['replay'],
-    ['replay', 'cafe12', '--parked'],
-    ['replay', 'cafe12', '--channel', 'board'],
-    ['route', 'set'],
-  ]
-  for (const args of wrong) assert.equal((await run(...args)).code, 2, args.join(' '))
-  assert.deepEqual((await read<Page<DeliveryRecord>>('/api/deliveries')).items, [])
 })
 
 test('what waits in vain is replayed once the configuration is mended, one by one or all of a channel', async (t) => {
@@ -190,16 +192,17 @@ test('a route that is set survives the process, and wins over the configuration'
   const folder = await createFolder(t, {
     'reveille.yaml': configured('terminal: {}', '{ route: { channel: terminal, to: stderr } }'),
   })
-  const first = await startReveille(t, folder)
-  const before = await commandLine(t, first.address)
+  const options = { configFile: join(folder, 'reveille.yaml'), env: {}, watch: false }
+  const first = await createGateway({ ...options, logStream: { write() {} } })
+  atEnd(t, () => first.close({ graceMs: 0 }))
+  const before = await commandLine(t, await first.listen())
   assert.equal((await before.run('route')).out, 'terminal:stderr\n')
   assert.deepEqual(await before.run('route', 'set', 'terminal', 'stdout'), {
     code: 0,
     out: 'Replies to `last` go to terminal:stdout from now on.\n',
     err: '',
   })
-  first.send('SIGTERM')
-  assert.equal((await first.ended).code, 0)
+  await first.close({ graceMs: 0 })
 
   const second = await startReveille(t, folder)
   const { run } = await commandLine(t, second.address)
