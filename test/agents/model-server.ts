@@ -18,7 +18,8 @@ export interface ModelServer {
   readonly shown: readonly (readonly ShownMessage[])[]
 }
 
-export async function startModelServer(t: TestContext): Promise<ModelServer> {
+/** `reply`: what it always answers. Default: `answer 1` and so on. */
+export async function startModelServer(t: TestContext, reply?: string): Promise<ModelServer> {
   const shown: ShownMessage[][] = []
   const server = createServer(async (request, response) => {
     const { messages } = JSON.parse(await readText(request)) as {
@@ -36,8 +37,8 @@ export async function startModelServer(t: TestContext): Promise<ModelServer> {
           choices: [{ index: 0, delta, finish_reason: finish }],
         })}\n\n`,
       )
-    chunk({ role: 'assistant', content: 'answer ' })
-    chunk({ content: String(shown.length) })
+    chunk({ role: 'assistant', content: reply === undefined ? 'answer ' : '' })
+    chunk({ content: reply ?? String(shown.length) })
     chunk({}, 'stop')
     response.end('data: [DONE]\n\n')
   })

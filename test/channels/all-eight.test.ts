@@ -1,0 +1,211 @@
+/** All eight channels in one gateway: what GitHub sends becomes a review that arrives everywhere, whatever befalls it. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Fault, VendorStandIn } from '@reveille/kit/stand-in'
+import type { ChannelState } from '../../runtime/dispatch/delivery/channel-state.ts'
+import type { DeliveryRecord, RunRecord } from '../../runtime/store/port.ts'
+import { startModelServer } from '../agents/model-server.ts'
+import { gatewayToken, hookToken, type Installation, install, until } from '../installation.ts'
+import { octokitSamples } from '../sample-data.ts'
+import { openVendors, recognisesRepeats, type VendorName, type Vendors, vendorNames } from './eight.ts'
+
+const review = `## Review of the tests
+
+The reviewer is **right**: \`lampFor()\` is called twice, see [the line](https://github.com/harbour/lamp/blob/main/lamp.ts#L7).
+
+1. Call it once.
+2. Keep what it gives.
+
+\`\`\`ts
+const lamp = lampFor(id)
+\`\`\`
+
+@everyone, that is all.
+`
+
+/** What somebody reads of the review, whatever the surface. */
+const words = [
+  'Review of the tests',
+  'right',
+  'lampFor()',
+  'Call it once.',
+  'const lamp = lampFor(id)',
+  'that is all.',
+]
+
+interface Bed extends Installation {
+  readonly vendors: Vendors
+  /** A GitHub review comes in; the run whose reply goes to all eight. */
+  review(): Promise<string>
+  delivery(runId: string, channel: VendorName): Promise<DeliveryRecord>
+  /** The delivery once it is as it should be. */
+  untilDelivery(
+    runId: string,
+    channel: VendorName,
+    holds: (delivery: DeliveryRecord) => boolean,
+  ): Promise<DeliveryRecord>
+}
+
+async function open(t: TestContext): Promise<Bed> {
+  const vendors = await openVendors(t)
+  const { url } = await startModelServer(t, review)
+  const installed = await install(t, {
+    'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+hooks: { enabled: true, token: ${hookToken} }
+agents:
+  defaults: { runner: ai, model: local/small }
+  providers: { local: { kind: openai-compatible, baseUrl: "${url}", apiKey: none } }
+  route: { channel: terminal, to: stderr }
+channels: ${vendors.configuration}
+`,
+    'mappings/github.yaml': `mappings:
+  - id: reviewed
+    match: { path: github, headers: { x-github-event: pull_request_review }, body: { action: submitted } }
+    message: "{{sender.login}} reviewed pull request {{pull_request.number}} of {{repository.full_name}}: {{review.body}}"
+    wakeMode: next-heartbeat
+    deliverTo: ${JSON.stringify(vendors.addresses)}
+`,
+  })
+  const { post, read } = installed
+
+  async function delivery(runId: string, channel: VendorName): Promise<DeliveryRecord> {
+    const { deliveries } = await read<RunRecord & { deliveries: DeliveryRecord[] }>(`/api/runs/${runId}`)
+    const found = deliveries.find((each) => each.channel === channel)
+    assert.ok(found, `a delivery to ${channel}`)
+    return found
+  }
+
+  return {
+    ...installed,
+    vendors,
+    delivery,
+    async review() {
+      const { status, body } = await post('/hooks/github', submittedReview(), {
+        'x-github-event': 'pull_request_review',
+      })
+      assert.equal(status, 202)
+      const runId = String(body['runId'])
+      await until(async () => {
+        const run = await read<RunRecord>(`/api/runs/${runId}`)
+        return run.deliveryIds.length === vendorNames.length || undefined
+      }, 'the reply')
+      return runId
+    },
+    untilDelivery: (runId, channel, holds) =>
+      until(async () => {
+        const found = await delivery(runId, channel)
+        return holds(found) ? found : undefined
+      }, `the delivery to ${channel}`),
+  }
+}
+
+/** As GitHub sends it. */
+function submittedReview(): unknown {
+  const reviews = octokitSamples().filter(({ headers }) => headers['x-github-event'] === 'pull_request_review')
+  const found = reviews.find(({ body }) => JSON.parse(body).action === 'submitted')
+  assert.ok(found)
+  return found.body
+}
+
+function shownIn({ messages }: VendorStandIn): string {
+  return messages.map(({ text }) => text).join('\n')
+}
+
+/** Each vendor meets the fault that is made for it, at its next message. */
+function befall(vendors: Vendors, faultFor: (vendor: VendorStandIn) => Fault): void {
+  for (const name of vendorNames) vendors.of[name].script(faultFor(vendors.of[name]))
+}
+
+test('a GitHub review gives a run whose reply arrives on all eight surfaces, and calls nobody there', async (t) => {
+  const { review: send, vendors, ended, read } = await open(t)
+  const runId = await send()
+  const run = await ended(runId)
+  assert.deepEqual([run.state, run.stage, run.reply], ['succeeded', 'delivered', review])
+  assert.match(run.message, /reviewed pull request/)
+  for (const name of vendorNames) {
+    const vendor = vendors.of[name]
+    const shown = shownIn(vendor)
+    for (const each of words) assert.ok(shown.includes(each), `${name} shows ${each}:\n${shown}`)
+    assert.ok(!shown.includes('**right**') || name === 'signal', `${name} shows what is bold as bold`)
+    assert.deepEqual(vendor.pings ?? [], [], `${name} calls nobody`)
+  }
+  const { channels } = await read<{ channels: readonly ChannelState[] }>('/api/status')
+  assert.deepEqual(channels.map(({ channel, state }) => `${channel} ${state}`).sort(), [
+    ...vendorNames.map((name) => `${name} open`).sort(),
+  ])
+})
+
+test('a connection that is cut after the message was stored gives one message: sent again where repeats are recognised, else parked', async (t) => {
+  const { review: send, vendors, untilDelivery } = await open(t)
+  befall(vendors, () => ({ kind: 'cut-after' }))
+  const runId = await send()
+  for (const name of vendorNames) {
+    const { state, reason, receipts } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    if (recognisesRepeats.has(name)) assert.deepEqual([state, receipts.length], ['delivered', 1], name)
+    else {
+      assert.equal(state, 'parked', name)
+      assert.match(String(reason), /^it may have arrived: /, name)
+    }
+    assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
+  }
+})
+
+test('a connection that is cut before the message was stored, and a request for patience, lose and double nothing', async (t) => {
+  const { review: send, vendors, untilDelivery } = await open(t)
+  befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.rateLimited(1) }))
+  const runId = await send()
+  for (const name of vendorNames) {
+    const { state } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    assert.equal(state, 'delivered', name)
+    assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
+  }
+})
+
+test('a recipient that nobody has, and one that may not be written to, park their delivery with what the vendor said', async (t) => {
+  const { review: send, vendors, untilDelivery, log } = await open(t)
+  befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.forbidden }))
+  const runId = await send()
+  for (const name of vendorNames) {
+    const {
+      state,
+      reason = '',
+      attempts,
+    } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    assert.deepEqual([state, attempts], ['parked', 1], `${name}: ${reason}`)
+    assert.notEqual(reason.trim(), '')
+    assert.deepEqual(vendors.of[name].messages, [], name)
+    for (const secret of vendors.of[name].secrets)
+      assert.ok(!log().includes(secret), `${name} logs no secret`)
+  }
+})
+
+test('a refused credential holds its channel and uses nothing up; the reply arrives once it is mended', async (t) => {
+  const { review: send, vendors, untilDelivery, delivery, read, write, folder, gateway } = await open(t)
+  for (const name of vendorNames) {
+    const vendor = vendors.of[name]
+    vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
+  }
+  const runId = await send()
+  await until(async () => {
+    const { channels } = await read<{ channels: readonly ChannelState[] }>('/api/status')
+    return channels.every(({ state }) => state === 'held') || undefined
+  }, 'all channels held')
+  for (const name of vendorNames) {
+    const { state, code, attempts } = await delivery(runId, name)
+    assert.deepEqual([state, code, attempts], ['pending', 'bad-credential', 0], name)
+  }
+  for (const name of vendorNames) vendors.of[name].always(undefined)
+
+  const { readFile } = await import('node:fs/promises')
+  const before = await readFile(`${folder}/reveille.yaml`, 'utf8')
+  const mended = Object.fromEntries(
+    vendorNames.map((name) => [name, { ...vendors.of[name].config, defaultTo: vendors.of[name].to }]),
+  )
+  await write('reveille.yaml', before.replace(/^channels: .*$/m, `channels: ${JSON.stringify(mended)}`))
+  assert.equal((await gateway.reload()).outcome, 'live')
+  for (const name of vendorNames) {
+    await untilDelivery(runId, name, ({ state }) => state === 'delivered')
+    assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
+  }
+})

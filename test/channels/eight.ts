@@ -1,0 +1,48 @@
+/** Owns the eight vendors of one test: their stand-ins, open until it ends, and the configuration that leads to them. */
+
+import type { TestContext } from 'node:test'
+import type { VendorStandIn } from '@reveille/kit/stand-in'
+import { atEnd } from '../at-end.ts'
+
+export const vendorNames = [
+  'slack',
+  'telegram',
+  'discord',
+  'mattermost',
+  'whatsapp',
+  'signal',
+  'imessage',
+  'msteams',
+] as const
+export type VendorName = (typeof vendorNames)[number]
+
+/** Whose service gives one message for a key that is sent twice. */
+export const recognisesRepeats: ReadonlySet<VendorName> = new Set(['discord', 'mattermost'])
+
+export interface Vendors {
+  readonly of: Readonly<Record<VendorName, VendorStandIn>>
+  /** For `channels:`, as JSON, which is YAML too. */
+  readonly configuration: string
+  /** For `deliverTo:`: an address that takes messages, of each. */
+  readonly addresses: readonly { readonly channel: VendorName; readonly to: string }[]
+}
+
+export async function openVendors(t: TestContext): Promise<Vendors> {
+  const entries = await Promise.all(
+    vendorNames.map(async (name) => [name, await openVendor(t, name)] as const),
+  )
+  return {
+    of: Object.fromEntries(entries) as Record<VendorName, VendorStandIn>,
+    configuration: JSON.stringify(Object.fromEntries(entries.map(([name, { config }]) => [name, config]))),
+    addresses: entries.map(([channel, { to }]) => ({ channel, to })),
+  }
+}
+
+async function openVendor(t: TestContext, name: VendorName): Promise<VendorStandIn> {
+  const stand: { openVendor(): Promise<VendorStandIn> } = await import(
+    `../../plugins/${name}/stand-in/index.ts`
+  )
+  const vendor = await stand.openVendor()
+  atEnd(t, () => vendor.close())
+  return vendor
+}
