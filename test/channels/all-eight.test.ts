@@ -56,7 +56,6 @@ hooks: { enabled: true, token: ${hookToken} }
 agents:
   defaults: { runner: ai, model: local/small }
   providers: { local: { kind: openai-compatible, baseUrl: "${url}", apiKey: none } }
-  route: { channel: terminal, to: stderr }
 channels: ${vendors.configuration}
 `,
     'mappings/github.yaml': `mappings:
