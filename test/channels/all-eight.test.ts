@@ -150,13 +150,13 @@ test('a connection that is cut after the message was stored gives one message: s
   }
 })
 
-test('a connection that is cut before the message was stored, and a request for patience, lose and double nothing', async (t) => {
+test('a request for patience is obeyed, and costs no attempt and no message', async (t) => {
   const { review: send, vendors, untilDelivery } = await open(t)
   befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.rateLimited(1) }))
   const runId = await send()
   for (const name of vendorNames) {
-    const { state } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
-    assert.equal(state, 'delivered', name)
+    const { state, attempts } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    assert.deepEqual([state, attempts], ['delivered', 1], name)
     assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
   }
 })
