@@ -178,15 +178,16 @@ function createLines() {
 /** After which a test that waits has failed. Milliseconds. */
 const patienceMs = 10_000
 
-/** Asks until the answer is good; the state is awaited, the clock only bounds the wait. */
+/** Asks until the answer is good; the state is awaited, the clock only bounds the wait. `patience`: milliseconds. */
 export async function until<Value>(
   ask: () => Promise<Value | undefined> | Value | undefined,
   what: string,
+  patience = patienceMs,
 ): Promise<Value> {
-  for (const deadline = Date.now() + patienceMs; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + patience; Date.now() < deadline; ) {
     const value = await ask()
     if (value !== undefined) return value
     await pause(5)
   }
-  throw new Error(`Waited ${patienceMs / 1000} s in vain for ${what}.`)
+  throw new Error(`Waited ${patience / 1000} s in vain for ${what}.`)
 }

@@ -34,6 +34,9 @@ const words = [
   'that is all.',
 ]
 
+/** WhatsApp wants six seconds of peace, whatever the machine does meanwhile. Milliseconds. */
+const patienceMs = 30_000
+
 interface Bed extends Installation {
   readonly vendors: Vendors
   /** A GitHub review comes in; the run whose reply goes to all eight. */
@@ -92,16 +95,22 @@ channels: ${vendors.configuration}
       return runId
     },
     untilDelivery: (runId, channel, holds) =>
-      until(async () => {
-        const found = await delivery(runId, channel)
-        return holds(found) ? found : undefined
-      }, `the delivery to ${channel}`),
+      until(
+        async () => {
+          const found = await delivery(runId, channel)
+          return holds(found) ? found : undefined
+        },
+        `the delivery to ${channel}`,
+        patienceMs,
+      ),
   }
 }
 
 /** As GitHub sends it. */
 function submittedReview(): unknown {
-  const reviews = octokitSamples().filter(({ headers }) => headers['x-github-event'] === 'pull_request_review')
+  const reviews = octokitSamples().filter(
+    ({ headers }) => headers['x-github-event'] === 'pull_request_review',
+  )
   const found = reviews.find(({ body }) => JSON.parse(body).action === 'submitted')
   assert.ok(found)
   return found.body
