@@ -1,12 +1,14 @@
 /** Owns how a reply becomes messages without any markup, which Messages does not know. */
 
 import type { Part } from '@reveille/kit'
-import { createWriter, plainDialect, renderParts } from '@reveille/kit/markdown'
+import { createWriter, type Dialect, plainDialect, renderParts, tableRecords } from '@reveille/kit/markdown'
 
 /** Apple publishes no limit. UTF-16 units. */
 export const partLimit = 4000
 
-const write = createWriter(plainDialect)
+/** Messages has letters of unequal width, on narrow screens: a table is a list for each of its rows. */
+const dialect: Dialect = { ...plainDialect, table: (table) => write(tableRecords(table)) }
+const write = createWriter(dialect)
 
 export function renderReply(markdown: string): Part[] {
   return renderParts<Part>(markdown, {

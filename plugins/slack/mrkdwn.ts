@@ -53,10 +53,11 @@ function mark(inner: string, sign: string, { before, after, isInLink }: Place): 
   return `${word.test(before) ? edge : ''}${marked}${word.test(after) ? edge : ''}`
 }
 
+/** Of a bare one Slack shows what stands in the brackets, `mailto:` too. */
 function link(inner: string, address: string, isBare: boolean, _place: Place): string {
   const target = withEntities(address.replaceAll(/[|<>\s]/g, encodeURIComponent))
   const label = inner.replaceAll(/\s+/g, ' ').trim()
-  return isBare || label === '' ? `<${target}>` : `<${target}|${label}>`
+  return label === '' || (isBare && /^https?:/i.test(address)) ? `<${target}>` : `<${target}|${label}>`
 }
 
 /** A sign that opens a mark has a character after it that nobody sees. Alone it is none: a path may begin with `~`. */

@@ -33,7 +33,7 @@ function withoutPrefix(line: string, prefix: string): string {
 /** Undefined for a line of which nothing is shown. */
 function readLine(line: string): string | undefined {
   const bare = line.replace(/^(?:\s*>)+ ?/, '').replace(/(?:\\| {2,})$/, '')
-  if (/^\s*\|?(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?\s*)?$/.test(bare)) return undefined
+  if (/^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/.test(bare)) return undefined
   if (/^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/.test(bare)) return undefined
   if (/^\s*\|.*\|\s*$/.test(bare)) return cellsOf(bare).map(readInline).join('  ')
   const [, indent = '', rest = ''] = /^(\s*)(?:#{1,6}\s+)?(.*)$/s.exec(bare) ?? []
