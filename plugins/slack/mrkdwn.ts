@@ -13,20 +13,19 @@ import {
 import { withoutCalls } from './calls.ts'
 
 export const mrkdwn: Dialect = {
-  text: (text, { before }) => withEntities(withoutCalls(withoutMarks(text, before))),
+  text: (text, place) => withEntities(withoutCalls(withoutMarks(text, place))),
   strong: (inner, place) => mark(inner, '*', place),
   emphasis: (inner, place) => mark(inner, '_', place),
   strike: (inner, place) => mark(inner, '~', place),
-  code: (text, { isInLink }) => {
-    const written = withEntities(withoutCalls(text))
-    return isInLink || /[`\n]/.test(text) || text.trim() === '' ? written : `\`${written}\``
-  },
+  code: (text, place) =>
+    /[`\n]/.test(text) || text.trim() === ''
+      ? mrkdwn.text(text, place)
+      : mark(withEntities(withoutCalls(text)), '`', place),
   link,
   image: (description, address, place) =>
     link(withEntities(withoutCalls(description)), address, description === address, place),
   lineBreak: '\n',
-  // Marks do not nest in themselves: a heading that has bold words is as good as bold.
-  heading: (inner) => (inner.includes('*') ? inner : mark(inner, '*', alone)),
+  heading: (inner) => mark(inner, '*', alone),
   // A language would be shown as the first line.
   codeBlock: (text) => `\`\`\`\n${withEntities(withoutCalls(withoutFences(text)))}\n\`\`\``,
   quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
@@ -45,12 +44,19 @@ const alone: Place = { before: '', after: '', isInLink: false }
 const word = /^[\p{L}\p{N}]/u
 /** Makes an edge in the middle of a word, where marks would be none. U+200B ZERO WIDTH SPACE. */
 const edge = '\u200b'
+/** Not an edge, so that no mark begins behind it or ends before it, and nobody sees it. U+2060 WORD JOINER. */
+const joiner = '\u2060'
 
-/** Marks end with their line, and are none in the label of a link. */
+/** Marks end with their line, hold no sign of their own, and are none in the label of a link. */
 function mark(inner: string, sign: string, { before, after, isInLink }: Place): string {
-  if (isInLink) return inner
+  if (isInLink || inner.includes(sign)) return inner
   const marked = inner.replaceAll(/\S(?:.*\S)?/g, (line) => `${sign}${line}${sign}`)
-  return `${word.test(before) ? edge : ''}${marked}${word.test(after) ? edge : ''}`
+  return `${isEdge(before) ? '' : edge}${marked}${isEdge(after) ? '' : edge}`
+}
+
+/** A sign in the text beside it has a joiner around it. */
+function isEdge(beside: string): boolean {
+  return !word.test(beside) && !/[*_~`\u2060]/.test(beside)
 }
 
 /** Of a bare one Slack shows what stands in the brackets, `mailto:` too. */
@@ -60,16 +66,25 @@ function link(inner: string, address: string, isBare: boolean, _place: Place): s
   return label === '' || (isBare && /^https?:/i.test(address)) ? `<${target}>` : `<${target}|${label}>`
 }
 
-/** A sign that opens a mark has a character after it that nobody sees. Alone it is none: a path may begin with `~`. */
-function withoutMarks(text: string, before: string): string {
-  return text.replaceAll(/([*_~`])(?=\S)(?=.*\1)/gu, (sign, _, at: number) => {
-    const previous = at === 0 ? before : text.slice(0, at)
-    return /[\p{L}\p{N}]$/u.test(previous) ? sign : `${sign}\u2060`
+/** Between spaces, inside a word and at the beginning of a path (`~/notes`) a sign is no mark in any case. */
+function withoutMarks(text: string, { before, after }: Place): string {
+  const hasPaths = !/~(?!\/)/.test(text)
+  return text.replaceAll(/[*_~`]/g, (sign, at: number) => {
+    const previous = text[at - 1] ?? before
+    const next = text[at + 1] ?? after
+    if (sign === '~' && hasPaths) return sign
+    const opens = !word.test(previous) && !isGap(next)
+    const closes = !word.test(next) && !isGap(previous)
+    return `${opens ? joiner : ''}${sign}${closes ? joiner : ''}`
   })
 }
 
+function isGap(sign: string): boolean {
+  return sign === '' || /\s/.test(sign)
+}
+
 function withoutFences(text: string): string {
-  return text.replaceAll('```', '`\u2060`\u2060`')
+  return text.replaceAll('```', `\`${joiner}\`${joiner}\``)
 }
 
 function withEntities(text: string): string {

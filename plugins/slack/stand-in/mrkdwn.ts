@@ -1,5 +1,11 @@
 /** Owns reading Slack's own markup as a person does: `*bold* _italic_ ~strike~ <url|label>`, and three entities. */
 
+/** Letters, figures and U+2060 are no edges: no mark begins behind them or ends before them. */
+const noEdgeBefore = '(?<![\\p{L}\\p{N}\\u2060])'
+const noEdgeAfter = '(?![\\p{L}\\p{N}\\u2060])'
+const span = new RegExp(`${noEdgeBefore}\`([^\`]+)\`${noEdgeAfter}`, 'u')
+const marks = new RegExp(`${noEdgeBefore}([*_~])(?=\\S)((?:(?!\\1).)+?)(?<=\\S)\\1${noEdgeAfter}`, 'gu')
+
 export function readMrkdwn(source: string): string {
   // Every second piece is code.
   const pieces = source.split(/```\n?/)
@@ -13,7 +19,7 @@ function readLines(text: string): string {
 }
 
 function readLine(line: string): string {
-  const pieces = line.replace(/^(?:>|&gt;) ?/, '').split(/`([^`]+)`/)
+  const pieces = line.replace(/^(?:>|&gt;) ?/, '').split(span)
   return pieces
     .map((piece, index) => readEntities(brackets(index % 2 === 1 ? piece : unmark(piece))))
     .join('')
@@ -22,11 +28,10 @@ function readLine(line: string): string {
 /** Marks stand at the edges of words. What stands in brackets is no text. */
 function unmark(text: string): string {
   const pieces = text.split(/(<[^<>]*>)/)
-  const edges = /(?<![\p{L}\p{N}])([*_~])(?=\S)((?:(?!\1).)+?)(?<=\S)\1(?![\p{L}\p{N}])/gu
   let kept = pieces.map((piece, index) => (index % 2 === 1 ? `\ue000${index}\ue001` : piece)).join('')
   for (let before = ''; before !== kept; ) {
     before = kept
-    kept = kept.replaceAll(edges, '$2')
+    kept = kept.replaceAll(marks, '$2')
   }
   return kept.replaceAll(/\ue000(\d+)\ue001/g, (_, index: string) => pieces[Number(index)] ?? '')
 }
