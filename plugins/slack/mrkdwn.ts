@@ -74,7 +74,8 @@ function withoutMarks(text: string, { before, after }: Place): string {
     const next = text[at + 1] ?? after
     if (sign === '~' && hasPaths) return sign
     const opens = !word.test(previous) && !isGap(next)
-    const closes = !word.test(next) && !isGap(previous)
+    // With a joiner before it, a sign that could not end a mark could.
+    const closes = !word.test(next) && (opens || !isGap(previous))
     return `${opens ? joiner : ''}${sign}${closes ? joiner : ''}`
   })
 }

@@ -179,7 +179,11 @@ function cutPoint(
   const near = Math.max(low, high - lookBehind)
   const seen = text.slice(near, high + 64)
   const segmented = (granularity: keyof typeof segmenters, least: number) => {
-    const starts = new Set(Array.from(segmenters[granularity].segment(seen), ({ index }) => near + index))
+    // Whatever stands where looking begins would seem to begin there; graphemes are counted from where one surely begins.
+    const first = granularity === 'grapheme' ? low : near
+    const stretch = first === near ? seen : text.slice(first, high + 64)
+    const starts = new Set(Array.from(segmenters[granularity].segment(stretch), ({ index }) => first + index))
+    if (first > low) starts.delete(first)
     return last((at) => starts.has(at) || at === text.length, least)
   }
   if (only === undefined) {

@@ -102,6 +102,8 @@ export function escapeText(text: string, { before, after, isInLink }: Place): st
     switch (sign) {
       case '\\':
         return next === '' || punctuation.test(next) || at === text.length - 1 ? '\\\\' : sign
+      case '`':
+        return '\\`'
       case '*':
         return isLoose && previous !== '' ? sign : '\\*'
       case '_':

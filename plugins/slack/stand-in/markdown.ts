@@ -2,25 +2,39 @@
 
 export function readMarkdown(source: string): string {
   const read: string[] = []
-  let fence: string | undefined
-  let prefix = ''
-  for (const line of source.split('\n')) {
-    if (fence !== undefined) {
-      const text = withoutPrefix(line, prefix)
-      const [, closing = ''] = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(text) ?? []
-      if (closing.startsWith(fence)) fence = undefined
-      else read.push(text)
-      continue
-    }
-    const [, before = '', opening] = /^((?:\s*>)*\s*)(`{3,}|~{3,})[^`]*$/.exec(line) ?? []
-    if (opening === undefined) {
-      const text = readLine(line)
-      if (text !== undefined) read.push(text)
-      continue
-    }
-    fence = opening
-    prefix = before
+  const lines = source.split('\n')
+  /** What the lines of a paragraph say so far: marks may begin in one and end in another. */
+  let paragraph: string | undefined
+  function end(): void {
+    if (paragraph !== undefined) read.push(readInline(paragraph))
+    paragraph = undefined
   }
+
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    const [, before = '', fence] = /^((?:\s*>)*\s*)(`{3,}|~{3,})[^`]*$/.exec(line) ?? []
+    if (fence !== undefined) {
+      end()
+      const isEnd = (text: string) => /^ {0,3}(`{3,}|~{3,})\s*$/.exec(text)?.[1]?.startsWith(fence) === true
+      for (at += 1; at < lines.length; at += 1) {
+        const text = withoutPrefix(lines[at] ?? '', before)
+        if (isEnd(text)) break
+        read.push(text)
+      }
+      continue
+    }
+    if (isRow(line) && isRowRule(lines[at + 1] ?? '')) {
+      end()
+      read.push(readRow(line))
+      for (at += 1; isRow(lines[at + 1] ?? ''); at += 1) read.push(readRow(lines[at + 1] ?? ''))
+      continue
+    }
+    const { text, begins, isShown } = lineOf(line)
+    if (begins || text.trim() === '') end()
+    if (!isShown) continue
+    paragraph = paragraph === undefined ? text : `${paragraph}\n${text}`
+  }
+  end()
   return read.join('\n')
 }
 
@@ -30,24 +44,36 @@ function withoutPrefix(line: string, prefix: string): string {
   return line.startsWith(prefix.trimEnd()) ? line.slice(prefix.trimEnd().length) : line
 }
 
-/** Undefined for a line of which nothing is shown. */
-function readLine(line: string): string | undefined {
-  const bare = line.replace(/^(?:\s*>)+ ?/, '').replace(/(?:\\| {2,})$/, '')
-  if (/^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/.test(bare)) return undefined
-  if (/^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/.test(bare)) return undefined
-  if (/^\s*\|.*\|\s*$/.test(bare)) return cellsOf(bare).map(readInline).join('  ')
-  const [, indent = '', rest = ''] = /^(\s*)(?:#{1,6}\s+)?(.*)$/s.exec(bare) ?? []
-  const [, bullet, item = ''] = /^([-*+]|\d{1,9}[.)])\s+(.*)$/s.exec(rest) ?? []
-  if (bullet === undefined) return `${indent}${readInline(rest)}`
-  return `${indent}${/\d/.test(bullet) ? bullet : '•'} ${readInline(item)}`
+const quoteMarks = /^(?:\s*>)+ ?/
+
+/** What is shown of a line before its inline marks are read, and whether it begins another block. */
+function lineOf(line: string): { text: string; begins: boolean; isShown: boolean } {
+  const bare = line.replace(quoteMarks, '').replace(/(?:\\| {2,})$/, '')
+  const isRule = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/.test(bare)
+  const [, indent = '', rest = ''] = /^(\s*)(.*)$/s.exec(bare) ?? []
+  const [, bullet, item] = /^([-*+]|\d{1,9}[.)])\s+(.*)$/s.exec(rest) ?? []
+  const heading = /^#{1,6}\s+/
+  const inner = (item ?? rest).replace(heading, '')
+  const marker = bullet === undefined ? '' : `${/\d/.test(bullet) ? bullet : '•'} `
+  const begins = isRule || bullet !== undefined || heading.test(rest)
+  return { text: `${indent}${marker}${inner}`, begins, isShown: !isRule }
 }
 
-function cellsOf(row: string): string[] {
-  return row
+function isRow(line: string): boolean {
+  return /^\s*\|.*\|\s*$/.test(line.replace(quoteMarks, ''))
+}
+
+function isRowRule(line: string): boolean {
+  return /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/.test(line.replace(quoteMarks, ''))
+}
+
+function readRow(row: string): string {
+  const cells = row
+    .replace(quoteMarks, '')
     .trim()
     .slice(1, -1)
     .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim())
+  return cells.map((cell) => readInline(cell.trim())).join('  ')
 }
 
 interface Mark {
