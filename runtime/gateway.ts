@@ -226,6 +226,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       dispatch.applySettings().catch((error) => log.error({ event: 'settings-not-applied', err: error }))
     })
 
+    plugins.onCommitted(dispatch.applyChannels)
+
     const draining = new AbortController()
     const isDraining = () => draining.signal.aborted
     const app = createApp(() => reloader.current().snapshot.settings.gateway.trustedProxies)

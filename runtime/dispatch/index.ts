@@ -47,6 +47,11 @@ export interface Dispatch {
    */
   applySettings(): Promise<void>
   /**
+   * Call it when the channels of another snapshot are live: one that is configured anew is asked how it is, and tried at once
+   * where it was held.
+   */
+  applyChannels(): void
+  /**
    * Stops claiming and waits; what is still under way after `graceMs` is interrupted, recorded as such and
    * left resumable, which may take 2 s more.
    */
@@ -93,12 +98,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   })
 
   async function applySettings(): Promise<void> {
-    takeUpChannels()
     await Promise.all([runs?.resize(concurrency(), pools()), settings.apply()])
   }
 
   /** A configuration that is new may have mended what a channel was held for. */
-  function takeUpChannels() {
+  function applyChannels() {
     const { channels } = current().snapshot.settings
     const changed = gate.configure(channels)
     checks.keep(new Set(Object.keys(channels)))
@@ -158,7 +162,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       // Whoever restarts a gateway may have mended what the main session failed of.
       await store.command(heartbeatAgain(now()))
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
-      takeUpChannels()
+      applyChannels()
       deliveries = work('delivery', gate.rooms(), createDeliveryPerformer({ ...performers, gate }))
       workforces = [
         runs,
@@ -167,6 +171,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       ]
     },
     applySettings,
+    applyChannels,
     drain,
     close: () => drain(0),
     heartbeat: board.read,

@@ -80,8 +80,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     await rm(root, { recursive: true, force: true })
   })
 
-  function open(): Promise<Store> {
-    return openSqliteStore({
+  async function open(): Promise<Store> {
+    const opened = await openSqliteStore({
       location: join(root, String(life)),
       now: clock.now,
       setTimer: clock.setTimer,
@@ -89,6 +89,9 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       backlog: 10_000,
       historyMessages: 1100,
     })
+    // What is being written while the first listener comes is told to nobody: this one is there from the start.
+    opened.changes({ signal: over.signal })
+    return opened
   }
 
   async function close() {
@@ -319,8 +322,14 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
       configurations[name] = { changed: mintId() }
       settings = settingsOf(defaults)
     },
-    reload: () => dispatch?.applySettings(),
-    /** Settled writes so far. */
+    async reload() {
+      const applied = dispatch?.applySettings()
+      dispatch?.applyChannels()
+      await applied
+    },
+    /** Has those look again who wait for something outside the bed. */
+    stir: stirring.stir,
+    /** Of the store, so far. */
     commits: () => store.health().commits,
     channelStates: () => dispatch?.channels() ?? [],
     performer,
@@ -334,7 +343,8 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     heartbeat: () => dispatch?.heartbeat(),
     /** The heartbeats so far, oldest first. */
     heartbeats: async () => (await store.read.runs({ kind: 'heartbeat' })).items.toReversed(),
-    deliveries: async () => (await store.read.deliveries()).items.toReversed(),
+    deliveries: async (state?: string) =>
+      (await store.read.deliveries({ limit: 500, state })).items.toReversed(),
     events: async () => (await store.read.events()).items.toReversed(),
     log: (event: string) => lines.filter((line) => line.event === event),
     command: (command: Parameters<Store['command']>[0]) => store.command(command),

@@ -56,6 +56,8 @@ export interface PluginHost {
    * manifest, so nothing is started for it; false for a name that no runner has.
    */
   relays(name: string): boolean
+  /** Called after each commit, when `channel` and `runner` find what is live now. */
+  onCommitted(listener: () => void): void
   /** Closes everything, calls in flight included: those who make them have drained before. Never rejects. */
   close(): Promise<void>
 }
@@ -96,6 +98,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
   /** Every start that has not been followed by a close, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
+  const listeners: (() => void)[] = []
   let live = nothing
 
   function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
@@ -141,6 +144,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
         const old = closing.signal.aborted ? next : live
         if (old !== next) live = next
         void letGo(old)
+        for (const listener of listeners) listener()
       },
       discard: () => letGo(next),
     }
@@ -221,6 +225,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
       const exists = live.instances.has(slotOf('channel', name))
       return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
     },
+    onCommitted: (listener) => void listeners.push(listener),
     async close() {
       closing.abort(new Error('The gateway is closing.'))
       live = nothing

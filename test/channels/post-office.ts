@@ -1,0 +1,67 @@
+/** Owns a service that knows a message by its key and stores it once, and the channel that sends to it. */
+
+import { type Channel, callVendor, createPluginFetch, PluginError } from '@reveille/kit'
+import { openStandIn, type StandIn } from '@reveille/kit/stand-in'
+
+export interface PostOffice extends StandIn {
+  readonly channel: Channel
+  /** What was stored, in order. */
+  readonly messages: readonly { readonly to: string; readonly text: string }[]
+  /** Calls under way. */
+  open(): number
+}
+
+interface Letter {
+  readonly to: string
+  readonly text: string
+  readonly key: string
+}
+
+/** `stir`: called when a call is made, and when it is over. */
+export async function openPostOffice(id: string, stir: () => void): Promise<PostOffice> {
+  const messages: Letter[] = []
+  const keys = new Set<string>()
+  let open = 0
+
+  const standIn = await openStandIn({
+    answer({ json }) {
+      const letter = json as Letter
+      if (!keys.has(letter.key)) messages.push(letter)
+      keys.add(letter.key)
+      return { body: { id: letter.key } }
+    },
+  })
+
+  const fetch = createPluginFetch({
+    fetch: globalThis.fetch,
+    log: { debug() {} },
+    owner: { channel: id },
+    signal: new AbortController().signal,
+  })
+
+  async function call(letter: Letter, signal: AbortSignal): Promise<{ id: string }> {
+    const { status } = await callVendor(fetch, { url: standIn.url, body: letter, signal })
+    if (status === 200) return { id: letter.key }
+    throw new PluginError(`The post office answered ${status}.`, { code: 'unavailable', retryable: true })
+  }
+
+  const channel: Channel = {
+    id,
+    limits: { part: 1000, unit: 'utf16' },
+    idempotency: { windowMs: 86_400_000 },
+    target: (to) => ({ key: to, kind: 'user' }),
+    render: (markdown) => [{ text: markdown }],
+    async send({ text }, { target, key, signal }) {
+      open += 1
+      stir()
+      try {
+        return await call({ to: target.key, text, key }, signal)
+      } finally {
+        open -= 1
+        stir()
+      }
+    },
+  }
+
+  return { ...standIn, channel, messages, open: () => open }
+}
