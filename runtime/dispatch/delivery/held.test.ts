@@ -67,6 +67,28 @@ test('a reload that mends the channel has everything sent at once, in order', as
   assert.deepEqual([stateOf(bed)?.state, bed.log('channel-opened').length], ['open', 1])
 })
 
+test('a task of an earlier version, which is in no pool, waits for its channel too', async (t) => {
+  let isMended = false
+  const bed = await openTestBed(t, {
+    async send() {
+      if (!isMended) throw refused()
+    },
+  })
+  await bed.start()
+  await acceptEach(bed, 'Ada')
+  const { id: _id, runId: _run, ...met } = await untilSome(bed, ({ code }) => code === 'bad-credential')
+  const id = '019b76da-ffff-7000-8000-000000000001'
+  const task = { key: `delivery:${id}`, kind: 'delivery', subject: id, dueAt: bed.clock.now() } as const
+  await bed.command({ type: 'send', delivery: { ...met, id, to: 'Bob' }, task })
+  // Whoever is accepted after it is performed after it was looked at.
+  await acceptEach(bed, 'Cleo')
+  assert.equal(bed.sending(), 1)
+  isMended = true
+  bed.clock.advance(60_000)
+  await bed.until(async () => bed.sent.length === 3)
+  assert.deepEqual(bed.sent.map(({ to }) => to).toSorted(), ['Ada', 'Bob', 'Cleo'])
+})
+
 test('a credential that nobody mends parks its deliveries when their time is over', async (t) => {
   const bed = await openTestBed(t, {
     deliveries: { retryForMs: 120_000 },
