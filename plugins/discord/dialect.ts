@@ -21,12 +21,19 @@ const markdown = markdownDialect({
 export const discordDialect: Dialect = {
   ...markdown,
   text: writeText,
+  emphasis(inner, place) {
+    const written = markdown.emphasis(inner, place)
+    // Between lines no line may stand, not even within a word or an address.
+    return written === `_${inner}_` && /(?<!\\)_/.test(inner) ? `*${inner}*` : written
+  },
   paragraph: (inner) => (markdown.paragraph?.(inner) ?? inner).replaceAll(/^-#(?=\s)/gm, '\\-#'),
   heading: (inner, level) =>
     level <= 3 ? markdown.heading(inner, level) : markdown.strong(inner.replaceAll('**', ''), alone),
   link(inner, address, isBare, place) {
     if (!/^https?:/i.test(address)) return withAddress(inner, address, isBare, place)
-    return isBare ? markdown.link(inner, address, isBare, place) : masked(inner, address)
+    if (!isBare) return masked(inner, address)
+    const bare = markdown.link(inner, address, isBare, place)
+    return bare === address ? bare : `<${address}>`
   },
   image(description, address, place) {
     const label = writeText(description || 'image', { ...place, isInLink: true })
@@ -39,18 +46,16 @@ export const discordDialect: Dialect = {
 
 const alone: Place = { before: '', after: '', isInLink: false }
 
-/** Any two ticks make code of what is between them, however far apart they are. */
+/** Any two ticks make code of what is between them, and a backslash goes before more signs than in other Markdown. */
 function writeText(text: string, place: Place): string {
-  const pieces = neutralise(text).split('`')
-  const last = pieces.length - 1
-  const written = pieces.map((piece, index) =>
-    escapeText(piece, {
-      ...place,
-      before: index === 0 ? place.before : '`',
-      after: index === last ? place.after : '`',
-    }),
-  )
-  return written.join('\\`')
+  const pieces = neutralise(text).split(/([`\\])/)
+  const written = pieces.map((piece, index) => {
+    if (index % 2 === 1) return `\\${piece}`
+    const before = pieces[index - 1] ?? place.before
+    const after = pieces[index + 1] ?? place.after
+    return escapeText(piece, { ...place, before, after })
+  })
+  return written.join('')
 }
 
 /** What shows as a mention or hides what stands behind it. Its `<…>` forms are escaped like all markup. */
@@ -63,7 +68,10 @@ function loosenTicks(text: string): string {
   return text.replaceAll(/`(?=`)/g, `\`${gap}`)
 }
 
+/** Discord hides nothing behind a label that looks like an address itself. */
 function masked(inner: string, address: string): string {
+  if (/^https?:\/\/\S+$/i.test(inner)) return `<${address}>`
+  if (/https?:\/\//i.test(inner)) return `${inner} (<${address}>)`
   return `[${inner}](${address.replaceAll('(', '%28').replaceAll(')', '%29')})`
 }
 

@@ -88,6 +88,25 @@ test('text that Discord would take for markup is shown as it is', () => {
   }
 })
 
+test('a backslash is shown, whatever stands behind it', () => {
+  assert.equal(read('C:\\new \\漢字 \\שלום \\\\x').text, 'C:\\new \\漢字 \\שלום \\x')
+})
+
+test('oblique words may have lines in them', () => {
+  assert.equal(
+    read('*a snake_case b* and *see <https://example.org/_x_>*').text,
+    'a snake_case b and see https://example.org/_x_',
+  )
+})
+
+test('an address that is shown is not hidden behind itself', () => {
+  const address = 'https://example.org/~ada/@everyone'
+  assert.deepEqual(read(address).links, [{ label: address, address }])
+  assert.deepEqual(read(`[${address}](${address}?a=1)`).links, [
+    { label: `${address}?a=1`, address: `${address}?a=1` },
+  ])
+})
+
 test('code keeps its ticks, whatever fences it had', () => {
   const { text } = read('````md title\n```js\nx\n```\n````\n\nIn ``` a`b``c ```')
   assert.equal(text.replaceAll('\u200b', ''), '```js\nx\n```\n\nIn a`b``c')

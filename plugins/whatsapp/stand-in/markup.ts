@@ -57,7 +57,7 @@ function opens(text: string, at: number): boolean {
 }
 
 function closes(text: string, at: number): boolean {
-  return /[^\s\u2060]/.test(text[at - 1] ?? '') && isEdge(text[at + 1])
+  return /[^\s\u2060]/.test(text[at - 1] ?? '') && !/[\p{L}\p{N}]/u.test(text[at + 1] ?? '')
 }
 
 function isEdge(neighbour: string | undefined): boolean {
