@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { Channel, Part } from '../channel.ts'
+import { type Channel, channelErrorCodes, type Part } from '../channel.ts'
 import type { Plugin, PluginManifest } from '../plugin.ts'
 import type { PluginError } from '../plugin-error.ts'
 import { createPluginFetch } from '../plugin-fetch.ts'
@@ -92,6 +92,10 @@ export async function setUp(
     async function failure(options?: SendOptions): Promise<PluginError> {
       const error = await assertPluginError(send(shortText, options), secrets)
       assertSentence(error.message, 'the error’s message')
+      assert.ok(
+        (channelErrorCodes as readonly string[]).includes(error.code),
+        `${error.code} is a code of channels`,
+      )
       return error
     }
 

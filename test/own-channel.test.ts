@@ -1,0 +1,105 @@
+/** The channel that its page writes passes the conformance suite, and delivers for a gateway that is given its folder. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { VendorStandIn } from '../plugins/kit/stand-in/index.ts'
+import { createCommandLine } from '../runtime/cli/io-fixture.ts'
+import { atEnd } from './at-end.ts'
+import { createFolder, gatewayToken, hookToken, install, until } from './installation.ts'
+
+const root = join(import.meta.dirname, '..')
+const page = await readFile(join(root, 'docs/writing-a-channel.md'), 'utf8')
+
+/** The files that the page shows, and no other, in a folder that can import the kit. */
+async function writeChannel(t: TestContext): Promise<string> {
+  const shown = [...page.matchAll(/^`([\w.-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$/gms)]
+  const files = Object.fromEntries(shown.map(([, name, text]) => [`crier/${name}`, text ?? '']))
+  assert.deepEqual(
+    Object.keys(files).map((name) => name.slice('crier/'.length)),
+    ['package.json', 'config.schema.json', 'index.js', 'stand-in.js', 'index.test.js'],
+  )
+  const folder = await createFolder(t, files)
+  await mkdir(join(folder, 'node_modules/@reveille'), { recursive: true })
+  await symlink(join(root, 'plugins/kit'), join(folder, 'node_modules/@reveille/kit'), 'dir')
+  return join(folder, 'crier')
+}
+
+/** The page's own crier, and the configuration that the page shows, with its address. */
+async function openCrier(t: TestContext, folder: string) {
+  const { openVendor } = await import(pathToFileURL(join(folder, 'stand-in.js')).href)
+  const crier: VendorStandIn = await openVendor()
+  atEnd(t, () => crier.close())
+  const [, shown = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? []
+  const configuration = shown
+    .replace('[./crier]', JSON.stringify([folder]))
+    .replace('{ token:', `{ baseUrl: "${crier.url}", token:`)
+  return { crier, configuration, env: { CRIER_TOKEN: crier.secrets[0] ?? '' } }
+}
+
+test('the channel of the page conforms', async (t) => {
+  const folder = await writeChannel(t)
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { promise, resolve } = Promise.withResolvers<{ error: unknown; stdout: string }>()
+  const child = execFile(
+    process.execPath,
+    ['--test', '--test-reporter=tap'],
+    { cwd: folder, env },
+    (error, stdout) => resolve({ error, stdout }),
+  )
+  atEnd(t, () => void child.kill('SIGKILL'))
+  const { error, stdout } = await promise
+  assert.equal(error, null, stdout)
+  assert.match(stdout, /# fail 0/)
+  const skipped = [...stdout.matchAll(/- (.*) # SKIP/g)].map(([, name]) => name)
+  assert.deepEqual(skipped, ['writes into the thread that the address names'])
+})
+
+test('a gateway that is given its folder delivers through it', async (t) => {
+  const folder = await writeChannel(t)
+  const { crier, configuration, env } = await openCrier(t, folder)
+  const { post, ended, read } = await install(
+    t,
+    {
+      'reveille.yaml': `${configuration}
+gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { format: json } }
+hooks: { enabled: true, token: ${hookToken} }
+`,
+    },
+    { env },
+  )
+  const { body } = await post('/hooks/agent', { message: 'Tea for @mayor!', channel: 'crier' })
+  await ended(body['runId'])
+  const [message, ...others] = crier.messages
+  assert.equal(message?.to, 'market')
+  assert.ok(message?.text.replaceAll('\u2060', '').includes('Tea for @mayor!'))
+  assert.deepEqual([others, crier.pings], [[], []])
+
+  // What the crier refuses is told, and waits for somebody who mends it.
+  crier.always({ kind: 'answer', answer: crier.refusals.forbidden })
+  const refused = await post('/hooks/agent', { message: 'Tea!', channel: 'crier', to: '#harbour' })
+  const parked = await until(async () => {
+    const { items } = await read<{ items: readonly Record<string, unknown>[] }>('/api/deliveries')
+    return items.find(({ runId, state }) => runId === refused.body['runId'] && state === 'parked')
+  }, 'a parked delivery')
+  assert.match(JSON.stringify(parked), /The crier answered with 403 \(gagged\)\./)
+})
+
+test('`reveille check` takes its configuration, and says what is wrong with another', async (t) => {
+  const folder = await writeChannel(t)
+  const { configuration, env } = await openCrier(t, folder)
+  const { run, write } = await createCommandLine(
+    t,
+    { 'reveille.yaml': `${configuration}\nhooks: { enabled: true, token: hook-token }\n` },
+    { env },
+  )
+  const good = await run('check')
+  assert.equal(good.code, 0, good.err)
+  await write('reveille.yaml', configuration.replace('#market', 'the market'))
+  const bad = await run('check')
+  assert.equal(bad.code, 1)
+  assert.match(bad.out + bad.err, /`defaultTo` is no address\./)
+})
