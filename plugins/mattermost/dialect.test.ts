@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseMarkdown, readText } from '@reveille/kit/markdown'
+import fc from 'fast-check'
 import { renderReply } from './render.ts'
 import { readMarkup } from './stand-in/markup.ts'
 
@@ -67,6 +69,35 @@ test('a backslash that the web client would show is not written', () => {
   )
   assert.equal(read('a\n\\=\nb'), 'a\n=\nb')
   assert.equal(read('[an \\[odd label](https://example.org)'), 'an [odd label')
+})
+
+test('whatever the text, what is read of it is what Markdown says, nobody is called, and nothing is fetched', () => {
+  const signs = 'a|word| |\nb|*|**|_|~~|[|]|!|<|>|&amp;|\\|漢|👩🏽‍🚀'.split('|')
+  const calls = [
+    '@all',
+    '@ada',
+    '<at>',
+    'http\\://e.org',
+    'www.e.org',
+    'https://e.org/a_b',
+    '[x](https://e.org/y_z)',
+  ]
+  const text = fc.array(fc.constantFrom(...signs, ...calls), { maxLength: 12 }).map((each) => each.join(''))
+  const bare = (words: string) => words.replaceAll(/[\s\u2060]/g, '')
+  fc.assert(
+    fc.property(text, (markdown) => {
+      const shown = readMarkup(write(`Text: ${markdown}`))
+      assert.equal(bare(shown.text), bare(readText(parseMarkdown(`Text: ${markdown}`))))
+      assert.deepEqual(shown.bareAddresses, [])
+      assert.ok(!shown.words.has('@all') && !shown.words.has('@ada'))
+    }),
+    { seed: 20261122, numRuns: 500 },
+  )
+})
+
+test('an address that is none once it is safe to write is text', () => {
+  assert.equal(read('See http://www.example.org\\+ and `x`'), 'See http://www.example.org\\+ and x')
+  assert.equal(read('\\`not code\\` and \\`\\`[page](https://example.org)'), '`not code` and ``page')
 })
 
 test('a list right after another is a list of its own', () => {

@@ -22,10 +22,24 @@ export function mattermostDialect(linkPreviews: boolean): Dialect {
     ...markdown,
     text(text, place) {
       const isLoose = !linkPreviews && !place.isInLink
-      return obeyed(markdown.text(isLoose ? unlink(text) : text, place), place.isInLink)
+      return obeyed(markdown.text(isLoose ? unlink(text) : text, place))
     },
     paragraph: (inner) => unknownAtLineStart(markdown.paragraph?.(inner) ?? inner),
-    link: (inner, address, isBare, place) => markdown.link(inner, address, isBare && linkPreviews, place),
+    strong: (inner, place) => markdown.strong(unescaped(inner), place),
+    // It takes an underscore for a mark only beside a space or a sign of ASCII, an asterisk everywhere.
+    emphasis(inner, place) {
+      const isBeside = /^[^\s!-/:-@[-`{-~]/.test(place.after) && /^[^\s*"<]/.test(inner)
+      return isBeside ? `*${unescaped(inner)}*` : markdown.emphasis(unescaped(inner), place)
+    },
+    strike: (inner, place) => markdown.strike(unescaped(inner), place),
+    // It drops them from the end, with a backslash or without.
+    heading: (inner, level) =>
+      markdown.heading(
+        inner.replace(/#+$/, (signs) => '&#35;'.repeat(signs.length)),
+        level,
+      ),
+    link: (inner, address, isBare, place) =>
+      markdown.link(inner, withoutBrackets(address), isBare && linkPreviews, place),
     image: (description, address, place) =>
       dialect.link(
         dialect.text(description === '' ? 'image' : description, { ...place, isInLink: true }),
@@ -49,17 +63,35 @@ function silence(text: string): string {
 function unlink(text: string): string {
   return text
     .replaceAll(/(?<=https?):(?=\/\/)/gi, `:${joiner}`)
-    .replaceAll(/\bwww\d{0,3}(?=\.)/gi, `$&${joiner}`)
+    .replaceAll(/(?<![a-z0-9])www\d{0,3}(?=\.)/gi, `$&${joiner}`)
 }
 
-/** The web client shows a backslash before these; the references are read everywhere. */
-const references: Readonly<Record<string, string>> = { '<': '&lt;', '&': '&amp;' }
-/** Brackets in a label have to come in pairs, escaped or not. */
-const labelReferences: Readonly<Record<string, string>> = { ...references, '[': '&#91;', ']': '&#93;' }
+/**
+ * The web client shows a backslash before the first two, and takes a bracket for one of a label's whether it is escaped or
+ * not. These references are read everywhere.
+ */
+const references: Readonly<Record<string, string>> = { '<': '&lt;', '&': '&amp;', '[': '&#91;', ']': '&#93;' }
 
-function obeyed(markup: string, isInLink: boolean): string {
-  const written = isInLink ? labelReferences : references
-  return markup.replaceAll(/\\([\s\S])/g, (whole, sign: string) => written[sign] ?? whole)
+/** Besides, whatever begins right after a bracket may be an address there, and an underscore after a letter that is none of ASCII's is a mark there, and in nobody else's Markdown. */
+function obeyed(markup: string): string {
+  return markup.replaceAll(/\\([\s\S])|(?<=\P{ASCII})_|<(?!\s)/gu, (whole, sign: string = whole) => {
+    return references[sign] ?? (sign === '_' ? '\\_' : whole)
+  })
+}
+
+/** Between marks the web client looks for the closing one alone, and takes one with a backslash for it. */
+function unescaped(inner: string): string {
+  return inner.replaceAll(/\\([\s\S])|(`+)[^`][\s\S]*?\2(?!`)/g, (whole, sign?: string) => {
+    return sign !== undefined && '*_~'.includes(sign) ? `&#${sign.charCodeAt(0)};` : whole
+  })
+}
+
+/** It takes a bracket of an address for one of the label. Those of a host stay, since nothing else can be written there. */
+function withoutBrackets(address: string): string {
+  return address.replaceAll(/^\w+:\/\/\[[^\]]*\]|[[\]]/g, (whole) => {
+    if (whole.length > 1) return whole
+    return whole === '[' ? '%5B' : '%5D'
+  })
 }
 
 function unknownAtLineStart(markup: string): string {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseMarkdown, readText } from '@reveille/kit/markdown'
+import fc from 'fast-check'
 import { renderReply } from './render.ts'
 import { readMarkup } from './stand-in/markup.ts'
 
@@ -53,3 +55,21 @@ test('HTML is text, and names nobody', () => {
   assert.deepEqual(readMarkup(written).named, [])
   assert.equal(readMarkup(written).text, text)
 })
+
+test('whatever the text, what is read of it is what Markdown says, and nobody is named', () => {
+  const signs = 'a|word| |\nb|*|**|_|~~|]|!|<|>|&amp;|\\|漢|👩🏽‍🚀'.split('|')
+  const calls = ['<at>Ada</at>', '<b>', 'https://e.org/a_b', '[x](https://e.org/y_z)', '`<at>`']
+  const text = fc.array(fc.constantFrom(...signs, ...calls), { maxLength: 12 }).map((each) => each.join(''))
+  fc.assert(
+    fc.property(text, (markdown) => {
+      const shown = readMarkup(write(`Text: ${markdown}`))
+      assert.equal(bare(shown.text), bare(readText(parseMarkdown(`Text: ${markdown}`))))
+      assert.deepEqual(shown.named, [])
+    }),
+    { seed: 20261122, numRuns: 500 },
+  )
+})
+
+function bare(text: string): string {
+  return text.replaceAll(/\s/g, '')
+}

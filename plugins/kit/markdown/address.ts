@@ -15,7 +15,12 @@ export function safeAddress(text: string): string | undefined {
   const url = new URL(address)
   if (!schemes.has(url.protocol) || url.username !== '' || url.password !== '') return undefined
   if (url.protocol.startsWith('http') && !/^https?:\/\/[^/\\]/i.test(address)) return undefined
-  return address.replace(/[<>"'`\\{}|^]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
+  const safe = address.replace(
+    /[<>"'`\\{}|^]/g,
+    (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  // A backslash ends a host, and what stands for it does not: then the address is none.
+  return URL.canParse(safe) ? safe : undefined
 }
 
 /** Whether a link's label says what its address says. */

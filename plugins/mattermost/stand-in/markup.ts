@@ -115,83 +115,76 @@ const angled = /^<((?:[^ >]+(?:@|:\/)|www\d{0,3}\.)[^ >]+)>/
 const address = /^(?:[a-z][a-z\d.+-]*:\/{1,3}|www\d{0,3}\.)[^\s<>`]+/i
 const link = /^(!?)\[((?:\[[^\]]*\]|[^[\]]|\](?=[^[]*\]))*)\]\(((?:[^()]|\([^()]*\))*)\)/
 const strong = /^__([\s\S]+?)__(?!_)|^\*\*([\s\S]+?)\*\*(?!\*)/
-const emphasis = /^_([^\s_](?:[\s\S]*?[^\s_])?)_(?![_\p{L}\p{N}])|^\*([^\s*"<](?:[\s\S]*?[^\s*])?)\*(?!\*)/u
+const emphasis =
+  /^_([^\s_])_(?!_)|^\*([^\s*"<])\*(?!\*)|^_([^\s][\s\S]*?[^\s_])_(?!_|[^\s!-/:-@[-`{-~])|^_([^\s_][\s\S]*?[^\s])_(?!_|[^\s!-/:-@[-`{-~])|^\*([^\s"<][\s\S]*?[^\s*])\*(?!\*)|^\*([^\s*"<][\s\S]*?[^\s])\*(?!\*)/
 const code = /^(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/
 const strike = /^~~(?=\S)([\s\S]*?\S)~~/
 
-/** `isLabel`: nothing in it is an address by itself. */
+/** Where in the line the reader is: within the label of a link, and within a run of plain text after a letter. */
+interface Spot {
+  readonly isLabel: boolean
+  readonly isInWord: boolean
+}
+
+type Meaning =
+  | { readonly kind: 'text' | 'marked' | 'code' | 'address'; readonly text: string }
+  | { readonly kind: 'link' | 'image'; readonly text: string; readonly address: string }
+
+/** The first rule that the rest of the line obeys, and what it says; plain text obeys none. */
+const rules: readonly ((rest: string, spot: Spot) => [whole: string, meaning: Meaning] | undefined)[] = [
+  (rest) => said(escaped.exec(rest), ([, sign = '']) => ({ kind: 'text', text: sign })),
+  (rest, { isLabel }) =>
+    said(isLabel ? null : angled.exec(rest), ([, text = '']) => ({ kind: 'address', text })),
+  (rest, { isLabel, isInWord }) => {
+    const [whole = ''] = isLabel || isInWord ? [] : (address.exec(rest) ?? [])
+    const text = whole.replace(/[?!.,:*_~'"]+$/, '')
+    return text === '' ? undefined : [text, { kind: 'address', text }]
+  },
+  (rest) =>
+    said(link.exec(rest), ([, mark, text = '', to = '']) => {
+      return { kind: mark === '!' ? 'image' : 'link', text, address: to }
+    }),
+  (rest, { isInWord }) => (isInWord && rest.startsWith('_') ? undefined : marked(strong.exec(rest))),
+  (rest, { isInWord }) => (isInWord && rest.startsWith('_') ? undefined : marked(emphasis.exec(rest))),
+  (rest) => said(code.exec(rest), ([, , text = '']) => ({ kind: 'code', text: text.trim() })),
+  (rest) => marked(strike.exec(rest)),
+]
+
+function said(found: RegExpExecArray | null, mean: (found: RegExpExecArray) => Meaning) {
+  return found === null ? undefined : ([found[0], mean(found)] as [string, Meaning])
+}
+
+function marked(found: RegExpExecArray | null) {
+  return said(found, ([, ...inner]) => ({
+    kind: 'marked',
+    text: inner.find((each) => each !== undefined) ?? '',
+  }))
+}
+
+/** A run of backticks is one sign, a reference one character. */
+const plain = /^(?:`+|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot);|[\s\S])/iu
+
 function readInline(source: string, found: Found, isLabel = false): string {
   let shown = ''
   /** Text as the server reads it for people's names; code and links part it. */
   let spoken = ''
-  let rest = source
-  let before = ''
-  const take = (length: number) => {
-    before = rest[length - 1] ?? ''
-    rest = rest.slice(length)
+  let isInWord = false
+  for (let rest = source; rest !== ''; ) {
+    const obeyed = rules.values().flatMap((rule) => rule(rest, { isLabel, isInWord }) ?? [])
+    const [whole, meaning] = [...obeyed].slice(0, 2) as [string?, Meaning?]
+    const sign = plain.exec(rest)?.[0] ?? ''
+    rest = rest.slice((whole ?? sign).length)
+    isInWord = whole === undefined && /\w$/.test(sign)
+    const { kind, text } = meaning ?? { kind: 'text', text: characterOf(sign) }
+    const read =
+      kind === 'marked' || kind === 'link' ? readInline(text, found, isLabel || kind === 'link') : text
+    shown += read
+    if (kind === 'address') found.bareAddresses.push(text)
+    if (meaning?.kind === 'image') found.images.push(meaning.address)
+    // The server knows no emphasis: it hears the words of both sides as one text.
+    spoken += kind === 'text' || kind === 'marked' ? read : ' '
   }
-  const hear = () => {
-    for (const word of wordsOf(spoken)) found.words.add(word)
-    spoken = ''
-  }
-  const isWord = /[\p{L}\p{N}_]/u
-  while (rest !== '') {
-    const isInWord = isWord.test(before)
-    const one = (pattern: RegExp) => pattern.exec(rest)
-    const [whole = '', first, second, third] =
-      one(escaped) ??
-      (isLabel ? null : one(angled)) ??
-      (isLabel || isInWord ? null : one(address)) ??
-      one(link) ??
-      (isInWord && rest[0] === '_' ? null : (one(strong) ?? one(emphasis))) ??
-      one(code) ??
-      one(strike) ??
-      []
-    if (whole === '') {
-      const [character = ''] = rest
-      const entity = /^&(#\d+|#x[\da-f]+|amp|lt|gt|quot);/i.exec(rest)
-      const plain = entity === null ? character : characterOf(entity[1] ?? '')
-      shown += plain
-      spoken += plain
-      take(entity?.[0].length ?? character.length)
-    } else if (escaped.test(whole)) {
-      shown += first
-      spoken += first
-      take(whole.length)
-    } else if (!isLabel && angled.test(whole)) {
-      hear()
-      shown += first
-      found.bareAddresses.push(String(first))
-      take(whole.length)
-    } else if (link.test(whole)) {
-      hear()
-      if (first === '!') found.images.push(String(third))
-      shown += first === '!' ? String(second) : readInline(String(second), found, true)
-      take(whole.length)
-    } else if (strong.test(whole) || emphasis.test(whole)) {
-      const inner = readInline(first ?? second ?? '', found, isLabel)
-      shown += inner
-      // The server knows no emphasis: it hears the words of both sides as one text.
-      spoken += inner
-      take(whole.length)
-    } else if (code.test(whole)) {
-      hear()
-      shown += String(second).trim()
-      take(whole.length)
-    } else if (strike.test(whole)) {
-      const inner = readInline(String(first), found, isLabel)
-      shown += inner
-      spoken += inner
-      take(whole.length)
-    } else {
-      hear()
-      const bare = whole.replace(/[?!.,:*_~'"]+$/, '')
-      shown += bare
-      found.bareAddresses.push(bare)
-      take(bare.length)
-    }
-  }
-  hear()
+  for (const word of wordsOf(spoken)) found.words.add(word)
   return shown
 }
 
@@ -206,10 +199,11 @@ function wordsOf(text: string): string[] {
   })
 }
 
-function characterOf(reference: string): string {
-  const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
-  const name = reference.toLowerCase()
-  if (!name.startsWith('#')) return named[name] ?? ''
-  const number = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
-  return String.fromCodePoint(number)
+/** What a reference stands for, and anything else itself. */
+function characterOf(sign: string): string {
+  const named: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
+  const [, hexadecimal, decimal] = /^&#(?:x([\da-f]+)|(\d+));$/i.exec(sign) ?? []
+  if (hexadecimal !== undefined) return String.fromCodePoint(Number.parseInt(hexadecimal, 16))
+  if (decimal !== undefined) return String.fromCodePoint(Number(decimal))
+  return named[sign.toLowerCase()] ?? sign
 }

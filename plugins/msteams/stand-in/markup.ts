@@ -59,7 +59,7 @@ function readBlocks(lines: readonly string[], found: Found): string[] {
       const paragraph: string[] = []
       for (; isIn() && (paragraph.length === 0 || !startsBlock(line())); at += 1)
         paragraph.push(line().trimStart())
-      shown.push(...readLines(paragraph).map((each) => readInline(each, found)))
+      shown.push(readInline(joinLines(paragraph), found))
     }
   }
   return shown
@@ -70,76 +70,75 @@ function startsBlock(line: string): boolean {
 }
 
 /** A line's end counts where two spaces are before it; any other is a space. */
-function readLines(lines: readonly string[]): string[] {
-  const read: string[] = ['']
-  for (const [index, line] of lines.entries()) {
-    const last = index === lines.length - 1
-    read[read.length - 1] += line.trimEnd()
-    if (/ {2}$/.test(line) && !last) read.push('')
-    else if (!last) read[read.length - 1] += ' '
-  }
-  return read
+function joinLines(lines: readonly string[]): string {
+  const ends = lines.map((line, index) => (index === lines.length - 1 ? '' : / {2}$/.test(line) ? '\n' : ' '))
+  return lines.map((line, index) => line.trimEnd() + ends[index]).join('')
 }
 
 const escaped = /^\\([!-/:-@[-`{-~])/
-const link = /^(!?)\[((?:\\.|\[[^\]]*\]|[^[\]])*)\]\(<?((?:[^()<>\s]|\([^()]*\))*)>?\)/
+const link = /^(!?)\[((?:\\.|\[(?:\\.|[^\]\\])*\](?!\()|[^[\]\\])*)\]\(<?((?:[^()<>\s]|\([^()]*\))*)>?\)/
 const code = /^(`+)(?!`)([\s\S]*?[^`])\1(?!`)/
-const marks = [/^(\*\*)(?=\S)([\s\S]*?\S)\*\*/, /^(__)(?=\S)([\s\S]*?\S)__/, /^(~~)(?=\S)([\s\S]*?\S)~~/]
-const oblique = [
-  /^(\*)(?=[^\s*])((?:\\.|[^*\\]|\*\*[^*]+\*\*)*?[^\s\\])\*(?!\*)/,
-  /^(_)(?=[^\s_])((?:\\.|[^_\\])*?[^\s\\])_(?![\p{L}\p{N}_])/u,
-]
 const mention = /^<at\b[^>]*>([\s\S]*?)<\/at>/i
 const tag = /^<\/?[a-z][^>]*>/i
-const isWord = /[\p{L}\p{N}_]/u
+const entity = /^&(#\d+|#x[\da-f]+|amp|lt|gt|quot|nbsp);/i
+const isWord = /[\p{L}\p{N}]/u
 
 function readInline(source: string, found: Found): string {
   let shown = ''
-  let rest = source
   let before = ''
-  while (rest !== '') {
-    const isInWord = isWord.test(before)
-    const plain = escaped.exec(rest)
-    const span = code.exec(rest)
-    const linked = link.exec(rest)
-    const named = mention.exec(rest)
-    const entity = /^&(#\d+|#x[\da-f]+|amp|lt|gt|quot|nbsp);/i.exec(rest)
-    const mark = [...marks, ...oblique]
-      .filter((each) => !(isInWord && each.source.includes('_')))
-      .map((each) => each.exec(rest))
-      .find((each) => each !== null)
-    let taken = 1
-    if (plain !== null) {
-      shown += plain[1]
-      taken = 2
-    } else if (span !== null) {
-      shown += (span[2] ?? '').replace(/^ ([\s\S]*) $/, '$1')
-      taken = span[0].length
-    } else if (linked !== null) {
-      if (linked[1] === '!') found.images.push(String(linked[3]))
-      shown += linked[1] === '!' ? '' : readInline(String(linked[2]), found)
-      taken = linked[0].length
-    } else if (named !== null) {
-      found.named.push(String(named[1]))
-      shown += named[1]
-      taken = named[0].length
-    } else if (tag.test(rest)) {
-      taken = tag.exec(rest)?.[0].length ?? 1
-    } else if (mark !== undefined && mark !== null) {
-      shown += readInline(String(mark[2]), found)
-      taken = mark[0].length
-    } else if (entity !== null) {
-      shown += characterOf(entity[1] ?? '')
-      taken = entity[0].length
-    } else {
-      const [character = ''] = rest
-      shown += character
-      taken = character.length
-    }
-    before = rest[taken - 1] ?? ''
-    rest = rest.slice(taken)
+  for (let rest = source; rest !== ''; ) {
+    const { whole, text, inner } = readOne(rest, before, found)
+    shown += text ?? readInline(inner ?? '', found)
+    before = whole.at(-1) ?? ''
+    rest = rest.slice(whole.length)
   }
   return shown
+}
+
+/** What the rest of a line begins with: `text` is what is read of it, or `inner` what is to be read in turn. */
+interface Piece {
+  readonly whole: string
+  readonly text?: string
+  readonly inner?: string
+}
+
+function readOne(rest: string, before: string, found: Found): Piece {
+  const [whole, sign] = escaped.exec(rest) ?? []
+  if (whole !== undefined) return { whole, text: sign ?? '' }
+  const [span, , content = ''] = code.exec(rest) ?? []
+  if (span !== undefined) return { whole: span, text: content.replace(/^ ([\s\S]*) $/, '$1') }
+  const [linked, mark, label = '', address = ''] = link.exec(rest) ?? []
+  if (linked !== undefined && mark === '!') found.images.push(address)
+  if (linked !== undefined) return { whole: linked, inner: mark === '!' ? '' : label }
+  const [named, name = ''] = mention.exec(rest) ?? []
+  if (named !== undefined) found.named.push(name)
+  if (named !== undefined) return { whole: named, text: name }
+  const [element] = tag.exec(rest) ?? []
+  if (element !== undefined) return { whole: element, text: '' }
+  const marked = readMark(rest, before)
+  if (marked !== undefined) return marked
+  const [reference, number] = entity.exec(rest) ?? []
+  if (reference !== undefined) return { whole: reference, text: characterOf(number ?? '') }
+  const run = /^(?:`+|[\s\S])/u.exec(rest)?.[0] ?? ''
+  return { whole: run, text: run }
+}
+
+function readMark(rest: string, before: string): Piece | undefined {
+  for (const mark of ['**', '__', '~~', '*', '_']) {
+    const isOpen = rest.startsWith(mark) && /\S/.test(rest[mark.length] ?? ' ')
+    if (!isOpen || (mark.includes('_') && isWord.test(before))) continue
+    for (let at = mark.length; at < rest.length; ) {
+      const ahead = rest.slice(at)
+      const after = ahead[mark.length] ?? ''
+      const isLast = ahead.startsWith(mark) && after !== mark.at(-1) && /\S/.test(rest[at - 1] ?? '')
+      if (isLast && at > mark.length && !(mark.includes('_') && isWord.test(after))) {
+        return { whole: rest.slice(0, at + mark.length), inner: rest.slice(mark.length, at) }
+      }
+      // What is escaped, or lies in code or an address, closes nothing.
+      at += (escaped.exec(ahead) ?? code.exec(ahead) ?? link.exec(ahead))?.[0].length ?? 1
+    }
+  }
+  return undefined
 }
 
 function characterOf(reference: string): string {
