@@ -101,6 +101,14 @@ test('lists are bullets that are indented, and code in them keeps its own spaces
   assert.equal(text, '1. one\n   ◦ deeper\n      ▪ deepest\n2. two\na\n  b\n\n☑ done\n☐ open')
 })
 
+test('a table that a telephone shows is aligned, with its addresses; a wider one is a list, with its links', async () => {
+  const small = await shown('| PR | Link |\n|---|---|\n| @ada | [x](https://a.example/1) |')
+  assert.equal(small.text, 'PR   | Link\n-----|------------------------\n@ada | x (https://a.example/1)')
+  const wide = await shown(`| PR | Link |\n|---|---|\n| 1 | [${'w'.repeat(40)}](https://a.example/1) |`)
+  assert.equal(wide.text, `PR: 1\n\n• Link: ${'w'.repeat(40)}`)
+  assert.equal(wide.entities.at(-1)?.type, 'text_link')
+})
+
 test('blocks in lists begin at the beginning of a line', async () => {
   const { text, entities } = await shown('- one\n  > said\n  > more\n- ```\n  a\n  ```\n- > > deep')
   assert.equal(text, '• one\n\nsaid\nmore\n\n•\na\n\n•\n> deep')

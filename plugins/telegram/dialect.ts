@@ -1,6 +1,14 @@
 /** Owns Telegram's HTML: the few tags that its parser knows (Bot API, "HTML style"), and what stands for the rest. */
 
-import { alignTable, createWriter, type Dialect, plainMarker, tableRecords } from '@reveille/kit/markdown'
+import {
+  alignTable,
+  createWriter,
+  type Dialect,
+  type Inline,
+  plainDialect,
+  plainMarker,
+  tableRecords,
+} from '@reveille/kit/markdown'
 import { makeInert } from './inert.ts'
 
 /** Of lists in no list, and so on; `plainMarker` has the first. */
@@ -38,8 +46,8 @@ export const htmlDialect: Dialect = {
     const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
     return (sign === '•' ? (bullet ?? sign) : sign) + indent(inner)
   },
-  table(table, write) {
-    const aligned = alignTable(table, (cell) => visibleOf(write(cell)), widestTable)
+  table(table) {
+    const aligned = alignTable(table, writeCell, widestTable)
     return aligned === undefined ? writeRecords(tableRecords(table)) : tag('pre', escapeText(aligned))
   },
   rule: '———',
@@ -51,6 +59,15 @@ function innerQuote(_whole: string, inner: string): string {
 }
 
 const writeRecords = createWriter(htmlDialect)
+const writePlain = createWriter({
+  ...plainDialect,
+  link: (inner, address, isBare) => (isBare ? inner : `${inner} (${shownAddress(address)})`),
+})
+
+/** There are no links in code, so that addresses are written out. */
+function writeCell(children: readonly Inline[]): string {
+  return writePlain([{ type: 'paragraph', children }])
+}
 
 /** What a person reads of markup of this dialect, in which `<` and `>` are nothing but tags. */
 export function visibleOf(html: string): string {
