@@ -49,6 +49,15 @@ test('nested lists and code in them stand by steps of four, which every reader o
   assert.equal(readMarkup(written).text, '• a\n• b\nls\n\nls -l\n• c')
 })
 
+test('a table that is wider than a screen is a list for each row, written as all else is', () => {
+  const wide = 'some words '.repeat(8).trim()
+  const written = write(`| Name | Note |\n|---|---|\n| \\<at>Ada\\</at> | ${wide} https://example.org/a |`)
+  assert.equal(
+    written,
+    `**Name: &lt;at>Ada&lt;/at>**\n\n- Note: ${wide} [https://example.org/a](https://example.org/a)`,
+  )
+})
+
 test('HTML is text, and names nobody', () => {
   const text = 'a <at>Ada</at> <b>b</b> <at id="0">Ada</at> &lt;at&gt; < 3'
   const written = write('a \\<at>Ada\\</at> \\<b>b\\</b> \\<at id="0">Ada\\</at> &amp;lt;at&amp;gt; < 3')

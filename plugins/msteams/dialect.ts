@@ -6,11 +6,18 @@
  * github.com/MicrosoftDocs/msteams-docs issue 740.
  */
 
-import { type Dialect, markdownDialect } from '@reveille/kit/markdown'
+import {
+  alignTable,
+  createWriter,
+  type Dialect,
+  type Inline,
+  markdownDialect,
+  plainDialect,
+  tableRecords,
+} from '@reveille/kit/markdown'
 
 const markdown = markdownDialect({
   headings: 'strong',
-  tables: 'code',
   tasks: 'plain',
   lineBreak: '  \n',
   rule: '———',
@@ -28,6 +35,11 @@ export const teamsDialect: Dialect = {
       false,
       place,
     ),
+  /** Aligned in a code block, or as lists where that is too wide. */
+  table(table) {
+    const aligned = alignTable(table, plainCell)
+    return aligned === undefined ? writeRecords(tableRecords(table)) : markdown.codeBlock(aligned, '')
+  },
   // Not as everywhere else, because the spaces at the end of a line have to stay.
   item(inner, marker) {
     const bullet = markdown.item('', marker)
@@ -35,6 +47,13 @@ export const teamsDialect: Dialect = {
     const lines = [`${bullet} ${first}`, ...others.map((line) => indent + line)]
     return lines.map((line) => (line.trim() === '' ? '' : line)).join('\n')
   },
+}
+
+const writeRecords = createWriter(teamsDialect)
+const writePlain = createWriter(plainDialect)
+
+function plainCell(children: readonly Inline[]): string {
+  return writePlain([{ type: 'paragraph', children }])
 }
 
 /** Four spaces: where two are enough, four are read alike. */
