@@ -3,7 +3,7 @@
 import type { Token } from 'marked'
 import { isDeceptive, isSameAddress, safeAddress } from './address.ts'
 import { decodeReferences } from './entities.ts'
-import { readTag, type Tag, type TagName } from './html.ts'
+import { readTag, type Tag } from './html.ts'
 import { readInlines } from './read-text.ts'
 import type { Inline } from './tree.ts'
 
@@ -23,41 +23,38 @@ function trimLines(inlines: readonly Inline[]): Inline[] {
   })
 }
 
-interface Frame {
-  readonly tag?: Extract<Tag, { kind: 'open' }>
-  readonly raw: string
-  readonly children: Inline[]
+/** Tags inside each other that become marks; those further in stay text. */
+const deepestTags = 12
+
+interface OpenTag {
+  readonly tag: Extract<Tag, { kind: 'open' }>
+  /** Where its own text stands among what has been converted, to go if the tag is closed. */
+  readonly index: number
 }
 
 /** Tags that are closed become marks; the others are what they are, text. */
 function convert(tokens: readonly Token[]): Inline[] {
-  const root: Frame = { raw: '', children: [] }
-  const open: Frame[] = [root]
-  const names = new Map<TagName, number>()
-  const children = () => open.at(-1)?.children ?? root.children
-
-  /** Ends the innermost tag; unless it was closed it is text. */
-  function end(isClosed: boolean): void {
-    const frame = open.pop()
-    if (frame?.tag === undefined) return
-    names.set(frame.tag.name, (names.get(frame.tag.name) ?? 1) - 1)
-    if (isClosed) append(children(), mark(frame.tag, frame.children))
-    else append(children(), [{ type: 'text', text: frame.raw }, ...frame.children])
-  }
+  const converted: Inline[] = []
+  let open: OpenTag[] = []
 
   for (const token of tokens) {
     const tag = token.type === 'html' ? readTag(token.raw) : undefined
-    if (tag?.kind === 'break') children().push({ type: 'break' })
-    else if (tag?.kind === 'open') {
-      open.push({ tag, raw: token.raw, children: [] })
-      names.set(tag.name, (names.get(tag.name) ?? 0) + 1)
-    } else if (tag?.kind === 'close' && (names.get(tag.name) ?? 0) > 0) {
-      while (open.at(-1)?.tag?.name !== tag.name) end(false)
-      end(true)
-    } else append(children(), inlinesOf(token))
+    if (tag?.kind === 'break') converted.push({ type: 'break' })
+    else if (tag?.kind === 'close') {
+      const last = open.findLastIndex((each) => each.tag.name === tag.name)
+      const opened = open[last]
+      if (opened === undefined) append(converted, texts(token.raw))
+      else {
+        const [, ...children] = converted.splice(opened.index)
+        append(converted, mark(opened.tag, children))
+        open = open.slice(0, last)
+      }
+    } else {
+      if (tag !== undefined && open.length < deepestTags) open.push({ tag, index: converted.length })
+      append(converted, inlinesOf(token))
+    }
   }
-  while (open.length > 1) end(false)
-  return root.children
+  return converted
 }
 
 function mark(tag: Extract<Tag, { kind: 'open' }>, children: readonly Inline[]): Inline[] {

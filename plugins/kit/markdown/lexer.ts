@@ -7,22 +7,74 @@ import { Lexer, type Token, Tokenizer, type Tokens } from 'marked'
 
 /** Quotes and lists inside each other. What is deeper is one paragraph. */
 const deepest = 12
-/** Containers are lexed once for each level that they lie below; beyond this many times the whole text, no deeper. */
-const mostPasses = 16
+/**
+ * What lies in quotes and lists is read again at each level, and where their lines lack markers, again for each such line.
+ * A text that takes more than this many times its length to read is shown as it was written.
+ */
+const mostPasses = 8
+const passesForFree = 65_536
 /** Inline marks are looked for in stretches of this length at most: the lexer's time grows with the square of it. */
-const longestStretch = 4096
+const longestStretch = 2048
+/** And so it does for the lines of a quote. A longer one is two. */
+const longestQuote = 16_384
 
 /** The blocks of a text that has line feeds only. Never throws. */
 export function lexBlocks(text: string): Token[] {
-  const lexer = new BoundedLexer(text.length)
-  lexer.blockTokens(text, lexer.tokens)
+  const lexer = new BoundedLexer(new Budget(mostPasses * text.length + passesForFree))
+  try {
+    lexer.blockTokens(text, lexer.tokens)
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error
+    return text
+      .split(/\n\s*\n/)
+      .map((raw): Tokens.Paragraph => ({ type: 'paragraph', raw, text: raw, tokens: [asText(raw)] }))
+  }
   for (const { src, tokens } of lexer.inlineQueue.splice(0)) lexer.lexInline(src, tokens)
   return lexer.tokens
+}
+
+class Exhausted extends Error {}
+
+class Budget {
+  #left: number
+
+  constructor(most: number) {
+    this.#left = most
+  }
+
+  spend(work: number): void {
+    this.#left -= work
+    if (this.#left < 0) throw new Exhausted()
+  }
+}
+
+function asText(raw: string): Tokens.Text {
+  return { type: 'text', raw, text: raw }
 }
 
 class BoundedTokenizer extends Tokenizer {
   /** Looking for the end of one emphasis reads all that may begin or end another. */
   marksEmphasis = true
+  readonly #budget: Budget
+
+  constructor(budget: Budget) {
+    super()
+    this.#budget = budget
+  }
+
+  override blockquote(source: string) {
+    const isLong = source.length > longestQuote
+    const end = isLong ? source.lastIndexOf('\n', longestQuote) : -1
+    const token = super.blockquote(isLong ? source.slice(0, end < 0 ? longestQuote : end + 1) : source)
+    if (token !== undefined) this.#budget.spend(token.raw.length)
+    return token
+  }
+
+  override list(source: string) {
+    const token = super.list(source)
+    if (token !== undefined) this.#budget.spend(token.raw.length)
+    return token
+  }
 
   override emStrong(source: string, masked: string, previous?: string) {
     return this.marksEmphasis ? super.emStrong(source, masked, previous) : undefined
@@ -30,6 +82,27 @@ class BoundedTokenizer extends Tokenizer {
 
   override del(source: string, masked: string, previous?: string) {
     return this.marksEmphasis ? super.del(source, masked, previous) : undefined
+  }
+
+  /** Rows are filled up to the length of the head, which would make a great deal out of a wide head and many short rows. */
+  override table(source: string) {
+    const headEnd = source.indexOf('\n')
+    const ruleEnd = source.indexOf('\n', headEnd + 1)
+    if (
+      headEnd < 0 ||
+      !/^[\s|:-]*-[\s|:-]*$/.test(source.slice(headEnd + 1, ruleEnd < 0 ? undefined : ruleEnd))
+    )
+      return
+    const end = source.indexOf('\n\n')
+    const text = end < 0 ? source : source.slice(0, end)
+    const cells = count(text.slice(0, headEnd), '|') * count(text, '\n')
+    return cells > 20_000 && cells > 2 * text.length ? undefined : super.table(source)
+  }
+
+  /** The punctuation that ends a bare address is given back sign by sign, each time from the beginning. */
+  override url(source: string) {
+    const isPunctuated = /^(?:https?:|ftp:|www\.)\S{0,2000}?[?!.,:;*_'"~)]{32}/i.test(source)
+    return isPunctuated ? undefined : super.url(source)
   }
 
   /** A footnote of one word would be the definition of an address otherwise, and go. */
@@ -40,19 +113,19 @@ class BoundedTokenizer extends Tokenizer {
 
 class BoundedLexer extends Lexer {
   readonly #tokenizer: BoundedTokenizer
+  readonly #budget: Budget
   #depth = 0
-  #work: number
 
-  constructor(length: number) {
-    const tokenizer = new BoundedTokenizer()
+  constructor(budget: Budget) {
+    const tokenizer = new BoundedTokenizer(budget)
     super({ gfm: true, tokenizer })
     this.#tokenizer = tokenizer
-    this.#work = mostPasses * length + 65_536
+    this.#budget = budget
   }
 
   override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] & Lexer['tokens'] {
-    this.#work -= source.length
-    if (this.#depth > deepest || this.#work < 0) {
+    this.#budget.spend(source.length)
+    if (this.#depth > deepest) {
       tokens.push({ type: 'paragraph', raw: source, text: source, tokens: this.inline(source) })
       return tokens as Lexer['tokens']
     }
@@ -74,7 +147,7 @@ class BoundedLexer extends Lexer {
         this.inlineTokens(stretch, found)
         tokens.push(...found)
       } catch {
-        tokens.push({ type: 'text', raw: stretch, text: stretch } satisfies Tokens.Text)
+        tokens.push(asText(stretch))
       }
     }
   }
@@ -126,4 +199,10 @@ function quietPlace(text: string): number {
 
 function isHighSurrogate(unit = ''): boolean {
   return unit >= '\ud800' && unit <= '\udbff'
+}
+
+function count(text: string, sign: string): number {
+  let found = 0
+  for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) found += 1
+  return found
 }

@@ -32,5 +32,6 @@ export function plainMarker({ number, checked }: ItemMarker): string {
 
 /** The lines after the first stand below the text of the first, not below its marker. */
 export function indentItem(marker: string, inner: string, width: number = marker.length): string {
-  return (marker + inner.replaceAll('\n', `\n${' '.repeat(width)}`)).replace(/[ \t]+$/gm, '')
+  if (inner === '') return marker.trimEnd()
+  return marker + inner.replaceAll(/\n(?!\n)/g, `\n${' '.repeat(width)}`)
 }

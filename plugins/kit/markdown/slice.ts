@@ -39,7 +39,12 @@ export function createSlicer(): Slicer {
     return positions
   }
 
-  const extent = (children: Children) => starts(children)[children.length] ?? 0
+  function extent(children: Children): number {
+    const [only] = children
+    return children.length === 1 && only !== undefined
+      ? Math.max(1, extentOf(only))
+      : (starts(children)[children.length] ?? 0)
+  }
 
   function extentOf(child: Children[number]): number {
     if (Array.isArray(child)) return extent(child as Cells | readonly Inline[])
