@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { before, type TestContext, test } from 'node:test'
+import { before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { openVendor } from '../../plugins/slack/stand-in/index.ts'
 import { builtIn } from '../../runtime/plugin/built-in.ts'
 import { atEnd } from '../at-end.ts'
-import { createFolder, gatewayToken, hookToken } from '../installation.ts'
+import { createFolder, gatewayToken, hookToken, until, writeInto } from '../installation.ts'
 import { build, limit, startReveille } from '../process/reveille-process.ts'
 
 before(build)
@@ -25,68 +25,70 @@ registerHooks({
 })
 `
 
-/** A gateway with these channels, and which of ours it loads. */
-async function start(t: TestContext, channels: object, route: object) {
-  const folder = await createFolder(t, {
-    'watch.mjs': watch,
-    'reveille.yaml': JSON.stringify({
-      gateway: { port: 0, auth: { token: gatewayToken } },
-      hooks: { enabled: true, token: hookToken },
-      channels,
-      agents: { route },
-    }),
+function configurationOf(channels: object): string {
+  return JSON.stringify({
+    gateway: { port: 0, auth: { token: gatewayToken } },
+    hooks: { enabled: true, token: hookToken },
+    channels,
   })
-  const list = path.join(folder, 'loaded')
-  const gateway = await startReveille(t, folder, {
-    env: {
-      NODE_OPTIONS: `--import=${pathToFileURL(path.join(folder, 'watch.mjs'))}`,
-      LOADED_MODULES: list,
-    },
-  })
-  return {
-    async reply(message: string) {
-      const { status } = await fetch(`${gateway.address}/hooks/agent`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ message }),
-      })
-      assert.equal(status, 202)
-      await gateway.line('delivery-delivered')
-    },
-    /** Channels, and packages of others that only channels use, by name and once each. */
-    async loaded(): Promise<string[]> {
-      const urls = (await readFile(list, 'utf8')).split('\n')
-      const names = urls.flatMap((url) => {
-        const [, plugin] = /\/plugins\/([^/]+)\//.exec(url) ?? []
-        const [, library] = /\/node_modules\/(marked)\//.exec(url) ?? []
-        return [plugin, library].filter((name) => name !== undefined)
-      })
-      return [...new Set(names)].filter((name) => watched.has(name)).sort()
-    },
-  }
 }
 
 const watched = new Set<string>([...builtIn.channels, 'marked'])
 
+/** Channels, and a package that only channels use, of which the list has a module. */
+async function loaded(list: string): Promise<string[]> {
+  const urls = (await readFile(list, 'utf8')).split('\n')
+  const names = urls.flatMap((url) => {
+    const [, plugin] = /\/plugins\/([^/]+)\//.exec(url) ?? []
+    const [, library] = /\/node_modules\/(marked)\//.exec(url) ?? []
+    return [plugin, library].filter((name) => name !== undefined)
+  })
+  return [...new Set(names)].filter((name) => watched.has(name)).sort()
+}
+
 test(
-  'a gateway that writes to its terminal loads none of the eight, and no parser of Markdown',
+  'a gateway loads a channel, and the parser of Markdown, when a channel is configured that uses them',
   limit,
   async (t) => {
-    const gateway = await start(t, { terminal: {} }, { channel: 'terminal', to: 'stdout' })
-    await gateway.reply('**Tea** is ready.')
-    assert.deepEqual(await gateway.loaded(), ['terminal'])
+    const slack = await openVendor()
+    atEnd(t, () => slack.close())
+    const folder = await createFolder(t, {
+      'watch.mjs': watch,
+      'reveille.yaml': configurationOf({ terminal: {} }),
+    })
+    const list = path.join(folder, 'loaded')
+    const gateway = await startReveille(t, folder, {
+      env: {
+        NODE_OPTIONS: `--import=${pathToFileURL(path.join(folder, 'watch.mjs'))}`,
+        LOADED_MODULES: list,
+      },
+    })
+    async function reply(channel: string, to: string, count: number) {
+      const { status } = await fetch(`${gateway.address}/hooks/agent`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ message: '**Tea** is ready.', channel, to }),
+      })
+      assert.equal(status, 202)
+      await until(
+        () => gateway.lines().filter(({ event }) => event === 'delivery-delivered')[count - 1],
+        channel,
+      )
+    }
+
+    await reply('terminal', 'stdout', 1)
+    assert.deepEqual(await loaded(list), ['terminal'])
+
+    await writeInto(folder, 'reveille.yaml', configurationOf({ terminal: {}, slack: slack.config }))
+    await until(
+      () => gateway.lines().filter(({ event }) => event === 'snapshot-swapped')[1],
+      'the new snapshot',
+    )
+    await reply('slack', slack.to, 2)
+    assert.ok(slack.messages[0]?.text.includes('Tea is ready.'))
+    assert.deepEqual(await loaded(list), ['marked', 'slack', 'terminal'])
   },
 )
-
-test('a gateway that writes to Slack loads Slack’s, and none of the other seven', limit, async (t) => {
-  const slack = await openVendor()
-  atEnd(t, () => slack.close())
-  const gateway = await start(t, { slack: slack.config }, { channel: 'slack', to: slack.to })
-  await gateway.reply('**Tea** is ready.')
-  assert.equal(slack.messages.length, 1)
-  assert.ok(slack.messages[0]?.text.includes('Tea is ready.'))
-  assert.deepEqual(await gateway.loaded(), ['marked', 'slack'])
-})
 
 test('the program itself holds none of them', async () => {
   const program = await readFile(await build(), 'utf8')

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { withOtherCredentials } from '../../plugins/kit/conformance/refusals.ts'
-import { type OpenVendor, setUp } from '../../plugins/kit/conformance/vendor-fixture.ts'
+import { load, type OpenVendor, setUp } from '../../plugins/kit/conformance/vendor-fixture.ts'
 import { isPluginError, type PluginError } from '../../plugins/kit/index.ts'
 import type { StandInRequest } from '../../plugins/kit/stand-in/index.ts'
 import { answersOf, isAnswerOf, type Rule, type Rules, rulesOf } from './rules.ts'
@@ -31,6 +32,8 @@ const answer = 42 < 43
 ---
 
 @everyone 👩🏽‍🚀 שלום`
+
+const ajv = new Ajv2020({ validateFormats: false, keywords: ['x-secret', 'x-env', 'x-ask'] })
 
 for (const vendor of vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
@@ -104,6 +107,17 @@ for (const vendor of vendors) {
       await assertRefused(used, withOtherSecrets(request, standIn.secrets), ofCredentials, vendor)
     }
     assert.equal(standIn.messages.length, stored, 'nothing of it is stored')
+  })
+
+  test(`${vendor.name}: the schema is one by the standard, and takes what the channel is tried with, and nothing besides`, async () => {
+    const { schema } = await load(pluginOf(vendor))
+    const validate = ajv.compile(schema)
+    for (const openWay of Object.values(vendor.ways)) {
+      const standIn = await openWay()
+      await standIn.close()
+      assert.ok(validate(structuredClone(standIn.config)), ajv.errorsText(validate.errors))
+      assert.ok(!validate({ ...standIn.config, misspelt: true }))
+    }
   })
 
   test(`${vendor.name}: an address is one that the vendor’s rules know`, async (t) => {
