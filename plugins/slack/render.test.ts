@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseMarkdown, readText } from '@reveille/kit/markdown'
+import fc from 'fast-check'
+import { renderReply } from './render.ts'
+import { visibleText } from './stand-in/index.ts'
+
+const formats = ['markdown', 'mrkdwn'] as const
+
+/** Of each kind of markup a piece, whole and torn. */
+const pieces = [
+  ...['**', '*', '_', '~~', '`', '``', '[', '](https://example.org/x)', '!', '<', '>', '&', '&lt;', '\\'],
+  ...[
+    'foo',
+    'bar',
+    'a_b',
+    'x*y',
+    '~/p',
+    '@channel',
+    '<!here>',
+    '<@U12345>',
+    '👩🏽‍🚀',
+    'é',
+    '(',
+    ')',
+    '.',
+    ':',
+    '"',
+  ],
+  ...[' ', ' ', ' ', '\n', '\n\n', '- ', '1. ', '> ', '# ', '---', '```\ncode <b> `x`\n```\n', '<b>', '</b>'],
+  ...['ada@example.org', 'https://example.org/a_b'],
+]
+
+test('what a person reads of a message is what the reply says, in both markups', () => {
+  for (const format of formats) {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 20 }), (some) => {
+        const reply = some.join('')
+        const shown = renderReply(reply, format).map(visibleText).join('\n')
+        assert.equal(lettersOf(shown), lettersOf(readText(parseMarkdown(reply))))
+      }),
+      { seed: 20261121, numRuns: 200 },
+    )
+  }
+})
+
+/** Without the signs of lists, quotes and rules, which the text of a tree does not have. */
+function lettersOf(text: string): string {
+  return text.replaceAll(/^[ >]*(?:\d+\.|•)(?= |$)/gm, '').replaceAll(/[\s>•—\u2060\u200b-]|\d+\./g, '')
+}
+
+test('a reply is written in the markup that is asked for', () => {
+  const reply = `# A **bold** title
+
+Un**frigging**believable: _a_, ~~b~~ and \`c < d\`; ~/notes, 2 * 3 * 4, *[a page](https://example.org/?a=1&b=2)*.
+
+- [x] done
+
+| a | b |
+|---|--:|
+| 1 | 2 |`
+  const [markdown, mrkdwn] = formats.map((format) => renderReply(reply, format).map(({ text }) => text))
+  assert.deepEqual(markdown, [
+    `# A **bold** title
+
+Un**frigging**believable: _a_, ~~b~~ and \`c < d\`; ~/notes, 2 * 3 * 4, _[a page](https://example.org/?a=1&b=2)_.
+
+- [x] done
+
+| a | b |
+| --- | --: |
+| 1 | 2 |`,
+  ])
+  assert.deepEqual(mrkdwn, [
+    `A *bold* title
+
+Un\u200b*frigging*\u200bbelievable: _a_, ~b~ and \`c &lt; d\`; ~/notes, 2 * 3 * 4, _<https://example.org/?a=1&amp;b=2|a page>_.
+
+☑ done
+
+\`\`\`
+a   |   b
+----|----
+1   |   2
+\`\`\``,
+  ])
+})
+
+test('code keeps its brackets, save those that call somebody', () => {
+  const [part] = renderReply('```html\n<!DOCTYPE html><b>\n<!channel> <@U012AB3CD>\n```', 'markdown')
+  assert.equal(part?.text, '```html\n<!DOCTYPE html><b>\n<\u2060!channel> <\u2060@U012AB3CD>\n```')
+})
