@@ -143,6 +143,15 @@ test('a template that Meta does not take is said to be at fault', async () => {
   assert.match(message, /knows no such template.*`channels\.whatsapp\.template`.*132001/)
 })
 
+test('a template that is paused has reached nobody, though Meta takes it', async () => {
+  await using bed = await open({ template })
+  const messages = [{ id: 'wamid.1', message_status: 'paused' }]
+  bed.vendor.script({ kind: 'answer', answer: { body: { messaging_product: 'whatsapp', messages } } })
+  const { code, retryable, message } = await bed.failure('Hello')
+  assert.deepEqual([code, retryable], ['bad-request', false])
+  assert.match(message, /paused the template/)
+})
+
 test('a template that may have arrived is not sent again by itself', async () => {
   await using bed = await open({ template })
   bed.vendor.script(

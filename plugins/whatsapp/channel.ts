@@ -8,7 +8,7 @@ import {
   type Receipt,
   type VendorAnswer,
 } from '@reveille/kit'
-import { closedWindow, codeOf, failureOf, recordOf, windowClosed } from './failure.ts'
+import { closedWindow, codeOf, failureOf, pausedTemplate, recordOf, windowClosed } from './failure.ts'
 import { mostParts, partLimit, renderReply, type WhatsAppPart } from './render.ts'
 import { parseTarget, type WhatsAppTarget } from './target.ts'
 import { fillTemplate, type TemplateConfig } from './template.ts'
@@ -57,7 +57,8 @@ export function createWhatsAppChannel({ config, fetch }: WhatsAppChannelOptions)
 
   function receiptOf(answer: VendorAnswer): Receipt {
     const [message] = (recordOf(answer.json)?.['messages'] ?? []) as unknown[]
-    const id = recordOf(message)?.['id']
+    const { id, message_status: status } = recordOf(message) ?? {}
+    if (status === 'paused') throw pausedTemplate()
     if (answer.status === 200 && typeof id === 'string' && id !== '') return { id }
     throw failureOf(answer, accessToken)
   }

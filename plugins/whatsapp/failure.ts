@@ -154,6 +154,12 @@ export function closedWindow(template: string | undefined): PluginError {
   return new PluginError(`${rule}; ${fix} (${windowClosed}).`, { code: 'window-closed', retryable: false })
 }
 
+/** Meta takes such a message, and sends it to nobody. */
+export function pausedTemplate(): PluginError {
+  const text = 'Meta has paused the template for its quality, and sent nothing; mend it in WhatsApp Manager.'
+  return new PluginError(text, { code: 'bad-request', retryable: false })
+}
+
 function refusal(answer: VendorAnswer, code: number, token: string): PluginError {
   const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
