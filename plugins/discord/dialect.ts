@@ -5,7 +5,17 @@
  * Source: support.discord.com, "Markdown Text 101", and discord.com/developers/docs/reference#message-formatting.
  */
 
-import { type Dialect, escapeText, markdownDialect, type Place } from '@reveille/kit/markdown'
+import {
+  alignTable,
+  createWriter,
+  type Dialect,
+  escapeText,
+  type Inline,
+  markdownDialect,
+  type Place,
+  plainDialect,
+  tableRecords,
+} from '@reveille/kit/markdown'
 
 /** U+200B ZERO WIDTH SPACE: nobody sees it, and Discord's own library puts it there to keep a mention from being one. */
 const gap = '\u200b'
@@ -13,7 +23,6 @@ const gap = '\u200b'
 const markdown = markdownDialect({
   neutralise,
   neutraliseCode: loosenTicks,
-  tables: 'code',
   tasks: 'plain',
   rule: '———',
 })
@@ -41,7 +50,19 @@ export const discordDialect: Dialect = {
   },
   codeBlock: (text, language) =>
     `\`\`\`${/^[a-z0-9_+\-.#]+$/i.test(language) ? language : ''}\n${loosenTicks(text)}\n\`\`\``,
+  /** Aligned in a code block, or as lists where that is too wide. */
+  table(table) {
+    const aligned = alignTable(table, plainCell)
+    return aligned === undefined ? writeRecords(tableRecords(table)) : discordDialect.codeBlock(aligned, '')
+  },
   quote,
+}
+
+const writeRecords = createWriter(discordDialect)
+const writePlain = createWriter(plainDialect)
+
+function plainCell(children: readonly Inline[]): string {
+  return writePlain([{ type: 'paragraph', children }])
 }
 
 const alone: Place = { before: '', after: '', isInLink: false }

@@ -28,6 +28,14 @@ test('a wide table is a list for each row', () => {
   assert.equal(written(`| Name | Note |\n|---|---|\n| one | ${wide} |`), `**Name: one**\n\n- Note: ${wide}`)
 })
 
+test('such a list is written as all else is', () => {
+  const wide = 'w'.repeat(70)
+  assert.equal(
+    read(`| Name | Note |\n|---|---|\n| \\漢 | ${wide} [mail](mailto:a@example.org) |`).text,
+    `Name: \\漢\n\n• Note: ${wide} mail (a@example.org)`,
+  )
+})
+
 test('nothing of a reply is shown as a mention, and all of it can be read', () => {
   for (const call of [
     '@everyone',
