@@ -4,7 +4,6 @@ import {
   alignTable,
   createWriter,
   type Dialect,
-  indentItem,
   type Place,
   plainDialect,
   plainMarker,
@@ -28,8 +27,12 @@ export const mrkdwn: Dialect = {
   heading: (inner) => mark(inner, '*', alone),
   // A language would be shown as the first line.
   codeBlock: (text) => `\`\`\`\n${withEntities(withoutCalls(withoutFences(text)))}\n\`\`\``,
-  quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
-  item: (inner, marker) => indentItem(`${plainMarker(marker)} `, inner, 4),
+  quote: (inner) =>
+    outsideCode(inner, (text) => text.replace(/^(?=.)/gm, '> ').replaceAll(/\n\n(?=> )/g, '\n>\n')),
+  item(inner, marker) {
+    const indented = outsideCode(inner, (text) => text.replaceAll(/\n(?=.)/g, '\n    '))
+    return `${plainMarker(marker)}${indented.startsWith('```') ? '\n' : ' '}${indented}`
+  },
   table(table) {
     const aligned = alignTable(table, (cell) => writePlain([{ type: 'paragraph', children: cell }]))
     return aligned === undefined ? writeRecords(tableRecords(table)) : mrkdwn.codeBlock(aligned, '')
@@ -82,6 +85,12 @@ function withoutMarks(text: string, { before, after }: Place): string {
 
 function isGap(sign: string): boolean {
   return sign === '' || /\s/.test(sign)
+}
+
+/** Whatever stands before a line of code would be shown in it: code in a list or a quote is neither indented nor marked. */
+function outsideCode(inner: string, change: (text: string) => string): string {
+  const pieces = inner.split(/^(```\n[\s\S]*?\n```)$/m)
+  return pieces.map((piece, index) => (index % 2 === 1 ? piece : change(piece))).join('')
 }
 
 function withoutFences(text: string): string {
