@@ -73,3 +73,25 @@ test('messages that were sent under another bound stay what they were', () => {
   ])
   assert.deepEqual(under(11).at(-1), 'm11')
 })
+
+test('of a reply that is far too long only what can be sent is read, and the last message says that there is more', () => {
+  const read: number[] = []
+  const reading: Channel = {
+    ...channel,
+    render(markdown) {
+      read.push(markdown.length)
+      return channel.render(markdown)
+    },
+  }
+  const line = 'a'.repeat(999)
+  const text = Array.from({ length: 1000 }, (_, index) => `${index}|${line}\n`).join('')
+  const sent = textsOf(reading, deliveryOf(0, { text }), 5)
+  assert.deepEqual(
+    [sent.length, sent.at(-1)],
+    [5, '… The rest is not sent. The whole reply: `reveille runs bf3f9a`'],
+  )
+  assert.ok((read[0] ?? 0) <= 2 * 5 * 1000, `${read[0]} of ${text.length}`)
+
+  const sparse = `${'&nbsp;'.repeat(4000)}|end`
+  assert.match(textsOf(channel, deliveryOf(0, { text: sparse }), 2).at(-1) ?? '', /The rest is not sent/)
+})
