@@ -93,9 +93,11 @@ function inlinesOf(token: Token): Inline[] {
 }
 
 /** What is no address that a link may have stays beside the label, as long as a person can read it. */
-function link(given: string, children: readonly Inline[]): Inline[] {
-  const label = readInlines(children)
+function link(given: string, inside: readonly Inline[]): Inline[] {
   const address = safeAddress(given)
+  // A picture would be a link in a link, which no surface has: badges lead where their link leads.
+  const children = address === undefined ? inside : joinTexts(inside.map(asLabel))
+  const label = readInlines(children)
   if (address === undefined) {
     const tells = given !== '' && given !== label && !given.startsWith('#') && !/^data:/i.test(given)
     return tells ? [...children, { type: 'text', text: label === '' ? given : ` (${given})` }] : [...children]
@@ -105,6 +107,11 @@ function link(given: string, children: readonly Inline[]): Inline[] {
   if (isSameAddress(label, address) || !isDeceptive(label, address))
     return [{ type: 'link', address, children }]
   return [...children, { type: 'text', text: ' (' }, bare, { type: 'text', text: ')' }]
+}
+
+function asLabel(inline: Inline): Inline {
+  if (inline.type === 'image') return { type: 'text', text: inline.description || inline.address }
+  return 'children' in inline ? { ...inline, children: inline.children.map(asLabel) } : inline
 }
 
 function image(given: string, written: string): Inline[] {

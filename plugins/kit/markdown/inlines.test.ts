@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseMarkdown } from './index.ts'
+
+const inlinesOf = (markdown: string) => {
+  const [block] = parseMarkdown(markdown)
+  return block?.type === 'paragraph' ? block.children : undefined
+}
+const text = (said: string) => ({ type: 'text', text: said }) as const
+
+test('a picture in a link is what it shows, and leads where the link leads', () => {
+  assert.deepEqual(
+    inlinesOf(
+      '[![build](https://ci.example.org/badge.svg) of **![main](https://x.org/m)**](https://ci.example.org/1)',
+    ),
+    [
+      {
+        type: 'link',
+        address: 'https://ci.example.org/1',
+        children: [text('build of '), { type: 'strong', children: [text('main')] }],
+      },
+    ],
+  )
+})
