@@ -9,9 +9,15 @@ import type { Block, Inline } from './tree.ts'
 export interface Place {
   readonly before: string
   readonly after: string
+  /** Up to 16 characters after it, as far as they are known: text as it will be read, with no marks around it. */
+  readonly rest?: string
+  /** Within another mark. */
+  readonly isInMark?: boolean
   /** Within the label of a link. */
   readonly isInLink: boolean
 }
+
+export type Mark = 'strong' | 'emphasis' | 'strike'
 
 export interface ItemMarker {
   /** Undefined for bullets. */
@@ -31,6 +37,8 @@ export interface ItemMarker {
 export interface Dialect {
   /** With all that would be markup, or would call somebody, made harmless. */
   text(text: string, place: Place): string
+  /** Whether marks would be taken for marks around this; if not, what they mark is written without them. Default: always. */
+  takesMarks?(inner: string, mark: Mark, place: Place): boolean
   strong(inner: string, place: Place): string
   emphasis(inner: string, place: Place): string
   strike(inner: string, place: Place): string

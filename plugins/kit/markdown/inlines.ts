@@ -80,7 +80,10 @@ function inlinesOf(token: Token): Inline[] {
     case 'checkbox':
       return []
     case 'link': {
-      if (token['autolink'] === true) return link(token.href, [{ type: 'text', text: token.text }])
+      if (token['autolink'] === true) {
+        const children: Inline[] = [{ type: 'text', text: token.text }]
+        return safeAddress(token.href) === undefined ? children : link(token.href, children)
+      }
       return link(decodeReferences(token.href), joinTexts(convert(token.tokens ?? [])))
     }
     case 'image':

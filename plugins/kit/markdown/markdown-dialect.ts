@@ -30,12 +30,23 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
 
   const dialect: Dialect = {
     text: (text, place) => escapeText(neutralise(text), place),
+    takesMarks(inner, type, place) {
+      const { before, after, isInMark } = place
+      // What stands before an address of mail is taken for its beginning.
+      if (!canMark(inner, place) || (!isGap(before) && /^\S+@/.test(inner.slice(0, 80)))) return false
+      if (type === 'strike') return before !== '~' && after !== '~'
+      // Asterisks beside asterisks are told apart by rules that not everybody knows.
+      if (type === 'strong') return before !== '*'
+      if (!touchesWord(place)) return before !== '_'
+      return !isInMark && before !== '*' && after !== '*' && !inner.includes('*')
+    },
     strong: (inner, place) => mark(inner, '**', place),
     emphasis: (inner, place) => mark(inner, touchesWord(place) ? '*' : '_', place),
     strike: (inner, place) => mark(inner, '~~', place),
-    code: (text) => codeSpan(neutraliseCode(text)),
+    code: (text, place) =>
+      place.before === '`' ? dialect.text(text, place) : codeSpan(neutraliseCode(text)),
     link: (inner, address, isBare, place) => {
-      const isWhole = isBare && (address.startsWith('mailto:') || inner.replaceAll('\\', '') === address)
+      const isWhole = isBare && shownAddress(address) === inner.replaceAll('\\', '')
       return (isWhole ? bareLink(address, place) : undefined) ?? `[${inner}](${destination(address)})`
     },
     image(description, address, place) {
@@ -58,9 +69,10 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
     quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
     item(inner, { number, checked, isApart }) {
       const bullet = number === undefined ? (isApart ? '*' : '-') : `${number}${isApart ? ')' : '.'}`
-      const boxes = options.tasks === 'plain' ? ['☐ ', '☑ '] : ['[ ] ', '[x] ']
-      const box = checked === undefined ? '' : (boxes[checked ? 1 : 0] ?? '')
-      return indentItem(`${bullet} ${box}`, inner, bullet.length + 1)
+      const signs = options.tasks === 'plain' || beginsBlock.test(inner) ? ['☐', '☑'] : ['[ ]', '[x]']
+      const box =
+        checked === undefined ? '' : `${signs[checked ? 1 : 0]}${beginsBlock.test(inner) ? '\n\n' : ' '}`
+      return indentItem(`${bullet} `, box + inner)
     },
     table(table, write) {
       if (options.tables === 'code') {
@@ -70,7 +82,7 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
       const rules = { left: ':--', right: '--:', center: ':-:', none: '---' }
       const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
       const cell = (inner: string) =>
-        inner.replaceAll(lineBreak, ' ').replaceAll('\n', ' ').replaceAll('|', '\\|')
+        inner.replaceAll(lineBreak, ' ').replaceAll('\n', ' ').trim().replaceAll('|', '\\|')
       return [
         row(table.head.map((each) => cell(write(each)))),
         row(table.head.map((_, column) => rules[table.align[column] ?? 'none'])),
@@ -82,6 +94,9 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
   const writeRecords = createWriter(dialect)
   return dialect
 }
+
+/** After a box only the text of a paragraph can stand. */
+const beginsBlock = /^(?:```|(?:[-*+>|]|#{1,6}|\d+[.)]|---)(?:\s|$)|$)/
 
 const atLine: Place = { before: '', after: '', isInLink: false }
 
@@ -95,11 +110,18 @@ const letter = /^[\p{L}\p{N}]/u
 
 /** The signs of a text that would be marks where they stand, each after a backslash. */
 export function escapeText(text: string, { before, after, isInLink }: Place): string {
-  return text.replace(/[\\`*_~[\]<&!]/g, (sign, at: number) => {
+  return text.replace(/[\\`*_~[\]<&!]|(?<=https?|ftp):(?=\/\/)|(?<=www)\./gi, (sign, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
     const next = at === text.length - 1 ? after : (text[at + 1] ?? '')
     const isLoose = isGap(previous) && isGap(next)
     switch (sign) {
+      // A bare address is taken as it is, backslashes and marks included.
+      case ':':
+      case '.': {
+        const end = at + text.slice(at).search(/\s|$/)
+        const runsOn = end === text.length && !isGap(after)
+        return runsOn || /[\\`*_~[\]<&!]/.test(text.slice(at, end)) ? `\\${sign}` : sign
+      }
       case '\\':
         return next === '' || punctuation.test(next) || at === text.length - 1 ? '\\\\' : sign
       case '`':
@@ -111,10 +133,13 @@ export function escapeText(text: string, { before, after, isInLink }: Place): st
           ? sign
           : '\\_'
       case '~':
-        return isGap(previous) && next !== '~' && next !== '' ? sign : '\\~'
+        return isGap(previous) && next !== '~' && next !== '' && (next === text[at + 1] || isGap(next))
+          ? sign
+          : '\\~'
       case '[':
-        return isInLink ? '\\[' : sign
+        return isInLink || !/^\[[^[\]]*\]/.test(text.slice(at, at + 200)) ? '\\[' : sign
       case ']':
+        if (!/\[[^[\]]*$/.test(text.slice(Math.max(0, at - 200), at))) return '\\]'
         return isInLink || '([:'.includes(next === '' ? ' ' : next) ? '\\]' : sign
       case '<':
         return /^[\p{L}/!?@#:]/u.test(next) || (at === text.length - 1 && after !== '') ? '\\<' : sign
@@ -148,18 +173,28 @@ function escapeLineStarts(inner: string): string {
   })
 }
 
-function touchesWord({ before, after }: Place): boolean {
-  return letter.test(before) || letter.test(after)
+function touchesWord({ before, after, rest = after }: Place): boolean {
+  return letter.test(before) || letter.test(after) || letter.test(rest)
 }
 
 /** Text that the marks would not be taken for marks around stays without them. */
-function mark(inner: string, sign: string, { before, after }: Place): string {
+function mark(inner: string, sign: string, place: Place): string {
+  return canMark(inner, place) ? sign + inner + sign : inner
+}
+
+/** CommonMark, "left-flanking" and "right-flanking": a sign outside may not be a letter where the one inside is none. */
+function canMark(inner: string, { before, after, rest = after }: Place): boolean {
   const first = String.fromCodePoint(inner.codePointAt(0) ?? 32)
   const last = [...inner.slice(-2)].at(-1) ?? ' '
-  const opens = !isPunctuation(first) || isGap(before) || isPunctuation(before)
-  const closes = !isPunctuation(last) || isGap(after) || isPunctuation(after)
-  if (!opens || !closes) return inner
-  return sign + inner + sign
+  const opens = !isPunctuation(first) || isEdge(before)
+  const closes =
+    !isPunctuation(last) || (isEdge(after) && isEdge(String.fromCodePoint(rest.codePointAt(0) ?? 32)))
+  return opens && closes && !isGap(first) && !isGap(last)
+}
+
+/** A tilde is taken for a letter beside other marks by some, since it may be within them, and an emoji by others. */
+function isEdge(sign: string): boolean {
+  return isGap(sign) || (isPunctuation(sign) && sign !== '~' && (sign.codePointAt(0) ?? 0) < 0x10000)
 }
 
 function isPunctuation(sign: string): boolean {
@@ -179,14 +214,21 @@ function fenceAround(text: string, least: number): string {
   return '`'.repeat(Math.max(least, longest + 1))
 }
 
+const mailAddress = /^[\w.+-]+@[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)+$/i
+
+function shownAddress(address: string): string {
+  return address.replace(/^mailto:/, '')
+}
+
 /** Undefined where the address alone would not be taken for a link, or not for the whole of it. */
-function bareLink(address: string, { before, after }: Place): string | undefined {
-  const shown = address.startsWith('mailto:') ? address.slice(7) : address
+function bareLink(address: string, { before, after, rest = after }: Place): string | undefined {
+  const shown = shownAddress(address)
   if (/^tel:/i.test(address)) return undefined
+  if (shown !== address) return mailAddress.test(shown) ? `<${shown}>` : undefined
   const isPlain =
     /^https?:\/\/[\p{L}\p{N}/?#=&%:;.,@+~$_-]*[\p{L}\p{N}/]$/u.test(address) &&
     !/&\w+;|~~|[_~]{2}/.test(address)
-  if (isPlain && /^[\s(]?$/.test(before) && /^[\s).,]?$/.test(after)) return address
+  if (isPlain && /^[\s(]?$/.test(before) && /^[).,;:!?]*(?:\s|$)/.test(rest)) return address
   return /^[^\s<>]+$/.test(shown) ? `<${shown}>` : undefined
 }
 

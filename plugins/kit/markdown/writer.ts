@@ -1,7 +1,8 @@
 /** Owns the walk over a tree that writes it in a dialect. */
 
 import { isSameAddress } from './address.ts'
-import type { Dialect, Place } from './dialect.ts'
+import type { Dialect, Mark, Place } from './dialect.ts'
+import { trimInlines } from './inlines.ts'
 import { readInlines } from './read-text.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
 
@@ -26,11 +27,11 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
   function writeBlock(block: Block, depth: number, isApart: boolean): string {
     switch (block.type) {
       case 'paragraph': {
-        const inner = inlines(block.children)
+        const inner = oneBreak(inlines(block.children).trim(), dialect.lineBreak)
         return dialect.paragraph === undefined ? inner : dialect.paragraph(inner)
       }
       case 'heading':
-        return dialect.heading(inlines(block.children), block.level)
+        return dialect.heading(inlines(block.children).trim(), block.level)
       case 'code':
         return dialect.codeBlock(block.text, block.language)
       case 'quote':
@@ -54,13 +55,23 @@ export function createWriter(dialect: Dialect): (blocks: readonly Block[]) => st
   return (blocks) => writeBlocks(blocks, 0, betweenBlocks)
 }
 
+/** An empty line would end the paragraph, on most surfaces. */
+function oneBreak(inner: string, lineBreak: string): string {
+  const two = lineBreak + lineBreak
+  let written = inner
+  while (written.includes(two)) written = written.replaceAll(two, lineBreak)
+  return written
+}
+
 function betweenBlocks(): string {
   return '\n\n'
 }
 
-/** What belongs to the paragraph above it stands right below it. */
+/** What belongs to the paragraph above it stands right below it, where Markdown takes it for no line of that paragraph. */
 function insideItem(next: Block): string {
-  return next.type === 'list' || next.type === 'code' ? '\n' : '\n\n'
+  if (next.type === 'code') return '\n'
+  const follows = next.type === 'list' && (next.start ?? 1) === 1 && next.items[0]?.blocks.length !== 0
+  return follows ? '\n' : '\n\n'
 }
 
 function isSameKind(previous: Block | undefined, next: Block): boolean {
@@ -73,7 +84,8 @@ function isRoomy({ blocks }: ListItem): boolean {
   return blocks.filter((each) => each.type !== 'list' && each.type !== 'code').length > 1
 }
 
-type Mark = 'strong' | 'emphasis' | 'strike'
+/** Stands for the mark around a text while that is written: a sign that is neither white space nor a letter. */
+const someMark = '"'
 
 /** Writes a line or several of a paragraph. */
 export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[]) => string {
@@ -82,13 +94,19 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
   }
 
   function writeAll(given: readonly Inline[], around: Surroundings): string {
-    const inlines = mergeMarks(given)
+    const inlines = mergeMarks(withoutMarks(given, around.marks))
     let written = ''
     for (const [index, each] of inlines.entries()) {
       const next = inlines[index + 1]
       const before = written === '' ? around.before : (lastOf(written) ?? '')
       const after = next === undefined ? around.after : firstOf(next)
-      written += writeOne(each, { ...around, before: before === '\n' ? '' : before, after })
+      const rest = next === undefined ? (around.rest ?? '') : readAhead(inlines, index + 1, around.after)
+      written += writeOne(each, {
+        ...around,
+        before: before === '\n' ? '' : before,
+        after,
+        rest: rest.slice(0, 16),
+      })
     }
     return written
   }
@@ -105,7 +123,13 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
         return dialect.image(inline.description, inline.address, place)
       case 'link': {
         const label = readInlines(inline.children)
-        const inner = writeAll(inline.children, { ...place, before: '[', after: ']', isInLink: true })
+        const inner = writeAll(inline.children, {
+          ...place,
+          before: '[',
+          after: ']',
+          rest: ']',
+          isInLink: true,
+        })
         return dialect.link(inner, inline.address, isSameAddress(label, inline.address), place)
       }
       default:
@@ -114,37 +138,79 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
   }
 
   function writeMark(type: Mark, children: readonly Inline[], place: Surroundings): string {
-    if (place.marks.includes(type)) return writeAll(children, place)
-    const marks = [...place.marks, type]
-    const written = writeAll(children, { ...place, before: '*', after: '*', marks })
-    const inner = written.trim()
-    if (inner === '') return written
-    const start = written.indexOf(inner)
-    const head = written.slice(0, start)
-    const tail = written.slice(start + inner.length)
-    const before = head === '' ? place.before : ' '
-    const after = tail === '' ? place.after : ' '
-    return head + dialect[type](inner, { ...place, before, after }) + tail
+    const text = readInlines(children)
+    const [start = ''] = /^[ \t\n]*/.exec(text) ?? []
+    const end = start === text ? '' : whiteEnd(text)
+    const inside = start === '' && end === '' ? children : trimInlines(children)
+    if (inside.length === 0) return gap(text)
+    const head = gap(start)
+    const tail = gap(end)
+    const inner = writeAll(inside, {
+      ...place,
+      before: someMark,
+      after: someMark,
+      rest: someMark,
+      isInMark: true,
+      marks: [...place.marks, type],
+    })
+    const outside: Surroundings = {
+      ...place,
+      before: head === '' ? place.before : ' ',
+      after: tail === '' ? place.after : ' ',
+      rest: tail === '' ? place.rest : ' ',
+    }
+    if (dialect.takesMarks?.(inner, type, outside) === false) return writeAll(children, place)
+    return head + dialect[type](inner, outside) + tail
   }
 
-  return (inlines) => writeAll(inlines, { before: '', after: '', isInLink: false, marks: [] })
+  /** White space at the ends of what is marked stands outside of the marks. */
+  function gap(text: string): string {
+    return text.includes('\n') ? dialect.lineBreak : text === '' ? '' : ' '
+  }
+
+  return (inlines) => writeAll(inlines, { before: '', after: '', rest: '', isInLink: false, marks: [] })
 }
 
-/** Two marks of one kind beside each other would be read as one mark's end and a text. */
+function whiteEnd(text: string): string {
+  let start = text.length
+  while (' \t\n'.includes(text[start - 1] ?? '.')) start -= 1
+  return text.slice(start)
+}
+
+/** Two marks of one kind beside each other would be read as one mark's end and a text, and so would two codes. */
 function mergeMarks(inlines: readonly Inline[]): readonly Inline[] {
-  if (!inlines.some((each, index) => isMark(each) && inlines[index + 1]?.type === each.type)) return inlines
+  if (!inlines.some((each, index) => inlines[index + 1]?.type === each.type)) return inlines
   const merged: Inline[] = []
   for (const each of inlines) {
     const last = merged.at(-1)
     if (isMark(each) && last !== undefined && isMark(last) && last.type === each.type)
       merged[merged.length - 1] = { type: each.type, children: [...last.children, ...each.children] }
+    else if ((each.type === 'code' || each.type === 'text') && last?.type === each.type)
+      merged[merged.length - 1] = { type: each.type, text: last.text + each.text }
     else merged.push(each)
   }
   return merged
 }
 
+/** A mark in another of its kind marks nothing. */
+function withoutMarks(inlines: readonly Inline[], marks: readonly Mark[]): readonly Inline[] {
+  if (!inlines.some((each) => isMark(each) && marks.includes(each.type))) return inlines
+  return inlines.flatMap((each) =>
+    isMark(each) && marks.includes(each.type) ? withoutMarks(each.children, marks) : [each],
+  )
+}
+
 function isMark(inline: Inline): inline is Extract<Inline, { type: Mark }> {
   return inline.type === 'strong' || inline.type === 'emphasis' || inline.type === 'strike'
+}
+
+/** What may follow next to it: marks are left out, since it depends on what is beside them whether they are written. */
+function readAhead(inlines: readonly Inline[], index: number, after: string): string {
+  const next = inlines[index]
+  if (next === undefined) return after
+  if (next.type === 'text')
+    return next.text + (inlines[index + 1] === undefined ? after : firstOf(inlines[index + 1] as Inline))
+  return isMark(next) ? readInlines(next.children) : firstOf(next)
 }
 
 function firstOf(inline: Inline): string {
@@ -162,7 +228,8 @@ function firstOf(inline: Inline): string {
     case 'emphasis':
     case 'strike': {
       const first = inline.children[0]
-      return first?.type === 'text' && /^\s/.test(first.text) ? ' ' : '*'
+      if (first?.type === 'text' && /^\s/.test(first.text)) return ' '
+      return inline.type === 'strike' ? '~' : '*'
     }
   }
 }
