@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BoundedMap } from './bounded-map.ts'
+
+test('of more entries than it may hold, those that were put in first are forgotten', () => {
+  const map = new BoundedMap<string, number>(2).set('one', 1).set('two', 2).set('one', 3).set('three', 4)
+  assert.deepEqual(
+    [...map],
+    [
+      ['two', 2],
+      ['three', 4],
+    ],
+  )
+})

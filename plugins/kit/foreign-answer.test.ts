@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { foreignAnswer } from './foreign-answer.ts'
+
+const now = Date.parse('2026-01-01T00:00:00Z')
+
+function meaningOf(status: number, headers: Record<string, string> = {}, delivers = true) {
+  const answer = { status, headers: new Headers(headers), text: '<html>', json: undefined }
+  return foreignAnswer(answer, { vendor: 'the API of Post', delivers, now })
+}
+
+test('a page that refuses is none of the vendor, concerns this message alone, and has delivered nothing', () => {
+  for (const status of [302, 400, 401, 403, 404, 407]) {
+    const { code, retryable, maybeDelivered, wholeChannel, message } = meaningOf(status)
+    assert.deepEqual(
+      { code, retryable, maybeDelivered, wholeChannel },
+      { code: 'unavailable', retryable: true, maybeDelivered: false, wholeChannel: false },
+    )
+    assert.match(
+      message,
+      new RegExp(`^What answers at \`baseUrl\` is not the API of Post \\(${status}\\): mend `),
+    )
+  }
+})
+
+test('a page of a gateway may stand for a message that was delivered, unless it says that nothing was reached', () => {
+  for (const status of [200, 204, 500, 502, 504, 520, 524]) assert.ok(meaningOf(status).maybeDelivered)
+  for (const status of [503, 521, 522, 523, 525, 526, 530]) assert.ok(!meaningOf(status).maybeDelivered)
+  assert.ok(!meaningOf(502, {}, false).maybeDelivered, 'what sends nothing delivers nothing')
+  assert.equal(meaningOf(503, { 'retry-after': 'Thu, 01 Jan 2026 00:01:00 GMT' }).retryAfter, 60)
+})
+
+test('a limit of what stands before the vendor is for everybody, and a length is final', () => {
+  const { code, retryAfter, wholeChannel } = meaningOf(429, { 'retry-after': '30' })
+  assert.deepEqual([code, retryAfter, wholeChannel], ['rate-limited', 30, true])
+  assert.deepEqual([meaningOf(413).code, meaningOf(413).retryable], ['too-long', false])
+})

@@ -1,0 +1,46 @@
+/**
+ * Owns what it means that an answer is not in the vendor's form: it comes from a proxy, a tunnel or a firewall before the
+ * vendor, or `baseUrl` leads somewhere else.
+ */
+
+import { channelError } from './channel-error.ts'
+import type { PluginError } from './plugin-error.ts'
+import { readRetryAfter } from './retry-after.ts'
+import type { VendorAnswer } from './vendor-call.ts'
+
+export interface ForeignAnswerOptions {
+  /** Whose answer it is not: `Slack's Web API`. */
+  readonly vendor: string
+  /** Whether the call was the one that sends the message. Default: true. */
+  readonly delivers?: boolean
+  /** Milliseconds since the Unix epoch. Default: the system's clock. */
+  readonly now?: number
+}
+
+/**
+ * What stands before a vendor says when it did not reach the vendor: 503, and Cloudflare's own
+ * (developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors).
+ */
+const unreached: ReadonlySet<number> = new Set([503, 521, 522, 523, 525, 526, 530])
+
+/**
+ * What refuses a request has not passed it on; what fails may have. Nothing here is `wholeChannel` but a limit: a
+ * firewall may refuse one message for its words. Where everything is refused, the host finds out by itself.
+ */
+export function foreignAnswer(
+  { status, headers }: VendorAnswer,
+  { vendor, delivers = true, now = Date.now() }: ForeignAnswerOptions,
+): PluginError {
+  const retryAfter = readRetryAfter(headers.get('retry-after'), now)
+  if (status === 429) {
+    const text = `What stands before ${vendor} asks for fewer requests (429).`
+    return channelError('rate-limited', text, { retryAfter, wholeChannel: true })
+  }
+  if (status === 413) {
+    return channelError('too-long', `What stands before ${vendor} refuses the message for its length (413).`)
+  }
+  const isRefusal = status >= 300 && status < 500
+  const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): mend the address, or what stands before it.`
+  const maybeDelivered = delivers && !isRefusal && !unreached.has(status)
+  return channelError('unavailable', text, { retryAfter, maybeDelivered })
+}
