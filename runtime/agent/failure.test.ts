@@ -11,6 +11,7 @@ test('a plugin error keeps its facts, in milliseconds', () => {
     retryable: true,
     retryAfterMs: 1500,
     maybeDelivered: false,
+    wholeChannel: false,
     reason: 'slow down',
   })
 })
@@ -34,8 +35,15 @@ test('what has no text is told so', () => {
 test('a careless plugin error does not pass on what it should not hold', () => {
   const brand = Symbol.for('reveille.plugin-error')
   const failure = failureOf(
-    { [brand]: true, code: 42, retryable: 'yes', retryAfter: 'soon', message: 'm' },
+    { [brand]: true, code: 42, retryable: 'yes', retryAfter: 'soon', wholeChannel: 1, message: 'm' },
     'X',
   )
-  assert.deepEqual(failure, { code: 'X', message: 'm', retryable: false, maybeDelivered: false, reason: 'm' })
+  assert.deepEqual(failure, {
+    code: 'X',
+    message: 'm',
+    retryable: false,
+    maybeDelivered: false,
+    wholeChannel: false,
+    reason: 'm',
+  })
 })
