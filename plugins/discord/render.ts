@@ -6,7 +6,7 @@ import { discordDialect } from './dialect.ts'
 
 /** Of the 2000 that Discord takes from bots: room for what it may come to count differently. Characters. */
 export const partLimit = 1950
-/** Messages that one reply may become. */
+/** Messages that one reply may become; what is longer is read elsewhere. */
 export const mostParts = 10
 
 const write = createWriter(discordDialect)
@@ -17,6 +17,5 @@ export function renderReply(markdown: string): Part[] {
     write: (blocks) => ({ text: write(blocks) }),
     measure: ({ text }) => measure(text),
     limit: partLimit,
-    parts: mostParts,
   }).filter(({ text }) => text.trim() !== '')
 }

@@ -1,10 +1,19 @@
 /** Owns sending: a part of a reply becomes one message in a chat, which is begun where there is none. */
 
-import { type Channel, type ChannelHealth, isPluginError, type Part, type Receipt } from '@reveille/kit'
+import {
+  type Channel,
+  type Facts,
+  healthOf,
+  isPluginError,
+  type Part,
+  type Receipt,
+  recordOf,
+} from '@reveille/kit'
 import { createChats } from './chats.ts'
-import { partLimit, renderReply } from './render.ts'
-import { createServer, type Server, type ServerOptions } from './server.ts'
-import { type IMessageTarget, targetOf } from './target.ts'
+import { checkConfiguration } from './configuration.ts'
+import { mostParts, partLimit, renderReply } from './render.ts'
+import { createServer, type ServerOptions } from './server.ts'
+import { type IMessageTarget, parseTarget } from './target.ts'
 
 /**
  * BlueBubbles answers when Messages has confirmed the message, for which it gives it half a minute after a script that may
@@ -12,10 +21,9 @@ import { type IMessageTarget, targetOf } from './target.ts'
  */
 const sendTimeoutMs = 60_000
 
-/** Messages that one reply may become; what is longer is read elsewhere. */
-const parts = 10
-
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
 export function createIMessageChannel(options: ServerOptions): Channel {
+  checkConfiguration(options.config)
   const { defaultTo } = options.config
   const server = createServer(options)
   const chats = createChats(server)
@@ -39,9 +47,9 @@ export function createIMessageChannel(options: ServerOptions): Channel {
 
   return {
     id: 'imessage',
-    limits: { part: partLimit, unit: 'utf16', parts, sendTimeoutMs },
-    ...(defaultTo !== undefined && { defaultTo }),
-    target: (to) => targetOf(to),
+    limits: { part: partLimit, unit: 'utf16', parts: mostParts, sendTimeoutMs },
+    defaultTo,
+    target: parseTarget,
     render: renderReply,
     async send(part, { target, key, signal }) {
       const place = target as IMessageTarget
@@ -52,33 +60,24 @@ export function createIMessageChannel(options: ServerOptions): Channel {
         throw error
       }
     },
-    check: (signal) => checkHealth(server, signal),
+    check: (signal) =>
+      healthOf(async () => {
+        await server({ path: 'ping', signal })
+        return 'BlueBubbles answers and takes the password.'
+      }),
   }
 }
 
-function firstMessageOf(
-  chat: Readonly<Record<string, unknown>> | undefined,
-): Readonly<Record<string, unknown>> {
-  const { messages } = chat ?? {}
-  const [first] = Array.isArray(messages) ? messages : []
-  return typeof first === 'object' && first !== null ? first : {}
+function firstMessageOf(chat: Facts | undefined): Facts | undefined {
+  const messages = chat?.['messages']
+  return Array.isArray(messages) ? recordOf(messages[0]) : undefined
 }
 
-function receiptOf(message: Readonly<Record<string, unknown>> | undefined, key: string): Receipt {
+function receiptOf(message: Facts | undefined, key: string): Receipt {
   const { guid, dateCreated } = message ?? {}
   const at = typeof dateCreated === 'number' ? new Date(dateCreated) : undefined
   return {
     id: typeof guid === 'string' && guid !== '' ? guid : key,
     ...(at !== undefined && !Number.isNaN(at.getTime()) && { at: at.toISOString() }),
-  }
-}
-
-async function checkHealth(server: Server, signal: AbortSignal): Promise<ChannelHealth> {
-  try {
-    await server({ path: 'ping', signal })
-    return { ok: true, detail: 'BlueBubbles answers and takes the password.' }
-  } catch (error) {
-    if (signal.aborted || !isPluginError(error)) throw error
-    return { ok: false, detail: error.message }
   }
 }

@@ -1,6 +1,6 @@
 /** Owns finding the chat of an address: looked up once, then known. */
 
-import { PluginError, type VendorAnswer } from '@reveille/kit'
+import { BoundedMap, channelError, type VendorAnswer } from '@reveille/kit'
 import type { Server } from './server.ts'
 import type { IMessageTarget } from './target.ts'
 
@@ -12,19 +12,12 @@ export interface Chats {
   forget(target: IMessageTarget): void
 }
 
-/** More people than one gateway writes to; the first to be known are the first to be forgotten. */
-const remembered = 1000
+/** More people than one gateway writes to. */
+const mostKnown = 1000
 
 export function createChats(server: Server): Chats {
-  const known = new Map<string, string>()
-
-  function learn({ key }: IMessageTarget, guid: string): void {
-    known.set(key, guid)
-    for (const first of known.keys()) {
-      if (known.size <= remembered) break
-      known.delete(first)
-    }
-  }
+  const known = new BoundedMap<string, string>(mostKnown)
+  const learn = ({ key }: IMessageTarget, guid: string) => void known.set(key, guid)
 
   return {
     async find(target, signal) {
@@ -35,7 +28,7 @@ export function createChats(server: Server): Chats {
       if (found !== undefined) learn(target, found)
       else if (newChat === undefined) {
         const text = 'There is no such chat on the Mac: mend the address, or begin the chat in Messages.'
-        throw new PluginError(text, { code: 'bad-target', retryable: false })
+        throw channelError('bad-target', text)
       }
       return found
     },

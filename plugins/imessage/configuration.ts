@@ -1,10 +1,10 @@
 /** Owns what is configured of a BlueBubbles server. */
 
-import { targetOf } from './target.ts'
+import { checkDefaultTo } from '@reveille/kit'
+import { parseTarget } from './target.ts'
 
 /** As `config.schema.json` lets it through. */
 export interface IMessageConfig {
-  /** A slash at its end does no harm. */
   readonly baseUrl: string
   readonly password: string
   readonly defaultTo?: string
@@ -12,5 +12,5 @@ export interface IMessageConfig {
 
 /** @throws PluginError `bad-target` where `defaultTo` is no address of this channel */
 export function checkConfiguration({ defaultTo }: IMessageConfig): void {
-  if (defaultTo !== undefined) targetOf(defaultTo, '`defaultTo` is no address')
+  checkDefaultTo(defaultTo, parseTarget)
 }

@@ -8,7 +8,6 @@ export default definePlugin<IMessageConfig>({
   name: 'imessage',
   check: checkConfiguration,
   setup({ config, fetch }) {
-    checkConfiguration(config)
     return { channels: [createIMessageChannel({ config, fetch, now: Date.now })] }
   },
 })

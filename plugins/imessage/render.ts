@@ -5,6 +5,8 @@ import { createWriter, type Dialect, plainDialect, renderParts, tableRecords } f
 
 /** Apple publishes no limit. UTF-16 units. */
 export const partLimit = 4000
+/** Messages that one reply may become; what is longer is read elsewhere. */
+export const mostParts = 10
 
 /** Messages has letters of unequal width, on narrow screens: a table is a list for each of its rows. */
 const dialect: Dialect = { ...plainDialect, table: (table) => write(tableRecords(table)) }

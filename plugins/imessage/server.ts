@@ -1,8 +1,8 @@
 /** Owns one call of the BlueBubbles server, whose password stands in the address: no address is ever shown. */
 
-import { callVendor, isPluginError, PluginError, type VendorAnswer } from '@reveille/kit'
+import { callVendor, type Facts, recordOf, urlBelow, type VendorAnswer } from '@reveille/kit'
 import type { IMessageConfig } from './configuration.ts'
-import { refusalOf } from './failure.ts'
+import { failureOf } from './failure.ts'
 
 export interface ServerOptions {
   readonly config: IMessageConfig
@@ -22,33 +22,18 @@ export interface ServerCall {
 }
 
 /** Answers the `data` of a good answer. @throws PluginError */
-export type Server = (call: ServerCall) => Promise<Readonly<Record<string, unknown>> | undefined>
+export type Server = (call: ServerCall) => Promise<Facts | undefined>
 
 export function createServer({ config, fetch, now }: ServerOptions): Server {
-  const base = config.baseUrl.replace(/\/+$/, '')
   const password = encodeURIComponent(config.password.toWellFormed())
 
   return async function call({ path, body, signal, expects }) {
-    const sends = body !== undefined
-    const request = { url: `${base}/api/v1/${path}?password=${password}`, signal, ...(sends && { body }) }
-    const answer = await callVendor(fetch, request).catch((error: unknown) => {
-      throw sends ? error : withoutDoubt(error)
-    })
-    const { status, json } = answer
-    if (status === 200 && isAnswer(json))
-      return typeof json.data === 'object' && json.data !== null ? (json.data as Record<string, unknown>) : {}
+    const url = urlBelow(config.baseUrl, `/api/v1/${path}?password=${password}`)
+    const answer = await callVendor(fetch, { url, body, signal })
+    const fields = recordOf(answer.json)
+    if (answer.status === 200 && fields?.['status'] === 200) return recordOf(fields['data']) ?? {}
     if (expects?.(answer)) return undefined
-    throw refusalOf(answer, { sends, hidden: [config.password, body?.message ?? ''], now: now() })
+    const hidden = [config.password, body?.message ?? '']
+    throw failureOf(answer, { delivers: body !== undefined, hidden, now: now() })
   }
-}
-
-function isAnswer(json: unknown): json is { readonly status: 200; readonly data?: unknown } {
-  return typeof json === 'object' && json !== null && 'status' in json && json.status === 200
-}
-
-/** A call that only asks can have delivered nothing, however it ended. */
-function withoutDoubt(error: unknown): unknown {
-  if (!isPluginError(error) || !error.maybeDelivered) return error
-  const { code, retryable, cause } = error
-  return new PluginError(error.message, { code, retryable, cause })
 }

@@ -1,6 +1,6 @@
 /** Owns the forms of `to`: a chat by its guid or identifier, a person by telephone number or e-mail address. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 export interface IMessageTarget extends Target {
   /** The chat is the first of these that there is. One alone is not looked up. */
@@ -20,11 +20,8 @@ const chatGuid = /^chat_guid:((?:iMessage|SMS|RCS|any);[-+];.+)$/
 const chatIdentifier = /^chat_identifier:(.+)$/
 const address = /^(?:(imessage|sms|auto):)?(\+[1-9][0-9]{6,14}|[^@\s;:]+@[^@\s;:]+)$/i
 
-/**
- * Pure. `complaint` begins the sentence of the error.
- * @throws PluginError `bad-target`
- */
-export function targetOf(to: string, complaint = 'This is no address of iMessage'): IMessageTarget {
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): IMessageTarget {
   const text = to.trim()
   const [, guid] = chatGuid.exec(text) ?? []
   if (guid !== undefined) {
@@ -37,7 +34,7 @@ export function targetOf(to: string, complaint = 'This is no address of iMessage
   if (person !== undefined && !(isMail && way !== undefined && way.toLowerCase() !== 'imessage')) {
     return ofPerson(person.toLowerCase(), isMail ? 'imessage' : (way?.toLowerCase() ?? 'auto'))
   }
-  throw new PluginError(`${complaint}: ${fixFor(text)}.`, { code: 'bad-target', retryable: false })
+  throw channelError('bad-target', `This is no address of iMessage: ${fixFor(text)}.`)
 }
 
 /** Since macOS 26 a chat is of `any` service. */

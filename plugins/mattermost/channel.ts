@@ -9,7 +9,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 import { failureOf, notMattermost } from './failure.ts'
-import { longestPost, mostPosts, renderReply } from './render.ts'
+import { mostParts, partLimit, renderReply } from './render.ts'
 import { type MattermostTarget, parseTarget } from './target.ts'
 
 export interface MattermostConfig {
@@ -100,9 +100,9 @@ export function createMattermostChannel(options: MattermostOptions): Channel {
   return {
     id: 'mattermost',
     limits: {
-      part: longestPost,
+      part: partLimit,
       unit: 'characters',
-      parts: mostPosts,
+      parts: mostParts,
       // What a server allows that limits at all and was not told otherwise (`RateLimitSettings.PerSec`).
       overall: { count: 10, ms: 1000 },
     },

@@ -9,9 +9,9 @@ import { mattermostDialect } from './dialect.ts'
  * No server takes less (the limit of its oldest database schema); most take 16,383. Code points. Source: the server's
  * `model.PostMessageMaxRunesV1` and `V2`.
  */
-export const longestPost = 4000
-/** Posts that one reply may become. */
-export const mostPosts = 10
+export const partLimit = 4000
+/** Messages that one reply may become; what is longer is read elsewhere. */
+export const mostParts = 10
 
 const measure = measureIn('characters')
 const writers = {
@@ -23,8 +23,7 @@ const writers = {
 export function renderReply(markdown: string, linkPreviews: boolean): Part[] {
   const write = linkPreviews ? writers.previews : writers.none
   return renderParts<Part>(markdown, {
-    limit: longestPost,
-    parts: mostPosts,
+    limit: partLimit,
     measure: ({ text }) => measure(text),
     write: (blocks) => ({ text: write(arrange(blocks)) }),
   })

@@ -2,7 +2,7 @@
 
 import { type Channel, callVendor, isPluginError, PluginError, type VendorAnswer } from '@reveille/kit'
 import { failureOf, notTeams } from './failure.ts'
-import { longestMessage, mostMessages, renderReply } from './render.ts'
+import { mostParts, partLimit, renderReply } from './render.ts'
 import { parseTarget, type TeamsTarget } from './target.ts'
 import { createTokenSource } from './token.ts'
 
@@ -126,9 +126,9 @@ export function createTeamsChannel(options: TeamsOptions): Channel {
   return {
     id: 'msteams',
     limits: {
-      part: longestMessage,
+      part: partLimit,
       unit: 'utf16',
-      parts: mostMessages,
+      parts: mostParts,
       // Within a conversation 7 in 1 s, 8 in 2 s and 60 in 30 s are allowed; this is the one pace that keeps to all three.
       perTarget: { count: 7, ms: 4000 },
       overall: { count: 50, ms: 1000 },

@@ -5,7 +5,7 @@ import { checkConfiguration } from './configuration.ts'
 import type { DaemonOptions } from './daemon.ts'
 import { createJsonRpcDaemon } from './json-rpc/daemon.ts'
 import type { StyledPart } from './marks.ts'
-import { longestPart, render } from './render.ts'
+import { mostParts, partLimit, renderReply } from './render.ts'
 import { createRestDaemon } from './rest/daemon.ts'
 import { parseTarget } from './target.ts'
 
@@ -20,10 +20,10 @@ export function createSignalChannel(options: DaemonOptions): Channel {
 
   return {
     id: 'signal',
-    limits: { part: longestPart, unit: 'utf8', sendTimeoutMs },
+    limits: { part: partLimit, unit: 'utf8', parts: mostParts, sendTimeoutMs },
     ...(defaultTo !== undefined && { defaultTo }),
     target: parseTarget,
-    render,
+    render: renderReply,
     send: (part: Part & Partial<StyledPart>, call) => daemon.send({ styles: [], ...part }, call),
     check,
   }

@@ -5,14 +5,16 @@ import { markedDialect } from './dialect.ts'
 import { readMarks, type StyledPart } from './marks.ts'
 
 /** Bytes of UTF-8. What is longer signal-cli sends as a text file. */
-export const longestPart = 2000
+export const partLimit = 2000
+/** Messages that one reply may become; what is longer is read elsewhere. */
+export const mostParts = 10
 
 const write = createWriter(markedDialect)
 
-export function render(markdown: string): StyledPart[] {
+export function renderReply(markdown: string): StyledPart[] {
   return renderParts(markdown, {
     write: (blocks: readonly Block[]) => readMarks(write(blocks)),
     measure: ({ text }) => Buffer.byteLength(text),
-    limit: longestPart,
+    limit: partLimit,
   })
 }

@@ -1,28 +1,30 @@
 /** Owns sending: a part of a reply becomes one `chat.postMessage`. */
 
-import { type Channel, isPluginError, type Receipt } from '@reveille/kit'
-import { checkHealth } from './check.ts'
+import { type Channel, type Facts, healthOf, isPluginError, oneLine, type Receipt } from '@reveille/kit'
+import { checkConfiguration } from './configuration.ts'
 import { createDirectMessages } from './direct-messages.ts'
-import { limitOf, renderReply } from './render.ts'
-import { type SlackTarget, targetOf } from './target.ts'
+import { limitOf, mostParts, renderReply } from './render.ts'
+import { parseTarget, type SlackTarget } from './target.ts'
 import { createWebApi, type WebApiOptions } from './web-api.ts'
 
 /** Slack allows about one message a second in each conversation, and says 429 where the workspace has more. */
 const pace = { count: 1, ms: 1000 }
 
-/** Messages that one reply may become; what is longer is read elsewhere. */
-const parts = 10
+/** Of a name in our sentence. Characters. */
+const longestName = 80
 
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
 export function createSlackChannel(options: WebApiOptions): Channel {
+  checkConfiguration(options.config)
   const { format, linkPreviews, defaultTo } = options.config
   const api = createWebApi(options)
   const directMessages = createDirectMessages(api)
 
   return {
     id: 'slack',
-    limits: { part: limitOf(format), unit: 'utf16', parts, perTarget: pace },
-    ...(defaultTo !== undefined && { defaultTo }),
-    target: (to) => targetOf(to),
+    limits: { part: limitOf(format), unit: 'utf16', parts: mostParts, perTarget: pace },
+    defaultTo,
+    target: parseTarget,
     render: (markdown) => renderReply(markdown, format),
     async send(part, { target, key, signal }) {
       const { channel, user, thread } = target as SlackTarget
@@ -43,12 +45,17 @@ export function createSlackChannel(options: WebApiOptions): Channel {
         throw error
       }
     },
-    check: (signal) => checkHealth(api, signal),
+    check: (signal) =>
+      healthOf(async () => {
+        const { user, team } = await api('auth.test', {}, signal)
+        const [bot, workspace] = [user, team].map((name) => oneLine(String(name), longestName))
+        return `Slack knows the bot as ${bot} in the workspace ${workspace}.`
+      }),
   }
 }
 
 /** A message's id in Slack is its conversation and its time there. */
-function receiptOf({ channel, ts }: Record<string, unknown>, key: string): Receipt {
+function receiptOf({ channel, ts }: Facts, key: string): Receipt {
   if (typeof ts !== 'string' || !/^\d{1,10}\.\d{6}$/.test(ts)) return { id: key }
   return { id: `${channel}:${ts}`, at: new Date(Number(ts) * 1000).toISOString() }
 }

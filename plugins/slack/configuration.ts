@@ -1,6 +1,7 @@
 /** Owns what is configured of a Slack workspace. */
 
-import { targetOf } from './target.ts'
+import { checkDefaultTo } from '@reveille/kit'
+import { parseTarget } from './target.ts'
 
 /** As `config.schema.json` lets it through, its defaults filled in. */
 export interface SlackConfig {
@@ -8,11 +9,10 @@ export interface SlackConfig {
   readonly defaultTo?: string
   readonly format: 'markdown' | 'mrkdwn'
   readonly linkPreviews: boolean
-  /** A slash at its end does no harm. */
   readonly baseUrl: string
 }
 
 /** @throws PluginError `bad-target` where `defaultTo` is no address of this channel */
 export function checkConfiguration({ defaultTo }: SlackConfig): void {
-  if (defaultTo !== undefined) targetOf(defaultTo, '`defaultTo` is no address')
+  checkDefaultTo(defaultTo, parseTarget)
 }

@@ -1,6 +1,6 @@
 /** Owns the conversations with single persons: opened once, then known. */
 
-import { PluginError } from '@reveille/kit'
+import { BoundedMap, channelError, recordOf } from '@reveille/kit'
 import type { WebApi } from './web-api.ts'
 
 export interface DirectMessages {
@@ -10,19 +10,15 @@ export interface DirectMessages {
   forget(user: string): void
 }
 
-/** More people than one gateway writes to; the first to be known are the first to be forgotten. */
-const remembered = 1000
+/** More people than one gateway writes to. */
+const mostKnown = 1000
 
 export function createDirectMessages(api: WebApi): DirectMessages {
-  const known = new Map<string, string>()
+  const known = new BoundedMap<string, string>(mostKnown)
   return {
     async with(user, signal) {
       const channel = known.get(user) ?? (await open(api, user, signal))
       known.set(user, channel)
-      for (const first of known.keys()) {
-        if (known.size <= remembered) break
-        known.delete(first)
-      }
       return channel
     },
     forget: (user) => void known.delete(user),
@@ -32,10 +28,7 @@ export function createDirectMessages(api: WebApi): DirectMessages {
 /** Opening one that is open answers that one. */
 async function open(api: WebApi, user: string, signal: AbortSignal): Promise<string> {
   const { channel } = await api('conversations.open', { users: user }, signal)
-  const { id } = (channel ?? {}) as { id?: unknown }
+  const id = recordOf(channel)?.['id']
   if (typeof id === 'string') return id
-  throw new PluginError('Slack opened a direct message and did not say which.', {
-    code: 'unavailable',
-    retryable: true,
-  })
+  throw channelError('unavailable', 'Slack opened a direct message and did not say which.')
 }

@@ -1,17 +1,20 @@
 /** Owns what Slack's error words mean: whether a retry can help, for whom else it holds, and what to do about it. */
 
 import {
+  type ChannelErrorCode,
+  channelError,
   compileRedaction,
+  foreignAnswer,
   oneLine,
-  PluginError,
-  type PluginErrorOptions,
+  type PluginError,
   readRetryAfter,
+  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
-export interface RefusalOptions {
-  /** Whether the call is one that stores a message. */
-  readonly sends: boolean
+export interface FailureOptions {
+  /** Whether the call was the one that sends the message. */
+  readonly delivers: boolean
   readonly botToken: string
   /** Milliseconds since the Unix epoch. */
   readonly now: number
@@ -84,15 +87,15 @@ const meanings = new Map(
   Object.entries(words).flatMap(([meaning, list]) => list.map((word) => [word, meaning as Meaning])),
 )
 
-const facts: Readonly<Record<Meaning, PluginErrorOptions>> = {
-  credential: { code: 'bad-credential', retryable: true, wholeChannel: true },
-  nobody: { code: 'bad-target', retryable: false },
-  forbidden: { code: 'forbidden', retryable: false },
-  refused: { code: 'bad-request', retryable: false },
-  'too-long': { code: 'too-long', retryable: false },
-  'too-often': { code: 'rate-limited', retryable: true },
-  later: { code: 'unavailable', retryable: true },
-  unsure: { code: 'unavailable', retryable: true, maybeDelivered: true },
+const codes: Readonly<Record<Meaning, ChannelErrorCode>> = {
+  credential: 'bad-credential',
+  nobody: 'bad-target',
+  forbidden: 'forbidden',
+  refused: 'bad-request',
+  'too-long': 'too-long',
+  'too-often': 'rate-limited',
+  later: 'unavailable',
+  unsure: 'unavailable',
 }
 
 /** Of these Slack says that the app or the workspace as a whole has sent too much. */
@@ -132,37 +135,25 @@ const openings: Readonly<Record<Meaning, string>> = {
 const longestQuote = 80
 
 /** `answer` is one that did not say `ok: true`. */
-export function refusalOf(answer: VendorAnswer, options: RefusalOptions): PluginError {
+export function failureOf(answer: VendorAnswer, { delivers, botToken, now }: FailureOptions): PluginError {
   const { status, headers, json } = answer
-  const { error, needed } = (json ?? {}) as { error?: unknown; needed?: unknown }
-  const quote = (text: string) => oneLine(compileRedaction([options.botToken])(text), longestQuote)
-  const word = typeof error === 'string' ? error : status === 429 ? 'ratelimited' : undefined
-  const meaning = word === undefined ? foreign(status) : meaningOf(word, status, options)
-  const opening =
-    word === undefined ? `What answers at \`baseUrl\` is not Slack's Web API` : openings[meaning]
+  const { error: word, needed } = recordOf(json) ?? {}
+  if (typeof word !== 'string') return foreignAnswer(answer, { vendor: "Slack's Web API", delivers, now })
+  const quote = (text: string) => oneLine(compileRedaction([botToken])(text), longestQuote)
+  const meaning = meaningOf(word, status, delivers)
   const isScope = word === 'missing_scope' && typeof needed === 'string'
-  const fix = isScope
-    ? `give the app the scope \`${quote(needed)}\` and install it again`
-    : fixes.get(word ?? '')
-  const text = `${opening} (${quote(word ?? String(status))})${fix === undefined ? '' : `: ${fix}`}.`
-  const retryAfter = readRetryAfter(headers.get('retry-after'), options.now)
-  return new PluginError(text, {
-    ...facts[meaning],
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(meaning === 'too-often' && { wholeChannel: forTheWholeApp.has(word ?? '') }),
-    ...(meaning === 'unsure' && { maybeDelivered: options.sends }),
+  const fix = isScope ? `give the app the scope \`${quote(needed)}\` and install it again` : fixes.get(word)
+  const text = `${openings[meaning]} (${quote(word)})${fix === undefined ? '' : `: ${fix}`}.`
+  return channelError(codes[meaning], text, {
+    retryAfter: readRetryAfter(headers.get('retry-after'), now),
+    ...(meaning === 'too-often' && { wholeChannel: forTheWholeApp.has(word) }),
+    ...(meaning === 'unsure' && { maybeDelivered: delivers }),
   })
 }
 
-function meaningOf(word: string, status: number, { sends }: RefusalOptions): Meaning {
+function meaningOf(word: string, status: number, delivers: boolean): Meaning {
   // Without the scope to send nothing works; without that to open conversations only persons cannot be reached.
-  if (word === 'missing_scope' && !sends) return 'forbidden'
+  if (word === 'missing_scope' && !delivers) return 'forbidden'
   if (status === 429) return 'too-often'
   return meanings.get(word) ?? (status >= 500 ? 'unsure' : 'refused')
-}
-
-/** Of an answer that is not Slack's: a proxy's page, or another service. It has not passed on what it refuses. */
-function foreign(status: number): Meaning {
-  if (status === 413) return 'too-long'
-  return status >= 400 && status < 500 ? 'later' : 'unsure'
 }

@@ -8,7 +8,6 @@ export default definePlugin<SlackConfig>({
   name: 'slack',
   check: checkConfiguration,
   setup({ config, fetch }) {
-    checkConfiguration(config)
     return { channels: [createSlackChannel({ config, fetch, now: Date.now })] }
   },
 })

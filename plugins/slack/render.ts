@@ -14,8 +14,12 @@ type Format = SlackConfig['format']
  */
 const limits: Readonly<Record<Format, number>> = { markdown: 11_000, mrkdwn: 3900 }
 
+/** Messages that one reply may become; what is longer is read elsewhere. */
+export const mostParts = 10
+
 const writers = { markdown: createWriter(slackMarkdown), mrkdwn: createWriter(mrkdwn) }
 
+/** UTF-16 units. */
 export function limitOf(format: Format): number {
   return limits[format]
 }

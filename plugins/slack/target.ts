@@ -1,6 +1,6 @@
 /** Owns the forms of `to`: a conversation, a person, a name, a thread. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 export interface SlackTarget extends Target {
   /** What `chat.postMessage` takes as `channel`: an id or `#name`. Absent for a person, with whom a conversation is opened first. */
@@ -16,11 +16,8 @@ const person = /^user:([UW][A-Z0-9]{6,})$/
 const name = /^#[^\s:]{1,80}$/
 const thread = /^(?:channel:)?([CGD][A-Z0-9]{6,}):thread:([0-9]{10}\.[0-9]{6})$/
 
-/**
- * Pure. `complaint` begins the sentence of the error.
- * @throws PluginError `bad-target`
- */
-export function targetOf(to: string, complaint = 'This is no address of Slack'): SlackTarget {
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): SlackTarget {
   const text = to.trim()
   const [, channel] = conversation.exec(text) ?? []
   if (channel !== undefined)
@@ -36,7 +33,7 @@ export function targetOf(to: string, complaint = 'This is no address of Slack'):
     const lower = text.toLowerCase()
     return { key: lower, kind: 'channel', channel: lower }
   }
-  throw new PluginError(`${complaint}: ${fixFor(text)}.`, { code: 'bad-target', retryable: false })
+  throw channelError('bad-target', `This is no address of Slack: ${fixFor(text)}.`)
 }
 
 function fixFor(text: string): string {

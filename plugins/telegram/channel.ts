@@ -13,7 +13,7 @@ import { type Answer, createBotApi } from './bot-api.ts'
 import { checkConfiguration, type TelegramConfig } from './configuration.ts'
 import { makeInert } from './inert.ts'
 import { createMoves } from './moves.ts'
-import { limitOf, type MessagePart, rendererOf, renderHtml } from './render.ts'
+import { limitOf, type MessagePart, mostParts, rendererOf, renderHtml } from './render.ts'
 import { createRichFallback } from './rich-fallback.ts'
 import { parseTarget, type TelegramTarget } from './target.ts'
 
@@ -39,7 +39,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
 
   return {
     id: 'telegram',
-    limits: { part: limitOf(format), unit: 'utf16', ...pace },
+    limits: { part: limitOf(format), unit: 'utf16', parts: mostParts, ...pace },
     ...(defaultTo !== undefined && { defaultTo }),
     target: parseTarget,
     render: rendererOf(format),

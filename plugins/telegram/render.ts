@@ -24,6 +24,9 @@ const markupAllowance = 96
 /** Of a message Telegram keeps so many entities, and drops the rest without a word: links would lose their addresses. */
 const mostEntities = 100
 
+/** Messages that one reply may become; what is longer is read elsewhere. */
+export const mostParts = 10
+
 /** UTF-16 units of a part. */
 export function limitOf(format: Format): number {
   return limits[format]

@@ -12,7 +12,7 @@ export interface WhatsAppPart extends Part {
 
 /** Of the 4096 that a text may have. Characters. */
 export const partLimit = 4000
-/** Messages that one reply may become. */
+/** Messages that one reply may become; what is longer is read elsewhere. */
 export const mostParts = 10
 
 const write = createWriter(whatsAppDialect)
@@ -23,7 +23,6 @@ export function renderReply(markdown: string): WhatsAppPart[] {
     write: (blocks) => write(flattenHeadings(blocks)),
     measure,
     limit: partLimit,
-    parts: mostParts,
   })
   const texts = rendered.filter((text) => text.trim() !== '')
   return texts.map((text) => ({ text, isWholeReply: texts.length === 1 }))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { render } from '../../plugins/signal/render.ts'
+import { renderReply } from '../../plugins/signal/render.ts'
 
 /** What each mark is in Signal. */
 const marks = [
@@ -57,7 +57,7 @@ test('whatever is marked: each word has its styles and no other, in whichever me
         return prefix + written.join(prefix === '' ? gap : gap.replace('\n', ' '))
       })
       const found = new Map<number, readonly string[]>()
-      for (const { text, styles } of render(paragraphs.join('\n\n'))) {
+      for (const { text, styles } of renderReply(paragraphs.join('\n\n'))) {
         assert.ok(Buffer.byteLength(text) <= 2000)
         const ranges = styles.map((range) => {
           const [start, length, style = ''] = range.split(':')

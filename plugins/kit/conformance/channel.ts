@@ -107,6 +107,16 @@ export function channelTests(options: Omit<ChannelConformance, 'name'>): void {
     }
   })
 
+  test('renders all of a reply, however many messages it takes: how many are sent is for the host to say', async () => {
+    await using used = await use(create)
+    const { channel } = used.fixture
+    const { part, parts = 10 } = channel.limits
+    const line = `${'Much to say. '.repeat(Math.ceil(part / 26))}\n\n`
+    const rendered = channel.render(`${line.repeat(2 * parts + 3)}The end.`)
+    assert.ok(rendered.length > parts + 1, `${rendered.length} messages`)
+    assert.ok(visibleText(rendered.at(-1) as Part).includes('The end.'), 'the last message is the end')
+  })
+
   test('sends nothing for blank text', async () => {
     await using used = await use(create)
     for (const blank of ['', ' \t', '\n\n']) assert.deepEqual(used.fixture.channel.render(blank), [])

@@ -14,11 +14,6 @@ export interface RenderOptions<Part> {
   measure(part: Part): number
   /** In what `measure` counts. */
   readonly limit: number
-  /**
-   * How many messages the host sends of one reply (`limits.parts`). Of a longer reply only one more than these is
-   * rendered, enough to tell that it is longer, and no more of it is read than that takes. Default: any number.
-   */
-  readonly parts?: number
 }
 
 /**
@@ -29,22 +24,13 @@ export interface RenderOptions<Part> {
  * @throws RangeError when `limit` holds not even one character of the text
  */
 export function renderParts<Part>(markdown: string, options: RenderOptions<Part>): Part[] {
-  const { limit, parts } = options
-  if (parts === undefined) return renderBlocks(parseMarkdown(markdown), options)
-  const wanted = parts + 1
-  for (let length = wanted * limit + 4096; ; length *= 2) {
-    const isAll = length >= markdown.length
-    const text = isAll ? markdown : markdown.slice(0, 1 + markdown.lastIndexOf('\n', length) || length)
-    const rendered = renderBlocks(parseMarkdown(text), options, wanted)
-    if (isAll || rendered.length >= wanted) return rendered
-  }
+  return renderBlocks(parseMarkdown(markdown), options)
 }
 
-/** The same of a tree. `wanted`: how many messages are enough. */
+/** The same of a tree. */
 export function renderBlocks<Part>(
   given: readonly Block[],
   { write, measure, limit }: RenderOptions<Part>,
-  wanted = Number.POSITIVE_INFINITY,
 ): Part[] {
   const slicer = createSlicer()
   const fits = (blocks: readonly Block[]) =>
@@ -139,7 +125,7 @@ export function renderBlocks<Part>(
     return { start, text: text === '' ? ' ' : text, bare: (_, from, to) => slicer.slice([block], from, to) }
   }
 
-  for (let from = 0; from < end && messages.length < wanted; ) {
+  for (let from = 0; from < end; ) {
     const { part, to } = cut(from) ?? force(from)
     if (slicer.slice(blocks, from, to).length > 0) messages.push(part)
     from = to
