@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { markdownDialect } from './markdown-dialect.ts'
+import { renderParts } from './render-parts.ts'
+import { createWriter } from './writer.ts'
+
+const length = 6000
+const fill = (unit: string) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
+const grow = (line: (index: number) => string) => {
+  let text = ''
+  for (let index = 0; text.length < length; index += 1) text += line(index)
+  return text.slice(0, length)
+}
+
+/** Each of these has made one parser or another quadratic, exponential or overflow its stack. */
+const texts = [
+  ...['_a_ _', '*a ', '*a **', '**a*', '***a ', 'a**b', '*_', '"*"', '~a ', '~~a~', '**_~~a~~_** '].map(fill),
+  ...[
+    '[',
+    ']',
+    '![',
+    '[a](',
+    '[a](b',
+    '[a](<b',
+    '[a](b)',
+    '![[',
+    '[]()',
+    '(',
+    '[a]: <',
+    '[a]: b\n',
+    '[a][b]',
+  ].map(fill),
+  ...[
+    '`',
+    '`a ``',
+    '`` ` ``` ',
+    '<',
+    '<a ',
+    '<b>',
+    '<b></i>',
+    '<!--',
+    '<!A ',
+    '<?',
+    '</a>\n',
+    '<div>\n\n',
+    'a<br>',
+  ].map(fill),
+  ...[
+    '>',
+    '> ',
+    '> a\n',
+    '> - ',
+    '- ',
+    '1. ',
+    '- > - > a\nb\n',
+    '>>>>>>>>> a\n> b\n',
+    '> > > > > > a\nb\n> ',
+  ].map(fill),
+  ...[
+    '- a\n',
+    '1. a\n',
+    '- a\n\n',
+    '-\n',
+    '1)\n2.\n',
+    '- ```\n',
+    '~~~\n',
+    '```a\n',
+    '---\n',
+    '- - -\n',
+    '# a\n',
+  ].map(fill),
+  ...[
+    '|',
+    '|a|\n',
+    '|-|\n',
+    '|a\n|-\n',
+    '&amp;',
+    '&',
+    '\\',
+    '\\*',
+    'www.',
+    'http://a ',
+    'a@',
+    'a@b.c ',
+    '\n',
+    ' ',
+    '\t',
+  ].map(fill),
+  ...[
+    '*_~`[<&!\\',
+    '\u0301',
+    '👩\u200d',
+    '\u202e\u05d0 ',
+    '漢字',
+    'ภาษาไทย',
+    '\ud83d',
+    '\0',
+    '\r',
+    '\u200b',
+  ].map(fill),
+  `http://a.b/${fill('!')}`,
+  `http://a${fill('.a')}`,
+  `${fill('a.')}@b`,
+  `**${fill('word ')}**`,
+  `\`${fill('a b ')}\``,
+  `[${fill('a ')}](https://example.com/)`,
+  `[a](https://example.com/${fill('b')})`,
+  `${'> '.repeat(20)}${fill('word ')}`,
+  `|a|b|\n|-|-|\n${fill('|1|2|\n')}`,
+  `|a|b|\n|-|-|\n|${fill('word ')}|2|`,
+  `|${fill('word ')}|b|\n|-|-|\n|1|2|\n|3|4|`,
+  `|${'a|'.repeat(2000)}\n|${'-|'.repeat(2000)}\n${fill('|\n')}`,
+  grow((index) => `${'  '.repeat(index % 300)}- a\n`),
+  grow((index) => `${'  '.repeat(index % 14)}- a\n`),
+  grow((index) => (index % 2 ? `[a${index}]: b\n\n` : `[a${index + 1}] [a0]\n\n`)),
+]
+
+const write = createWriter(markdownDialect())
+const limit = 1000
+const render = (text: string) => renderParts(text, { write, measure: (part) => part.length, limit })
+
+/** Processor time of rendering, in microseconds. */
+function timeOf(text: string): number {
+  const start = process.cpuUsage()
+  for (const part of render(text))
+    assert.ok(part.length <= limit && part.trim() !== '', JSON.stringify(text.slice(0, 40)))
+  const { user, system } = process.cpuUsage(start)
+  return user + system
+}
+
+test('no text makes the parser throw or parts too long, nor takes a great deal longer than prose of its length', () => {
+  const prose = fill(
+    'The quick brown fox jumps **over** the lazy `dog`, see [docs](https://example.com/a_b).\n\n',
+  )
+  const times = Array.from({ length: 9 }, () => timeOf(prose)).sort((one, other) => one - other)
+  const expected = Math.max(2000, times[4] ?? 0)
+  for (const text of texts) {
+    let taken = timeOf(text)
+    // What else the machine does only adds to it.
+    for (let tries = 0; taken > 25 * expected && tries < 3; tries += 1) taken = Math.min(taken, timeOf(text))
+    assert.ok(
+      taken <= 25 * expected,
+      `${JSON.stringify(text.slice(0, 40))} took ${taken} µs, prose ${expected} µs`,
+    )
+  }
+})
+
+test('of a long reply no more is read than the messages take that are sent of it', () => {
+  const reply = `${'A sentence of a reply that goes on and on. '.repeat(20).trim()}\n\n`.repeat(1200)
+  const parts = renderParts(reply, { write, measure: (part) => part.length, limit: 4000, parts: 10 })
+  assert.equal(parts.length, 11)
+  assert.ok(reply.startsWith(parts[0] ?? '-'))
+  const short = renderParts('a\n\nb', { write, measure: (part) => part.length, limit: 2, parts: 10 })
+  assert.deepEqual(short, ['a', 'b'])
+  const marked = `**bold** ${'word '.repeat(2000)}`
+  assert.equal(renderParts(marked, { write, measure: (part) => part.length, limit: 100, parts: 2 }).length, 3)
+})
