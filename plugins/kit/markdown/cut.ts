@@ -1,5 +1,6 @@
 /** Owns where a person would cut a message that has become too long. */
 
+import { cutCode, cutProse, nearlyEmpty, type Stretch, type TextRoom } from './cut-text.ts'
 import { readInlines } from './read-text.ts'
 import { type Children, childAt, type Slicer } from './slice.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
@@ -12,8 +13,6 @@ export interface Room {
   fits(blocks: readonly Block[]): boolean
 }
 
-/** A message that has less than this of what would fit is nearly empty: rather than that, a block is cut. */
-const nearlyEmpty = 0.25
 /** A block that has to be cut in any case is not begun in what little is left. */
 const nearlyFull = 0.8
 
@@ -72,20 +71,18 @@ export function chooseCut(blocks: readonly Block[], slicer: Slicer, room: Room):
       case 'table':
         return cutBetween(node.rows, start)
       case 'code':
-        return cutText(node.text, [], start, isLineStart)
+        return at(start, cutCode(node.text, roomIn(start)))
       case 'paragraph':
       case 'heading':
-        return cutText(readPositions(node.children), uncuttable(node.children), start)
+        return at(start, cutProse(readPositions(node.children), uncuttable(node.children), roomIn(start)))
       case 'rule':
         return undefined
     }
   }
 
-  function cutText(text: string, whole: readonly Stretch[], start: number, only?: typeof isLineStart) {
+  function roomIn(start: number): TextRoom {
     const low = Math.max(0, from - start)
-    const high = to - start
-    const cut = cutPoint(text, whole, low, high, (at) => fill(start + at), start <= from, only)
-    return cut === undefined ? undefined : start + cut
+    return { low, high: to - start, fill: (position) => fill(start + position), isFirst: start <= from }
   }
 
   return cutBetween(blocks, 0)
@@ -101,12 +98,6 @@ function announces(child: Children[number] | undefined): boolean {
   if (child.type !== 'paragraph') return false
   const text = readInlines(child.children)
   return text.length < 240 && text.endsWith(':')
-}
-
-/** A link, a code span or the like: a cut may be at either end of it. */
-export interface Stretch {
-  readonly start: number
-  readonly end: number
 }
 
 const positionTexts = new WeakMap<readonly Inline[], string>()
@@ -144,77 +135,6 @@ function uncuttable(inlines: readonly Inline[]): readonly Stretch[] {
   return found
 }
 
-const isLineStart = (text: string, at: number) => text[at - 1] === '\n'
-
-const segmenters = {
-  sentence: new Intl.Segmenter('en', { granularity: 'sentence' }),
-  word: new Intl.Segmenter('en', { granularity: 'word' }),
-  grapheme: new Intl.Segmenter('en', { granularity: 'grapheme' }),
-}
-/** Segmenting looks at no more than this before the end of the room. */
-const lookBehind = 4096
-const white = /\s/
-const combining = /[\p{M}\p{Grapheme_Extend}\p{Emoji_Modifier}\u200d]/u
-
-/** The best cut after `low` and at `high` at the latest: after a line, a sentence, a word, a grapheme. */
-function cutPoint(
-  text: string,
-  whole: readonly Stretch[],
-  low: number,
-  high: number,
-  fill: (at: number) => number,
-  mustCut: boolean,
-  only?: (text: string, at: number) => boolean,
-): number | undefined {
-  const isFree = (at: number) => {
-    const stretch = whole[stretchAt(whole, at)]
-    return stretch === undefined || at <= stretch.start
-  }
-  const last = (accepts: (at: number) => boolean, least: number) => {
-    for (let at = high; at > low && fill(at) >= least; at -= 1) if (accepts(at) && isFree(at)) return at
-    return undefined
-  }
-  const line = last((at) => isLineStart(text, at), only === undefined ? 0.5 : nearlyEmpty)
-  if (line !== undefined) return line
-  const near = Math.max(low, high - lookBehind)
-  const seen = text.slice(near, high + 64)
-  const segmented = (granularity: keyof typeof segmenters, least: number) => {
-    // Whatever stands where looking begins would seem to begin there; graphemes are counted from where one surely begins.
-    const first = granularity === 'grapheme' ? low : near
-    const stretch = first === near ? seen : text.slice(first, high + 64)
-    const starts = new Set(Array.from(segmenters[granularity].segment(stretch), ({ index }) => first + index))
-    if (first > low) starts.delete(first)
-    return last((at) => starts.has(at) || at === text.length, least)
-  }
-  if (only === undefined) {
-    const sentence = segmented('sentence', 0.5)
-    if (sentence !== undefined) return sentence
-    const word = last(
-      (at) => white.test(text[at - 1] ?? '') && !combining.test(characterAt(text, at)),
-      nearlyEmpty,
-    )
-    if (word !== undefined && !white.test(text[word] ?? '')) return word
-    if (word !== undefined) return word
-    const isSpaced = white.test(seen)
-    const part = isSpaced ? undefined : segmented('word', 0.5)
-    if (part !== undefined) return part
-  }
-  if (!mustCut && fill(low) > 0) return undefined
-  return segmented('grapheme', 0)
-}
-
-function characterAt(text: string, at: number): string {
-  return String.fromCodePoint(text.codePointAt(at) ?? 32)
-}
-
-/** The first stretch that ends after the position. */
-function stretchAt(whole: readonly Stretch[], at: number): number {
-  let low = 0
-  let high = whole.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((whole[middle]?.end ?? 0) <= at) low = middle + 1
-    else high = middle
-  }
-  return low
+function at(start: number, cut: number | undefined): number | undefined {
+  return cut === undefined ? undefined : start + cut
 }

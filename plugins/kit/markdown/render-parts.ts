@@ -81,7 +81,7 @@ export function renderBlocks<Part>(
         density = Math.max(0.2, size / (chosen - from))
         return { part, to: chosen }
       }
-      to = chosen - 1
+      to = Math.min(to, chosen) - 1
     }
     return undefined
   }

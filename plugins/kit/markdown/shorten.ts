@@ -7,7 +7,8 @@ import type { Block, Inline } from './tree.ts'
 
 /** A link of an address that is longer than a message becomes text, a table whose rows are longer a list. */
 export function shorten(block: Block, limit: number, fits: (blocks: readonly Block[]) => boolean): Block[] {
-  const inner = (blocks: readonly Block[]) => mapAll(blocks, (each) => shorten(each, limit, fits))
+  const inner = (blocks: readonly Block[], wrap: (blocks: readonly Block[]) => readonly Block[]) =>
+    mapAll(blocks, (each) => shorten(each, limit, (within) => fits(wrap(within))))
   const line = (inlines: readonly Inline[]) => shortenInlines(inlines, limit, fits)
   switch (block.type) {
     case 'paragraph':
@@ -16,12 +17,14 @@ export function shorten(block: Block, limit: number, fits: (blocks: readonly Blo
       return [children === block.children ? block : { ...block, children }]
     }
     case 'quote': {
-      const blocks = inner(block.blocks)
+      const blocks = inner(block.blocks, (quoted) => [{ ...block, blocks: quoted }])
       return [blocks === block.blocks ? block : { ...block, blocks }]
     }
     case 'list': {
       const items = block.items.map((item) => {
-        const blocks = inner(item.blocks)
+        const blocks = inner(item.blocks, (below) => [
+          { ...block, items: [{ ...item, blocks: [ellipsis, ...below] }] },
+        ])
         return blocks === item.blocks ? item : { ...item, blocks }
       })
       return [items.every((item, index) => item === block.items[index]) ? block : { ...block, items }]
@@ -36,6 +39,9 @@ export function shorten(block: Block, limit: number, fits: (blocks: readonly Blo
       return [block]
   }
 }
+
+/** Stands where an item goes on. */
+const ellipsis: Block = { type: 'paragraph', children: [{ type: 'text', text: '…' }] }
 
 /** The same array where nothing in it has changed. */
 function mapAll(blocks: readonly Block[], map: (block: Block) => Block[]): readonly Block[] {
@@ -77,8 +83,11 @@ function shortenInlines(
     if (!('address' in each) && !('children' in each)) return [each]
     if ('address' in each) {
       const label = each.type === 'image' ? each.description : readInlines(each.children)
-      if (4 * (each.address.length + label.length) < limit || fits([{ type: 'paragraph', children: [each] }]))
-        return [each]
+      if (4 * (each.address.length + label.length) < limit) return [each]
+      // Of the label some must fit beside the address, so that it can be cut.
+      const least: Inline =
+        each.type === 'image' ? each : { ...each, children: [{ type: 'text', text: label.slice(0, 8) }] }
+      if (fits([{ type: 'paragraph', children: [least] }])) return [each]
       isChanged = true
       const text = label === each.address || label === '' ? each.address : `${label} (${each.address})`
       return [{ type: 'text', text }]
