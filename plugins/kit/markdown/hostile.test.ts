@@ -144,14 +144,3 @@ test('no text makes the parser throw or parts too long, nor takes a great deal l
     )
   }
 })
-
-test('of a long reply no more is read than the messages take that are sent of it', () => {
-  const reply = `${'A sentence of a reply that goes on and on. '.repeat(20).trim()}\n\n`.repeat(1200)
-  const parts = renderParts(reply, { write, measure: (part) => part.length, limit: 4000, parts: 10 })
-  assert.equal(parts.length, 11)
-  assert.ok(reply.startsWith(parts[0] ?? '-'))
-  const short = renderParts('a\n\nb', { write, measure: (part) => part.length, limit: 2, parts: 10 })
-  assert.deepEqual(short, ['a', 'b'])
-  const marked = `**bold** ${'word '.repeat(2000)}`
-  assert.equal(renderParts(marked, { write, measure: (part) => part.length, limit: 100, parts: 2 }).length, 3)
-})
