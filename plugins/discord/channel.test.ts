@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { StandInAnswer } from '@reveille/kit/stand-in'
-import { createDiscordChannel, type DiscordConfig, userAgent } from './channel.ts'
+import type { StandInAnswer, VendorStandIn } from '@reveille/kit/stand-in'
+import { createDiscordChannel, userAgent } from './channel.ts'
+import type { DiscordConfig } from './configuration.ts'
 import { openVendor, visibleText } from './stand-in/index.ts'
 
 vendorConformance({
@@ -28,10 +29,13 @@ vendorConformance({
   ],
 })
 
+const configOf = ({ config }: VendorStandIn) =>
+  ({ linkPreviews: false, ...config }) as unknown as DiscordConfig
+
 async function open(given: Partial<DiscordConfig> = {}) {
   const vendor = await openVendor()
   const clock = { now: 0 }
-  const config = { ...(vendor.config as { botToken: string; baseUrl: string }), ...given }
+  const config = { ...configOf(vendor), ...given }
   const channel = createDiscordChannel({ config, fetch, now: () => clock.now })
   async function send(markdown = 'Hello', to = vendor.to, delivery = 'd') {
     const { signal } = new AbortController()
@@ -79,8 +83,8 @@ test('previews are shown where they are wanted', async () => {
 
 test('the address of the API may end with a slash', async () => {
   await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
-  const { botToken, baseUrl } = vendor.config as { botToken: string; baseUrl: string }
-  const channel = createDiscordChannel({ config: { botToken, baseUrl: `${baseUrl}/` }, fetch, now: () => 0 })
+  const config = { ...configOf(vendor), baseUrl: `${configOf(vendor).baseUrl}/` }
+  const channel = createDiscordChannel({ config, fetch, now: () => 0 })
   assert.deepEqual(await channel.check?.(new AbortController().signal), {
     ok: true,
     detail: 'Discord knows the token as hooks (1300000000000000001).',
@@ -119,7 +123,7 @@ test('what goes wrong before there is a channel to write to has delivered nothin
   ]) {
     await using bed = await open()
     const channel = createDiscordChannel({
-      config: bed.vendor.config as { botToken: string; baseUrl: string },
+      config: configOf(bed.vendor),
       fetch: async () => new Response(JSON.stringify(answer.body), { status: answer.status }),
       now: () => 0,
     })
@@ -157,8 +161,7 @@ test('after the last message that Discord takes for now the next waits, and no r
 test('a bucket that is used up is known from the headers of the stand-in, so that no 429 is asked for', async () => {
   const vendor = await openVendor({ bucket: { count: 2, seconds: 60 } })
   await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
-  const config = vendor.config as { botToken: string; baseUrl: string }
-  const channel = createDiscordChannel({ config, fetch, now: () => performance.now() })
+  const channel = createDiscordChannel({ config: configOf(vendor), fetch, now: () => performance.now() })
   const target = channel.target(vendor.to)
   const send = (key: string) =>
     channel.send({ text: key }, { target, key, signal: new AbortController().signal })

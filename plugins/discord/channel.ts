@@ -4,40 +4,35 @@ import { createHash } from 'node:crypto'
 import {
   type Channel,
   callVendor,
-  isPluginError,
+  healthOf,
   oneLine,
+  recordOf,
+  urlBelow,
   type VendorAnswer,
   type VendorCall,
 } from '@reveille/kit'
+import { checkConfiguration, type DiscordConfig } from './configuration.ts'
 import { createDirectMessages } from './direct-messages.ts'
-import { failureOf, paused, recordOf } from './failure.ts'
+import { failureOf, paused } from './failure.ts'
 import { createPauses } from './pauses.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
 import { type DiscordTarget, parseTarget } from './target.ts'
 
-export interface DiscordConfig {
-  readonly botToken: string
-  /** Default: Discord's own. */
-  readonly baseUrl?: string
-  readonly defaultTo?: string
-  /** Default: false. */
-  readonly linkPreviews?: boolean
-}
-
-export interface DiscordChannelOptions {
+export interface DiscordOptions {
   readonly config: DiscordConfig
   readonly fetch: typeof fetch
   /** Milliseconds of a clock that nobody sets. */
   readonly now: () => number
 }
 
-const ownBaseUrl = 'https://discord.com/api/v10'
-
 /**
  * Discord demands this form and shuts out what does not have it (discord.com/developers/docs/reference#user-agent). The
  * address is to be one where the software is described.
  */
 export const userAgent = 'DiscordBot (https://www.npmjs.com/package/@reveille/plugin-discord, 0.1.0)'
+
+/** Of a name in our sentence. Characters. */
+const longestName = 80
 
 /** Of a message: its links are not looked up and shown. */
 const suppressEmbeds = 1 << 2
@@ -48,9 +43,10 @@ const suppressEmbeds = 1 << 2
  */
 const nonceWindowMs = 120_000
 
-export function createDiscordChannel({ config, fetch, now }: DiscordChannelOptions): Channel {
-  const { botToken, defaultTo, linkPreviews = false } = config
-  const baseUrl = (config.baseUrl ?? ownBaseUrl).replace(/\/+$/, '')
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Channel {
+  checkConfiguration(config)
+  const { botToken, baseUrl, defaultTo, linkPreviews } = config
   const headers = { authorization: `Bot ${botToken}`, 'user-agent': userAgent }
   const pauses = createPauses(now)
 
@@ -62,7 +58,7 @@ export function createDiscordChannel({ config, fetch, now }: DiscordChannelOptio
   ): Promise<VendorAnswer> {
     const left = pauses.secondsLeft(route)
     if (left > 0) throw paused(left)
-    const answer = await callVendor(fetch, { url: `${baseUrl}${path}`, headers, ...call })
+    const answer = await callVendor(fetch, { url: urlBelow(baseUrl, path), headers, ...call })
     // A refusal tells the host itself.
     if (answer.status < 300) pauses.note(route, answer.headers)
     return answer
@@ -87,8 +83,8 @@ export function createDiscordChannel({ config, fetch, now }: DiscordChannelOptio
       overall: { count: 50, ms: 1000 },
     },
     idempotency: { windowMs: nonceWindowMs },
-    ...(defaultTo !== undefined && { defaultTo }),
-    target: (to) => parseTarget(to),
+    defaultTo,
+    target: parseTarget,
     render: renderReply,
     async send(part, { target, key, signal }) {
       const { kind, id } = target as DiscordTarget
@@ -106,18 +102,14 @@ export function createDiscordChannel({ config, fetch, now }: DiscordChannelOptio
       if (answer.status === 404) directMessages.forget(id)
       throw failureOf(answer, { token: botToken })
     },
-    async check(signal) {
-      try {
-        const answer = await callVendor(fetch, { url: `${baseUrl}/users/@me`, headers, signal })
+    check: (signal) =>
+      healthOf(async () => {
+        const answer = await callVendor(fetch, { url: urlBelow(baseUrl, '/users/@me'), headers, signal })
         const id = idOf(answer)
         if (id === undefined) throw failureOf(answer, { token: botToken, delivers: false })
-        const name = oneLine(String(recordOf(answer.json)?.['username'] ?? 'a bot'), 80)
-        return { ok: true, detail: `Discord knows the token as ${name} (${id}).` }
-      } catch (error) {
-        if (!isPluginError(error)) throw error
-        return { ok: false, detail: error.message }
-      }
-    },
+        const name = oneLine(String(recordOf(answer.json)?.['username'] ?? 'a bot'), longestName)
+        return `Discord knows the token as ${name} (${id}).`
+      }),
   }
 }
 

@@ -6,10 +6,14 @@
 
 import {
   type ChannelErrorCode,
+  channelError,
   compileRedaction,
+  type Facts,
+  foreignAnswer,
   oneLine,
-  PluginError,
+  type PluginError,
   readRetryAfter,
+  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -62,33 +66,25 @@ export function failureOf(answer: VendorAnswer, { token, delivers = true }: Fail
   if (status === 429) return rateLimited(answer, body)
   if (status === 401) {
     const fix = 'set `botToken` to the one of the page `Bot` at discord.com/developers'
-    return failure('bad-credential', `Discord refused the token (401); ${fix}.`, {
-      retryable: true,
-      wholeChannel: true,
-    })
+    return channelError('bad-credential', `Discord refused the token (401): ${fix}.`)
   }
-  if (status >= 500 || (body === undefined && status < 300)) {
+  if (status >= 500) {
     const maybeDelivered = delivers && !unprocessed.has(status)
-    return failure('unavailable', `Discord cannot take it now (${quoted}).`, {
-      retryable: true,
-      maybeDelivered,
-    })
+    return channelError('unavailable', `Discord cannot take it now (${quoted}).`, { maybeDelivered })
   }
-  if (body === undefined) {
-    const text = `What answers is not Discord's API (${quoted}); mend \`baseUrl\`, or what stands before it.`
-    return failure('unavailable', text, { retryable: true, wholeChannel: true })
-  }
+  if (body === undefined || status < 300) return foreignAnswer(answer, { vendor: "Discord's API", delivers })
   const meaning = meanings[Number(body['code'])]
-  if (meaning !== undefined) return failure(meaning.code, `Discord ${meaning.text} (${quoted}).`)
-  if (isTooLong(body)) return failure('too-long', `Discord takes no message as long as this (${quoted}).`)
+  if (meaning !== undefined) return channelError(meaning.code, `Discord ${meaning.text} (${quoted}).`)
+  if (isTooLong(body))
+    return channelError('too-long', `Discord takes no message as long as this (${quoted}).`)
   const code = status === 403 ? 'forbidden' : 'bad-request'
-  return failure(code, `Discord refused the message (${quoted}).`)
+  return channelError(code, `Discord refused the message (${quoted}).`)
 }
 
 /** Before a request is made that would be refused. */
 export function paused(seconds: number): PluginError {
   const text = `Discord takes nothing more there for ${shown(seconds)} s.`
-  return failure('rate-limited', text, { retryable: true, retryAfter: seconds })
+  return channelError('rate-limited', text, { retryAfter: seconds })
 }
 
 function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): PluginError {
@@ -103,23 +99,8 @@ function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): Plugin
     headers.get('x-ratelimit-scope') === 'global'
   const whom = wholeChannel ? 'of this bot' : 'there'
   const wait = retryAfter === undefined ? 'a while' : `${shown(retryAfter)} s`
-  return failure('rate-limited', `Discord takes nothing more ${whom} for ${wait} (429).`, {
-    retryable: true,
-    retryAfter,
-    wholeChannel,
-  })
-}
-
-type Facts = Readonly<Record<string, unknown>>
-
-function failure(
-  code: ChannelErrorCode,
-  text: string,
-  facts: { retryable: boolean; retryAfter?: number; maybeDelivered?: boolean; wholeChannel?: boolean } = {
-    retryable: false,
-  },
-): PluginError {
-  return new PluginError(text, { code, ...facts })
+  const text = `Discord takes nothing more ${whom} for ${wait} (429).`
+  return channelError('rate-limited', text, { retryAfter, wholeChannel })
 }
 
 /** `403, 50001 Missing Access` */
@@ -145,10 +126,6 @@ function fieldErrors(errors: unknown, path = '', depth = 0): string[] {
     fieldErrors(value, path === '' ? key : `${path}.${key}`, depth + 1),
   )
   return [...codes, ...names]
-}
-
-export function recordOf(value: unknown): Facts | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Facts) : undefined
 }
 
 function shown(seconds: number): string {

@@ -127,9 +127,3 @@ test('headings have three sizes, and are bold below that', () => {
 test('quotes in quotes are one quote, each line of it marked', () => {
   assert.equal(written('> one\n>\n> > two\n> ```\n> > x\n> ```'), '> one\n> \n> two\n> \n> ```\n> > x\n> ```')
 })
-
-test('a long reply is ten messages and one that tells that there are more', () => {
-  const parts = renderReply('word '.repeat(10_000))
-  assert.equal(parts.length, 11)
-  for (const { text } of parts) assert.ok(Array.from(text).length <= 1950)
-})

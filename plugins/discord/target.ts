@@ -1,6 +1,6 @@
 /** Owns what an address on Discord looks like. A thread is a channel to Discord, and so it is here. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 export interface DiscordTarget extends Target {
   readonly kind: 'channel' | 'user'
@@ -10,14 +10,11 @@ export interface DiscordTarget extends Target {
 
 const address = /^(?:(channel|user):)?([1-9][0-9]{0,19})$/
 
-/** @throws PluginError `bad-target`; `key` names the setting that holds the address, where one does. */
-export function parseTarget(to: string, key?: string): DiscordTarget {
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): DiscordTarget {
   const [, kind = 'channel', id] = address.exec(to.trim()) ?? []
   if (id !== undefined && (kind === 'channel' || kind === 'user')) return { key: `${kind}:${id}`, kind, id }
-  const what = key === undefined ? 'An address' : `\`${key}\``
-  const fix = 'copy the id in Discord, with developer mode on in its settings'
-  throw new PluginError(`${what} on Discord is channel:<id>, user:<id> or a channel's id; ${fix}.`, {
-    code: 'bad-target',
-    retryable: false,
-  })
+  const forms =
+    "it takes `channel:<id>`, `user:<id>` or a channel's id, which Discord copies in developer mode"
+  throw channelError('bad-target', `This is no address of Discord: ${forms}.`)
 }

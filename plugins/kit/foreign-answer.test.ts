@@ -9,12 +9,17 @@ function meaningOf(status: number, headers: Record<string, string> = {}, deliver
   return foreignAnswer(answer, { vendor: 'the API of Post', delivers, now })
 }
 
-test('a page that refuses is none of the vendor, concerns this message alone, and has delivered nothing', () => {
-  for (const status of [302, 400, 401, 403, 404, 407]) {
+test('a page that refuses has delivered nothing, and tells of other messages where it refuses the way itself', () => {
+  for (const status of [302, 400, 401, 403, 404, 405, 407, 451]) {
     const { code, retryable, maybeDelivered, wholeChannel, message } = meaningOf(status)
     assert.deepEqual(
       { code, retryable, maybeDelivered, wholeChannel },
-      { code: 'unavailable', retryable: true, maybeDelivered: false, wholeChannel: false },
+      {
+        code: 'unavailable',
+        retryable: true,
+        maybeDelivered: false,
+        wholeChannel: [401, 404, 405, 407].includes(status),
+      },
     )
     assert.match(
       message,

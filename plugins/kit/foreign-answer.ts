@@ -23,9 +23,12 @@ export interface ForeignAnswerOptions {
  */
 const unreached: ReadonlySet<number> = new Set([503, 521, 522, 523, 525, 526, 530])
 
+/** These are said of the way, and not of what is sent on it: without a pass, without such an address. */
+const noWay: ReadonlySet<number> = new Set([401, 404, 405, 407])
+
 /**
- * What refuses a request has not passed it on; what fails may have. Nothing here is `wholeChannel` but a limit: a
- * firewall may refuse one message for its words. Where everything is refused, the host finds out by itself.
+ * What refuses a request has not passed it on; what fails may have. A firewall may refuse one message for its words, so
+ * that a refusal says nothing of other messages, where it is not of the way itself.
  */
 export function foreignAnswer(
   { status, headers }: VendorAnswer,
@@ -42,5 +45,5 @@ export function foreignAnswer(
   const isRefusal = status >= 300 && status < 500
   const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): mend the address, or what stands before it.`
   const maybeDelivered = delivers && !isRefusal && !unreached.has(status)
-  return channelError('unavailable', text, { retryAfter, maybeDelivered })
+  return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeChannel: noWay.has(status) })
 }

@@ -4,9 +4,15 @@ import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import type { StandInAnswer } from '@reveille/kit/stand-in'
-import { createWhatsAppChannel, userAgent, type WhatsAppConfig } from './channel.ts'
+import { createWhatsAppChannel, userAgent } from './channel.ts'
+import type { WhatsAppConfig } from './configuration.ts'
 import { graphError } from './stand-in/errors.ts'
-import { openVendor, visibleText, type WhatsAppStandInOptions } from './stand-in/index.ts'
+import {
+  openVendor,
+  visibleText,
+  type WhatsAppStandIn,
+  type WhatsAppStandInOptions,
+} from './stand-in/index.ts'
 
 vendorConformance({
   name: 'the channel whatsapp conforms',
@@ -22,12 +28,13 @@ vendorConformance({
   fences: false,
 })
 
-type Credentials = Pick<WhatsAppConfig, 'accessToken' | 'phoneNumberId' | 'baseUrl'>
+const defaults = { apiVersion: 'v23.0', linkPreviews: false }
+const configOf = ({ config }: WhatsAppStandIn) => ({ ...defaults, ...config }) as unknown as WhatsAppConfig
 
 async function open(given: Partial<WhatsAppConfig> = {}, options?: WhatsAppStandInOptions) {
   const vendor = await openVendor(options)
-  const config = { ...(vendor.config as unknown as Credentials), ...given }
-  const channel = createWhatsAppChannel({ config, fetch })
+  const config = { ...configOf(vendor), ...given }
+  const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
   async function send(markdown = 'Hello', to = vendor.to) {
     const { signal } = new AbortController()
     const target = channel.target(to)
@@ -80,8 +87,9 @@ test('a group is told to be one', async () => {
 
 test('the address of the API may end with a slash, and the number says whose it is', async () => {
   await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
-  const config = { ...(vendor.config as unknown as Credentials), baseUrl: `${vendor.url}/` }
-  assert.deepEqual(await createWhatsAppChannel({ config, fetch }).check?.(new AbortController().signal), {
+  const config = { ...configOf(vendor), baseUrl: `${vendor.url}/` }
+  const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
+  assert.deepEqual(await channel.check?.(new AbortController().signal), {
     ok: true,
     detail: 'Replies come from Ada’s Garage, +1 555-555-5555.',
   })

@@ -3,42 +3,37 @@
 import {
   type Channel,
   callVendor,
-  isPluginError,
+  healthOf,
   oneLine,
   type Receipt,
+  recordOf,
+  urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
-import { closedWindow, codeOf, failureOf, pausedTemplate, recordOf, windowClosed } from './failure.ts'
+import { checkConfiguration, type WhatsAppConfig } from './configuration.ts'
+import { closedWindow, codeOf, failureOf, pausedTemplate, windowClosed } from './failure.ts'
 import { mostParts, partLimit, renderReply, type WhatsAppPart } from './render.ts'
 import { parseTarget, type WhatsAppTarget } from './target.ts'
-import { fillTemplate, type TemplateConfig } from './template.ts'
+import { fillTemplate } from './template.ts'
 
-export interface WhatsAppConfig {
-  readonly accessToken: string
-  readonly phoneNumberId: string
-  /** Default: `v23.0`. */
-  readonly apiVersion?: string
-  /** Default: Meta's own. */
-  readonly baseUrl?: string
-  readonly defaultTo?: string
-  /** Default: false. */
-  readonly linkPreviews?: boolean
-  readonly template?: TemplateConfig
-}
-
-export interface WhatsAppChannelOptions {
+export interface WhatsAppOptions {
   readonly config: WhatsAppConfig
   readonly fetch: typeof fetch
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
 }
 
 /** Meta's description of the API has a pattern for it (facebook/openapi), which `node`, the default, does not fit. */
 export const userAgent = 'reveille/0.1.0'
 
-export function createWhatsAppChannel({ config, fetch }: WhatsAppChannelOptions): Channel {
-  const { accessToken, phoneNumberId, apiVersion = 'v23.0', defaultTo, template } = config
-  const { linkPreviews = false } = config
-  const baseUrl = (config.baseUrl ?? 'https://graph.facebook.com').replace(/\/+$/, '')
-  const number = `${baseUrl}/${apiVersion}/${phoneNumberId}`
+/** Of a name in our sentence. Characters. */
+const longestName = 120
+
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): Channel {
+  checkConfiguration(config)
+  const { accessToken, phoneNumberId, apiVersion, defaultTo, linkPreviews, template } = config
+  const number = urlBelow(config.baseUrl, `/${apiVersion}/${phoneNumberId}`)
   const headers = { authorization: `Bearer ${accessToken}`, 'user-agent': userAgent }
 
   function post({ kind, id }: WhatsAppTarget, message: object, signal: AbortSignal): Promise<VendorAnswer> {
@@ -60,7 +55,7 @@ export function createWhatsAppChannel({ config, fetch }: WhatsAppChannelOptions)
     const { id, message_status: status } = recordOf(message) ?? {}
     if (status === 'paused') throw pausedTemplate()
     if (answer.status === 200 && typeof id === 'string' && id !== '') return { id }
-    throw failureOf(answer, accessToken)
+    throw failureOf(answer, { token: accessToken, now: now() })
   }
 
   return {
@@ -73,8 +68,8 @@ export function createWhatsAppChannel({ config, fetch }: WhatsAppChannelOptions)
       perTarget: { count: 10, ms: 60_000 },
       overall: { count: 80, ms: 1000 },
     },
-    ...(defaultTo !== undefined && { defaultTo }),
-    target: (to) => parseTarget(to),
+    defaultTo,
+    target: parseTarget,
     render: renderReply,
     async send(part, call) {
       const { signal } = call
@@ -89,18 +84,15 @@ export function createWhatsAppChannel({ config, fetch }: WhatsAppChannelOptions)
       if (filled.isWhole && (part as WhatsAppPart).isWholeReply) return receipt
       throw closedWindow(template.name)
     },
-    async check(signal) {
-      try {
+    check: (signal) =>
+      healthOf(async () => {
         const fields = 'display_phone_number,verified_name'
         const answer = await callVendor(fetch, { url: `${number}?fields=${fields}`, headers, signal })
         const { id, display_phone_number: shown, verified_name: name } = recordOf(answer.json) ?? {}
-        if (answer.status !== 200 || id === undefined) throw failureOf(answer, accessToken)
-        const sender = oneLine(`${name ?? 'the number'}, ${shown ?? phoneNumberId}`, 120)
-        return { ok: true, detail: `Replies come from ${sender}.` }
-      } catch (error) {
-        if (!isPluginError(error)) throw error
-        return { ok: false, detail: error.message }
-      }
-    },
+        if (answer.status !== 200 || id === undefined) {
+          throw failureOf(answer, { token: accessToken, now: now(), delivers: false })
+        }
+        return `Replies come from ${oneLine(`${name ?? 'the number'}, ${shown ?? phoneNumberId}`, longestName)}.`
+      }),
   }
 }

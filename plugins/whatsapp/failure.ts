@@ -7,10 +7,14 @@
 
 import {
   type ChannelErrorCode,
+  channelError,
   compileRedaction,
+  type Facts,
+  foreignAnswer,
   oneLine,
-  PluginError,
+  type PluginError,
   readRetryAfter,
+  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -138,10 +142,20 @@ export function codeOf({ json }: VendorAnswer): number | undefined {
   return typeof code === 'number' ? code : undefined
 }
 
-/** `token` is taken out of what Meta said. */
-export function failureOf(answer: VendorAnswer, token: string): PluginError {
+export interface FailureOptions {
+  /** Is taken out of what Meta said. */
+  readonly token: string
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  /** Whether the call was the one that sends the message. Default: true. */
+  readonly delivers?: boolean
+}
+
+export function failureOf(answer: VendorAnswer, options: FailureOptions): PluginError {
   const code = codeOf(answer)
-  return code === undefined ? foreign(answer) : refusal(answer, code, token)
+  return code === undefined
+    ? foreignAnswer(answer, { vendor: "Meta's Graph API", ...options })
+    : refusal(answer, code, options)
 }
 
 /** To a person who has to write first, and what became of telling them so. */
@@ -151,22 +165,22 @@ export function closedWindow(template: string | undefined): PluginError {
     template === undefined
       ? 'set `channels.whatsapp.template` to an approved template, which reaches them, or replay this when they have written'
       : `the template ${template} has told them how the reply begins, and is too short for it: replay this when they have written`
-  return new PluginError(`${rule}; ${fix} (${windowClosed}).`, { code: 'window-closed', retryable: false })
+  return channelError('window-closed', `${rule}; ${fix} (${windowClosed}).`)
 }
 
 /** Meta takes such a message, and sends it to nobody. */
 export function pausedTemplate(): PluginError {
   const text = 'Meta has paused the template for its quality, and sent nothing; mend it in WhatsApp Manager.'
-  return new PluginError(text, { code: 'bad-request', retryable: false })
+  return channelError('bad-request', text)
 }
 
-function refusal(answer: VendorAnswer, code: number, token: string): PluginError {
+function refusal(answer: VendorAnswer, code: number, { token, now }: FailureOptions): PluginError {
   const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
   const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), longestQuote)
   const { text, code: kind, retryable = false, wholeChannel = false } = meaning
-  const retryAfter = retryable ? (waitOf(answer) ?? meaning.retryAfter) : undefined
-  return new PluginError(`Meta ${text} (${said}).`, { code: kind, retryable, retryAfter, wholeChannel })
+  const retryAfter = retryable ? (waitOf(answer, now) ?? meaning.retryAfter) : undefined
+  return channelError(kind, `Meta ${text} (${said}).`, { retryable, retryAfter, wholeChannel })
 }
 
 function meaningOf(code: number, error: Facts, status: number): Meaning {
@@ -182,40 +196,15 @@ function wordsOf({ message, error_data: data }: Facts): string {
   return words.replace(/^\(#\d+\)\s*/, '').replace(/[.!]\s*$/, '')
 }
 
-/** What is not in Meta's form comes from something before it, which may have passed the message on. */
-function foreign({ status, headers }: VendorAnswer): PluginError {
-  const retryAfter = readRetryAfter(headers.get('retry-after'), Date.now())
-  if (status === 429) {
-    const text = 'What stands before Meta takes nothing more for a while (429).'
-    return new PluginError(text, { code: 'rate-limited', retryable: true, retryAfter, wholeChannel: true })
-  }
-  if (status === 503) {
-    const text = 'Meta cannot take it now (503).'
-    return new PluginError(text, { code: 'unavailable', retryable: true, retryAfter })
-  }
-  if (status >= 500 || status < 300) {
-    const text = `What came back is no answer of Meta's (${status}).`
-    return new PluginError(text, { code: 'unavailable', retryable: true, maybeDelivered: true })
-  }
-  const text = `What answers is not Meta's Graph API (${status}); mend \`baseUrl\`, or what stands before it.`
-  return new PluginError(text, { code: 'unavailable', retryable: true, wholeChannel: true })
-}
-
 /** Seconds, where an answer says them: in the usual header, or in minutes in the one of Graph's business limits. */
-function waitOf({ headers }: VendorAnswer): number | undefined {
-  const plain = readRetryAfter(headers.get('retry-after'), Date.now())
+function waitOf({ headers }: VendorAnswer, now: number): number | undefined {
+  const plain = readRetryAfter(headers.get('retry-after'), now)
   if (plain !== undefined) return plain
   const usage = parse(headers.get('x-business-use-case-usage'))
   const entries = Object.values(recordOf(usage) ?? {}).flatMap((each) => (Array.isArray(each) ? each : []))
   const minutes = entries.map((each) => Number(recordOf(each)?.['estimated_time_to_regain_access']))
   const longest = Math.max(0, ...minutes.filter((each) => Number.isFinite(each)))
   return longest > 0 ? longest * 60 : undefined
-}
-
-type Facts = Readonly<Record<string, unknown>>
-
-export function recordOf(value: unknown): Facts | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Facts) : undefined
 }
 
 function parse(text: string | null): unknown {

@@ -1,18 +1,13 @@
 /** The channel `whatsapp`: replies as messages of a business number, through Meta's Cloud API. */
 
 import { definePlugin } from '@reveille/kit'
-import { createWhatsAppChannel, type WhatsAppConfig } from './channel.ts'
-import { parseTarget } from './target.ts'
+import { createWhatsAppChannel } from './channel.ts'
+import { checkConfiguration, type WhatsAppConfig } from './configuration.ts'
 
 export default definePlugin<WhatsAppConfig>({
   name: 'whatsapp',
-  check,
+  check: checkConfiguration,
   setup({ config, fetch }) {
-    check(config)
-    return { channels: [createWhatsAppChannel({ config, fetch })] }
+    return { channels: [createWhatsAppChannel({ config, fetch, now: Date.now })] }
   },
 })
-
-function check({ defaultTo }: WhatsAppConfig): void {
-  if (defaultTo !== undefined) parseTarget(defaultTo, 'defaultTo')
-}

@@ -1,6 +1,6 @@
 /** Owns what an address on WhatsApp looks like. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 export interface WhatsAppTarget extends Target {
   readonly kind: 'user' | 'group'
@@ -12,13 +12,12 @@ export interface WhatsAppTarget extends Target {
 const number = /^\+?([1-9][0-9]{6,14})$/
 const group = /^group:([^\s\p{C}]{1,256})$/u
 
-/** @throws PluginError `bad-target`; `key` names the setting that holds the address, where one does. */
-export function parseTarget(to: string, key?: string): WhatsAppTarget {
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): WhatsAppTarget {
   const [, person] = number.exec(to.trim()) ?? []
   if (person !== undefined) return { key: `user:${person}`, kind: 'user', id: person }
   const [, members] = group.exec(to.trim()) ?? []
   if (members !== undefined) return { key: `group:${members}`, kind: 'group', id: members }
-  const what = key === undefined ? 'An address' : `\`${key}\``
-  const forms = 'a number with its country and without spaces, such as +15551234567, or group:<id>'
-  throw new PluginError(`${what} on WhatsApp is ${forms}.`, { code: 'bad-target', retryable: false })
+  const forms = 'it takes a number with its country and without spaces, `+15551234567`, or `group:<id>`'
+  throw channelError('bad-target', `This is no address of WhatsApp: ${forms}.`)
 }

@@ -26,7 +26,11 @@ async function open() {
     vendor,
     rest: new REST(options).setToken(botToken),
     stranger: new REST(options).setToken(`${botToken.slice(0, -1)}9`),
-    channel: createDiscordChannel({ config: { botToken, baseUrl }, fetch, now: () => performance.now() }),
+    channel: createDiscordChannel({
+      config: { botToken, baseUrl, linkPreviews: false },
+      fetch,
+      now: () => performance.now(),
+    }),
     [Symbol.asyncDispose]: () => vendor.close(),
   }
 }
