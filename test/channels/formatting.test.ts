@@ -1,0 +1,120 @@
+/**
+ * A hundred replies on every surface: each message within the vendor's limit and taken by its stand-in, no word lost, nobody
+ * called, and written as it was when somebody last looked (`corpus/snapshots`; REVEILLE_UPDATE_SNAPSHOTS=1 writes them anew).
+ */
+
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { describe, test } from 'node:test'
+import { type Channel, measureIn, type Part } from '@reveille/kit'
+import { parseMarkdown, readText } from '@reveille/kit/markdown'
+import { type Reply, replies } from './corpus/replies.ts'
+import { openSurface, surfaces } from './surfaces.ts'
+
+/** Of a very long reply the first messages are enough to see what a vendor takes. */
+const sentOfEach = 3
+
+for (const surface of surfaces) {
+  describe(`a hundred replies on ${surface.name}`, () => {
+    test('are messages within its limit, none cut inside a letter, and lose no word', async () => {
+      await using opened = await openSurface(surface)
+      for (const reply of replies) {
+        const parts = opened.channel.render(reply.text)
+        assertWithinLimit(opened.channel, parts, reply.name)
+        assertNothingLost(reply, parts.map(opened.visibleText))
+      }
+    })
+
+    test('are taken by the vendor, each as one message, and call nobody', async () => {
+      await using opened = await openSurface(surface)
+      const { channel, vendor } = opened
+      const target = channel.target(vendor.to)
+      let sent = 0
+      for (const reply of replies) {
+        for (const part of channel.render(reply.text).slice(0, sentOfEach)) {
+          sent += 1
+          const { signal } = new AbortController()
+          await assert.doesNotReject(channel.send(part, { target, key: `d${sent}:1`, signal }), reply.name)
+        }
+        assert.equal(vendor.messages.length, sent, `${reply.name} is stored as it was cut`)
+        assert.deepEqual(vendor.pings ?? [], [], `${reply.name} calls nobody`)
+      }
+    })
+
+    test('look as they did when somebody looked', async () => {
+      await using opened = await openSurface(surface)
+      const shown = replies.map((reply) => snapshotOf(reply, opened.channel.render(reply.text))).join('\n')
+      const file = new URL(`corpus/snapshots/${surface.name}.txt`, import.meta.url)
+      if (process.env['REVEILLE_UPDATE_SNAPSHOTS'] === '1') await writeFile(file, shown)
+      const before = await readFile(file, 'utf8')
+      assert.deepEqual(shown.split('\n'), before.split('\n'))
+    })
+  })
+}
+
+function assertWithinLimit({ limits }: Channel, parts: readonly Part[], name: string): void {
+  for (const { text } of parts) {
+    const size = measureIn(limits.unit)(text)
+    assert.ok(size <= limits.part, `${name}: a part of ${size} is within ${limits.part}`)
+    assert.ok(text.isWellFormed(), `${name}: no pair of surrogates is cut`)
+  }
+}
+
+/**
+ * Each sign of the reply that can be seen is there, in its order; a surface may add to them (numbers of lists, addresses of
+ * links, heads of tables that go on). Tables may be told row by row, so that their words are looked for in any order.
+ */
+function assertNothingLost({ name, text }: Reply, shown: readonly string[]): void {
+  const tree = parseMarkdown(text)
+  const wanted = readText(tree)
+  const joined = shown.join('\n')
+  if (tree.some(({ type }) => type === 'table')) {
+    const found = visible(joined)
+    for (const word of wanted.split(/\s+/)) assert.ok(found.includes(visible(word)), `${name}: ${word}`)
+    return
+  }
+  const lost = firstMissing(visible(wanted), visible(joined))
+  assert.equal(lost, undefined, `${name}: lost ${lost}\n${joined.slice(0, 2000)}`)
+}
+
+/** Without white space, and without what nobody sees: joiners, directions, control characters. */
+function visible(text: string): string {
+  return text.toWellFormed().replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
+}
+
+/** Where the wanted signs stop being found one after the other; undefined where all are. */
+function firstMissing(wanted: string, found: string): string | undefined {
+  let at = 0
+  for (const [index, sign] of [...wanted].entries()) {
+    const next = found.indexOf(sign, at)
+    if (next < 0) return `${[...wanted].slice(index, index + 30).join('')}`
+    at = next + sign.length
+  }
+  return undefined
+}
+
+/** Of long messages the beginning and the end, as nobody reads the rest. */
+const longestShown = 1200
+
+function snapshotOf({ name }: Reply, parts: readonly Part[]): string {
+  const shown = parts.map(({ text, html, styles }) => {
+    const markup = typeof html === 'string' ? html : text
+    const ranges = Array.isArray(styles) && styles.length > 0 ? `\n{${styles.slice(0, 20).join(' ')}}` : ''
+    return shortened(markup) + ranges
+  })
+  return `=====[ ${name} ]=====\n${shown.join('\n--8<--\n')}\n`
+}
+
+function shortened(text: string): string {
+  if (text.length <= longestShown) return readable(text)
+  return `${readable(text.slice(0, 300))}\n[… ${text.length} …]\n${readable(text.slice(-300))}`
+}
+
+/** What nobody could see in the file stands there by its number. */
+function readable(text: string): string {
+  return text.replaceAll(/(?![\n\u200d\ufe0f])[\p{Cc}\p{Cf}\p{Cs}]/gu, (sign) => {
+    const code = sign.codePointAt(0) ?? 0
+    // Tags of flags are signs of an emoji.
+    return code >= 0xe0000 ? sign : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+  })
+}

@@ -1,0 +1,65 @@
+/** Owns the surfaces that replies are written for: each channel as its plugin sets it up, before a stand-in of its vendor. */
+
+import { readFileSync } from 'node:fs'
+import type { Channel, Part, Plugin } from '@reveille/kit'
+import type { VendorStandIn } from '@reveille/kit/stand-in'
+import { vendorNames } from './eight.ts'
+
+export interface Surface {
+  readonly name: string
+  /** The package. */
+  readonly plugin: string
+  /** Where it is not the usual one. */
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
+export const surfaces: readonly Surface[] = [
+  ...vendorNames.map((name) => ({ name, plugin: name })),
+  { name: 'slack-mrkdwn', plugin: 'slack', config: { format: 'mrkdwn' } },
+]
+
+export interface OpenSurface extends AsyncDisposable {
+  readonly channel: Channel
+  readonly vendor: VendorStandIn
+  /** What a person reads of a part. */
+  visibleText(part: Part): string
+}
+
+export async function openSurface({ plugin, config = {} }: Surface): Promise<OpenSurface> {
+  const folder = new URL(`../../plugins/${plugin}/`, import.meta.url)
+  const standIn: {
+    openVendor(options: object): Promise<VendorStandIn>
+    visibleText(part: Part): string
+  } = await import(new URL('stand-in/index.ts', folder).href)
+  const { default: found }: { default: Plugin<unknown> } = await import(new URL('index.ts', folder).href)
+  const vendor = await standIn.openVendor(config)
+  const ending = new AbortController()
+  const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+  const provided = await found.setup({
+    config: { ...defaultsOf(folder), ...vendor.config, ...config },
+    log: quiet,
+    fetch,
+    signal: ending.signal,
+  })
+  const channel = provided.channels?.[0]
+  if (channel === undefined) throw new Error(`the plugin ${plugin} brings no channel`)
+  return {
+    channel,
+    vendor,
+    visibleText: standIn.visibleText,
+    async [Symbol.asyncDispose]() {
+      ending.abort()
+      await provided.close?.()
+      await vendor.close()
+    },
+  }
+}
+
+/** As the host fills them in. */
+function defaultsOf(folder: URL): Record<string, unknown> {
+  const schema = JSON.parse(readFileSync(new URL('config.schema.json', folder), 'utf8')) as {
+    properties: Record<string, { default?: unknown }>
+  }
+  const given = Object.entries(schema.properties).filter(([, property]) => property.default !== undefined)
+  return Object.fromEntries(given.map(([key, property]) => [key, property.default]))
+}
