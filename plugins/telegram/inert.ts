@@ -6,8 +6,11 @@
  */
 const joiner = '\u2060'
 
-/** `@name` where nothing of a word comes before it: elsewhere, as in an e-mail address, Telegram sees no name either. */
-const mention = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_])/gu
+/**
+ * `@name` where nothing of a word comes before it: elsewhere, as in an e-mail address, Telegram sees no name either. At the
+ * end of a text the name may follow in bold.
+ */
+const mention = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_]|$)/gu
 /** Schemes that Telegram links by itself and that act inside of it; `tg://user?id=…` calls a person. */
 const scheme = /\b(tg|ton|tonsite):(?=\/\/)/gi
 

@@ -77,9 +77,13 @@ function assertNothingLost({ name, text }: Reply, shown: readonly string[]): voi
   assert.equal(lost, undefined, `${name}: lost ${lost}\n${joined.slice(0, 2000)}`)
 }
 
-/** Without white space, and without what nobody sees: joiners, directions, control characters. */
+/**
+ * Without white space, and without what nobody sees: joiners, directions, control characters. Signs that would be markup may
+ * be written by their number in an address.
+ */
 function visible(text: string): string {
-  return text.toWellFormed().replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
+  const signs = text.replaceAll(/%(?:5F|2A|7E)/g, (written) => decodeURIComponent(written))
+  return signs.toWellFormed().replaceAll(/[\s\p{Cc}\p{Cf}]/gu, '')
 }
 
 /** Where the wanted signs stop being found one after the other; undefined where all are. */
@@ -112,9 +116,11 @@ function shortened(text: string): string {
 
 /** What nobody could see in the file stands there by its number. */
 function readable(text: string): string {
-  return text.replaceAll(/(?![\n\u200d\ufe0f])[\p{Cc}\p{Cf}\p{Cs}]/gu, (sign) => {
+  return text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/gu, (sign) => {
     const code = sign.codePointAt(0) ?? 0
-    // Tags of flags are signs of an emoji.
-    return code >= 0xe0000 ? sign : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+    // Joiners and the tags of flags are signs of an emoji.
+    return code === 0x200d || code >= 0xe0000
+      ? sign
+      : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
   })
 }
