@@ -3,6 +3,8 @@
  * HTML 5 that people write by hand; the other two thousand, mostly of mathematics, stay as they were written.
  */
 
+import { withoutUnseen } from './unseen.ts'
+
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
   'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil ' +
@@ -46,7 +48,10 @@ export const characterReference = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([a-zA-
 
 const everyReference = new RegExp(characterReference, 'g')
 
-/** What a person reads. A number that is no character gives U+FFFD, an unknown name stays. */
+/**
+ * What a person reads. A number that is no character gives U+FFFD, one of a control character nothing, and an unknown name
+ * stays.
+ */
 export function decodeReferences(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(everyReference, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
@@ -57,5 +62,5 @@ export function decodeReferences(text: string): string {
 
 function character(code: number): string {
   const isNone = code === 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)
-  return isNone ? '\ufffd' : String.fromCodePoint(code)
+  return isNone ? '\ufffd' : withoutUnseen(String.fromCodePoint(code))
 }

@@ -22,3 +22,7 @@ test('a picture in a link is what it shows, and leads where the link leads', () 
     ],
   )
 })
+
+test('what nobody may be shown does not come in by its number', () => {
+  assert.deepEqual(inlinesOf('a&#13;b&#x202E;c&#8;d&#10;e'), [text('abcd'), { type: 'break' }, text('e')])
+})

@@ -5,9 +5,7 @@ import { toInlines } from './inlines.ts'
 import { lexBlocks } from './lexer.ts'
 import { readInlines } from './read-text.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
-
-/** Of C0 and C1 only tab and line feed may be in a message; overrides of direction show a text as another one. */
-const unseen = /(?![\t\n])\p{Cc}|[\u202d\u202e\ufeff\ufff9-\ufffb]/gu
+import { withoutUnseen } from './unseen.ts'
 
 /** More of these in a row than one show nothing more, and would fill messages. */
 const invisibleRuns = /([\u00ad\u200b\u2060])[\u00ad\u200b\u2060]+/g
@@ -21,7 +19,7 @@ const visible = /[^\s\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u
  */
 export function parseMarkdown(markdown: string): readonly Block[] {
   const lines = markdown.toWellFormed().replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
-  const text = lines.replace(unseen, '').replace(invisibleRuns, '$1')
+  const text = withoutUnseen(lines).replace(invisibleRuns, '$1')
   return toBlocks(lexBlocks(text))
 }
 

@@ -42,7 +42,7 @@ const made: readonly Reply[] = [
   { name: 'two hundred links', text: lines(200, (n) => `[run ${n}](https://ci.example.org/runs/${n}), `) },
   {
     name: 'control characters',
-    text: 'A bell \u0007, an escape \u001b[31mred\u001b[0m, a nothing \u0000 and half a pair \ud83d.',
+    text: 'An override \u202egpj.exe, a reference to one &#x202E;gpj.exe. A bell \u0007, an escape \u001b[31mred\u001b[0m, a nothing \u0000 and half a pair \ud83d.',
   },
   { name: 'only white space', text: ' \n\t\n ' },
 ]
