@@ -24,11 +24,20 @@ test('any other error is permanent, keeps its message, and is not quoted in the 
 })
 
 test('a message of any length is bounded', () => {
+  assert.equal(failureOf('x'.repeat(100_000), 'X').message.length, 1000)
   assert.equal(failureOf(new Error('x'.repeat(100_000)), 'X').message.length, 1000)
 })
 
+test('an author is told in which line it was thrown', () => {
+  const { message } = failureOf(new TypeError('no such thing'), 'X', { place: true })
+  assert.match(message, /^no such thing \(\S+failure\.test\.ts:\d+:\d+\)$/)
+  const placeless = Object.assign(new Error('from nowhere'), { stack: undefined })
+  assert.equal(failureOf(placeless, 'X', { place: true }).message, 'from nowhere')
+})
+
 test('what has no text is told so', () => {
-  assert.equal(failureOf(Object.create(null), 'X').message, 'an error that has no text')
+  assert.equal(failureOf({ message: 'm' }, 'X').message, 'it threw an object that is no error')
+  assert.equal(failureOf(Symbol('s'), 'X').message, 'Symbol(s)')
   assert.equal(failureOf('just a text', 'X').message, 'just a text')
 })
 

@@ -1,5 +1,6 @@
 /** Owns what a plugin's throw means to the host: one shape, bounded, whatever was thrown. */
 
+import { fileURLToPath } from 'node:url'
 import { isPluginError } from '@reveille/kit'
 import { cut } from '../cut.ts'
 
@@ -19,17 +20,22 @@ export interface Failure {
   readonly reason: string
 }
 
+interface Telling {
+  /** Whether the message says in which line a plugin's own error was thrown. That is for operators alone. */
+  readonly place?: boolean
+}
+
 /** Anything but a PluginError is permanent: it is a bug, and a bug does not go away by waiting. */
-export function failureOf(error: unknown, code: string): Failure {
+export function failureOf(error: unknown, code: string, telling: Telling = {}): Failure {
   try {
-    return readFailure(error, code)
+    return readFailure(error, code, telling)
   } catch {
     return ownFailure(textless, code)
   }
 }
 
 /** @throws whatever the error throws when it is looked at */
-function readFailure(error: unknown, code: string): Failure {
+function readFailure(error: unknown, code: string, { place = false }: Telling): Failure {
   if (isPluginError(error)) {
     const message = bounded(error.message)
     const seconds = Number(error.retryAfter)
@@ -43,7 +49,26 @@ function readFailure(error: unknown, code: string): Failure {
       reason: message,
     }
   }
-  return ownFailure(bounded(error instanceof Error ? error.message : error), code)
+  if (!(error instanceof Error)) return ownFailure(textOf(error), code)
+  return ownFailure(place ? placed(error) : bounded(error.message), code)
+}
+
+function placed({ message, stack = '' }: Error): string {
+  const url = /^ +at .*?\(?(file:\/\/\S+:\d+:\d+)\)?$/m.exec(stack)?.[1]
+  return url === undefined ? bounded(message) : `${bounded(message)} (${pathOf(url)})`
+}
+
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    return url
+  }
+}
+
+function textOf(thrown: unknown): string {
+  const isObject = typeof thrown === 'object' && thrown !== null
+  return isObject ? 'it threw an object that is no error' : bounded(thrown)
 }
 
 function ownFailure(message: string, code: string): Failure {

@@ -1,8 +1,9 @@
 /** Owns what came of a call to `send`: a receipt that can be kept, or a failure. */
 
-import type { Receipt } from '@reveille/kit'
+import { PluginError, type Receipt } from '@reveille/kit'
 import type { CallOutcome } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
+import { cut } from '../../cut.ts'
 import { outOfTime, ownFault } from './trouble.ts'
 
 export type SendOutcome = CallOutcome<Receipt>
@@ -13,20 +14,29 @@ export function receiptOf(outcome: SendOutcome): Receipt | undefined {
   return keepable(outcome.kind === 'answered' ? outcome.answer : outcome.late)
 }
 
+/** Of one receipt as JSON; more than the members of any group that were not reached. Characters. */
+const longestReceipt = 262_144
+const longestId = 1000
+
 /** What of a receipt is data. One that the store had to refuse would have its part sent again. */
 function keepable(receipt: Receipt | undefined): Receipt | undefined {
   try {
     const text = JSON.stringify(receipt)
-    return text === undefined ? undefined : JSON.parse(text)
+    if (text === undefined) return undefined
+    if (text.length <= longestReceipt) return JSON.parse(text)
   } catch {
-    return { id: String(receipt?.id ?? '') }
+    // The id alone is proof enough.
   }
+  return { id: cut(String(receipt?.id ?? ''), longestId) }
 }
 
 /** A channel that was stopped and does not say how far it came may have sent the part. */
 export function failureToSend(outcome: SendOutcome, timeoutMs: number): Failure {
-  if (outcome.kind === 'answered') return failureOf('the channel answered without a receipt', ownFault)
-  const failure = failureOf(outcome.error, ownFault)
+  if (outcome.kind === 'answered') {
+    const message = 'the channel answered without a receipt'
+    return failureOf(new PluginError(message, { code: ownFault, retryable: false }), ownFault)
+  }
+  const failure = failureOf(outcome.error, ownFault, { place: true })
   if (outcome.kind === 'threw' || failure.code !== ownFault) return failure
   const message =
     outcome.kind === 'timed-out'

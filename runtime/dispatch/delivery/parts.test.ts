@@ -60,6 +60,16 @@ test('a channel without a bound is sent everything', () => {
   assert.equal(textsOf(unbounded, deliveryOf(200), 5).length, 200)
 })
 
+test('parts and targets that are none are refused before one message is sent', () => {
+  const plan = (faults: object) => () => planParts({ ...channel, ...faults }, deliveryOf(1), 10)
+  const nonsense = [undefined, Promise.resolve([{ text: 'm1' }]), 'm1']
+  for (const parts of nonsense) assert.throws(plan({ render: () => parts }), /as no list of parts/)
+  for (const part of [undefined, null, {}, { text: 5 }])
+    assert.throws(plan({ render: () => [{ text: 'm1' }, part] }), /a part that has no text/)
+  for (const target of [undefined, null, {}, { key: 5 }])
+    assert.throws(plan({ target: () => target }), /a target without a key/)
+})
+
 test('the operator may allow more messages than the channel thinks fit', () => {
   assert.equal(textsOf(channel, deliveryOf(12), 20).length, 12)
 })

@@ -1,8 +1,9 @@
 /** Owns what a reply becomes on its channel: its messages, and of a very long one where the rest can be read. */
 
-import type { Channel, Part, Target } from '@reveille/kit'
+import { type Channel, type Part, PluginError, type Target } from '@reveille/kit'
 import { cut } from '../../cut.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
+import { ownFault } from './trouble.ts'
 
 export interface DeliveryPlan {
   readonly target: Target
@@ -19,13 +20,33 @@ export function planParts(channel: Channel, delivery: DeliveryRecord, maxMessage
   const kept = Math.max(maxMessages - 1, delivery.receipts.length)
   const text = limits.parts === undefined ? delivery.text : readable(delivery.text, (kept + 1) * limits.part)
   const isWhole = text.length === delivery.text.length
-  const parts: readonly Part[] = channel.render(text)
-  if (!Array.isArray(parts)) throw new TypeError('the channel rendered the reply as no list of parts')
-  const target = channel.target(delivery.to ?? '')
+  const parts = partsOf(channel, text)
+  const target = targetOf(channel, delivery)
   if (limits.parts === undefined || (isWhole && parts.length <= Math.max(maxMessages, kept)))
     return { target, parts }
-  const note = channel.render(noteOn(delivery, isWhole ? parts.length - kept : undefined)).slice(0, 1)
+  const note = partsOf(channel, noteOn(delivery, isWhole ? parts.length - kept : undefined)).slice(0, 1)
   return { target, parts: [...parts.slice(0, kept), ...note] }
+}
+
+/** Nothing of a part that is none is sent, nor of the others. @throws PluginError */
+function partsOf(channel: Channel, markdown: string): readonly Part[] {
+  const parts: readonly Part[] = channel.render(markdown)
+  if (!Array.isArray(parts)) throw nonsense('the channel rendered the reply as no list of parts')
+  if (parts.some((part: Partial<Part> | null | undefined) => typeof part?.text !== 'string'))
+    throw nonsense('the channel rendered the reply with a part that has no text')
+  return parts
+}
+
+/** @throws PluginError */
+function targetOf(channel: Channel, { to = '' }: DeliveryRecord): Target {
+  const target: Target | null | undefined = channel.target(to)
+  if (typeof target?.key === 'string') return target
+  throw nonsense('the channel made an address into a target without a key')
+}
+
+/** In words of the host's own, which may be logged. */
+function nonsense(message: string): PluginError {
+  return new PluginError(message, { code: ownFault, retryable: false })
 }
 
 /** Markup that nobody sees takes less than what they see. UTF-16 units of a reply for one of a message. */

@@ -198,8 +198,21 @@ test('an error that is no plugin error parks the delivery and is not quoted in t
   await bed.start()
   await bed.acceptRun({ deliver: true, prompt: 'private' })
   const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
-  assert.deepEqual([delivery.code, delivery.reason], ['CHANNEL_FAILED', 'cannot send private'])
+  assert.equal(delivery.code, 'CHANNEL_FAILED')
+  assert.match(delivery.reason ?? '', /^cannot send private \(\S+performer\.test\.ts:\d+:\d+\)$/)
   assert.doesNotMatch(JSON.stringify(bed.lines), /private/)
+})
+
+test('a channel that gives back nonsense parks the delivery, and the log says so in words of its own', async (t) => {
+  const bed = await openTestBed(t, { channel: { send: async () => undefined as never } })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.deepEqual(
+    [delivery.code, delivery.reason],
+    ['CHANNEL_FAILED', 'the channel answered without a receipt'],
+  )
+  assert.match(JSON.stringify(bed.lines), /the channel answered without a receipt/)
 })
 
 test('an address that the channel refuses parks the delivery with its code', async (t) => {

@@ -185,7 +185,7 @@ export function createDeliveryPerformer(
       const plan = planParts(channel, delivery, deliveries().maxMessages)
       return { ...plan, limits: channel.limits, windowMs: channel.idempotency?.windowMs ?? 0 }
     } catch (error) {
-      return failureOf(error, ownFault)
+      return failureOf(error, ownFault, { place: true })
     }
   }
 
