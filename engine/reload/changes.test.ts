@@ -173,6 +173,9 @@ const others: Readonly<Record<string, unknown>> = {
   'agents.providers': { 'my.own': { apiKey: 'canary' } },
   'agents.runners': { 'my.own': { kind: 'command', apiKey: 'canary' } },
   'agents.route': { channel: 'slack', to: 'canary' },
+  'deliveries.retryFor': '1h',
+  'deliveries.retryUnsure': true,
+  'deliveries.maxMessages': 3,
   channels: { slack: { botToken: 'canary' } },
   plugins: ['canary'],
 }

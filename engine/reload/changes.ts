@@ -132,6 +132,7 @@ const keyNames: Readonly<Record<string, string>> = {
   'hooks.transforms.defaults.concurrency': 'hooks.transforms.concurrency',
   'hooks.reload.debounceMs': 'hooks.reload.debounce',
   'history.keepMs': 'history.keep',
+  'deliveries.retryForMs': 'deliveries.retryFor',
   'agents.defaults.heartbeat.everyMs': 'agents.defaults.heartbeat.every',
   'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',
   'agents.defaults.retry.mostMs': 'agents.defaults.retry.maxBackoff',

@@ -63,6 +63,8 @@ const indent = '    '
 function withoutTags(markup: string): string {
   return markup.replaceAll(/\\([\s\S])/g, (whole, sign: string) => {
     if (sign === '<') return '&lt;'
+    // Where a backslash before it is not obeyed it would be seen, and nothing depends on it here.
+    if (sign === ':') return sign
     return sign === '&' ? '&amp;' : whole
   })
 }
