@@ -1,26 +1,21 @@
 /** Owns sending: one part of a reply becomes one post. Source: Mattermost's API v4 reference and its server's source. */
 
 import {
+  BoundedMap,
   type Channel,
-  type ChannelHealth,
   callVendor,
-  isPluginError,
-  PluginError,
+  healthOf,
+  recordOf,
+  urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
+import { checkConfiguration, type MattermostConfig } from './configuration.ts'
 import { failureOf, notMattermost } from './failure.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
 import { type MattermostTarget, parseTarget } from './target.ts'
 
-export interface MattermostConfig {
-  readonly baseUrl: string
-  readonly token: string
-  readonly defaultTo?: string
-  /** Default: false. */
-  readonly linkPreviews?: boolean
-}
-
-export interface MattermostOptions extends MattermostConfig {
+export interface MattermostOptions {
+  readonly config: MattermostConfig
   readonly fetch: typeof fetch
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -32,8 +27,8 @@ export interface MattermostOptions extends MattermostConfig {
  */
 const windowMs = 20_000
 
-/** Direct channels that are remembered; of more, the oldest is opened again. */
-const directChannelsKept = 1000
+/** More people than one gateway writes to. */
+const mostKnown = 1000
 
 interface ApiCall {
   readonly body?: object
@@ -42,35 +37,14 @@ interface ApiCall {
   readonly signal: AbortSignal
 }
 
-/** What a schema cannot say. @throws PluginError */
-export function checkConfig({ baseUrl, defaultTo }: MattermostConfig): void {
-  const url = URL.parse(baseUrl)
-  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new PluginError('`baseUrl` is to be an http or https address without user, query or fragment.', {
-      code: 'bad-request',
-      retryable: false,
-    })
-  }
-  if (defaultTo === undefined) return
-  try {
-    parseTarget(defaultTo)
-  } catch (error) {
-    throw new PluginError(`\`defaultTo\` is no address. ${(error as Error).message}`, {
-      code: 'bad-target',
-      retryable: false,
-      cause: error,
-    })
-  }
-}
-
-/** @throws PluginError for a configuration that `checkConfig` refuses */
-export function createMattermostChannel(options: MattermostOptions): Channel {
-  checkConfig(options)
-  const { fetch, now, token, defaultTo, linkPreviews = false } = options
-  const api = `${options.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, '')}/api/v4`
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+export function createMattermostChannel({ config, fetch, now }: MattermostOptions): Channel {
+  checkConfiguration(config)
+  const { token, defaultTo, linkPreviews } = config
+  const api = urlBelow(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')
   const headers = { authorization: `Bearer ${token}` }
   /** By the target's key. */
-  const directChannels = new Map<string, string>()
+  const directChannels = new BoundedMap<string, string>(mostKnown)
   let ownId: string | undefined
 
   /** @throws PluginError for every answer that is no success */
@@ -91,8 +65,6 @@ export function createMattermostChannel(options: MattermostOptions): Channel {
     const userId = target.userId ?? (await idOf(`/users/username/${username}`, { signal }))
     ownId ??= await idOf('/users/me', { signal })
     const opened = await idOf('/channels/direct', { body: [ownId, userId], signal })
-    const [oldest] = directChannels.keys()
-    if (directChannels.size >= directChannelsKept && oldest !== undefined) directChannels.delete(oldest)
     directChannels.set(key, opened)
     return opened
   }
@@ -120,26 +92,22 @@ export function createMattermostChannel(options: MattermostOptions): Channel {
         pending_post_id: key,
       }
       const answer = await call('/posts', { body: post, delivers: true, signal })
-      const { create_at: at } = (answer.json ?? {}) as { create_at?: unknown }
+      const at = recordOf(answer.json)?.['create_at']
       return { id: idIn(answer, true), ...(typeof at === 'number' && { at: new Date(at).toISOString() }) }
     },
 
-    async check(signal): Promise<ChannelHealth> {
-      try {
+    check: (signal) =>
+      healthOf(async () => {
         const answer = await call('/users/me', { signal })
-        const { username } = (answer.json ?? {}) as { username?: unknown }
+        const username = recordOf(answer.json)?.['username']
         if (typeof username !== 'string') throw notMattermost(answer, false)
-        return { ok: true, detail: `Known to Mattermost as @${username}.` }
-      } catch (error) {
-        if (!isPluginError(error)) throw error
-        return { ok: false, detail: error.message }
-      }
-    },
+        return `Mattermost knows the token as @${username}.`
+      }),
   }
 }
 
 function idIn(answer: VendorAnswer, delivers: boolean): string {
-  const { id } = (answer.json ?? {}) as { id?: unknown }
+  const id = recordOf(answer.json)?.['id']
   if (typeof id === 'string' && id !== '') return id
   throw notMattermost(answer, delivers)
 }

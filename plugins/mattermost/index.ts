@@ -1,12 +1,13 @@
 /** The channel `mattermost`: replies as posts on a Mattermost server. */
 
 import { definePlugin } from '@reveille/kit'
-import { checkConfig, createMattermostChannel, type MattermostConfig } from './channel.ts'
+import { createMattermostChannel } from './channel.ts'
+import { checkConfiguration, type MattermostConfig } from './configuration.ts'
 
 export default definePlugin<MattermostConfig>({
   name: 'mattermost',
-  check: checkConfig,
+  check: checkConfiguration,
   setup({ config, fetch }) {
-    return { channels: [createMattermostChannel({ ...config, fetch, now: Date.now })] }
+    return { channels: [createMattermostChannel({ config, fetch, now: Date.now })] }
   },
 })

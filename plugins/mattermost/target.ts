@@ -1,6 +1,6 @@
 /** Owns the addresses of Mattermost: what `to` may say, and which of them mean one place. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 /** Exactly one of `channelId`, `userId` and `username` is there; `rootId` only beside `channelId`. */
 export interface MattermostTarget extends Target {
@@ -35,9 +35,10 @@ export function parseTarget(to: string): MattermostTarget {
   if (userId !== undefined) return { key: `user:${userId}`, kind: 'user', userId }
   const username = name.exec(text)?.[1]?.toLowerCase()
   if (username !== undefined && !group.has(username)) return { key: `@${username}`, kind: 'user', username }
-  throw new PluginError(
-    'A Mattermost address is `channel:ID`, `user:ID`, `@username` or `ID:thread:POST_ID`; ids have 26 lower-case letters and digits.',
-    { code: 'bad-target', retryable: false },
+  const forms = 'it takes `channel:<id>`, `user:<id>`, `@username` or `<id>:thread:<post>`'
+  throw channelError(
+    'bad-target',
+    `This is no address of Mattermost: ${forms}; ids have 26 lower-case letters and digits.`,
   )
 }
 

@@ -1,37 +1,29 @@
 /** Owns sending: one part of a reply becomes one activity of the Bot Connector. Source: its REST reference, and Teams' pages on bots. */
 
-import { type Channel, callVendor, isPluginError, PluginError, type VendorAnswer } from '@reveille/kit'
+import {
+  BoundedMap,
+  type Channel,
+  callVendor,
+  healthOf,
+  recordOf,
+  urlBelow,
+  type VendorAnswer,
+} from '@reveille/kit'
+import { checkConfiguration, type TeamsConfig, targetIn } from './configuration.ts'
 import { failureOf, notTeams } from './failure.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
-import { parseTarget, type TeamsTarget } from './target.ts'
+import type { TeamsTarget } from './target.ts'
 import { createTokenSource } from './token.ts'
 
-export interface TeamsConfig {
-  readonly appId: string
-  readonly appPassword: string
-  /** Default: `botframework.com`, where multi-tenant bots live. */
-  readonly tenantId?: string
-  /** The connector's service URL. */
-  readonly baseUrl?: string
-  readonly authority?: string
-  readonly defaultTo?: string
-}
-
-export interface TeamsOptions extends TeamsConfig {
+export interface TeamsOptions {
+  readonly config: TeamsConfig
   readonly fetch: typeof fetch
   /** Milliseconds since the Unix epoch; tokens end by it. */
   readonly now: () => number
 }
 
-const multiTenant = 'botframework.com'
-const defaults = {
-  tenantId: multiTenant,
-  baseUrl: 'https://smba.trafficmanager.net/teams',
-  authority: 'https://login.microsoftonline.com',
-}
-
-/** Chats that are remembered; of more, the oldest is opened again. */
-const chatsKept = 1000
+/** More people than one gateway writes to. */
+const mostKnown = 1000
 
 interface ConnectorCall {
   readonly body: object
@@ -40,49 +32,14 @@ interface ConnectorCall {
   readonly signal: AbortSignal
 }
 
-/** What a schema cannot say. @throws PluginError */
-export function checkConfig(config: TeamsConfig): void {
-  const { tenantId = defaults.tenantId, defaultTo } = config
-  for (const key of ['baseUrl', 'authority'] as const) {
-    const url = URL.parse(config[key] ?? defaults[key])
-    if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-      throw new PluginError(`\`${key}\` is to be an http or https address without user, query or fragment.`, {
-        code: 'bad-request',
-        retryable: false,
-      })
-    }
-  }
-  if (defaultTo === undefined) return
-  try {
-    targetIn(tenantId, defaultTo)
-  } catch (error) {
-    throw new PluginError(`\`defaultTo\` is no address. ${(error as Error).message}`, {
-      code: 'bad-target',
-      retryable: false,
-      cause: error,
-    })
-  }
-}
-
-/** A person is looked for in a tenant, and a multi-tenant bot has none. */
-function targetIn(tenantId: string, to: string): TeamsTarget {
-  const target = parseTarget(to)
-  if (target.userId === undefined || tenantId !== multiTenant) return target
-  throw new PluginError('`user:` needs `tenantId`, the id of the directory in which that person is.', {
-    code: 'bad-target',
-    retryable: false,
-  })
-}
-
-/** @throws PluginError for a configuration that `checkConfig` refuses */
-export function createTeamsChannel(options: TeamsOptions): Channel {
-  checkConfig(options)
-  const { appId, appPassword, fetch, now, defaultTo } = options
-  const { tenantId = defaults.tenantId, authority = defaults.authority, baseUrl = defaults.baseUrl } = options
-  const conversations = `${baseUrl.replace(/\/+$/, '')}/v3/conversations`
-  const tokens = createTokenSource({ authority, tenantId, appId, appPassword, fetch, now })
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channel {
+  checkConfiguration(config)
+  const { appId, tenantId, defaultTo } = config
+  const conversations = urlBelow(config.baseUrl, '/v3/conversations')
+  const tokens = createTokenSource({ config, fetch, now })
   /** The chat with a person, by the target's key. */
-  const chats = new Map<string, string>()
+  const chats = new BoundedMap<string, string>(mostKnown)
 
   /** A token that is refused may have been revoked before its end: once, another one is asked for. */
   async function call(url: string, { body, delivers, signal }: ConnectorCall): Promise<VendorAnswer> {
@@ -102,8 +59,6 @@ export function createTeamsChannel(options: TeamsOptions): Channel {
     const known = conversationId ?? chats.get(key)
     if (known !== undefined) return known
     const opened = await openChat(String(userId), signal)
-    const [oldest] = chats.keys()
-    if (chats.size >= chatsKept && oldest !== undefined) chats.delete(oldest)
     chats.set(key, opened)
     return opened
   }
@@ -119,7 +74,7 @@ export function createTeamsChannel(options: TeamsOptions): Channel {
     }
     const answer = await call(conversations, { body: parameters, delivers: false, signal })
     const id = idIn(answer)
-    if (id === undefined) throw notTeams(answer)
+    if (id === undefined) throw notTeams(answer, now())
     return id
   }
 
@@ -142,23 +97,19 @@ export function createTeamsChannel(options: TeamsOptions): Channel {
       const url = `${conversations}/${encodeURIComponent(conversation)}/activities`
       const activity = { type: 'message', text: part.text, textFormat: 'markdown' }
       const answer = await call(url, { body: activity, delivers: true, signal })
-      if (typeof answer.json !== 'object' || answer.json === null) throw notTeams(answer)
+      if (recordOf(answer.json) === undefined) throw notTeams(answer, now())
       return { id: idIn(answer) ?? key }
     },
 
-    async check(signal) {
-      try {
+    check: (signal) =>
+      healthOf(async () => {
         await tokens.get(signal)
-        return { ok: true, detail: `Microsoft Entra gives the app ${appId} a token.` }
-      } catch (error) {
-        if (!isPluginError(error)) throw error
-        return { ok: false, detail: error.message }
-      }
-    },
+        return `Microsoft Entra gives the app ${appId} a token.`
+      }),
   }
 }
 
 function idIn({ json }: VendorAnswer): string | undefined {
-  const { id } = (json ?? {}) as { id?: unknown }
+  const id = recordOf(json)?.['id']
   return typeof id === 'string' && id !== '' ? id : undefined
 }

@@ -1,12 +1,13 @@
 /** The channel `msteams`: replies as messages of a bot in Microsoft Teams. */
 
 import { definePlugin } from '@reveille/kit'
-import { checkConfig, createTeamsChannel, type TeamsConfig } from './channel.ts'
+import { createTeamsChannel } from './channel.ts'
+import { checkConfiguration, type TeamsConfig } from './configuration.ts'
 
 export default definePlugin<TeamsConfig>({
   name: 'msteams',
-  check: checkConfig,
+  check: checkConfiguration,
   setup({ config, fetch }) {
-    return { channels: [createTeamsChannel({ ...config, fetch, now: Date.now })] }
+    return { channels: [createTeamsChannel({ config, fetch, now: Date.now })] }
   },
 })

@@ -1,6 +1,6 @@
 /** Owns the addresses of Teams: what `to` may say, and which of them mean one place. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 /** Exactly one of both ids is there. */
 export interface TeamsTarget extends Target {
@@ -24,10 +24,9 @@ export function parseTarget(to: string): TeamsTarget {
   const conversationId = text.replace(/^conversation:/, '')
   const kind = kindOf(conversationId)
   if (kind !== undefined) return { key: `conversation:${conversationId}`, kind, conversationId }
-  throw new PluginError(
-    'A Teams address is `conversation:ID`, where the id is `19:…@thread.tacv2` (also with `;messageid=…`), `19:…@thread.v2`, `19:…@unq.gbl.spaces` or `a:…`, or `user:ENTRA_OBJECT_ID`.',
-    { code: 'bad-target', retryable: false },
-  )
+  const forms =
+    'it takes `conversation:<id>`, an id being `19:…@thread.tacv2` (also with `;messageid=…`), `19:…@thread.v2`, `19:…@unq.gbl.spaces` or `a:…`, and `user:<object id in Entra>`'
+  throw channelError('bad-target', `This is no address of Teams: ${forms}.`)
 }
 
 function kindOf(conversationId: string): TeamsTarget['kind'] | undefined {

@@ -1,13 +1,11 @@
 /** Owns the bot's token: asked for once, kept in memory, renewed before its end. Source: Microsoft identity platform, client credentials. */
 
-import { callVendor, PluginError } from '@reveille/kit'
+import { callVendor, channelError, type PluginError, recordOf, urlBelow } from '@reveille/kit'
+import type { TeamsConfig } from './configuration.ts'
 import { tokenFailureOf } from './failure.ts'
 
 export interface TokenOptions {
-  readonly authority: string
-  readonly tenantId: string
-  readonly appId: string
-  readonly appPassword: string
+  readonly config: TeamsConfig
   readonly fetch: typeof fetch
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number
@@ -32,9 +30,9 @@ interface UnderWay {
   waiting: number
 }
 
-export function createTokenSource(options: TokenOptions): TokenSource {
-  const { authority, tenantId, appId, appPassword, fetch, now } = options
-  const url = `${authority.replace(/\/+$/, '')}/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`
+export function createTokenSource({ config, fetch, now }: TokenOptions): TokenSource {
+  const { authority, tenantId, appId, appPassword } = config
+  const url = urlBelow(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`)
   let kept: { readonly token: string; readonly until: number } | undefined
   /** All who need a token while one is asked for wait for the same answer. */
   let underWay: UnderWay | undefined
@@ -48,10 +46,7 @@ export function createTokenSource(options: TokenOptions): TokenSource {
     })
     const askedAt = now()
     const answer = await callVendor(fetch, { url, body, signal, delivers: false })
-    const { access_token: token, expires_in: life = usualLife } = (answer.json ?? {}) as Record<
-      string,
-      unknown
-    >
+    const { access_token: token, expires_in: life = usualLife } = recordOf(answer.json) ?? {}
     if (answer.status !== 200 || typeof token !== 'string' || token === '')
       throw tokenFailureOf(answer, now())
     const lifeMs = (Number(life) || usualLife) * 1000
@@ -97,8 +92,7 @@ export function createTokenSource(options: TokenOptions): TokenSource {
 
 function calledOff({ reason }: AbortSignal): PluginError {
   const isTimeout = (reason as Error | undefined)?.name === 'TimeoutError'
-  return new PluginError(isTimeout ? 'No token came in time.' : 'The call was called off.', {
-    code: isTimeout ? 'timeout' : 'aborted',
-    retryable: true,
-  })
+  return isTimeout
+    ? channelError('timeout', 'No token came in time.')
+    : channelError('aborted', 'The call was called off.')
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client4 } from '@mattermost/client'
-import { createMattermostChannel, type MattermostConfig } from '../../plugins/mattermost/channel.ts'
+import { createMattermostChannel } from '../../plugins/mattermost/channel.ts'
+import type { MattermostConfig } from '../../plugins/mattermost/configuration.ts'
 import { openVendor } from '../../plugins/mattermost/stand-in/index.ts'
 
 /** Mattermost's own client and our channel, both at the stand-in. */
@@ -11,7 +12,7 @@ async function open() {
   const client = new Client4()
   client.setUrl(vendor.url)
   client.setToken(config.token)
-  const channel = createMattermostChannel({ ...config, fetch, now: Date.now })
+  const channel = createMattermostChannel({ config, fetch, now: Date.now })
   async function send(text: string, to: string, key: string) {
     const { signal } = new AbortController()
     return channel.send({ text }, { target: channel.target(to), key, signal })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTeamsChannel, type TeamsConfig } from '../../plugins/msteams/channel.ts'
+import { createTeamsChannel } from '../../plugins/msteams/channel.ts'
+import type { TeamsConfig } from '../../plugins/msteams/configuration.ts'
 import { openVendor } from '../../plugins/msteams/stand-in/index.ts'
 
 const life = 3600
@@ -12,7 +13,7 @@ async function open(change: Partial<TeamsConfig> = {}, fetch = globalThis.fetch)
   const now = () => at
   const vendor = await openVendor({ now, tokenLife: life })
   const config = { ...(vendor.config as unknown as TeamsConfig), ...change }
-  const channel = createTeamsChannel({ ...config, fetch, now })
+  const channel = createTeamsChannel({ config, fetch, now })
   const forever = new AbortController().signal
   async function send(text = 'Hello', to = vendor.to, signal = forever) {
     return channel.send({ text }, { target: channel.target(to), key: 'd:1', signal })
@@ -158,7 +159,11 @@ test('a token of a short life is used for half of it', async () => {
   let at = 0
   const vendor = await openVendor({ now: () => at, tokenLife: 60 })
   await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
-  const channel = createTeamsChannel({ ...(vendor.config as unknown as TeamsConfig), fetch, now: () => at })
+  const channel = createTeamsChannel({
+    config: vendor.config as unknown as TeamsConfig,
+    fetch,
+    now: () => at,
+  })
   const call = { target: channel.target(vendor.to), key: 'd:1', signal: new AbortController().signal }
   for (const seconds of [0, 29, 31]) {
     at = seconds * 1000
