@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { markdownDialect } from './markdown-dialect.ts'
+import { parseMarkdown } from './parse.ts'
 import { renderParts } from './render-parts.ts'
 import { createWriter } from './writer.ts'
 
@@ -142,5 +143,28 @@ test('no text makes the parser throw or parts too long, nor takes a great deal l
       taken <= 25 * expected,
       `${JSON.stringify(text.slice(0, 40))} took ${taken} µs, prose ${expected} µs`,
     )
+  }
+})
+
+/** Each of these took sixteen times as long when it was four times as long. */
+const growing: readonly ((count: number) => string)[] = [
+  (count) => `- ${'a\n  '.repeat(count)}`,
+  (count) => 'a\n'.repeat(2 * count),
+  (count) => 'a:http://'.repeat(count),
+]
+
+test('what is four times as long does not take much more than four times as long', () => {
+  const least = (text: string) =>
+    Math.min(
+      ...Array.from({ length: 3 }, () => {
+        const start = process.cpuUsage()
+        write(parseMarkdown(text))
+        const { user, system } = process.cpuUsage(start)
+        return user + system
+      }),
+    )
+  for (const text of growing) {
+    const [short, long] = [least(text(4000)), least(text(16_000))]
+    assert.ok(long < 8 * short + 20_000, `${JSON.stringify(text(3))}: ${short} µs, then ${long} µs`)
   }
 })

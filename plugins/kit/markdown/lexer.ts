@@ -17,6 +17,8 @@ const passesForFree = 65_536
 const longestStretch = 2048
 /** And so it does for the lines of a quote. A longer one is two. */
 const longestQuote = 16_384
+/** In an item of a list each line is tried as the first of a heading with a line under it. */
+const longestHeading = 512
 
 /** The blocks of a text that has line feeds only. Never throws. */
 export function lexBlocks(text: string): Token[] {
@@ -74,6 +76,11 @@ class BoundedTokenizer extends Tokenizer {
     const token = super.list(source)
     if (token !== undefined) this.#budget.spend(token.raw.length)
     return token
+  }
+
+  override lheading(source: string) {
+    const isLong = source.length > longestHeading
+    return super.lheading(isLong ? source.slice(0, source.lastIndexOf('\n', longestHeading) + 1) : source)
   }
 
   override emStrong(source: string, masked: string, previous?: string) {

@@ -110,6 +110,7 @@ const letter = /^[\p{L}\p{N}]/u
 
 /** The signs of a text that would be marks where they stand, each after a backslash. */
 export function escapeText(text: string, { before, after, isInLink }: Place): string {
+  const runAt = createRuns(text)
   return text.replace(/[\\`*_~[\]<&!]|(?<=https?|ftp):(?=\/\/)|(?<=www)\./gi, (sign, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
     const next = at === text.length - 1 ? after : (text[at + 1] ?? '')
@@ -118,9 +119,9 @@ export function escapeText(text: string, { before, after, isInLink }: Place): st
       // A bare address is taken as it is, backslashes and marks included.
       case ':':
       case '.': {
-        const end = at + text.slice(at).search(/\s|$/)
+        const { end, lastMark } = runAt(at)
         const runsOn = end === text.length && !isGap(after)
-        return runsOn || /[\\`*_~[\]<&!]/.test(text.slice(at, end)) ? `\\${sign}` : sign
+        return runsOn || at < lastMark ? `\\${sign}` : sign
       }
       case '\\':
         return next === '' || punctuation.test(next) || at === text.length - 1 ? '\\\\' : sign
@@ -149,6 +150,19 @@ export function escapeText(text: string, { before, after, isInLink }: Place): st
         return at === text.length - 1 && next === '[' ? '\\!' : sign
     }
   })
+}
+
+/** Where the letters without white space between them end in which a position lies, and where the last mark of them is. */
+function createRuns(text: string): (at: number) => { readonly end: number; readonly lastMark: number } {
+  let run = { end: -1, lastMark: -1 }
+  return (at) => {
+    if (at < run.end) return run
+    const [letters = ''] = /^\S*/.exec(text.slice(at)) ?? []
+    const end = at + letters.length
+    const [marked = ''] = /^.*[\\`*_~[\]<&!]/s.exec(letters) ?? []
+    run = { end, lastMark: at + marked.length - 1 }
+    return run
+  }
 }
 
 function isGap(sign: string): boolean {

@@ -96,17 +96,20 @@ export function createInlineWriter(dialect: Dialect): (inlines: readonly Inline[
   function writeAll(given: readonly Inline[], around: Surroundings): string {
     const inlines = mergeMarks(withoutMarks(given, around.marks))
     let written = ''
+    // Of the pieces, not of the whole: to look at its end a text that grows would be copied each time.
+    let before = around.before
     for (const [index, each] of inlines.entries()) {
       const next = inlines[index + 1]
-      const before = written === '' ? around.before : (lastOf(written) ?? '')
       const after = next === undefined ? around.after : firstOf(next)
       const rest = next === undefined ? (around.rest ?? '') : readAhead(inlines, index + 1, around.after)
-      written += writeOne(each, {
+      const piece = writeOne(each, {
         ...around,
         before: before === '\n' ? '' : before,
         after,
         rest: rest.slice(0, 16),
       })
+      written += piece
+      before = lastOf(piece) ?? before
     }
     return written
   }
