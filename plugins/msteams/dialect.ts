@@ -41,10 +41,12 @@ export const teamsDialect: Dialect = {
     return aligned === undefined ? writeRecords(tableRecords(table)) : markdown.codeBlock(aligned, '')
   },
   // Not as everywhere else, because the spaces at the end of a line have to stay.
-  item(inner, marker) {
+  item(inner, { checked, ...marker }) {
     const bullet = markdown.item('', marker)
-    const [first = '', ...others] = inner.split('\n')
-    const lines = [`${bullet} ${first}`, ...others.map((line) => indent + line)]
+    const box = checked === undefined ? '' : `${checked ? '☑' : '☐'} `
+    const [first = '', ...others] =
+      box !== '' && beginsBlock.test(inner) ? ['', '', ...inner.split('\n')] : inner.split('\n')
+    const lines = [`${bullet} ${box}${first}`, ...others.map((line) => indent + line)]
     return lines.map((line) => (line.trim() === '' ? '' : line)).join('\n')
   },
 }
@@ -55,6 +57,9 @@ const writePlain = createWriter(plainDialect)
 function plainCell(children: readonly Inline[]): string {
   return writePlain([{ type: 'paragraph', children }])
 }
+
+/** What would be text if it stood behind a box. */
+const beginsBlock = /^(?:```|>|[-*+#]+ |\d+[.)] )/
 
 /** Four spaces: where two are enough, four are read alike. */
 const indent = '    '
