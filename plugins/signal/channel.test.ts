@@ -43,7 +43,7 @@ vendorConformance({
 async function open(given: Partial<SignalConfig> = {}) {
   const vendor = await (given.api === 'rest' ? openRestVendor() : openVendor())
   const config = { baseUrl: vendor.url, api: 'json-rpc', allowRemote: false, ...given } as const
-  const channel = createSignalChannel({ config, fetch })
+  const channel = createSignalChannel({ config, fetch, now: Date.now })
   async function send(markdown: string, to = vendor.to): Promise<Receipt[]> {
     const target = channel.target(to)
     const receipts = []

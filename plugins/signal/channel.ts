@@ -1,6 +1,6 @@
 /** Owns the channel: its limits, and which program sends. */
 
-import { type Channel, type ChannelHealth, isPluginError, type Part } from '@reveille/kit'
+import { type Channel, healthOf, type Part } from '@reveille/kit'
 import { checkConfiguration } from './configuration.ts'
 import type { DaemonOptions } from './daemon.ts'
 import { createJsonRpcDaemon } from './json-rpc/daemon.ts'
@@ -12,7 +12,7 @@ import { parseTarget } from './target.ts'
 /** Each member of a group is written to by itself. Milliseconds. */
 const sendTimeoutMs = 60_000
 
-/** @throws PluginError where the configuration cannot work */
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
 export function createSignalChannel(options: DaemonOptions): Channel {
   checkConfiguration(options.config)
   const { api, defaultTo } = options.config
@@ -21,19 +21,10 @@ export function createSignalChannel(options: DaemonOptions): Channel {
   return {
     id: 'signal',
     limits: { part: partLimit, unit: 'utf8', parts: mostParts, sendTimeoutMs },
-    ...(defaultTo !== undefined && { defaultTo }),
+    defaultTo,
     target: parseTarget,
     render: renderReply,
     send: (part: Part & Partial<StyledPart>, call) => daemon.send({ styles: [], ...part }, call),
-    check,
-  }
-
-  async function check(signal: AbortSignal): Promise<ChannelHealth> {
-    try {
-      return await daemon.check(signal)
-    } catch (error) {
-      if (!isPluginError(error)) throw error
-      return { ok: false, detail: error.message }
-    }
+    check: (signal) => healthOf(() => daemon.look(signal)),
   }
 }

@@ -1,17 +1,19 @@
 /** Owns what a channel asks of a program that speaks Signal, whichever of the two it is. */
 
-import type { ChannelHealth, Receipt, SendCall } from '@reveille/kit'
+import type { Receipt, SendCall } from '@reveille/kit'
 import type { SignalConfig } from './configuration.ts'
 import type { StyledPart } from './marks.ts'
 
 export interface Daemon {
   /** @throws PluginError */
   send(part: StyledPart, call: SendCall): Promise<Receipt>
-  /** @throws PluginError where nobody answers */
-  check(signal: AbortSignal): Promise<ChannelHealth>
+  /** As whom it sends, in a sentence. @throws PluginError where it cannot, or where nobody answers */
+  look(signal: AbortSignal): Promise<string>
 }
 
 export interface DaemonOptions {
   readonly config: SignalConfig
   readonly fetch: typeof globalThis.fetch
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
 }

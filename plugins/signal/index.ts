@@ -7,5 +7,7 @@ import { checkConfiguration, type SignalConfig } from './configuration.ts'
 export default definePlugin<SignalConfig>({
   name: 'signal',
   check: checkConfiguration,
-  setup: ({ config, fetch }) => ({ channels: [createSignalChannel({ config, fetch })] }),
+  setup({ config, fetch }) {
+    return { channels: [createSignalChannel({ config, fetch, now: Date.now })] }
+  },
 })

@@ -1,6 +1,6 @@
 /** Owns what may stand in `to`, and whom signal-cli is to be told. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type Target } from '@reveille/kit'
 
 export interface SignalTarget extends Target {
   /** As the parameters of `send` name whom it is for. */
@@ -45,10 +45,9 @@ export function parseTarget(to: string): SignalTarget {
     const found = pattern.exec(address)?.[1]
     if (found !== undefined) return target(found)
   }
-  throw new PluginError(
-    'Signal takes a number (+41791234567), uuid:<account>, group:<id in base64> or username:<name.01> as an address.',
-    { code: 'bad-target', retryable: false },
-  )
+  const known =
+    'it takes a number with its country, `+41791234567`, `uuid:<account>`, `group:<id in base64>` or `username:<name.01>`'
+  throw channelError('bad-target', `This is no address of Signal: ${known}.`)
 }
 
 /** Group links and some tools write ids in the alphabet for URLs; signal-cli reads the standard one. */

@@ -301,6 +301,6 @@ test('a check says as which bot the token is known', async () => {
   await using bed = await open()
   assert.deepEqual(await bed.channel.check?.(new AbortController().signal), {
     ok: true,
-    detail: 'The bot is @reveille_stand_in_bot.',
+    detail: 'Telegram knows the bot as @reveille_stand_in_bot.',
   })
 })

@@ -2,11 +2,11 @@
 
 import {
   type Channel,
-  type ChannelHealth,
-  isPluginError,
+  healthOf,
   type Part,
   type PluginLog,
   type Receipt,
+  recordOf,
   type SendCall,
 } from '@reveille/kit'
 import { type Answer, createBotApi } from './bot-api.ts'
@@ -28,7 +28,7 @@ export interface TelegramOptions {
 /** What Telegram advises (Bots FAQ, "My bot is hitting limits"); it promises no figures. */
 const pace = { perTarget: { count: 1, ms: 1000 }, overall: { count: 30, ms: 1000 } }
 
-/** @throws PluginError where the configuration cannot work */
+/** @throws PluginError for a configuration that `checkConfiguration` refuses */
 export function createTelegramChannel({ config, fetch, log, now }: TelegramOptions): Channel {
   checkConfiguration(config)
   const { defaultTo, format } = config
@@ -40,11 +40,17 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
   return {
     id: 'telegram',
     limits: { part: limitOf(format), unit: 'utf16', parts: mostParts, ...pace },
-    ...(defaultTo !== undefined && { defaultTo }),
+    defaultTo,
     target: parseTarget,
     render: rendererOf(format),
     send: (part, call) => (format === 'rich' ? sendRich(part, call) : sendText(part, call)),
-    check,
+    check: (signal) =>
+      healthOf(async () => {
+        const answer = await api.call('getMe', {}, signal)
+        const username = recordOf(answer.said.result)?.['username']
+        if (answer.said.ok !== true) throw answer.failure()
+        return `Telegram knows the bot as @${username}.`
+      }),
   }
 
   /** HTML that Telegram cannot parse is sent once more as the words that it says. */
@@ -76,18 +82,6 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
     if (movedTo === undefined) return answer
     moves.remember(chatId, movedTo)
     return api.call(method, { chat_id: movedTo, ...message }, signal)
-  }
-
-  async function check(signal: AbortSignal): Promise<ChannelHealth> {
-    try {
-      const answer = await api.call('getMe', {}, signal)
-      const { username } = (answer.said.result ?? {}) as { username?: string }
-      if (answer.said.ok === true) return { ok: true, detail: `The bot is @${username}.` }
-      return { ok: false, detail: answer.failure().message }
-    } catch (error) {
-      if (!isPluginError(error)) throw error
-      return { ok: false, detail: error.message }
-    }
   }
 }
 

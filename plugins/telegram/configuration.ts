@@ -1,6 +1,6 @@
 /** Owns what is configured of a bot, and the address of its methods, which is as secret as its token. */
 
-import { isPluginError, PluginError } from '@reveille/kit'
+import { checkDefaultTo, urlBelow } from '@reveille/kit'
 import { parseTarget } from './target.ts'
 
 export type Format = 'html' | 'plain' | 'rich'
@@ -16,19 +16,10 @@ export interface TelegramConfig {
 
 /** The token stands in the path (Bot API, "Making requests"): what this answers must reach no log and no error. */
 export function secretUrlOf({ baseUrl, botToken }: TelegramConfig, method: string): string {
-  return `${baseUrl.replace(/\/+$/, '')}/bot${botToken}/${method}`
+  return urlBelow(baseUrl, `/bot${botToken}/${method}`)
 }
 
 /** @throws PluginError `bad-target` where `defaultTo` is no address of this channel */
 export function checkConfiguration({ defaultTo }: TelegramConfig): void {
-  if (defaultTo === undefined) return
-  try {
-    parseTarget(defaultTo)
-  } catch (error) {
-    if (!isPluginError(error)) throw error
-    throw new PluginError(`\`defaultTo\` is no address. ${error.message}`, {
-      code: error.code,
-      retryable: false,
-    })
-  }
+  checkDefaultTo(defaultTo, parseTarget)
 }

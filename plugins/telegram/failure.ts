@@ -2,11 +2,13 @@
 
 import {
   type ChannelErrorCode,
+  channelError,
+  foreignAnswer,
   oneLine,
-  PluginError,
-  type PluginErrorOptions,
+  type PluginError,
   type Redact,
   readRetryAfter,
+  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -26,35 +28,50 @@ export interface FailureOptions {
   readonly now: number
 }
 
-type Kind = Pick<PluginErrorOptions, 'retryable' | 'retryAfter' | 'maybeDelivered' | 'wholeChannel'> & {
+interface Meaning {
   readonly code: ChannelErrorCode
+  /** A sentence: what the operator can do. */
   readonly hint?: string
 }
 
+/** Of Telegram's words in ours. Characters. */
+const longestQuote = 200
+
 export function apiAnswerOf({ json }: VendorAnswer): ApiAnswer {
-  return typeof json === 'object' && json !== null ? (json as ApiAnswer) : {}
+  return recordOf(json) ?? {}
 }
 
 export function failureOf(answer: VendorAnswer, { redact, now }: FailureOptions): PluginError {
-  const { error_code: status = answer.status, description, parameters } = apiAnswerOf(answer)
-  const words = typeof description === 'string' ? oneLine(redact(description), 200) : ''
-  const asked = parameters?.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
-  const { hint, ...facts } = kindOf(Number(status), words, asked)
+  const { ok, error_code: status = answer.status, description, parameters } = apiAnswerOf(answer)
+  // A status of 200 with something else in it than the Bot API's answer is not Telegram's either: a proxy, or a cut.
+  if (ok !== false) return foreignAnswer(answer, { vendor: "Telegram's Bot API", now })
+  const words = typeof description === 'string' ? oneLine(redact(description), longestQuote) : ''
+  const { code, hint } = meaningOf(Number(status), words)
   const said = words === '' ? `Telegram answers ${status}` : `Telegram answers ${status}: ${words}`
-  return new PluginError(`${said.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`, facts)
+  const sentence = `${said.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`
+  if (code === 'rate-limited') {
+    const retryAfter = parameters?.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
+    return channelError(code, sentence, { retryAfter })
+  }
+  return channelError(code, sentence, { maybeDelivered: code === 'unavailable' })
 }
 
 /** Only codes and hints hang on the words: what the host does follows from the status, as all 400s and 403s are final. */
-function kindOf(status: number, words: string, retryAfter: number | undefined): Kind {
-  // A status of 200 with something else in it than the Bot API's answer: a proxy, or a cut.
-  if (status < 300 || status >= 500) return { code: 'unavailable', retryable: true, maybeDelivered: true }
+function meaningOf(status: number, words: string): Meaning {
+  if (status < 300 || status >= 500) return { code: 'unavailable' }
   switch (status) {
     case 429:
-      return { code: 'rate-limited', retryable: true, retryAfter }
+      return { code: 'rate-limited' }
     case 401:
-      return badCredential('The bot token is wrong or was revoked: ask @BotFather for the one that holds.')
+      return {
+        code: 'bad-credential',
+        hint: 'The bot token is wrong or was revoked: ask @BotFather for the one that holds.',
+      }
     case 404:
-      return badCredential('The bot token is malformed, or `baseUrl` is no Bot API server.')
+      return {
+        code: 'bad-credential',
+        hint: 'The bot token is malformed, or `baseUrl` is no Bot API server.',
+      }
     case 403:
       return forbidden(words)
     default:
@@ -62,36 +79,26 @@ function kindOf(status: number, words: string, retryAfter: number | undefined): 
   }
 }
 
-function badCredential(hint: string): Kind {
-  return { code: 'bad-credential', retryable: true, wholeChannel: true, hint }
-}
-
-function forbidden(words: string): Kind {
+function forbidden(words: string): Meaning {
   if (/initiate conversation/i.test(words)) {
-    return {
-      code: 'window-closed',
-      retryable: false,
-      hint: 'This person has to press Start in the bot first.',
-    }
+    return { code: 'window-closed', hint: 'This person has to press Start in the bot first.' }
   }
   const hint = /blocked/i.test(words)
     ? 'This person has to unblock the bot.'
     : 'Add the bot to the chat, and let it write there.'
-  return { code: 'forbidden', retryable: false, hint }
+  return { code: 'forbidden', hint }
 }
 
-function refused(words: string): Kind {
-  if (/too long/i.test(words)) return { code: 'too-long', retryable: false }
+function refused(words: string): Meaning {
+  if (/too long/i.test(words)) return { code: 'too-long' }
   if (/not enough rights|administrator rights|WRITE_FORBIDDEN|TOPIC_CLOSED/i.test(words)) {
-    return { code: 'forbidden', retryable: false, hint: 'Let the bot write in this chat.' }
+    return { code: 'forbidden', hint: 'Let the bot write in this chat.' }
   }
-  if (/thread not found/i.test(words)) {
-    return { code: 'bad-target', retryable: false, hint: 'The forum has no such topic.' }
-  }
+  if (/thread not found/i.test(words)) return { code: 'bad-target', hint: 'The forum has no such topic.' }
   if (/chat not found|PEER_ID_INVALID|chat_id/i.test(words)) {
     const hint =
       'Add the bot to the group or channel, or let the person press Start in it; numbers of groups begin with -100.'
-    return { code: 'bad-target', retryable: false, hint }
+    return { code: 'bad-target', hint }
   }
-  return { code: 'bad-request', retryable: false }
+  return { code: 'bad-request' }
 }

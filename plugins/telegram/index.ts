@@ -7,7 +7,7 @@ import { checkConfiguration, type TelegramConfig } from './configuration.ts'
 export default definePlugin<TelegramConfig>({
   name: 'telegram',
   check: checkConfiguration,
-  setup: ({ config, fetch, log }) => ({
-    channels: [createTelegramChannel({ config, fetch, log, now: Date.now })],
-  }),
+  setup({ config, fetch, log }) {
+    return { channels: [createTelegramChannel({ config, fetch, log, now: Date.now })] }
+  },
 })

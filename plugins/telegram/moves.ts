@@ -1,6 +1,6 @@
 /** Owns what is known of groups that became supergroups, and so have another number. */
 
-import type { PluginLog } from '@reveille/kit'
+import { BoundedMap, type PluginLog } from '@reveille/kit'
 
 export interface Moves {
   /** Where the chat is now. */
@@ -9,8 +9,11 @@ export interface Moves {
   remember(chatId: number | string, movedTo: number): void
 }
 
+/** More groups than one gateway writes to. */
+const mostKnown = 1000
+
 export function createMoves(log: PluginLog): Moves {
-  const moved = new Map<number | string, number>()
+  const moved = new BoundedMap<number | string, number>(mostKnown)
   return {
     of: (chatId) => moved.get(chatId) ?? chatId,
     remember(chatId, movedTo) {

@@ -1,6 +1,6 @@
 /** Owns what becomes of a rich message where the server knows none: the messages in HTML that say the same. */
 
-import type { Part, PluginLog, Receipt, SendCall } from '@reveille/kit'
+import { BoundedMap, type Part, type PluginLog, type Receipt, type SendCall } from '@reveille/kit'
 import type { MessagePart } from './render.ts'
 
 export interface RichFallbackOptions {
@@ -16,7 +16,7 @@ export interface RichFallback {
 }
 
 /** Parts under way of which something was sent already. */
-const remembered = 100
+const mostKnown = 100
 
 /**
  * A rich part may be eight times as long as a message in HTML, and its receipt stands for all of those: the host goes on
@@ -24,14 +24,12 @@ const remembered = 100
  * attempt goes on behind it.
  */
 export function createRichFallback({ log, render, send }: RichFallbackOptions): RichFallback {
-  const sent = new Map<string, Receipt[]>()
+  const sent = new BoundedMap<string, Receipt[]>(mostKnown)
   let needed = false
 
   function receiptsOf(key: string): Receipt[] {
     const receipts = sent.get(key) ?? []
     sent.set(key, receipts)
-    const [oldest] = sent.keys()
-    if (sent.size > remembered && oldest !== undefined) sent.delete(oldest)
     return receipts
   }
 

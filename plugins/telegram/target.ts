@@ -1,6 +1,6 @@
 /** Owns what may stand in `to`, and which chat and topic it means. */
 
-import { PluginError, type Target } from '@reveille/kit'
+import { channelError, type PluginError, type Target } from '@reveille/kit'
 
 export interface TelegramTarget extends Target {
   readonly chatId: number | string
@@ -29,8 +29,7 @@ export function parseTarget(to: string): TelegramTarget {
 }
 
 function badTarget(): PluginError {
-  return new PluginError(
-    "Telegram takes a chat's number (123456789, -1001234567890), @channel, or <number>:topic:<n> as an address.",
-    { code: 'bad-target', retryable: false },
-  )
+  const forms =
+    "it takes a chat's number, `123456789` or `-1001234567890`, `@channel`, or `<number>:topic:<n>`"
+  return channelError('bad-target', `This is no address of Telegram: ${forms}.`)
 }

@@ -55,6 +55,21 @@ export function configurationTests(options: ConfigurationOptions): void {
     }
   })
 
+  test('takes as `baseUrl` an address that a path can be put behind', async () => {
+    const { schema } = await load(options.plugin)
+    const pattern = new RegExp(String(schema.properties?.['baseUrl']?.['pattern']), 'u')
+    for (const good of ['http://127.0.0.1:8080', 'https://chat.example.org/api/', 'http://[::1]:80/x'])
+      assert.match(good, pattern)
+    for (const bad of [
+      'chat.example.org',
+      'ftp://a.org',
+      'https://u:p@a.org',
+      'https://a.org/?b=c',
+      'https://a.org#b',
+    ])
+      assert.doesNotMatch(bad, pattern)
+  })
+
   test('describes its configuration in a schema', async () => {
     const { schema } = await load(options.plugin)
     await using used = await setUp(options)

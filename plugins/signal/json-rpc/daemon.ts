@@ -1,14 +1,13 @@
 /** Owns sending through `signal-cli daemon --http`, which takes styles as ranges and says of each recipient what came of it. */
 
-import { type ChannelHealth, callVendor, type Receipt } from '@reveille/kit'
-import { urlOf } from '../configuration.ts'
+import { callVendor, channelError, type PluginError, type Receipt, urlBelow } from '@reveille/kit'
 import type { Daemon, DaemonOptions } from '../daemon.ts'
 import type { SignalTarget } from '../target.ts'
-import { failureOf, reasonOf, unreached } from './failure.ts'
+import { failureOf, notTheDaemon, reasonOf, unreached } from './failure.ts'
 import { callRpc, type SendResponse, type SendResult } from './rpc.ts'
 
 export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
-  const { config, fetch } = options
+  const { config, fetch, now } = options
   const { account } = config
 
   return {
@@ -21,7 +20,7 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
       }
       const answer = await callRpc(options, { id: key, method: 'send', params }, signal)
       const { timestamp, results = [] } = (answer.result ?? {}) as SendResponse
-      if (typeof timestamp !== 'number') throw failureOf(answer)
+      if (typeof timestamp !== 'number') throw failureOf(answer, now())
       const failed = results.filter(({ type }) => type !== 'SUCCESS')
       if (failed.length > 0 && failed.length === results.length) throw unreached(failed)
       return {
@@ -31,13 +30,10 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
       }
     },
 
-    async check(signal) {
-      const { status } = await callVendor(fetch, { url: urlOf(config, '/api/v1/check'), signal })
-      if (status === 200) return healthOf(await accounts(signal))
-      return {
-        ok: false,
-        detail: `What answers at \`baseUrl\` (${status}) is no signal-cli daemon with --http.`,
-      }
+    async look(signal) {
+      const answer = await callVendor(fetch, { url: urlBelow(config.baseUrl, '/api/v1/check'), signal })
+      if (answer.status !== 200) throw notTheDaemon(answer, now(), false)
+      return senderOf(await accounts(signal))
     },
   }
 
@@ -48,24 +44,20 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
     return result.flatMap(({ number }) => (typeof number === 'string' ? [number] : []))
   }
 
-  function healthOf(numbers: readonly string[] | undefined): ChannelHealth {
-    if (numbers === undefined) {
-      return { ok: true, detail: 'signal-cli answers, for the one account that it serves.' }
-    }
-    if (account === undefined && numbers.length > 1) {
-      return {
-        ok: false,
-        detail: 'signal-cli serves several accounts: say which one sends with `account`.',
-      }
-    }
+  function senderOf(numbers: readonly string[] | undefined): string {
+    if (numbers === undefined) return 'signal-cli answers, for the one account that it serves.'
     const used = account ?? numbers[0]
-    if (used !== undefined && numbers.includes(used)) {
-      return { ok: true, detail: `signal-cli sends as ${used}.` }
+    if (account === undefined && numbers.length > 1) {
+      throw badAccount('signal-cli serves several accounts: say which one sends with `account`.')
     }
-    const reason =
-      account === undefined ? 'has no account: register or link one' : `does not serve ${account}`
-    return { ok: false, detail: `signal-cli ${reason}.` }
+    if (used === undefined) throw badAccount('signal-cli has no account: register or link one.')
+    if (!numbers.includes(used)) throw badAccount(`signal-cli does not serve ${used}.`)
+    return `signal-cli sends as ${used}.`
   }
+}
+
+function badAccount(sentence: string): PluginError {
+  return channelError('bad-credential', sentence)
 }
 
 function missed(result: SendResult): { target: string; reason: string } {

@@ -1,7 +1,7 @@
 /** Owns calls of the daemon's JSON-RPC over HTTP (signal-cli, man page `signal-cli-jsonrpc`). */
 
-import { callVendor, type VendorAnswer } from '@reveille/kit'
-import { type SignalConfig, urlOf } from '../configuration.ts'
+import { callVendor, urlBelow, type VendorAnswer } from '@reveille/kit'
+import type { DaemonOptions } from '../daemon.ts'
 
 export interface RpcRequest {
   readonly id: string
@@ -44,12 +44,12 @@ export interface RpcAnswer {
 
 /** Whatever the daemon says is answered. @throws PluginError where it says nothing */
 export async function callRpc(
-  { config, fetch }: { readonly config: SignalConfig; readonly fetch: typeof globalThis.fetch },
+  { config, fetch }: DaemonOptions,
   request: RpcRequest,
   signal: AbortSignal,
 ): Promise<RpcAnswer> {
   const http = await callVendor(fetch, {
-    url: urlOf(config, '/api/v1/rpc'),
+    url: urlBelow(config.baseUrl, '/api/v1/rpc'),
     // Without a character set, which JSON has no need of: to other types than this one the daemon answers 415.
     headers: { 'content-type': 'application/json' },
     body: { jsonrpc: '2.0', ...request },

@@ -1,7 +1,6 @@
 /** Owns sending through signal-cli-rest-api (bbernhard), which wraps signal-cli. */
 
-import { callVendor } from '@reveille/kit'
-import { urlOf } from '../configuration.ts'
+import { callVendor, recordOf, urlBelow } from '@reveille/kit'
 import type { Daemon, DaemonOptions } from '../daemon.ts'
 import type { SignalTarget } from '../target.ts'
 import { failureOf } from './failure.ts'
@@ -10,11 +9,11 @@ import { failureOf } from './failure.ts'
  * Text goes without styles. The mode `styled` of this API takes every `*`, `|`, `~` and backtick for a mark, wherever it is,
  * and drops it (its `textstyleparser.go`); text of an agent would lose letters.
  */
-export function createRestDaemon({ config, fetch }: DaemonOptions): Daemon {
+export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon {
   return {
     async send({ text }, { target, signal }) {
       const answer = await callVendor(fetch, {
-        url: urlOf(config, '/v2/send'),
+        url: urlBelow(config.baseUrl, '/v2/send'),
         body: {
           number: config.account,
           recipients: recipientsOf(target as SignalTarget),
@@ -23,17 +22,16 @@ export function createRestDaemon({ config, fetch }: DaemonOptions): Daemon {
         },
         signal,
       })
-      const { timestamp } = (answer.json ?? {}) as { timestamp?: string | number }
+      const timestamp = recordOf(answer.json)?.['timestamp']
       const at = Number(timestamp)
-      if (answer.status !== 201 || !Number.isSafeInteger(at)) throw failureOf(answer)
+      if (answer.status !== 201 || !Number.isSafeInteger(at)) throw failureOf(answer, now())
       return { id: String(timestamp), at: new Date(at).toISOString() }
     },
 
-    async check(signal) {
-      const { status } = await callVendor(fetch, { url: urlOf(config, '/v1/health'), signal })
-      return status === 204
-        ? { ok: true, detail: `signal-cli-rest-api answers; it sends as ${config.account}.` }
-        : { ok: false, detail: `What answers at \`baseUrl\` (${status}) is no signal-cli-rest-api.` }
+    async look(signal) {
+      const answer = await callVendor(fetch, { url: urlBelow(config.baseUrl, '/v1/health'), signal })
+      if (answer.status !== 204) throw failureOf(answer, now(), false)
+      return `signal-cli-rest-api answers; it sends as ${config.account}.`
     },
   }
 }

@@ -2,62 +2,59 @@
 
 import {
   type ChannelErrorCode,
+  channelError,
+  foreignAnswer,
   oneLine,
-  PluginError,
-  type PluginErrorOptions,
+  type PluginError,
+  recordOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
-type Facts = Omit<PluginErrorOptions, 'code'> & { readonly code: ChannelErrorCode; readonly hint?: string }
+interface Meaning {
+  readonly code: ChannelErrorCode
+  readonly maybeDelivered?: boolean
+  readonly wholeChannel?: boolean
+  /** A sentence: what the operator can do. */
+  readonly hint?: string
+}
 
-export function failureOf({ status, json }: VendorAnswer): PluginError {
-  const { error, challenge_tokens: tokens = [] } = (json ?? {}) as {
-    error?: unknown
-    challenge_tokens?: readonly string[]
+/** All that this API refuses has an `error`. */
+export function failureOf(answer: VendorAnswer, now: number, delivers = true): PluginError {
+  const { status, json } = answer
+  const { error, challenge_tokens: tokens } = recordOf(json) ?? {}
+  if (typeof error !== 'string') {
+    return foreignAnswer(answer, { vendor: 'signal-cli-rest-api', delivers, now })
   }
-  const words = typeof error === 'string' ? oneLine(error, 200).replace(/\.$/, '') : ''
-  const { hint, ...facts } = factsOf(status, words, tokens[0])
+  const words = oneLine(error, 200).replace(/\.$/, '')
+  const token = Array.isArray(tokens) ? tokens[0] : undefined
+  const { code, hint, ...facts } = meaningOf(status, words, token)
   const said = `signal-cli-rest-api answers ${status}${words === '' ? '' : `: ${words}`}.`
-  return new PluginError(hint === undefined ? said : `${said} ${hint}`, facts)
+  return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
 }
 
-function factsOf(status: number, words: string, token: string | undefined): Facts {
+function meaningOf(status: number, words: string, token: unknown): Meaning {
   if (status === 429) return rateLimited(token)
-  if (status === 404 || status === 405) {
-    return {
-      code: 'unavailable',
-      retryable: true,
-      wholeChannel: true,
-      hint: 'What answers at `baseUrl` is no signal-cli-rest-api.',
-    }
-  }
   if (status >= 400 && status < 500) return refused(words)
-  return { code: 'unavailable', retryable: true, maybeDelivered: true }
+  return unsure
 }
 
-function rateLimited(token: string | undefined): Facts {
-  const facts = { code: 'rate-limited', retryable: true } as const
-  if (typeof token !== 'string') return facts
+const unsure: Meaning = { code: 'unavailable', maybeDelivered: true }
+
+function rateLimited(token: unknown): Meaning {
+  if (typeof token !== 'string') return { code: 'rate-limited' }
   const hint = `Signal asks for a proof, or to wait: POST /v1/accounts/<number>/rate-limit-challenge with the token ${oneLine(token, 100)} and a captcha from signalcaptchas.org.`
-  return { ...facts, wholeChannel: true, hint }
+  return { code: 'rate-limited', wholeChannel: true, hint }
 }
 
 /** Nearly everything that fails is a 400, and only its words tell what it is; what they do not tell is final. */
-function refused(words: string): Facts {
+function refused(words: string): Meaning {
   if (/account does not exist|user .* is not registered/i.test(words)) {
-    return {
-      code: 'bad-credential',
-      retryable: true,
-      wholeChannel: true,
-      hint: 'Set `account` to a number that this API has registered or linked.',
-    }
+    const hint = 'Set `account` to a number that this API has registered or linked.'
+    return { code: 'bad-credential', hint }
   }
   if (/untrusted identit/i.test(words)) {
-    return { code: 'forbidden', retryable: false, hint: 'Compare the safety number and trust it.' }
+    return { code: 'forbidden', hint: 'Compare the safety number and trust it.' }
   }
-  if (/unregistered|group|recipient/i.test(words)) return { code: 'bad-target', retryable: false }
-  if (/IOException|network failure|timed? ?out|connection/i.test(words)) {
-    return { code: 'unavailable', retryable: true, maybeDelivered: true }
-  }
-  return { code: 'bad-request', retryable: false }
+  if (/unregistered|group|recipient/i.test(words)) return { code: 'bad-target' }
+  return /IOException|network failure|timed? ?out|connection/i.test(words) ? unsure : { code: 'bad-request' }
 }
