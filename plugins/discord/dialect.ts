@@ -30,6 +30,14 @@ const markdown = markdownDialect({
 export const discordDialect: Dialect = {
   ...markdown,
   text: writeText,
+  // The first sign that could end a mark does, be it in code.
+  takesMarks(inner, mark, place) {
+    const has = (sign: RegExp) => sign.test(inner)
+    if (mark === 'strong' && has(/\*\*/)) return false
+    if (mark === 'strike' && has(/~~/)) return false
+    if (mark === 'emphasis' && has(/(?<!\\)_/) && has(/(?<!\\)\*/)) return false
+    return markdown.takesMarks?.(inner, mark, place) ?? true
+  },
   emphasis(inner, place) {
     const written = markdown.emphasis(inner, place)
     // Between lines no line may stand, not even within a word or an address.
@@ -38,7 +46,8 @@ export const discordDialect: Dialect = {
   paragraph: (inner) => (markdown.paragraph?.(inner) ?? inner).replaceAll(/^-#(?=\s)/gm, '\\-#'),
   heading: (inner, level) =>
     level <= 3 ? markdown.heading(inner, level) : markdown.strong(inner.replaceAll('**', ''), alone),
-  link(inner, address, isBare, place) {
+  link(inner, given, isBare, place) {
+    const address = withoutMarks(given)
     if (!/^https?:/i.test(address)) return withAddress(inner, address, isBare, place)
     if (!isBare) return masked(inner, address)
     const bare = markdown.link(inner, address, isBare, place)
@@ -87,6 +96,11 @@ function neutralise(text: string): string {
 /** Two backticks or more would begin or end code. */
 function loosenTicks(text: string): string {
   return text.replaceAll(/`(?=`)/g, `\`${gap}`)
+}
+
+/** Around an address Discord looks for the end of a mark in it too. */
+function withoutMarks(address: string): string {
+  return address.replaceAll('*', '%2A').replaceAll('~~', '%7E%7E')
 }
 
 /** Discord hides nothing behind a label that looks like an address itself. */

@@ -25,6 +25,12 @@ export function mattermostDialect(linkPreviews: boolean): Dialect {
       return obeyed(markdown.text(isLoose ? unlink(text) : text, place))
     },
     paragraph: (inner) => unknownAtLineStart(markdown.paragraph?.(inner) ?? inner),
+    // The first sign that could end a mark does, be it in code.
+    takesMarks(inner, mark, place) {
+      const code = inner.match(/(`+)[^`][\s\S]*?\1(?!`)/g)?.join('') ?? ''
+      const ends = { strong: /\*\*|__/, emphasis: /[*_]/, strike: /~~/ }
+      return !ends[mark].test(code) && (markdown.takesMarks?.(inner, mark, place) ?? true)
+    },
     strong: (inner, place) => markdown.strong(unescaped(inner), place),
     // It takes an underscore for a mark only beside a space or a sign of ASCII, an asterisk everywhere.
     emphasis(inner, place) {
@@ -70,7 +76,13 @@ function unlink(text: string): string {
  * The web client shows a backslash before the first two, and takes a bracket for one of a label's whether it is escaped or
  * not. These references are read everywhere.
  */
-const references: Readonly<Record<string, string>> = { '<': '&lt;', '&': '&amp;', '[': '&#91;', ']': '&#93;' }
+const references: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '&': '&amp;',
+  '[': '&#91;',
+  ']': '&#93;',
+  ':': '&#58;',
+}
 
 /** Besides, whatever begins right after a bracket may be an address there, and an underscore after a letter that is none of ASCII's is a mark there, and in nobody else's Markdown. */
 function obeyed(markup: string): string {

@@ -46,6 +46,7 @@ export const teamsDialect: Dialect = {
     const box = checked === undefined ? '' : `${checked ? '☑' : '☐'} `
     const [first = '', ...others] =
       box !== '' && beginsBlock.test(inner) ? ['', '', ...inner.split('\n')] : inner.split('\n')
+    const indent = ' '.repeat(Math.max(leastIndent, bullet.length + 1))
     const lines = [`${bullet} ${box}${first}`, ...others.map((line) => indent + line)]
     return lines.map((line) => (line.trim() === '' ? '' : line)).join('\n')
   },
@@ -61,8 +62,8 @@ function plainCell(children: readonly Inline[]): string {
 /** What would be text if it stood behind a box. */
 const beginsBlock = /^(?:```|>|[-*+#]+ |\d+[.)] )/
 
-/** Four spaces: where two are enough, four are read alike. */
-const indent = '    '
+/** Four spaces: where two are enough, four are read alike. A number of three digits or more wants more. */
+const leastIndent = 4
 
 /** Tags, `<at>` among them, are told apart before Markdown is read, and a backslash might not keep one from being one. */
 function withoutTags(markup: string): string {

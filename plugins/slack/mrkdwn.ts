@@ -76,9 +76,10 @@ function withoutMarks(text: string, { before, after }: Place): string {
     const previous = text[at - 1] ?? before
     const next = text[at + 1] ?? after
     if (sign === '~' && hasPaths) return sign
-    const opens = !word.test(previous) && !isGap(next)
+    // Code may begin and end with a space.
+    const opens = !word.test(previous) && (sign === '`' || !isGap(next))
     // With a joiner before it, a sign that could not end a mark could.
-    const closes = !word.test(next) && (opens || !isGap(previous))
+    const closes = !word.test(next) && (opens || sign === '`' || !isGap(previous))
     return `${opens ? joiner : ''}${sign}${closes ? joiner : ''}`
   })
 }

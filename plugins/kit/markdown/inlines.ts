@@ -105,7 +105,8 @@ function link(given: string, inside: readonly Inline[]): Inline[] {
     const tells = given !== '' && given !== label && !given.startsWith('#') && !/^data:/i.test(given)
     return tells ? [...children, { type: 'text', text: label === '' ? given : ` (${given})` }] : [...children]
   }
-  const bare: Inline = { type: 'link', address, children: [{ type: 'text', text: address }] }
+  const shown = address.replace(/^(?:mailto|tel):/i, '')
+  const bare: Inline = { type: 'link', address, children: [{ type: 'text', text: shown }] }
   if (label.trim() === '') return [bare]
   if (isSameAddress(label, address) || !isDeceptive(label, address))
     return [{ type: 'link', address, children }]

@@ -4,6 +4,7 @@ import { alignTable, tableRecords } from './align-table.ts'
 import type { Dialect, Place } from './dialect.ts'
 import { characterReference } from './entities.ts'
 import { indentItem, plainDialect } from './plain-dialect.ts'
+import type { Inline } from './tree.ts'
 import { createInlineWriter, createWriter } from './writer.ts'
 
 export interface MarkdownOptions {
@@ -69,9 +70,10 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
     quote: (inner) => inner.replace(/^/gm, '> ').replace(/^> $/gm, '>'),
     item(inner, { number, checked, isApart }) {
       const bullet = number === undefined ? (isApart ? '*' : '-') : `${number}${isApart ? ')' : '.'}`
-      const signs = options.tasks === 'plain' || beginsBlock.test(inner) ? ['☐', '☑'] : ['[ ]', '[x]']
-      const box =
-        checked === undefined ? '' : `${signs[checked ? 1 : 0]}${beginsBlock.test(inner) ? '\n\n' : ' '}`
+      const isText = inner !== '' && !beginsBlock.test(inner)
+      const signs = options.tasks === 'plain' || !isText ? ['☐', '☑'] : ['[ ]', '[x]']
+      const gap = isText ? ' ' : inner === '' ? '' : '\n\n'
+      const box = checked === undefined ? '' : `${signs[checked ? 1 : 0]}${gap}`
       return indentItem(`${bullet} `, box + inner)
     },
     table(table, write) {
@@ -84,9 +86,9 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
       const cell = (inner: string) =>
         inner.replaceAll(lineBreak, ' ').replaceAll('\n', ' ').trim().replaceAll('|', '\\|')
       return [
-        row(table.head.map((each) => cell(write(each)))),
+        row(table.head.map((each) => cell(write(withoutBars(each))))),
         row(table.head.map((_, column) => rules[table.align[column] ?? 'none'])),
-        ...table.rows.map((cells) => row(cells.map((each) => cell(write(each))))),
+        ...table.rows.map((cells) => row(cells.map((each) => cell(write(withoutBars(each)))))),
       ].join('\n')
     },
     rule: options.rule ?? '---',
@@ -95,8 +97,16 @@ export function markdownDialect(options: MarkdownOptions = {}): Dialect {
   return dialect
 }
 
+/** Not everybody takes the backslash away that a bar in a table needs where the bar is in code. */
+function withoutBars(cell: readonly Inline[]): readonly Inline[] {
+  return cell.map((each): Inline => {
+    if (each.type === 'code') return each.text.includes('|') ? { type: 'text', text: each.text } : each
+    return 'children' in each ? { ...each, children: withoutBars(each.children) } : each
+  })
+}
+
 /** After a box only the text of a paragraph can stand. */
-const beginsBlock = /^(?:```|(?:[-*+>|]|#{1,6}|\d+[.)]|---)(?:\s|$)|$)/
+const beginsBlock = /^(?:```|(?:[-*+>|]|#{1,6}|\d+[.)]|---)(?:\s|$))/
 
 const atLine: Place = { before: '', after: '', isInLink: false }
 
