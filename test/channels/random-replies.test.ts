@@ -1,0 +1,97 @@
+/**
+ * Random replies on every surface, of trees and of loose signs. Of a reply the words of its tree are compared (no markup, no
+ * addresses behind labels), of the parts what the vendor's stand-in reads of them; white space and what has no width
+ * go from both. Each word must be there, after the word before it. So parts may hold more: markers of items, rules,
+ * addresses beside labels, an ellipsis where an item goes on, and heads of tables, which stand before each cell where
+ * a surface has no tables.
+ */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { measureIn } from '@reveille/kit'
+import { type Block, createWriter, type Inline, markdownDialect, parseMarkdown } from '@reveille/kit/markdown'
+import fc from 'fast-check'
+import { randomTexts, randomTrees } from './random-trees.ts'
+import { type OpenSurface, openSurface, surfaces } from './surfaces.ts'
+
+const write = createWriter(markdownDialect())
+const randomReplies = fc.oneof(randomTrees.map(write), randomTexts)
+
+for (const surface of surfaces)
+  test(`any reply fits the messages of ${surface.name}, and loses no word there`, async () => {
+    await using opened = await openSurface(surface)
+    fc.assert(
+      fc.property(randomReplies, (markdown) => check(opened, markdown)),
+      { seed: 20261121, numRuns: 60 },
+    )
+  })
+
+function check({ channel, visibleText }: OpenSurface, markdown: string): void {
+  const { part: limit, unit } = channel.limits
+  const parts = channel.render(markdown)
+  for (const { text } of parts) {
+    const size = measureIn(unit)(text)
+    assert.ok(size <= limit, `a part of ${size} ${unit} is within ${limit}`)
+    assert.notEqual(text.trim(), '', 'no part is blank')
+  }
+  assertHolds(parts.map(visibleText).join('\n'), parseMarkdown(markdown))
+}
+
+function assertHolds(shown: string, tree: readonly Block[]): void {
+  const visible = squeeze(shown)
+  const { words, heads } = wordsOf(tree)
+  let at = 0
+  for (const word of words) {
+    const found = visible.indexOf(word, at)
+    assert.ok(found >= 0, `"${word}" is lost after "${visible.slice(Math.max(0, at - 40), at)}" in\n${shown}`)
+    at = found + word.length
+  }
+  for (const word of heads) assert.ok(visible.includes(word), `"${word}" of a head is lost in\n${shown}`)
+}
+
+interface Words {
+  readonly words: string[]
+  /** Of tables. */
+  readonly heads: string[]
+}
+
+/** A text in a link or in marks is words of its own, since what is put beside it may part it from its neighbour. */
+function wordsOf(tree: readonly Block[]): Words {
+  const words: string[] = []
+  const heads: string[] = []
+
+  function addText(text: string, into: string[]): void {
+    for (const word of text.split(/\s+/).map(squeeze)) if (word !== '') into.push(word)
+  }
+
+  function addInlines(inlines: readonly Inline[], into: string[]): void {
+    for (const each of inlines) {
+      if (each.type === 'text' || each.type === 'code') addText(each.text, into)
+      else if (each.type === 'image') addText(each.description, into)
+      else if (each.type !== 'break') addInlines(each.children, into)
+    }
+  }
+
+  function addBlocks(blocks: readonly Block[]): void {
+    for (const block of blocks) {
+      if (block.type === 'code') addText(block.text, words)
+      else if (block.type === 'quote') addBlocks(block.blocks)
+      else if (block.type === 'list') for (const item of block.items) addBlocks(item.blocks)
+      else if (block.type === 'table') {
+        for (const cell of block.head) addInlines(cell, heads)
+        for (const cell of block.rows.flat()) addInlines(cell, words)
+      } else if (block.type !== 'rule') addInlines(block.children, words)
+    }
+  }
+
+  addBlocks(tree)
+  return { words, heads }
+}
+
+/** Some surfaces leave out what an address of mail or a telephone begins with, and write signs of addresses by numbers. */
+function squeeze(text: string): string {
+  return text
+    .replaceAll(/mailto:|tel:/g, '')
+    .replaceAll(/%(?:7E|2A|5F|60|28|29|5B|5D)/gi, (each) => decodeURIComponent(each))
+    .replaceAll(/[\s\p{Cf}]/gu, '')
+}
