@@ -55,6 +55,50 @@ for (const [what, text, expected] of [
   })
 }
 
+const entry = 'slack: { botToken: "${SLACK_BOT_TOKEN}", defaultTo: "#general" }'
+
+for (const [what, text, expected] of [
+  [
+    'braces over several lines, and a comma at their end',
+    '# Ours.\nchannels: {\n  terminal: {}, # prints\n}\nplugins: []\n',
+    `# Ours.\nchannels: {\n  terminal: {}, # prints\n  ${entry}\n}\nplugins: []\n`,
+  ],
+  [
+    'braces over several lines',
+    'channels: {\n  # Prints.\n  terminal: {} # here\n  # No more.\n}\n',
+    `channels: {\n  # Prints.\n  terminal: {}, # here\n  # No more.\n  ${entry}\n}\n`,
+  ],
+  ['braces over two lines', 'channels: {\n  terminal: {} }\n', `channels: {\n  terminal: {}, ${entry} }\n`],
+  [
+    'braces around everything',
+    '{ plugins: [], channels: { terminal: {} } } # one line\n',
+    `{ plugins: [], channels: { terminal: {}, ${entry} } } # one line\n`,
+  ],
+  ['empty braces in braces', '{channels: {}}\n', `{channels: { ${entry} }}\n`],
+  [
+    'braces without the section',
+    '{ plugins: [] } # ours\n',
+    `{ plugins: [], channels: { ${entry} } } # ours\n`,
+  ],
+  [
+    'JSON on one line',
+    '{"plugins":[]}\n',
+    '{"plugins":[], "channels":{"slack":{"botToken":"${SLACK_BOT_TOKEN}","defaultTo":"#general"}}}\n',
+  ],
+  [
+    'JSON over several lines',
+    '{\n  "channels": {\n    "terminal": {}\n  },\n  "plugins": []\n}\n',
+    '{\n  "channels": {\n    "terminal": {},\n    "slack": {\n      "botToken": "${SLACK_BOT_TOKEN}",\n      "defaultTo": "#general"\n    }\n  },\n  "plugins": []\n}\n',
+  ],
+  [
+    'line ends of Windows',
+    'channels:\r\n  terminal: {}\r\nplugins: []\r\n',
+    'channels:\r\n  terminal: {}\r\n  slack:\r\n    botToken: "${SLACK_BOT_TOKEN}"\r\n    defaultTo: "#general"\r\nplugins: []\r\n',
+  ],
+] as const) {
+  test(`an entry goes into ${what}, and every other byte stays`, () => assert.equal(add(text), expected))
+}
+
 test('a layout that nobody foresaw is right, if not as it was', () => {
   const after = add('base: &base { terminal: {} }\nchannels: &mine\n  ? terminal\n  : {}\n')
   assert.deepEqual(parse(after).channels, { terminal: {}, slack })
@@ -74,5 +118,6 @@ test('what is broken, or there already, is not added to', () => {
   refused('channels: { slack: {} }\n', /has channels\.slack already/)
   refused('channels: [slack]\n', /`channels` does not hold names/)
   refused('- a\n', /does not hold keys/)
-  refused('channels: {\n', /no YAML/)
+  refused('channels: {\n', /^Line 2, column 1 is no YAML: .*[^:]$/)
+  refused('base: &base { terminal: {} }\nchannels: *base\n', /`channels` is an alias/)
 })
