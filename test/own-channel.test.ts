@@ -14,7 +14,7 @@ import { createFolder, gatewayToken, hookToken, install, until } from './install
 const root = join(import.meta.dirname, '..')
 const page = await readFile(join(root, 'docs/writing-a-channel.md'), 'utf8')
 
-/** The files that the page shows, and no other, in a folder that can import the kit. */
+/** The files that the page shows, and no other. */
 async function writeChannel(t: TestContext): Promise<string> {
   const shown = [...page.matchAll(/^`([\w.-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$/gms)]
   const files = Object.fromEntries(shown.map(([, name, text]) => [`crier/${name}`, text ?? '']))
@@ -22,15 +22,20 @@ async function writeChannel(t: TestContext): Promise<string> {
     Object.keys(files).map((name) => name.slice('crier/'.length)),
     ['package.json', 'config.schema.json', 'index.js', 'stand-in.js', 'index.test.js'],
   )
-  const folder = await createFolder(t, files)
-  await mkdir(join(folder, 'node_modules/@reveille'), { recursive: true })
-  await symlink(join(root, 'plugins/kit'), join(folder, 'node_modules/@reveille/kit'), 'dir')
-  return join(folder, 'crier')
+  return join(await createFolder(t, files), 'crier')
 }
 
-/** The page's own crier, and the configuration that the page shows, with its address. */
+/** What `npm install` of the kit's folder leaves. */
+async function installKit(folder: string): Promise<void> {
+  await mkdir(join(folder, 'node_modules/@reveille'), { recursive: true })
+  await symlink(join(root, 'plugins/kit'), join(folder, 'node_modules/@reveille/kit'), 'dir')
+}
+
+/** The page's own crier, in a copy beside the kit, and the configuration that the page shows, with its address. */
 async function openCrier(t: TestContext, folder: string) {
-  const { openVendor } = await import(pathToFileURL(join(folder, 'stand-in.js')).href)
+  const copy = await writeChannel(t)
+  await installKit(copy)
+  const { openVendor } = await import(pathToFileURL(join(copy, 'stand-in.js')).href)
   const crier: VendorStandIn = await openVendor()
   atEnd(t, () => crier.close())
   const [, shown = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? []
@@ -42,6 +47,7 @@ async function openCrier(t: TestContext, folder: string) {
 
 test('the channel of the page conforms', async (t) => {
   const folder = await writeChannel(t)
+  await installKit(folder)
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { promise, resolve } = Promise.withResolvers<{ error: unknown; stdout: string }>()
   const child = execFile(
@@ -58,7 +64,7 @@ test('the channel of the page conforms', async (t) => {
   assert.deepEqual(skipped, ['writes into the thread that the address names'])
 })
 
-test('a gateway that is given its folder delivers through it', async (t) => {
+test('a gateway that is given its folder alone, without a kit, delivers through it', async (t) => {
   const folder = await writeChannel(t)
   const { crier, configuration, env } = await openCrier(t, folder)
   const { post, ended, read } = await install(
@@ -101,5 +107,5 @@ test('`reveille check` takes its configuration, and says what is wrong with anot
   await write('reveille.yaml', configuration.replace('#market', 'the market'))
   const bad = await run('check')
   assert.equal(bad.code, 1)
-  assert.match(bad.out + bad.err, /`defaultTo` is no address\./)
+  assert.match(bad.out + bad.err, /channels\.crier\.defaultTo is no address\./)
 })

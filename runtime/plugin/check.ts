@@ -1,10 +1,11 @@
 /** Owns the check of plugins without a gateway: manifests and configurations, and on request what their code says of them. */
 
 import type { Catalog, Settings } from '@reveille/engine'
-import { compileRedaction } from '@reveille/kit'
+import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
 import { configureAll, createConfigurationParser, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
-import { importWords, loadPlugin, setupProblem } from './load.ts'
+import { importProblem, loadPlugin, setupProblem } from './load.ts'
+import type { PluginPackage } from './package.ts'
 import { redactError } from './redaction.ts'
 import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
 import { catalogOf, type Specification, specify } from './specify.ts'
@@ -36,18 +37,38 @@ export async function examinePlugins(
   throwJoined(outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])))
 }
 
-async function examine(wanted: Specification, { config, secrets }: PluginConfiguration): Promise<void> {
-  const { key, package: from } = wanted
-  const redact = compileRedaction(secrets)
-  function refusal(problem: PluginProblem, error: unknown): PluginSetupError {
-    return new PluginSetupError('PLUGIN_SETUP', from.name, [problem], { cause: redactError(error, redact) })
+async function examine(wanted: Specification, configuration: PluginConfiguration): Promise<void> {
+  const plugin = await importPlugin(wanted, configuration)
+  checkConfiguration(plugin, wanted, configuration)
+}
+
+/** @throws PluginSetupError */
+export async function importPlugin(
+  wanted: Specification,
+  { secrets }: Pick<PluginConfiguration, 'secrets'> = { secrets: [] },
+): Promise<Plugin> {
+  try {
+    return await loadPlugin(wanted.package)
+  } catch (error) {
+    const redact = compileRedaction(secrets)
+    throw refusal(wanted.package, await importProblem(error, wanted, redact), error, redact)
   }
-  const plugin = await loadPlugin(from).catch((error: unknown) => {
-    throw refusal({ key, message: importWords }, error)
-  })
+}
+
+/** @throws PluginSetupError with what the plugin has against its configuration, which fits its schema */
+export function checkConfiguration(
+  plugin: Plugin,
+  wanted: Specification,
+  { config, secrets }: PluginConfiguration,
+): void {
+  const redact = compileRedaction(secrets)
   try {
     plugin.check?.(config)
   } catch (error) {
-    throw refusal(setupProblem(error, wanted, redact), error)
+    throw refusal(wanted.package, setupProblem(error, wanted, redact), error, redact)
   }
+}
+
+function refusal({ name }: PluginPackage, problem: PluginProblem, error: unknown, redact: Redact) {
+  return new PluginSetupError('PLUGIN_SETUP', name, [problem], { cause: redactError(error, redact) })
 }

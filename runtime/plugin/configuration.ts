@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { nearestName } from '@reveille/engine'
+import { oneLine } from '@reveille/kit'
 import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
 import { type PluginProblem, PluginSetupError, throwJoined, withoutRepeats } from './setup-error.ts'
 import type { Specification } from './specify.ts'
@@ -18,6 +19,9 @@ export interface PluginConfiguration {
  * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
  */
 export type ParsePluginConfiguration = (wanted: Specification) => PluginConfiguration
+
+/** Of what is wrong with a schema. Characters. */
+const longestReason = 200
 
 /** `none` is written where a service wants some credential and looks at none. */
 const noSecrets = new Set(['', 'none'])
@@ -39,6 +43,8 @@ export function createConfigurationParser(): ParsePluginConfiguration {
   // For those who ask a person for a configuration; see offer.ts.
   ajv.addKeyword({ keyword: 'x-env', schemaType: 'string' })
   ajv.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
+  // A pattern in words; see `problemOf`.
+  ajv.addKeyword({ keyword: 'x-form', schemaType: 'string' })
 
   return function parsePluginConfiguration(wanted) {
     const config = structuredClone(wanted.given)
@@ -55,7 +61,8 @@ export function createConfigurationParser(): ParsePluginConfiguration {
       const check = ajv.compile(schema)
       return { isValid: check(config), errors: check.errors ?? [] }
     } catch (cause) {
-      const problem = { key, message: 'needs a plugin whose configuration schema can be used' }
+      const why = `${found.configSchema}: ${oneLine((cause as Error).message, longestReason)}`
+      const problem = { key, message: 'needs a plugin whose configuration schema can be used', hint: why }
       throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
     } finally {
       // A reload reads the schema anew; the old one must not pile up, nor its `$id` stand in the way.
@@ -97,20 +104,36 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
       const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
       return { key: at(name), message: 'is not a known key', hint: hintFor(name, known) }
     }
-    case 'required':
-      return { key: at(String(params['missingProperty'])), message: 'is required' }
+    case 'required': {
+      const name = String(params['missingProperty'])
+      const properties = error.parentSchema?.['properties'] as Readonly<Record<string, unknown>> | undefined
+      return { key: at(name), message: 'is required', ...purposeOf(properties?.[name]) }
+    }
+    case 'pattern': {
+      const form: unknown = error.parentSchema?.['x-form']
+      const rule = typeof form === 'string' ? `must be ${form}` : error.message
+      return {
+        key: at(),
+        message: rule ?? 'has not the form that it must have',
+        ...purposeOf(error.parentSchema),
+      }
+    }
     case 'type':
       return { key: at(), message: `must be of type ${[params['type']].flat().join(' or ')}` }
     case 'enum':
       return { key: at(), message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
     default:
-      return { key: at(), message: error.message ?? `breaks the rule ${error.keyword}`, ...purposeOf(error) }
+      return {
+        key: at(),
+        message: error.message ?? `breaks the rule ${error.keyword}`,
+        ...purposeOf(error.parentSchema),
+      }
   }
 }
 
 /** A pattern is for machines: what the schema says of the key is what a person needs. */
-function purposeOf({ parentSchema }: ErrorObject): { readonly hint?: string } {
-  const description: unknown = parentSchema?.['description']
+function purposeOf(schema: unknown): { readonly hint?: string } {
+  const description = (schema as { readonly description?: unknown } | undefined)?.description
   return typeof description === 'string' ? { hint: description.replace(/\.$/, '') } : {}
 }
 

@@ -323,6 +323,7 @@ test('a package is refused, with its key, when its manifest does not hold', asyn
   const { host } = createHost()
   const cases: [string, Record<string, unknown>, string, string][] = [
     ['no-manifest', { reveille: undefined }, 'PLUGIN_MANIFEST', 'without a `reveille` key'],
+    ['misspelt', { reveille: { kit: 1, chanels: ['radio'] } }, 'PLUGIN_MANIFEST', 'reveille.chanels. is not a known key; did you mean .channels.\\?$'],
     ['old-kit', { reveille: { ...manifest, kit: 99 } }, 'PLUGIN_KIT', 'version 99 of the kit; this is 1'],
     ['bad-names', { reveille: { ...manifest, channels: 'radio' } }, 'PLUGIN_MANIFEST', 'not a list of names'],
     [
@@ -362,17 +363,71 @@ test('two extra plugins may not claim one name, but one may stand in for a built
   await host.close()
 })
 
-test('a module that is no plugin, or cannot be imported, is refused', async () => {
+test('a module that is no plugin, or cannot be imported, is refused, with the line and the reason', async () => {
   const { host } = createHost()
-  for (const [name, code] of [
-    ['blank', 'export default {}'],
-    ['broken', 'syntax error'],
+  for (const [name, code, why] of [
+    ['blank', 'export default {}', /blank\/index\.js has no default export made by definePlugin\.$/],
+    [
+      'broken',
+      '// Well.\nsyntax error',
+      /broken\/index\.js:2: SyntaxError: Unexpected identifier 'error'\.$/,
+    ],
+    ['throwing-early', "throw new Error('not today')", /throwing-early\/index\.js:1:7: not today\.$/],
+    [
+      'needing',
+      "import 'nobody-has-this'",
+      /Cannot find package 'nobody-has-this' imported from \S+needing\/index\.js\.$/,
+    ],
+    ['misnaming', "import { sent } from '@reveille/kit'", /does not provide an export named 'sent'\.$/],
   ] as const) {
     const plugins = [await install(name, {}, code)]
     const channels = { radio: { station: name } }
     await assert.rejects(
       host.prepare(settings({ plugins, channels })),
-      refusal('PLUGIN_SETUP', 'channels.radio needs a plugin that cannot be imported'),
+      refusal('PLUGIN_SETUP', 'channels.radio needs a plugin that cannot be imported: ', why),
     )
   }
+})
+
+test('a plugin without a kit of its own is given the kit of the host', async () => {
+  const { host } = createHost()
+  const code = `import { definePlugin } from '@reveille/kit'\nimport '@reveille/kit/markdown'\n${radio.replace('export default {', 'export default definePlugin({').replace(/\}\n$/, '})\n')}`
+  const plugins = [await install('kitless', {}, code)]
+  ;(await host.prepare(settings({ plugins, channels: { radio: { station: 'kitless' } } }))).commit()
+  assert.equal(host.channel('radio')?.id, 'radio')
+  await host.close()
+})
+
+test('a schema that cannot be used is named, with what is wrong with it', async () => {
+  const { host } = createHost()
+  const path = await install('misdescribed')
+  await writeFile(join(path, 'schema.json'), '{ "type": "objekt" }')
+  await assert.rejects(
+    host.prepare(settings({ plugins: [path], channels: { radio: { station: 'x' } } })),
+    refusal(
+      'PLUGIN_MANIFEST',
+      /configuration schema can be used; \S+misdescribed\/schema\.json: schema is invalid: data\/type/,
+    ),
+  )
+})
+
+test('what a pattern wants is said in words where the schema has some, and what is missing with what it is', async () => {
+  const { host } = createHost()
+  const path = await install('formal')
+  const properties = {
+    url: { type: 'string', pattern: '^https?://', 'x-form': 'an http address', description: 'Where it is.' },
+    station: { type: 'string', description: 'What is played.' },
+  }
+  await writeFile(
+    join(path, 'schema.json'),
+    JSON.stringify({ type: 'object', properties, required: ['station'] }),
+  )
+  await assert.rejects(
+    host.prepare(settings({ plugins: [path], channels: { radio: { url: 'ftp://x' } } })),
+    refusal(
+      'PLUGIN_CONFIG',
+      'channels.radio.station is required; What is played\\.',
+      'channels.radio.url must be an http address; Where it is\\.',
+    ),
+  )
 })

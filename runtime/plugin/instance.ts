@@ -20,7 +20,7 @@ import {
 } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from './configuration.ts'
-import { importWords, loadPlugin, setupProblem } from './load.ts'
+import { importProblem, loadPlugin, setupProblem } from './load.ts'
 import { createPluginLog } from './log.ts'
 import { redactError } from './redaction.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
@@ -102,8 +102,8 @@ export async function startInstance(
     }
   }
 
-  const loaded = await loadPlugin(specification.package).catch((error: unknown) => {
-    throw refusal(importWords, error)
+  const loaded = await loadPlugin(specification.package).catch(async (error: unknown) => {
+    throw refusalOf(await importProblem(error, specification, redact), error)
   })
   const brought = await setUp(loaded)
   const offers: readonly (Channel | Runner)[] | undefined =

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
+import { checkConfiguration, importPlugin } from './check.ts'
 import { configureAll, createConfigurationParser } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
@@ -28,9 +29,15 @@ export interface ChannelOffer {
   readonly name: string
   readonly package: string
   readonly keys: readonly OfferedKey[]
-  /** What is wrong with a configuration, in the order of its keys; nothing where it is good. Runs no plugin code. */
-  problems(config: Readonly<Record<string, unknown>>): readonly PluginProblem[]
+  /**
+   * Brings what says what is wrong with a configuration, in the order of its keys: by the schema, and where that has
+   * nothing against it by the plugin's own check. @throws PluginSetupError where the plugin cannot be imported
+   */
+  examiner(): Promise<Examiner>
 }
+
+/** Nothing where the configuration is good. */
+export type Examiner = (config: Readonly<Record<string, unknown>>) => readonly PluginProblem[]
 
 /** @throws PluginSetupError for a channel that there is not, or whose package is not installed */
 export function offerOf(
@@ -46,13 +53,17 @@ export function offerOf(
     name,
     package: wanted.package.name,
     keys: keysOf(wanted),
-    problems(config) {
-      try {
-        configureAll([{ ...wanted, given: config }], parse)
-        return []
-      } catch (error) {
-        if (error instanceof PluginSetupError && error.code === 'PLUGIN_CONFIG') return error.problems
-        throw error
+    async examiner() {
+      const plugin = await importPlugin(wanted)
+      return (config) => {
+        try {
+          const asked = { ...wanted, given: config }
+          for (const [each, parsed] of configureAll([asked], parse)) checkConfiguration(plugin, each, parsed)
+          return []
+        } catch (error) {
+          if (error instanceof PluginSetupError && error.code !== 'PLUGIN_MANIFEST') return error.problems
+          throw error
+        }
       }
     },
   }

@@ -4,12 +4,23 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { nearestName } from '@reveille/engine'
 import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 
 /** Keys of `agents` that runners can be given beside their own configuration. */
 const inheritable = ['providers'] as const
 export type InheritedKey = (typeof inheritable)[number]
+
+const manifestKeys: readonly string[] = [
+  'kit',
+  'channels',
+  'runners',
+  'configSchema',
+  'inherits',
+  'relays',
+  'needsConfiguration',
+] satisfies readonly (keyof PluginManifest)[]
 
 export interface PluginPackage {
   readonly name: string
@@ -40,6 +51,12 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
   const refuse = (message: string, hint?: string) =>
     new PluginSetupError('PLUGIN_MANIFEST', name, [{ key, message, hint }])
   if (!isRecord(reveille)) throw refuse('names a package without a `reveille` key in its package.json')
+  const unknown = Object.keys(reveille).find((each) => !manifestKeys.includes(each))
+  if (unknown !== undefined) {
+    const close = nearestName(unknown, manifestKeys)
+    const hint = close === undefined ? `known keys: ${manifestKeys.join(', ')}` : `did you mean \`${close}\`?`
+    throw refuse(`names a plugin whose \`reveille.${unknown}\` is not a known key`, hint)
+  }
   const manifest = reveille as Partial<PluginManifest>
   const { kit, channels = [], runners = [], inherits = [], configSchema } = manifest
   const { relays = false, needsConfiguration = false } = manifest

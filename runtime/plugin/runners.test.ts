@@ -216,7 +216,7 @@ test('what no schema can say is told by a check as by a start, with nothing set 
   const candidate = settings({ runner: 'ai', providers, runners })
   const says = refusal(
     'PLUGIN_SETUP',
-    'agents.providers.openai cannot be set up: `providers.openai` needs an `apiKey`',
+    'agents.providers.openai needs an `apiKey`',
     '`providers.local` needs a `baseUrl`',
     'agents.runners.talker cannot be set up: output.text is required',
     'agents.runners.asker cannot be set up: args\\[0\\] holds {promt}, which is no placeholder',

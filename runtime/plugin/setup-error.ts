@@ -60,5 +60,6 @@ export function withoutRepeats(problems: readonly PluginProblem[]): PluginProble
 }
 
 function sentence({ key, message, hint }: PluginProblem): string {
-  return `${key} ${message}${hint === undefined ? '' : `; ${hint}`}.`
+  const text = `${key} ${message}${hint === undefined ? '' : `; ${hint}`}`
+  return /[.?!]$/.test(text) ? text : `${text}.`
 }

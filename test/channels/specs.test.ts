@@ -33,7 +33,7 @@ const answer = 42 < 43
 
 @everyone 👩🏽‍🚀 שלום`
 
-const ajv = new Ajv2020({ validateFormats: false, keywords: ['x-secret', 'x-env', 'x-ask'] })
+const ajv = new Ajv2020({ validateFormats: false, keywords: ['x-secret', 'x-env', 'x-ask', 'x-form'] })
 
 for (const vendor of vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
