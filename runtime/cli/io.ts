@@ -34,6 +34,9 @@ export function paintFor({ columns, env }: Io): Paint {
   return createPaint({ colour: columns !== undefined && !env['NO_COLOR'] })
 }
 
+/** Of a terminal that does not say how wide it is. */
+const usualWidth = 80
+
 export function processIo(): Io {
   // `reveille runs | head` closes the pipe early; that is no error of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -44,7 +47,7 @@ export function processIo(): Io {
     err: (text) => void process.stderr.write(text),
     env: process.env,
     cwd: process.cwd(),
-    ...(process.stdout.isTTY ? { columns: process.stdout.columns } : {}),
+    ...(process.stdout.isTTY ? { columns: process.stdout.columns || usualWidth } : {}),
     now: Date.now,
     pause: (ms) => pause(ms),
     fetch,

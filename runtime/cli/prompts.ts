@@ -1,6 +1,8 @@
 /** Owns questions to the person at the terminal. */
 
+import { styleText } from 'node:util'
 import * as clack from '@clack/prompts'
+import { wrapWords } from '../observe/wrap-words.ts'
 import { CommandFailure } from './command-failure.ts'
 
 export interface Question {
@@ -19,7 +21,6 @@ export interface Prompts {
   /** Not shown while it is typed. */
   secret(question: Question): Promise<string>
   choose(message: string, choices: readonly string[]): Promise<string>
-  confirm(message: string, initial: boolean): Promise<boolean>
   /** Something that takes a moment; what it ends with is told in its place. */
   during<Value>(message: string, work: () => Promise<Value>, tell: (value: Value) => string): Promise<Value>
   note(text: string): void
@@ -30,19 +31,23 @@ export function terminalPrompts(): Prompts {
   return {
     begin: (title) => clack.intro(title),
     text: async ({ message, placeholder, validate }) =>
-      answered(await clack.text({ message, ...(placeholder && { placeholder }), ...checked(validate) })) ??
-      '',
+      answered(
+        await clack.text({
+          message: besideBar(message),
+          ...(placeholder && { placeholder }),
+          ...checked(validate),
+        }),
+      ) ?? '',
     secret: async ({ message, validate }) =>
-      answered(await clack.password({ message, ...checked(validate) })) ?? '',
+      answered(await clack.password({ message: besideBar(message), ...checked(validate) })) ?? '',
     choose: async (message, choices) =>
       answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),
-    confirm: async (message, initial) => answered(await clack.confirm({ message, initialValue: initial })),
     async during(message, work, tell) {
       const spinner = clack.spinner()
       spinner.start(message)
       try {
         const value = await work()
-        spinner.stop(tell(value))
+        spinner.stop(besideBar(tell(value)))
         return value
       } catch (error) {
         spinner.error(message)
@@ -54,8 +59,28 @@ export function terminalPrompts(): Prompts {
   }
 }
 
+/** Of the bar at the left and of the space after it. */
+const margin = 3
+/** Of a terminal that does not say how wide it is. */
+const usualWidth = 80
+
+/** The library lets long questions run out below its bar. */
+function besideBar(text: string): string {
+  return folded(text).join(`\n${styleText('gray', clack.S_BAR)}  `)
+}
+
+function folded(text: string): string[] {
+  return wrapWords(text, (process.stdout.columns || usualWidth) - margin)
+}
+
 function checked(validate: Question['validate']) {
-  return validate === undefined ? {} : { validate: (answer: string | undefined) => validate(answer ?? '') }
+  if (validate === undefined) return {}
+  return {
+    validate(answer: string | undefined) {
+      const complaint = validate(answer ?? '')
+      return complaint === undefined ? undefined : folded(complaint).join(`\n${' '.repeat(margin)}`)
+    },
+  }
 }
 
 function answered<Value>(answer: Value): Exclude<Value, symbol> {

@@ -323,7 +323,12 @@ test('a package is refused, with its key, when its manifest does not hold', asyn
   const { host } = createHost()
   const cases: [string, Record<string, unknown>, string, string][] = [
     ['no-manifest', { reveille: undefined }, 'PLUGIN_MANIFEST', 'without a `reveille` key'],
-    ['misspelt', { reveille: { kit: 1, chanels: ['radio'] } }, 'PLUGIN_MANIFEST', 'reveille.chanels. is not a known key; did you mean .channels.\\?$'],
+    [
+      'misspelt',
+      { reveille: { kit: 1, chanels: ['radio'] } },
+      'PLUGIN_MANIFEST',
+      'reveille.chanels. is not a known key; did you mean .channels.\\?$',
+    ],
     ['old-kit', { reveille: { ...manifest, kit: 99 } }, 'PLUGIN_KIT', 'version 99 of the kit; this is 1'],
     ['bad-names', { reveille: { ...manifest, channels: 'radio' } }, 'PLUGIN_MANIFEST', 'not a list of names'],
     [

@@ -3,6 +3,6 @@
 export { checkPlugins, examinePlugins } from './check.ts'
 export { diagnosticsOf } from './diagnostics.ts'
 export { createPluginHost, type PluginHost, type PluginHostOptions, type PreparedPlugins } from './host.ts'
-export { type ChannelOffer, type OfferedKey, offerOf } from './offer.ts'
+export { type ChannelOffer, type Examiner, type OfferedKey, offerOf } from './offer.ts'
 export { type PluginProblem, PluginSetupError, type PluginSetupErrorCode } from './setup-error.ts'
 export { type TryOptions, tryChannel } from './try-channel.ts'

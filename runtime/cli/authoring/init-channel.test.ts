@@ -35,6 +35,9 @@ const pager = {
   'pager/index.js': `
 export default {
   name: 'pager',
+  check({ defaultTo }) {
+    if (defaultTo === '13') throw new Error('\`defaultTo\` is no address: nobody has 13.')
+  },
   setup: ({ config, fetch }) => ({
     channels: [{
       id: 'pager',
@@ -77,7 +80,7 @@ async function begin(
 }
 
 /** Somebody who answers by the key that is asked for, and is told what is wrong with an answer. */
-function person(answers: Readonly<Record<string, readonly string[]>>, isSure = false) {
+function person(answers: Readonly<Record<string, readonly string[]>>) {
   const told: string[] = []
   const left = Object.fromEntries(Object.entries(answers).map(([key, texts]) => [key, [...texts]]))
   async function reply({ message, validate }: Question): Promise<string> {
@@ -94,8 +97,11 @@ function person(answers: Readonly<Record<string, readonly string[]>>, isSure = f
     begin: (title) => void told.push(title),
     text: reply,
     secret: reply,
-    choose: async (_message, [first = '']) => first,
-    confirm: async () => isSure,
+    async choose(message, choices) {
+      const [answer] = left[message]?.splice(0, 1) ?? []
+      assert.ok(answer === undefined || choices.includes(answer), choices.join())
+      return answer ?? choices[0] ?? ''
+    },
     during: async (_message, work, tell) => {
       const value = await work()
       told.push(tell(value))
@@ -169,8 +175,8 @@ test('what is missing is named with the ways to give it, and nothing is written'
   assert.equal(code, 2)
   assert.match(err, /channels\.pager\.token is required/)
   assert.match(err, /channels\.pager\.defaultTo must match/)
-  assert.match(err, /^ {2}PAGER_KEY in the environment or in \.env: What the pager gave you$/m)
-  assert.match(err, /^ {2}--set defaultTo=…: A number$/m)
+  assert.match(err, /^ {2}What the pager gave you\n {2}PAGER_KEY=… in the environment, or in \.env beside/m)
+  assert.match(err, /^ {2}A number\n {2}--set defaultTo=…$/m)
   assert.equal(await read('reveille.yaml'), configuration)
 })
 
@@ -184,17 +190,60 @@ test('a credential that the service refuses is not written, unless somebody want
   assert.equal((await line.run('init', 'channel', 'pager', '--no-check')).code, 0)
   assert.match(await line.read('reveille.yaml'), /pager:/)
 
-  const { told, prompts } = person({ token: [bad] }, true)
+  const { told, prompts } = person({ token: [bad], 'What now?': ['Write it all the same'] })
   const other = await begin(t, { prompts })
   assert.equal((await other.run('init', 'channel', 'pager')).code, 0)
   assert.ok(told.includes('It does not work: the token [redacted] is refused'))
+})
+
+test('somebody whose credential is refused may give another, or leave it', async (t) => {
+  const { told, prompts } = person({ token: ['wrong-token', good], 'What now?': ['Ask me again'] })
+  const line = await begin(t, { prompts })
+  assert.equal((await line.run('init', 'channel', 'pager')).code, 0)
+  assert.ok(told.includes('It works: known as Ada'))
+  assert.equal(await line.read('.env'), `PAGER_KEY=${good}\n`)
+
+  const gone = person({ token: ['wrong-token'], 'What now?': ['Write nothing'] })
+  const other = await begin(t, { prompts: gone.prompts })
+  assert.equal((await other.run('init', 'channel', 'pager')).code, 1)
+  assert.equal(await other.read('reveille.yaml'), configuration)
+})
+
+test('what the schema cannot say is asked of the plugin while somebody can still answer', async (t) => {
+  const { told, prompts } = person({ token: [good], defaultTo: ['13', '14'] })
+  const { run, read } = await begin(t, { prompts })
+  assert.equal((await run('init', 'channel', 'pager')).code, 0)
+  assert.ok(told.includes('defaultTo: It is no address: nobody has 13.'), told.join('\n'))
+  assert.match(await read('reveille.yaml'), /defaultTo: "14"/)
+
+  const refused = await begin(t, { env: { PAGER_KEY: good } })
+  const { code, err } = await refused.run('init', 'channel', 'pager', '--set', 'defaultTo=13')
+  assert.equal(code, 2)
+  assert.match(err, /^channels\.pager\.defaultTo is no address: nobody has 13\n {2}--set defaultTo=…$/m)
+})
+
+test('where a credential was found is told, and an empty place for it in .env is filled', async (t) => {
+  const here = await begin(t, { env: { PAGER_KEY: good } })
+  const { out } = await here.run('init', 'channel', 'pager')
+  assert.match(
+    out,
+    /^pager: known as Ada\nwrote channels\.pager in reveille\.yaml\nPAGER_KEY comes from the environment/,
+  )
+
+  const { prompts } = person({ token: [good] })
+  const empty = await begin(t, { prompts }, { '.env': '# Ours.\nPAGER_KEY=\nOTHER=1\n' })
+  assert.equal((await empty.run('init', 'channel', 'pager')).code, 0)
+  assert.equal(await empty.read('.env'), `# Ours.\nPAGER_KEY=${good}\nOTHER=1\n`)
 })
 
 test('a key that the channel has not is refused with those that it has', async (t) => {
   const { run } = await begin(t)
   const { code, err } = await run('init', 'channel', 'pager', '--set', 'tokn=x')
   assert.equal(code, 2)
-  assert.match(err, /--set takes key=value with one of these keys: token, loud, defaultTo, baseUrl\./)
+  assert.match(
+    err,
+    /--set tokn: it takes key=value with one of these keys: token, loud, defaultTo, baseUrl\./,
+  )
 })
 
 test('a channel that is there, or that nobody has, changes nothing', async (t) => {

@@ -4,7 +4,13 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadConfiguration, type Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
-import { type ChannelOffer, offerOf, PluginSetupError, tryChannel } from '../../plugin/index.ts'
+import {
+  type ChannelOffer,
+  offerOf,
+  type PluginProblem,
+  PluginSetupError,
+  tryChannel,
+} from '../../plugin/index.ts'
 import { presetsFolder } from '../../presets-folder.ts'
 import { addToConfiguration, NotAddable } from '../../scaffold/add-to-configuration.ts'
 import { addToEnvFile, readEnvFile } from '../../scaffold/add-to-env-file.ts'
@@ -41,14 +47,22 @@ export async function initChannel(
   const prompts = options.json || options.set !== undefined ? undefined : await io.prompts?.()
   prompts?.begin(`Channel ${name}`)
   const envFile = path.join(path.dirname(file), '.env')
-  const known = { ...readEnvFile(envFile), ...io.env }
-  const given = parseAssignments(options.set ?? [], offer)
-  const gathered = await gather(offer, given, known, prompts, io)
+  const kept = readEnvFile(envFile)
+  const sources = {
+    given: parseAssignments(options.set ?? [], offer),
+    known: { ...kept, ...io.env },
+    prompts,
+  }
+  const examine = await orFailure(() => offer.examiner())
 
-  const health = options.check === false ? undefined : await look(name, gathered, settings, prompts, io)
-  if (health?.ok === false && !(await isWantedAllTheSame(prompts))) {
+  const { gathered, health, isWanted } = await settle(async () => {
+    const gathered = await gather(offer, examine, sources, io)
+    const health = options.check === false ? undefined : await look(name, gathered, settings, prompts, io)
+    return { gathered, health }
+  }, prompts)
+  if (!isWanted) {
     return answer({ channel: name, written: false, check: health }, options, io, [
-      `${name}: ${health.detail ?? 'the service cannot be used'}`,
+      `${name}: ${health?.detail ?? 'the service cannot be used'}`,
       'Nothing was written. To write it all the same: --no-check',
     ])
   }
@@ -56,15 +70,38 @@ export async function initChannel(
   const entry = entryOf(gathered)
   const added = addable(text, name, entry, file, io)
   // The variables first: a gateway that watches both files finds what the configuration names.
-  await addToEnvFile(envFile, secretsOf(gathered, known))
+  await addToEnvFile(envFile, secretsOf(gathered))
   await replace(file, added)
   const shown = shownPath(file, io)
   const facts = { channel: name, written: true, file: shown, variables: [...gathered.variables.values()] }
-  const told = tell(name, gathered, shown, shownPath(envFile, io), io)
-  if (prompts === undefined) return answer({ ...facts, ...(health && { check: health }) }, options, io, told)
+  const told = tell(name, gathered, shown, { shown: shownPath(envFile, io), kept }, io)
+  if (prompts === undefined) {
+    const good = health?.detail === undefined ? [] : [`${name}: ${health.detail}`]
+    return answer({ ...facts, ...(health && { check: health }) }, options, io, [...good, ...told])
+  }
   prompts.note(told.join('\n'))
   prompts.end('Done.')
   return 0
+}
+
+interface Tried {
+  readonly gathered: Gathered
+  readonly health: ChannelHealth | undefined
+}
+
+/** What the service refuses is asked for anew as often as somebody likes, unless it was there before they were asked. */
+async function settle(
+  tryOnce: () => Promise<Tried>,
+  prompts: Prompts | undefined,
+): Promise<Tried & { readonly isWanted: boolean }> {
+  for (;;) {
+    const tried = await tryOnce()
+    if (tried.health?.ok !== false) return { ...tried, isWanted: true }
+    if (prompts === undefined) return { ...tried, isWanted: false }
+    const again = tried.gathered.found.length === 0 ? ['Ask me again'] : []
+    const chosen = await prompts.choose('What now?', [...again, 'Write nothing', 'Write it all the same'])
+    if (chosen !== again[0]) return { ...tried, isWanted: chosen !== 'Write nothing' }
+  }
 }
 
 /** Of a configuration that does not load, for whatever reason, those of an empty one: the channel may be what mends it. */
@@ -78,9 +115,26 @@ function offerFor(name: string, settings: Pick<Settings, 'agents' | 'plugins'>):
   try {
     return offerOf(name, settings)
   } catch (error) {
-    if (error instanceof PluginSetupError) throw new CommandFailure(2, error.message)
-    throw error
+    throw asFailure(error)
   }
+}
+
+async function orFailure<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asFailure(error)
+  }
+}
+
+function asFailure(error: unknown): unknown {
+  if (!(error instanceof PluginSetupError)) return error
+  return new CommandFailure(2, error.problems.map(sentence).join('\n'), { cause: error })
+}
+
+function sentence({ key, message, hint }: PluginProblem): string {
+  const text = `${key} ${message}${hint === undefined ? '' : `: ${hint}`}`
+  return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
 /** The configuration with the channel in it. @throws CommandFailure where that cannot be */
@@ -100,14 +154,7 @@ async function look(
   prompts: Prompts | undefined,
   io: Io,
 ): Promise<ChannelHealth | undefined> {
-  const trying = async () => {
-    try {
-      return await tryChannel(name, config, settings, { fetch: io.fetch })
-    } catch (error) {
-      if (error instanceof PluginSetupError) throw new CommandFailure(2, error.message)
-      throw error
-    }
-  }
+  const trying = () => orFailure(() => tryChannel(name, config, settings, { fetch: io.fetch }))
   if (prompts === undefined) return trying()
   return prompts.during('Asking the service whether this is good', trying, (health) =>
     health === undefined ? 'The channel cannot be tried without sending.' : healthText(health),
@@ -116,10 +163,6 @@ async function look(
 
 function healthText({ ok, detail }: ChannelHealth): string {
   return `${ok ? 'It works' : 'It does not work'}${detail === undefined ? '.' : `: ${detail}`}`
-}
-
-async function isWantedAllTheSame(prompts: Prompts | undefined): Promise<boolean> {
-  return (await prompts?.confirm('Write it all the same?', false)) ?? false
 }
 
 /** Secrets by reference, the rest as it is. */
@@ -137,13 +180,10 @@ function escaped(value: unknown): unknown {
   return typeof value === 'string' ? value.replaceAll('${', '$${') : value
 }
 
-/** Those that no environment holds yet. */
-function secretsOf(
-  { config, variables }: Gathered,
-  known: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
+/** Those that were not there. */
+function secretsOf({ config, variables, found }: Gathered): Record<string, string> {
   const secrets = [...variables].map(([key, variable]) => [variable, String(config[key])] as const)
-  return Object.fromEntries(secrets.filter(([variable]) => !known[variable]))
+  return Object.fromEntries(secrets.filter(([variable]) => !found.includes(variable)))
 }
 
 /** Whole or not at all: a gateway may be watching it. */
@@ -157,19 +197,29 @@ async function replace(file: string, text: string): Promise<void> {
   }
 }
 
+interface EnvFile {
+  readonly shown: string
+  /** Before anything was added. */
+  readonly kept: Readonly<Record<string, string | undefined>>
+}
+
 function tell(
   name: string,
-  { config, variables }: Gathered,
+  { config, variables, found }: Gathered,
   file: string,
-  envFile: string,
+  envFile: EnvFile,
   io: Io,
 ): string[] {
   const program = programName(io)
   const options = file === 'reveille.yaml' ? '' : ` --config ${shellWord(file)}`
   const to = config['defaultTo'] === undefined ? ' --to …' : ''
-  const secrets = variables.size === 0 ? '' : `, ${[...variables.values()].join(' and ')} in ${envFile}`
+  const added = [...variables.values()].filter((variable) => !found.includes(variable))
+  const secrets = added.length === 0 ? '' : `, ${added.join(' and ')} in ${envFile.shown}`
+  const foreign = found.filter((variable) => !envFile.kept[variable])
+  const elsewhere = `${foreign.join(' and ')} ${foreign.length === 1 ? 'comes' : 'come'} from the environment`
   return [
     `wrote channels.${name} in ${file}${secrets}`,
+    ...(foreign.length === 0 ? [] : [`${elsewhere}: the gateway has to be started in one that has it too`]),
     '',
     'A running gateway takes it up by itself. Try it:',
     `  ${program} send --channel ${name}${to}${options} 'Good morning'`,
