@@ -229,6 +229,40 @@ test('links have no previews, unless the operator wants them', async () => {
   )
 })
 
+const callsInPieces = [
+  '@\u202aada_l',
+  '@\u0333ada_l and @a\u202bda_l',
+  '@**ada_l**, @<b>ada</b>_l, **@**ada_l',
+  't\u202ag://user?id=1',
+  'tg:**//user?id=1**',
+  'tg**:**//user?id=1',
+  't**g**://user?id=1',
+  'tg:/**/user?id=1**',
+  '*tg*<b>:/</b>/user?id=1',
+]
+
+for (const format of ['html', 'plain'] as const) {
+  test(`nobody is called by what Telegram, or taking marks away, puts together: ${format}`, async () => {
+    for (const text of callsInPieces) {
+      await using bed = await open({ format })
+      await bed.send(text)
+      assert.deepEqual(bed.vendor.pings, [], JSON.stringify(text))
+      const urls = bed.vendor.messages.flatMap(({ entities }) => entities as { type: string }[])
+      assert.deepEqual(
+        urls.filter(({ type }) => type === 'url'),
+        [],
+        JSON.stringify(text),
+      )
+    }
+  })
+}
+
+test('a letter keeps the ring that Telegram would take from it', async () => {
+  await using bed = await open()
+  await bed.send('A\u030angstro\u0308m')
+  assert.equal(bed.vendor.messages[0]?.text, '\u00c5ngstro\u0308m')
+})
+
 test('the format `plain` sends words without markup, in which nobody is called', async () => {
   await using bed = await open({ format: 'plain' })
   await bed.send('# Title\n\n**bold** <b>x</b> `@ada` @ada')

@@ -11,10 +11,21 @@ const joiner = '\u2060'
  * end of a text the name may follow in bold.
  */
 const mention = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_]|$)/gu
-/** Schemes that Telegram links by itself and that act inside of it; `tg://user?id=…` calls a person. */
-const scheme = /\b(tg|ton|tonsite):(?=\/\/)/gi
+/**
+ * Schemes that Telegram links by itself and that act inside of it; `tg://user?id=…` calls a person. Any part of one may
+ * stand in a text of its own, in bold beside the others.
+ */
+const scheme = /(?:\b(?:tg|ton|tonsite)|^(?:g|(?:o?n)?(?:site)?|ite|te|e)?):(?=\/\/|\/?$)|^(?=\/\/)/gi
+
+/**
+ * Telegram takes these out of every text before it looks for names (TDLib, `clean_input_string`); a ring too, which some
+ * letters have in one character with it.
+ */
+const removed = /[\u2028-\u202e]|\u0333|\u033f|\u030a/g
+const ringed = /[auwy]\u030a/gi
 
 /** The same words, of which none calls anybody. What is inert already stays as it is. */
 export function makeInert(text: string): string {
-  return text.replaceAll(mention, `@${joiner}`).replaceAll(scheme, `$1:${joiner}`)
+  const left = text.replaceAll(ringed, (each) => each.normalize('NFC')).replaceAll(removed, '')
+  return left.replaceAll(mention, `@${joiner}`).replaceAll(scheme, `$&${joiner}`)
 }

@@ -151,6 +151,8 @@ const growing: readonly ((count: number) => string)[] = [
   (count) => `- ${'a\n  '.repeat(count)}`,
   (count) => 'a\n'.repeat(2 * count),
   (count) => 'a:http://'.repeat(count),
+  (count) => 'a\n---\n'.repeat(count),
+  (count) => 'a|b\n:-\n'.repeat(count),
 ]
 
 test('what is four times as long does not take much more than four times as long', () => {

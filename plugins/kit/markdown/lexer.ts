@@ -19,6 +19,9 @@ const longestStretch = 2048
 const longestQuote = 16_384
 /** In an item of a list each line is tried as the first of a heading with a line under it. */
 const longestHeading = 512
+/** A line that might be the rule of a table has all that follows read as its rows. Among many of them a paragraph is no longer. */
+const longestAmongRules = 2048
+const mostRules = 8
 
 /** The blocks of a text that has line feeds only. Never throws. */
 export function lexBlocks(text: string): Token[] {
@@ -83,6 +86,12 @@ class BoundedTokenizer extends Tokenizer {
     return super.lheading(isLong ? source.slice(0, source.lastIndexOf('\n', longestHeading) + 1) : source)
   }
 
+  override paragraph(source: string) {
+    const near = source.slice(0, longestAmongRules)
+    const hasManyRules = (near.match(/\n {0,3}[|:-][|:\- ]*(?=\n)/g)?.length ?? 0) > mostRules
+    return super.paragraph(hasManyRules ? near.slice(0, near.lastIndexOf('\n') + 1) : source)
+  }
+
   override emStrong(source: string, masked: string, previous?: string) {
     return this.marksEmphasis ? super.emStrong(source, masked, previous) : undefined
   }
@@ -91,7 +100,10 @@ class BoundedTokenizer extends Tokenizer {
     return this.marksEmphasis ? super.del(source, masked, previous) : undefined
   }
 
-  /** Rows are filled up to the length of the head, which would make a great deal out of a wide head and many short rows. */
+  /**
+   * Rows are filled up to the length of the head, which would make a great deal out of a wide head and many short rows. The
+   * rest is read only where the first two lines are those of a table: any line might be.
+   */
   override table(source: string) {
     const headEnd = source.indexOf('\n')
     const ruleEnd = source.indexOf('\n', headEnd + 1)
@@ -100,6 +112,7 @@ class BoundedTokenizer extends Tokenizer {
       !/^[\s|:-]*-[\s|:-]*$/.test(source.slice(headEnd + 1, ruleEnd < 0 ? undefined : ruleEnd))
     )
       return
+    if (super.table(ruleEnd < 0 ? source : source.slice(0, ruleEnd + 1)) === undefined) return
     const end = source.indexOf('\n\n')
     const text = end < 0 ? source : source.slice(0, end)
     const cells = count(text.slice(0, headEnd), '|') * count(text, '\n')

@@ -107,7 +107,7 @@ export function createChats(bot: object): Chats {
       const { text, parse_mode: mode, link_preview_options: preview } = parameters
       if (isAbsent(parameters['chat_id'])) return badRequest('chat_id is empty')
       if (typeof text !== 'string' || text === '') return badRequest('message text is empty')
-      const formatted = parse(text, mode)
+      const formatted = parse(clean(text), mode)
       if ('status' in formatted) return formatted
       const trimmed = trim(formatted)
       if (trimmed.text === '') return badRequest('text must be non-empty')
@@ -125,6 +125,11 @@ export function createChats(bot: object): Chats {
       return store(parameters, { text: markdown, entities: [] }, { isRich: true })
     },
   }
+}
+
+/** Of every text (TDLib, `clean_input_string`). */
+function clean(text: string): string {
+  return text.replaceAll(/[\u2028-\u202e]|\u0333|\u033f|\u030a/g, '')
 }
 
 function parse(text: string, mode: unknown): FormattedText | (StandInAnswer & { readonly status: number }) {
