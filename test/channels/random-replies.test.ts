@@ -22,7 +22,7 @@ for (const surface of surfaces)
     await using opened = await openSurface(surface)
     fc.assert(
       fc.property(randomReplies, (markdown) => check(opened, markdown)),
-      { seed: 20261121, numRuns: 60 },
+      { seed: 20261121, numRuns: 40 },
     )
   })
 

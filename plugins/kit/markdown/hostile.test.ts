@@ -5,7 +5,7 @@ import { parseMarkdown } from './parse.ts'
 import { renderParts } from './render-parts.ts'
 import { createWriter } from './writer.ts'
 
-const length = 6000
+const length = 4000
 const fill = (unit: string) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
 const grow = (line: (index: number) => string) => {
   let text = ''

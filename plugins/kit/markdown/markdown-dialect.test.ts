@@ -127,7 +127,7 @@ test('any tree, written and read again, says the same', () => {
       const shown = seen(parseMarkdown(written))
       assert.equal(shown, seen(blocks), written)
     }),
-    { seed: 20261121, numRuns: 400 },
+    { seed: 20261121, numRuns: 200 },
   )
 })
 
@@ -137,6 +137,6 @@ test('whatever an agent writes says the same once it has been written anew', () 
       const once = rewrite(text)
       assert.equal(seen(parseMarkdown(once)), seen(parseMarkdown(text)), once)
     }),
-    { seed: 20261121, numRuns: 400 },
+    { seed: 20261121, numRuns: 200 },
   )
 })

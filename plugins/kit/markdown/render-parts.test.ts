@@ -169,7 +169,7 @@ for (const [name, writeIn] of cuts)
         const seen = parts.map((part) => (writeIn === write ? readText(parseMarkdown(part)) : part)).join('')
         assertHolds(seen, readText(blocks))
       }),
-      { seed: 20261121, numRuns: 40 },
+      { seed: 20261121, numRuns: 25 },
     )
   })
 
@@ -180,7 +180,7 @@ test('any text is cut into messages that fit and hold its characters in order', 
       for (const part of parts) assert.ok(part.length <= limit && part.trim() !== '', JSON.stringify(part))
       assertHolds(parts.map((part) => readText(parseMarkdown(part))).join(''), readText(parseMarkdown(text)))
     }),
-    { seed: 20261121, numRuns: 200 },
+    { seed: 20261121, numRuns: 150 },
   )
 })
 
