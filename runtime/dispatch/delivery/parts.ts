@@ -51,16 +51,18 @@ function nonsense(message: string): PluginError {
 
 /** Markup that nobody sees takes less than what they see. UTF-16 units of a reply for one of a message. */
 const markupFactor = 2
+/** More takes a good part of a second to read. UTF-16 units. */
+const longestRead = 131_072
 
 /**
  * What can come of so much of a message's length: reading a megabyte of Markdown takes seconds, in which nothing else has
  * its turn. Up to the end of a line where there is one near.
  */
 function readable(text: string, length: number): string {
-  const most = markupFactor * length
+  const most = Math.min(markupFactor * length, longestRead)
   if (text.length <= most) return text
   const end = text.lastIndexOf('\n', most)
-  return cut(text, end > length ? end : most)
+  return cut(text, end > most / 2 ? end : most)
 }
 
 /** The ends of ids are what the lists of the command line show and take. */
