@@ -9,7 +9,8 @@ import { withoutUnseen } from './unseen.ts'
 
 /** More of these in a row than one show nothing more, and would fill messages. */
 const invisibleRuns = /([\u00ad\u200b\u2060])[\u00ad\u200b\u2060]+/g
-const visible = /[^\s\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u
+/** A text without any of these shows nothing. */
+export const visible = /[^\s\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u
 
 /**
  * The tree of a reply. It never throws, and its time grows with the length of the text. Every character that a person

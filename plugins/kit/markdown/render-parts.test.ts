@@ -94,6 +94,20 @@ test('code goes on in its language, cut between lines', () => {
   ])
 })
 
+test('no message shows nothing, however much of that lies between two words', () => {
+  const gaps = ['\n', '\u200d', '\u3164']
+  for (const gap of gaps) {
+    const between = gap.repeat(100)
+    for (const text of [
+      `a${between}b`,
+      `\`\`\`\na${between}b\n\`\`\``,
+      `> \`\`\`\n> a${between.replaceAll('\n', '\n> ')}b`,
+    ])
+      for (const parts of [render(text, 20), renderParts(text, { write: writePlain, measure, limit: 20 })])
+        for (const part of parts) assert.match(part, /[ab]/)
+  }
+})
+
 test('code that fits a message is not cut, however little that leaves in the message before it', () => {
   assert.deepEqual(render(`Run:\n\n\`\`\`\n${'x\n'.repeat(10)}\`\`\`\n\nDone.`, 28), [
     'Run:',

@@ -2,7 +2,7 @@
 
 import { codePoints, graphemes, type Piece } from '../pieces.ts'
 import { chooseCut, readPositions } from './cut.ts'
-import { parseMarkdown } from './parse.ts'
+import { parseMarkdown, visible } from './parse.ts'
 import { shorten } from './shorten.ts'
 import { type Children, childAt, createSlicer } from './slice.ts'
 import type { Block, Inline, ListItem } from './tree.ts'
@@ -127,10 +127,19 @@ export function renderBlocks<Part>(
 
   for (let from = 0; from < end; ) {
     const { part, to } = cut(from) ?? force(from)
-    if (slicer.slice(blocks, from, to).length > 0) messages.push(part)
+    // Services refuse a message in which nothing can be seen, and with it the rest of the reply.
+    if (slicer.slice(blocks, from, to).some(isSeen)) messages.push(part)
     from = to
   }
   return messages
+}
+
+/** Lists and tables show their own signs, whatever is in them. */
+function isSeen(block: Block): boolean {
+  if (block.type === 'quote') return block.blocks.some(isSeen)
+  if (block.type === 'code') return visible.test(block.text)
+  if ('children' in block) return visible.test(readPositions(block.children))
+  return true
 }
 
 interface Leaf {
