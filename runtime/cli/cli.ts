@@ -32,15 +32,20 @@ export async function runCli(argv: readonly string[], io: Io = processIo()): Pro
 }
 
 function createProgram(io: Io, result: { exitCode: number }): Command {
+  const own: Io & { config?: string } = { ...io }
   const program = new Command('reveille')
     .description('The webhook gateway that wakes AI agents and can prove what happened.')
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError('(--help says more)')
     .version(packageVersion(), '-V, --version', 'print the version')
+    .hook('preAction', (_program, command) => {
+      const { config } = command.opts<{ readonly config?: string }>()
+      if (config !== undefined) own.config = config
+    })
 
   const hands: Hands = {
-    io,
+    io: own,
     finish: async (code) => {
       result.exitCode = await code
     },

@@ -14,6 +14,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Absolute. */
   readonly cwd: string
+  /** What `--config` of this command says. A command that is shown to be pasted says it too. */
+  readonly config?: string
   /** The terminal's width; absent when the output is no terminal, and then nothing is cut. */
   readonly columns?: number
   /** Milliseconds since the Unix epoch. */

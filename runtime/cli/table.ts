@@ -4,18 +4,44 @@ import { printable } from '../observe/printable.ts'
 
 const gap = '  '
 
-/** Cells may come from payloads: each becomes one printable line. The last column takes what width is left. */
+/** The least that a column is made for the sake of the last one, and that is then left of the last one. */
+const leastColumn = 16
+const leastLast = 24
+
+/**
+ * Cells may come from payloads: each becomes one printable line. The last column takes what width is left, and where that is
+ * too little the widest of the others give way.
+ */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],
   width = Number.POSITIVE_INFINITY,
 ): string {
   const lines = [header, ...rows.map((row) => row.map(printable))]
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  const widest = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  const widths = fitted(widest, width)
   return lines
-    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(gap))
+    .map((line) =>
+      line
+        .map((cell, column) => {
+          const most = widths[column] ?? 0
+          return (column === header.length - 1 ? cell : cut(cell, most)).padEnd(most)
+        })
+        .join(gap),
+    )
     .map((line) => `${cut(line.trimEnd(), width)}\n`)
     .join('')
+}
+
+function fitted(widest: readonly number[], width: number): readonly number[] {
+  const widths = [...widest]
+  const last = widths.pop() ?? 0
+  for (;;) {
+    const taken = widths.reduce((sum, each) => sum + each + gap.length, Math.min(last, leastLast))
+    const longest = Math.max(0, ...widths)
+    if (taken <= width || longest <= leastColumn) return [...widths, last]
+    widths[widths.indexOf(longest)] = Math.max(leastColumn, longest - (taken - width))
+  }
 }
 
 /** Local; the day only when it is not today. */

@@ -91,7 +91,7 @@ test('a text is sent, and the command ends when it has arrived or cannot', async
   )
   assert.match(
     status.out,
-    /^next +board: `reveille deliveries --state parked --channel board` says why, `reveille replay --parked --channel board` sends them again$/m,
+    /^next\n {2}`reveille deliveries --state parked --channel board` says why they are parked\n {2}`reveille replay --parked --channel board` sends them again$/m,
   )
 
   await t.test('a text comes from standard input as it is, but for the line feed at its end', async () => {

@@ -4,7 +4,7 @@ import { printable } from '../../observe/printable.ts'
 import type { DeliveryRecord, Route } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { missed } from '../reading/delivery-facts.ts'
 import { shortId } from '../table.ts'
 
@@ -30,14 +30,15 @@ export function endText(delivery: DeliveryRecord, io: Io): string {
   const why = [code, reason].filter(Boolean).join(': ')
   if (state === 'skipped') return `${name}: not sent: ${printable(why)}`
   const part = receipts.length === 0 ? '' : ` after ${counted(receipts.length, 'message')}`
-  const command = `\`${programName(io)} replay ${name}\` sends it again`
-  return `${name}: parked${part}: ${printable(why)}\n${command}`
+  return `${name}: parked${part}: ${printable(why)}\n${pasted(`replay ${name}`, io)} sends it again`
 }
 
-/** Of one that the gateway goes on with. */
+/** Of one that the gateway goes on with; `waitsFor` is a line of its own. */
 export function pendingText(id: string, route: Route, io: Io, waitsFor?: string): string {
   const name = shortId(id)
-  const state = waitsFor === undefined ? 'kept' : `pending: ${printable(waitsFor)}`
-  const command = `\`${programName(io)} deliveries ${name}\``
-  return `${name}: ${state}, on its way to ${addressText(route)}; ${command} says what becomes of it`
+  return [
+    `${name}: ${waitsFor === undefined ? 'kept' : 'pending'}, on its way to ${addressText(route)}`,
+    ...(waitsFor ? [printable(waitsFor)] : []),
+    `${pasted(`deliveries ${name}`, io)} says what becomes of it`,
+  ].join('\n')
 }

@@ -2,7 +2,7 @@
 
 import type { Route } from '../../store/port.ts'
 import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { openAdmin } from '../reading/admin-client.ts'
 import { addressText } from './ending.ts'
 
@@ -14,7 +14,7 @@ export interface RouteOptions {
 export async function showRoute(options: RouteOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
   const { route } = (await admin.get('/api/route')) as { readonly route: Route | null }
-  const none = `No last route is set. Set one: \`${programName(io)} route set CHANNEL TO\``
+  const none = `No last route is set. Set one: ${pasted('route set CHANNEL TO', io)}`
   if (options.json) io.out(`${JSON.stringify({ route }, null, 2)}\n`)
   else io.out(`${route === null ? none : addressText(route)}\n`)
   return 0

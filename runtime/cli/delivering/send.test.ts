@@ -83,7 +83,7 @@ test('on a terminal each reason to wait is told once, and then the end', async (
   assert.deepEqual(await run('send', '--channel', 'slack', 'Hello'), {
     code: 0,
     out: '3f9a1c: delivered to slack:C1, 2 messages\n',
-    err: 'held until 12:04:00: bad-credential\nto be tried again at 12:01:00: unavailable: Slack is down.\n',
+    err: 'slack is held until 12:04:00: bad-credential: Slack refuses the token.\nIt is tried again at 12:01:00: unavailable: Slack is down.\n',
   })
 })
 
@@ -102,8 +102,15 @@ test('what is not over in time is told as what it waits for, and the gateway goe
   assert.deepEqual([code, out], [1, ''])
   assert.equal(
     err,
-    '3f9a1c: pending: held until 12:04:00: bad-credential, on its way to slack:C1; `reveille deliveries 3f9a1c` says what becomes of it\n',
+    '3f9a1c: pending, on its way to slack:C1\nslack is held until 12:04:00: bad-credential: Slack refuses the token.\n`reveille deliveries 3f9a1c` says what becomes of it\n',
   )
+  const { run: onTerminal } = await openMoments(t, [{ channel: held }], 80)
+  assert.equal(
+    (await onTerminal('send', '--channel', 'slack', 'Hello', '--timeout', '5')).err,
+    'slack is held until 12:04:00: bad-credential: Slack refuses the token.\n3f9a1c: pending, on its way to slack:C1\n`reveille deliveries 3f9a1c` says what becomes of it\n',
+  )
+  const shown = await run('deliveries', id)
+  assert.match(shown.out, /^waits +slack is held until 12:04:00: bad-credential: Slack refuses the token\.$/m)
   const asJson = await run('send', '--channel', 'slack', 'Hello', '--json')
   assert.deepEqual([asJson.code, JSON.parse(asJson.out).state], [1, 'pending'])
 })

@@ -40,9 +40,11 @@ export async function send(text: string, options: SendOptions, io: Io): Promise<
   return isDelivered(delivery) ? 0 : 1
 
   function tell(delivery: DeliveryRecord, waitsFor: string | undefined): void {
+    // On a terminal the reason has been told already.
+    const reason = io.columns === undefined ? (waitsFor ?? 'It waits for its turn.') : ''
     if (isDelivered(delivery)) io.out(`${endText(delivery, io)}\n`)
     else if (delivery.state !== 'pending') io.err(`${endText(delivery, io)}\n`)
-    else io.err(`${pendingText(delivery.id, delivery, io, waitsFor ?? 'it waits for its turn')}\n`)
+    else io.err(`${pendingText(delivery.id, delivery, io, reason)}\n`)
   }
 }
 

@@ -27,9 +27,9 @@ export async function awaitEnd(admin: Admin, id: string, timeoutMs: number, io: 
     const delivery = (await admin.get(`/api/deliveries/${id}`)) as DeliveryRecord
     if (delivery.state !== 'pending') return { delivery }
     const waitsFor = await reasonToWait(admin, delivery, io)
+    tell(waitsFor)
     const left = deadline - io.now()
     if (left <= 0) return { delivery, ...(waitsFor !== undefined && { waitsFor }) }
-    tell(waitsFor)
     await io.pause(Math.min(pauseMs, left))
     pauseMs = Math.min(2 * pauseMs, mostPauseMs)
   }
@@ -46,7 +46,7 @@ async function reasonToWait(admin: Admin, delivery: DeliveryRecord, io: Io): Pro
   if (hold !== undefined) return hold
   if (code === undefined || attempts === 0) return undefined
   const next = nextAt === undefined ? '' : ` at ${shortTime(nextAt, io.now())}`
-  return `to be tried again${next}: ${code}${reason === undefined ? '' : `: ${reason}`}`
+  return `It is tried again${next}: ${code}${reason === undefined ? '' : `: ${reason}`}`
 }
 
 /** On a terminal; each reason once. */

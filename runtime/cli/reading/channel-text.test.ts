@@ -38,20 +38,42 @@ test('each channel has a line with its state, what is open in it, and why', () =
     'msteams   held                 0        0',
     'whatsapp  not configured       1        1',
   ])
-  const narrow = channelLines(channels, { ...io, columns: 60 })
-  assert.ok(narrow.every((line) => line.length <= 58))
 })
 
-test('what waits for somebody says for what', () => {
-  const list = (channel: string) =>
-    `${channel}: \`reveille deliveries --state parked --channel ${channel}\` says why, \`reveille replay --parked --channel ${channel}\` sends them again`
-  assert.deepEqual(
-    channels.flatMap((channel) => nextSteps(channel, io)),
-    [
-      'slack: mend channels.slack: what waits goes on by itself once that is live',
-      list('slack'),
-      'whatsapp: add channels.whatsapp: what waits for it cannot be sent',
-      list('whatsapp'),
-    ],
-  )
+test('on a terminal no reason is cut: it goes on below itself, or below its line where that is too narrow', () => {
+  const slack = channels.slice(0, 2)
+  assert.deepEqual(channelLines(slack, { ...io, columns: 82 }), [
+    'CHANNEL   STATE                PENDING  PARKED  DETAIL',
+    'terminal  open                 0        0',
+    'slack     held until 12:04:00  3        2       bad-credential: Slack refuses',
+    '                                                the token.',
+  ])
+  assert.deepEqual(channelLines(slack, { ...io, columns: 50 }), [
+    'CHANNEL   STATE                PENDING  PARKED',
+    'terminal  open                 0        0',
+    'slack     held until 12:04:00  3        2',
+    '  bad-credential: Slack refuses the token.',
+  ])
+})
+
+test('what waits for somebody says for what, and the commands can be pasted', () => {
+  const steps = (...names: readonly string[]) =>
+    nextSteps(
+      channels.filter(({ channel }) => names.includes(channel)),
+      { ...io, config: 'local/reveille.yaml' },
+    )
+  assert.deepEqual(steps('terminal', 'discord', 'telegram'), [])
+  assert.deepEqual(steps('slack', 'whatsapp'), [
+    'add channels.whatsapp: what is kept there cannot be sent before',
+    'mend channels.slack: what waits goes on by itself once that is live',
+    '`reveille deliveries --state parked --channel slack --config local/reveille.yaml` says why they are parked',
+    '`reveille replay --parked --channel slack --config local/reveille.yaml` sends them again',
+  ])
+  const [slack] = channels.filter(({ channel }) => channel === 'slack')
+  assert.ok(slack)
+  assert.deepEqual(nextSteps([slack, { ...slack, channel: 'discord' }], io), [
+    'mend channels.slack and channels.discord: what waits goes on by itself once that is live',
+    '`reveille deliveries --state parked` says why they are parked',
+    '`reveille replay --parked` sends them again',
+  ])
 })

@@ -1,46 +1,85 @@
 /** Owns how the channels of a gateway are told: a line for each, and what somebody can do about them. */
 
 import type { ChannelStatus } from '../../api/index.ts'
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
 import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { formatTable, shortTime } from '../table.ts'
 
 const indent = 2
+const gap = 2
+/** Below that, words are set under their line and not beside it. */
+const leastWidth = 30
 
+/** What a channel says of itself is broken to the terminal's width, and never cut: it says what is to be done. */
 export function channelLines(channels: readonly ChannelStatus[], io: Io): string[] {
   const rows = channels.map((status) => [
     status.channel,
     stateText(status, io.now()),
     String(status.pending),
     String(status.parked),
-    detailText(status),
   ])
-  const width = io.columns === undefined ? undefined : io.columns - indent
-  return formatTable(['CHANNEL', 'STATE', 'PENDING', 'PARKED', 'DETAIL'], rows, width).trimEnd().split('\n')
+  const table = formatTable(
+    ['CHANNEL', 'STATE', 'PENDING', 'PARKED', ''],
+    [...rows.map((row) => [...row, ''])],
+  )
+  const [head = '', ...lines] = table.trimEnd().split('\n')
+  const left = head.length + gap
+  const room = (io.columns ?? Number.POSITIVE_INFINITY) - indent
+  const isBeside = room - left >= leastWidth
+  const broken = channels.map((status) => {
+    const text = printable(detailText(status))
+    return text === '' ? [] : wrapWords(text, isBeside ? room - left : room - indent)
+  })
+  const below = ' '.repeat(isBeside ? left : indent)
+  return [
+    isBeside ? `${head.padEnd(left)}DETAIL` : head,
+    ...lines.flatMap((line, index) => {
+      const [first = '', ...others] = broken[index] ?? []
+      if (!isBeside) return [line, ...(broken[index] ?? []).map((each) => below + each)]
+      return [`${line.padEnd(left)}${first}`.trimEnd(), ...others.map((each) => below + each)]
+    }),
+  ]
 }
 
 /** What nothing but somebody's doing moves. */
-export function nextSteps(status: ChannelStatus, io: Io): string[] {
-  const { channel, pending, parked, state } = status
-  const program = programName(io)
+export function nextSteps(channels: readonly ChannelStatus[], io: Io): string[] {
+  const keys = (which: (status: ChannelStatus) => boolean) =>
+    channels.filter(which).map(({ channel }) => `channels.${channel}`)
+  const absent = keys(({ state, pending, parked }) => state === 'unconfigured' && pending + parked > 0)
+  const refused = keys(
+    (status) =>
+      status.state !== 'unconfigured' && status.state !== 'open' && status.code === 'bad-credential',
+  )
   const steps: string[] = []
-  if (state === 'unconfigured' && pending > 0)
-    steps.push(`add channels.${channel}: what waits for it cannot be sent`)
-  if (state !== 'unconfigured' && state !== 'open' && status.code === 'bad-credential')
-    steps.push(`mend channels.${channel}: what waits goes on by itself once that is live`)
-  if (parked > 0) {
-    const filter = `--parked --channel ${channel}`
-    const list = `${program} deliveries --state parked --channel ${channel}`
-    steps.push(`\`${list}\` says why, \`${program} replay ${filter}\` sends them again`)
-  }
-  return steps.map((step) => `${channel}: ${step}`)
+  if (absent.length > 0) steps.push(`add ${listed(absent)}: what is kept there cannot be sent before`)
+  if (refused.length > 0)
+    steps.push(`mend ${listed(refused)}: what waits goes on by itself once that is live`)
+  return [...steps, ...parkedSteps(channels, io)]
 }
 
-/** `held until 12:04:10: bad-credential`; nothing where the channel is open. */
+function parkedSteps(channels: readonly ChannelStatus[], io: Io): string[] {
+  const [first, ...others] = channels.filter(({ state, parked }) => state !== 'unconfigured' && parked > 0)
+  if (first === undefined) return []
+  const one = others.length === 0 ? ` --channel ${first.channel}` : ''
+  return [
+    `${pasted(`deliveries --state parked${one}`, io)} says why they are parked`,
+    `${pasted(`replay --parked${one}`, io)} sends them again`,
+  ]
+}
+
+function listed(names: readonly string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}
+
+/** `slack is held until 12:04:10: bad-credential: Slack refuses the token.`; nothing where the channel is open. */
 export function holdText(status: ChannelStatus | undefined, now: number): string | undefined {
   if (status === undefined || status.state === 'open') return undefined
-  const code = status.state === 'unconfigured' ? '' : (status.code ?? '')
-  return [stateText(status, now), code].filter(Boolean).join(': ')
+  const why = status.state === 'unconfigured' ? [] : [status.code, status.reason].filter(Boolean)
+  const state = status.state === 'probing' ? 'tried with one delivery' : stateText(status, now)
+  return [`${status.channel} is ${state}`, ...why].join(': ')
 }
 
 function stateText(status: ChannelStatus, now: number): string {

@@ -3,7 +3,7 @@
 import type { DeliveryRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
 import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { shortId } from '../table.ts'
 
 /** What a channel may have written of a part that it sent; none of it can be relied on. */
@@ -13,12 +13,14 @@ interface KeptReceipt {
   readonly partial?: readonly { readonly target?: unknown; readonly reason?: unknown }[]
 }
 
-export function factsOfDelivery(delivery: DeliveryRecord, io: Io): Facts {
+/** `waits`: what holds its channel back, where something does. */
+export function factsOfDelivery(delivery: DeliveryRecord, io: Io, waits?: string): Facts {
   const { id, state, channel, to, code, reason, attempts, nextAt, receipts, text, ...rest } = delivery
   return {
     id,
     state,
-    next: state === 'parked' ? `\`${programName(io)} replay ${shortId(id)}\` sends it again` : undefined,
+    next: state === 'parked' ? `${pasted(`replay ${shortId(id)}`, io)} sends it again` : undefined,
+    waits,
     channel,
     to,
     code,

@@ -1,5 +1,6 @@
 /** `reveille requests | runs | events | deliveries`: lists what a running gateway holds, or shows one whole. */
 
+import type { GatewayStatus } from '../../api/index.ts'
 import type { Page } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type Facts, formatFacts } from '../facts.ts'
@@ -7,6 +8,7 @@ import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { formatTable } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
+import { holdText } from './channel-text.ts'
 import { factsOfDelivery } from './delivery-facts.ts'
 import { type RecordKind, recordViews } from './record-views.ts'
 import { factsOfRun } from './run-facts.ts'
@@ -39,7 +41,7 @@ export async function showRecords(
   const admin = await openAdmin(options, io)
   if (id !== undefined) {
     const item = await fetchOne(admin, kind, id)
-    io.out(options.json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(factsOf(kind, item, io)))
+    io.out(json ? `${JSON.stringify(item, null, 2)}\n` : formatFacts(await factsOf(kind, item, admin, io)))
     return 0
   }
   const page = (await admin.get(`/api/${kind}`, query as Record<string, string>)) as Page<Stored>
@@ -49,9 +51,20 @@ export async function showRecords(
   return 0
 }
 
-function factsOf(kind: RecordKind, item: Stored, io: Io): Facts {
+async function factsOf(kind: RecordKind, item: Stored, admin: Admin, io: Io): Promise<Facts> {
   if (kind === 'runs') return factsOfRun(item as never, io)
-  return kind === 'deliveries' ? factsOfDelivery(item as never, io) : item
+  if (kind !== 'deliveries') return item
+  const waits = item['state'] === 'pending' ? await holdOf(String(item['channel']), admin, io) : undefined
+  return factsOfDelivery(item as never, io, waits)
+}
+
+async function holdOf(channel: string, admin: Admin, io: Io): Promise<string | undefined> {
+  // A gateway of an earlier version tells of none.
+  const { channels = [] } = (await admin.get('/api/status')) as GatewayStatus
+  return holdText(
+    channels.find((status) => status.channel === channel),
+    io.now(),
+  )
 }
 
 function formatPage(kind: RecordKind, page: Page<Stored>, io: Io): string {

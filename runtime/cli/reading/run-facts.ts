@@ -3,7 +3,7 @@
 import type { Attempt, RunRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
 import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { shortId } from '../table.ts'
 
 /** Of a burst that became this run, the newest are named. */
@@ -38,7 +38,7 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
 
 /** What can be done about a run that waits for somebody. */
 function nextStep({ id, state, error, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
-  const command = (name: string) => `\`${programName(io)} ${name} ${shortId(id)}\``
+  const command = (name: string) => pasted(`${name} ${shortId(id)}`, io)
   if (state === 'parked') {
     const when = error?.code === 'BUDGET' ? ' once the budget has room again' : ''
     return `${command('resume')} performs it${when}, ${command('cancel')} ends it`

@@ -5,7 +5,7 @@ import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../s
 import { counted } from '../counted.ts'
 import { formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
+import { pasted } from '../pasted.ts'
 import { shortId, shortTime } from '../table.ts'
 import { type Admin, openAdmin } from './admin-client.ts'
 import { channelLines, nextSteps } from './channel-text.ts'
@@ -86,7 +86,7 @@ export async function status(
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         channels: channels.length > 0 ? channelLines(channels, io) : undefined,
-        next: channels.flatMap((channel) => nextSteps(channel, io)),
+        next: nextSteps(channels, io),
         latest: request ? requestText(request, io.now()) : 'no request yet',
       }),
     )
@@ -135,8 +135,7 @@ function partText(spent: number, most: number | undefined, noun: string): string
 
 /** Nothing but a decision moves them. */
 function parkedText(io: Io): string {
-  const program = programName(io)
-  return `\`${program} runs --state parked\` says why, \`${program} resume --all\` queues them again`
+  return `${pasted('runs --state parked', io)} says why, ${pasted('resume --all', io)} queues them again`
 }
 
 function countText({ count, more }: Count): string {
