@@ -1,6 +1,7 @@
 /** All eight channels in one gateway: what GitHub sends becomes a review that arrives everywhere, whatever befalls it. */
 
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import type { Fault, VendorStandIn } from '@reveille/kit/stand-in'
 import type { ChannelState } from '../../runtime/dispatch/delivery/channel-state.ts'
@@ -34,20 +35,13 @@ const words = [
   'that is all.',
 ]
 
-/** WhatsApp wants six seconds of peace, whatever the machine does meanwhile. Milliseconds. */
-const patienceMs = 30_000
-
-interface Bed extends Installation {
+interface Bed extends Omit<Installation, 'ended'> {
   readonly vendors: Vendors
   /** A GitHub review comes in; the run whose reply goes to all eight. */
   review(): Promise<string>
   delivery(runId: string, channel: VendorName): Promise<DeliveryRecord>
-  /** The delivery once it is as it should be. */
-  untilDelivery(
-    runId: string,
-    channel: VendorName,
-    holds: (delivery: DeliveryRecord) => boolean,
-  ): Promise<DeliveryRecord>
+  /** The delivery once it has arrived or is parked. */
+  ended(runId: string, channel: VendorName): Promise<DeliveryRecord>
 }
 
 async function open(t: TestContext): Promise<Bed> {
@@ -69,7 +63,7 @@ channels: ${vendors.configuration}
     deliverTo: ${JSON.stringify(vendors.addresses)}
 `,
   })
-  const { post, read } = installed
+  const { post, read, line } = installed
 
   async function delivery(runId: string, channel: VendorName): Promise<DeliveryRecord> {
     const { deliveries } = await read<RunRecord & { deliveries: DeliveryRecord[] }>(`/api/runs/${runId}`)
@@ -88,21 +82,17 @@ channels: ${vendors.configuration}
       })
       assert.equal(status, 202)
       const runId = String(body['runId'])
-      await until(async () => {
-        const run = await read<RunRecord>(`/api/runs/${runId}`)
-        return run.deliveryIds.length === vendorNames.length || undefined
-      }, 'the reply')
       return runId
     },
-    untilDelivery: (runId, channel, holds) =>
-      until(
-        async () => {
-          const found = await delivery(runId, channel)
-          return holds(found) ? found : undefined
-        },
-        `the delivery to ${channel}`,
-        patienceMs,
-      ),
+    async ended(runId, channel) {
+      const isOver = (event: string) =>
+        line(event, (each) => each['runId'] === runId && each['channel'] === channel)
+      await Promise.race([isOver('delivery-delivered'), isOver('delivery-parked')])
+      return until(async () => {
+        const found = await delivery(runId, channel)
+        return found.state === 'pending' ? undefined : found
+      }, `the delivery to ${channel}`)
+    },
   }
 }
 
@@ -128,7 +118,8 @@ function befall(vendors: Vendors, faultFor: (vendor: VendorStandIn) => Fault): v
 test('a GitHub review gives a run whose reply arrives on all eight surfaces, and calls nobody there', async (t) => {
   const { review: send, vendors, ended, read } = await open(t)
   const runId = await send()
-  const run = await ended(runId)
+  for (const name of vendorNames) await ended(runId, name)
+  const run = await read<RunRecord>(`/api/runs/${runId}`)
   assert.deepEqual([run.state, run.stage, run.reply], ['succeeded', 'delivered', review])
   assert.match(run.message, /reviewed pull request/)
   for (const name of vendorNames) {
@@ -145,11 +136,11 @@ test('a GitHub review gives a run whose reply arrives on all eight surfaces, and
 })
 
 test('a connection that is cut after the message was stored gives one message: sent again where repeats are recognised, else parked', async (t) => {
-  const { review: send, vendors, untilDelivery } = await open(t)
+  const { review: send, vendors, ended } = await open(t)
   befall(vendors, () => ({ kind: 'cut-after' }))
   const runId = await send()
   for (const name of vendorNames) {
-    const { state, reason, receipts } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    const { state, reason, receipts } = await ended(runId, name)
     if (recognisesRepeats.has(name)) assert.deepEqual([state, receipts.length], ['delivered', 1], name)
     else {
       assert.equal(state, 'parked', name)
@@ -160,26 +151,26 @@ test('a connection that is cut after the message was stored gives one message: s
 })
 
 test('a request for patience is obeyed, and costs no attempt and no message', async (t) => {
-  const { review: send, vendors, untilDelivery } = await open(t)
-  befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.rateLimited(1) }))
+  const { review: send, vendors, ended } = await open(t)
+  befall(vendors, ({ refusals }) => {
+    const { headers, ...answer } = refusals.rateLimited(1)
+    // Also of those that do not say for how long: the test has no patience of its own.
+    return { kind: 'answer', answer: { ...answer, headers: { ...headers, 'retry-after': '1' } } }
+  })
   const runId = await send()
   for (const name of vendorNames) {
-    const { state, attempts } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    const { state, attempts } = await ended(runId, name)
     assert.deepEqual([state, attempts], ['delivered', 1], name)
     assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
   }
 })
 
 test('a recipient that nobody has, and one that may not be written to, park their delivery with what the vendor said', async (t) => {
-  const { review: send, vendors, untilDelivery, log } = await open(t)
+  const { review: send, vendors, ended, log } = await open(t)
   befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.forbidden }))
   const runId = await send()
   for (const name of vendorNames) {
-    const {
-      state,
-      reason = '',
-      attempts,
-    } = await untilDelivery(runId, name, (each) => each.state !== 'pending')
+    const { state, reason = '', attempts } = await ended(runId, name)
     assert.deepEqual([state, attempts], ['parked', 1], `${name}: ${reason}`)
     assert.notEqual(reason.trim(), '')
     assert.deepEqual(vendors.of[name].messages, [], name)
@@ -189,23 +180,22 @@ test('a recipient that nobody has, and one that may not be written to, park thei
 })
 
 test('a refused credential holds its channel and uses nothing up; the reply arrives once it is mended', async (t) => {
-  const { review: send, vendors, untilDelivery, delivery, read, write, folder, gateway } = await open(t)
+  const { review: send, vendors, ended, delivery, line, write, folder, gateway } = await open(t)
   for (const name of vendorNames) {
     const vendor = vendors.of[name]
     vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
   }
   const runId = await send()
-  await until(async () => {
-    const { channels } = await read<{ channels: readonly ChannelState[] }>('/api/status')
-    return channels.every(({ state }) => state === 'held') || undefined
-  }, 'all channels held')
+  for (const name of vendorNames) await line('channel-held', ({ channel }) => channel === name)
   for (const name of vendorNames) {
-    const { state, code, attempts } = await delivery(runId, name)
+    const { state, code, attempts } = await until(async () => {
+      const found = await delivery(runId, name)
+      return found.code === undefined ? undefined : found
+    }, `what ${name} said`)
     assert.deepEqual([state, code, attempts], ['pending', 'bad-credential', 0], name)
   }
   for (const name of vendorNames) vendors.of[name].always(undefined)
 
-  const { readFile } = await import('node:fs/promises')
   const before = await readFile(`${folder}/reveille.yaml`, 'utf8')
   const mended = Object.fromEntries(
     vendorNames.map((name) => [name, { ...vendors.of[name].config, defaultTo: vendors.of[name].to }]),
@@ -213,7 +203,7 @@ test('a refused credential holds its channel and uses nothing up; the reply arri
   await write('reveille.yaml', before.replace(/^channels: .*$/m, `channels: ${JSON.stringify(mended)}`))
   assert.equal((await gateway.reload()).outcome, 'live')
   for (const name of vendorNames) {
-    await untilDelivery(runId, name, ({ state }) => state === 'delivered')
+    await ended(runId, name)
     assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
   }
 })
