@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isPluginError } from '@reveille/kit'
 import { parse as parseYaml } from 'yaml'
-import { createConfigurationParser } from '../../runtime/plugin/configuration.ts'
+import { parsePluginConfiguration } from '../../runtime/plugin/configuration.ts'
 import type { PluginPackage } from '../../runtime/plugin/package.ts'
 import { atEnd } from '../../test/at-end.ts'
 import plugin from './index.ts'
@@ -13,10 +13,9 @@ import { createAiRunner } from './runner.ts'
 import { protocols } from './stand-in/protocols.ts'
 import { failureOf, run, turnTo } from './stand-in/runners.ts'
 
-const parse = createConfigurationParser()
 const configSchema = fileURLToPath(new URL('./config.schema.json', import.meta.url))
 const read = (given: Record<string, unknown>) =>
-  parse({
+  parsePluginConfiguration({
     ...{ kind: 'runner', name: 'ai', id: 'ai', key: 'agents.runners.ai', inherited: [] },
     package: { name: '@reveille/plugin-ai', configSchema } as unknown as PluginPackage,
     given,

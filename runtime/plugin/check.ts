@@ -2,7 +2,7 @@
 
 import type { Catalog, Settings } from '@reveille/engine'
 import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
-import { configureAll, createConfigurationParser, type PluginConfiguration } from './configuration.ts'
+import { configureAll, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
 import { importProblem, loadPlugin, setupProblem } from './load.ts'
 import type { PluginPackage } from './package.ts'
@@ -19,7 +19,7 @@ type Checked = Pick<Settings, 'agents' | 'channels' | 'plugins'>
 export function checkPlugins(settings: Checked, resolveFrom: string | URL = import.meta.url): Catalog {
   const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
   const wanted = specify(settings, directory)
-  configureAll(wanted, createConfigurationParser())
+  configureAll(wanted)
   return catalogOf(directory, wanted)
 }
 
@@ -32,7 +32,7 @@ export async function examinePlugins(
   resolveFrom: string | URL = import.meta.url,
 ): Promise<void> {
   const wanted = specify(settings, createDirectory(settings.plugins, asFileUrl(resolveFrom)))
-  const ready = configureAll(wanted, createConfigurationParser())
+  const ready = configureAll(wanted)
   const outcomes = await Promise.allSettled(ready.map((each) => examine(...each)))
   throwJoined(outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])))
 }

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { nearestName } from '@reveille/engine'
-import { oneLine } from '@reveille/kit'
-import { Ajv2020, type AnySchemaObject, type ErrorObject } from 'ajv/dist/2020.js'
+import { BoundedMap, oneLine } from '@reveille/kit'
+import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type PluginProblem, PluginSetupError, throwJoined, withoutRepeats } from './setup-error.ts'
 import type { Specification } from './specify.ts'
 
@@ -14,24 +14,28 @@ export interface PluginConfiguration {
   readonly secrets: readonly string[]
 }
 
-/**
- * Checks what is `given`. Types are strict: a text that looks like a number is none.
- * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
- */
-export type ParsePluginConfiguration = (wanted: Specification) => PluginConfiguration
-
 /** Of what is wrong with a schema. Characters. */
 const longestReason = 200
 
 /** `none` is written where a service wants some credential and looks at none. */
 const noSecrets = new Set(['', 'none'])
 
-/** One for all plugins, because making the validator of schemas costs more than any plugin's schema does. */
-export function createConfigurationParser(): ParsePluginConfiguration {
-  let secrets = new Set<string>()
-  // The host brings no table of formats, so `format` documents and `pattern` decides.
-  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, validateFormats: false, verbose: true })
-  ajv.addKeyword({
+/** One for the whole process, because making the validator of schemas costs more than any plugin's schema does. */
+let compiler: Ajv2020 | undefined
+/** Those of the configuration that is being checked. */
+let secrets = new Set<string>()
+
+function createCompiler(): Ajv2020 {
+  const created = new Ajv2020({
+    // The host brings no table of formats, so `format` documents and `pattern` decides.
+    validateFormats: false,
+    // The code would be made shorter for longer than it runs.
+    code: { optimize: false },
+    allErrors: true,
+    useDefaults: true,
+    verbose: true,
+  })
+  created.addKeyword({
     keyword: 'x-secret',
     schemaType: 'boolean',
     validate(isSecret: boolean, value: unknown) {
@@ -39,35 +43,53 @@ export function createConfigurationParser(): ParsePluginConfiguration {
       return true
     },
   })
-
   // For those who ask a person for a configuration; see offer.ts.
-  ajv.addKeyword({ keyword: 'x-env', schemaType: 'string' })
-  ajv.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
+  created.addKeyword({ keyword: 'x-env', schemaType: 'string' })
+  created.addKeyword({ keyword: 'x-ask', schemaType: 'boolean' })
   // A pattern in words; see `problemOf`.
-  ajv.addKeyword({ keyword: 'x-form', schemaType: 'string' })
+  created.addKeyword({ keyword: 'x-form', schemaType: 'string' })
+  return created
+}
 
-  return function parsePluginConfiguration(wanted) {
-    const config = structuredClone(wanted.given)
-    secrets = new Set()
-    const { isValid, errors } = validate(wanted, config)
-    if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', wanted.package.name, unique(errors, wanted))
-    return { config: freeze(config), secrets: [...secrets] }
+/**
+ * Checks what is `given`. Types are strict: a text that looks like a number is none.
+ * @throws PluginSetupError `PLUGIN_CONFIG`, or `PLUGIN_MANIFEST` when the schema itself is unusable
+ */
+export function parsePluginConfiguration(wanted: Specification): PluginConfiguration {
+  const config = structuredClone(wanted.given)
+  secrets = new Set()
+  const { isValid, errors } = validate(wanted, config)
+  if (!isValid) throw new PluginSetupError('PLUGIN_CONFIG', wanted.package.name, unique(errors, wanted))
+  return { config: freeze(config), secrets: [...secrets] }
+}
+
+function validate({ package: found, key }: Specification, config: unknown) {
+  try {
+    const check = compile(found.configSchema)
+    return { isValid: check(config), errors: check.errors ?? [] }
+  } catch (cause) {
+    const why = `${found.configSchema}: ${oneLine((cause as Error).message, longestReason)}`
+    const problem = { key, message: 'needs a plugin whose configuration schema can be used', hint: why }
+    throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
   }
+}
 
-  function validate({ package: found, key }: Specification, config: unknown) {
-    let schema: AnySchemaObject | undefined
-    try {
-      schema = JSON.parse(readFileSync(found.configSchema, 'utf8')) as AnySchemaObject
-      const check = ajv.compile(schema)
-      return { isValid: check(config), errors: check.errors ?? [] }
-    } catch (cause) {
-      const why = `${found.configSchema}: ${oneLine((cause as Error).message, longestReason)}`
-      const problem = { key, message: 'needs a plugin whose configuration schema can be used', hint: why }
-      throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem], { cause })
-    } finally {
-      // A reload reads the schema anew; the old one must not pile up, nor its `$id` stand in the way.
-      if (schema !== undefined) ajv.removeSchema(schema)
-    }
+/** By file: a reload reads each schema anew, and compiles those that have changed. */
+const compiled = new BoundedMap<string, { readonly text: string; readonly check: ValidateFunction }>(100)
+
+function compile(file: string): ValidateFunction {
+  const text = readFileSync(file, 'utf8')
+  const known = compiled.get(file)
+  if (known?.text === text) return known.check
+  const schema = JSON.parse(text) as AnySchemaObject
+  compiler ??= createCompiler()
+  try {
+    const check = compiler.compile(schema)
+    compiled.set(file, { text, check })
+    return check
+  } finally {
+    // It must not pile up there, nor its `$id` stand in the way of another one.
+    compiler.removeSchema(schema)
   }
 }
 
@@ -75,15 +97,12 @@ export function createConfigurationParser(): ParsePluginConfiguration {
  * Checks all before any is started, so that a bad value in one plugin moves no other.
  * @throws PluginSetupError with all that is wrong
  */
-export function configureAll(
-  wanted: readonly Specification[],
-  parse: ParsePluginConfiguration,
-): [Specification, PluginConfiguration][] {
+export function configureAll(wanted: readonly Specification[]): [Specification, PluginConfiguration][] {
   const ready: [Specification, PluginConfiguration][] = []
   const errors: unknown[] = []
   for (const specification of wanted) {
     try {
-      ready.push([specification, parse(specification)])
+      ready.push([specification, parsePluginConfiguration(specification)])
     } catch (error) {
       errors.push(error)
     }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
 import type { Logger } from 'pino'
-import { configureAll, createConfigurationParser, type PluginConfiguration } from './configuration.ts'
+import { configureAll, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from './directory.ts'
 import { createChannelHandle, createRunnerHandle } from './handle.ts'
 import { type Instance, startInstance } from './instance.ts'
@@ -93,7 +93,6 @@ const nothing: PluginSet = {
 export function createPluginHost(options: PluginHostOptions): PluginHost {
   const { log, fetch = lazyFetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
-  const parseConfiguration = createConfigurationParser()
   const closing = new AbortController()
   const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }
   /** Every start that has not been followed by a close, so that `close` misses none. */
@@ -115,7 +114,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     closing.signal.throwIfAborted()
     const directory = createDirectory(settings.plugins, from)
     const wanted = Map.groupBy(specify(settings, directory), (each) => isRunning(each))
-    const missing = configureAll(wanted.get(false) ?? [], parseConfiguration)
+    const missing = configureAll(wanted.get(false) ?? [])
 
     const instances = new Map<string, Instance>()
     for (const { kind, name } of wanted.get(true) ?? []) {
@@ -188,7 +187,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   async function startLate(name: string, { directory, agents }: PluginSet): Promise<Instance> {
     try {
       const wanted = locate(unconfiguredRunner(name, `agents.runners.${name}`), directory, agents)
-      const [ready] = configureAll([wanted], parseConfiguration)
+      const [ready] = configureAll([wanted])
       if (ready !== undefined) return await start(...ready)
     } catch (cause) {
       throw new PluginError(

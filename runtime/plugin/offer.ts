@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
 import { checkConfiguration, importPlugin } from './check.ts'
-import { configureAll, createConfigurationParser } from './configuration.ts'
+import { configureAll } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import { locate, type Specification } from './specify.ts'
@@ -48,7 +48,6 @@ export function offerOf(
   const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
   const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: {} } as const
   const wanted = locate(asked, directory, settings.agents)
-  const parse = createConfigurationParser()
   return {
     name,
     package: wanted.package.name,
@@ -58,7 +57,7 @@ export function offerOf(
       return (config) => {
         try {
           const asked = { ...wanted, given: config }
-          for (const [each, parsed] of configureAll([asked], parse)) checkConfiguration(plugin, each, parsed)
+          for (const [each, parsed] of configureAll([asked])) checkConfiguration(plugin, each, parsed)
           return []
         } catch (error) {
           if (error instanceof PluginSetupError && error.code !== 'PLUGIN_MANIFEST') return error.problems

@@ -3,7 +3,7 @@
 import type { Settings } from '@reveille/engine'
 import type { Channel, ChannelHealth } from '@reveille/kit'
 import { pino } from 'pino'
-import { configureAll, createConfigurationParser } from './configuration.ts'
+import { configureAll } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
 import { redactHealth } from './handle.ts'
 import { startInstance } from './instance.ts'
@@ -31,7 +31,7 @@ export async function tryChannel(
 ): Promise<ChannelHealth | undefined> {
   const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
   const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: config } as const
-  const [ready] = configureAll([locate(asked, directory, settings.agents)], createConfigurationParser())
+  const [ready] = configureAll([locate(asked, directory, settings.agents)])
   if (ready === undefined) return undefined
   const instance = await startInstance(...ready, {
     log: pino({ level: 'silent' }),
