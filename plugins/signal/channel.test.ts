@@ -161,8 +161,9 @@ test('members of a group whom a message did not reach stand in the receipt', asy
 
 test('a group of which nobody was reached is a failure', async () => {
   await using bed = await open()
-  const { code, retryable } = await bed.failure(`group:${groups.lost.id}`)
+  const { code, retryable, message } = await bed.failure(`group:${groups.lost.id}`)
   assert.deepEqual([code, retryable], ['bad-target', false])
+  assert.match(message, /^signal-cli answers -1: Failed to send message, not registered with Signal\. Mend/)
 })
 
 test('a result that names nobody reached is a failure too', async () => {
@@ -175,7 +176,11 @@ test('a result that names nobody reached is a failure too', async () => {
   const { code, retryable, message } = await bed.failure()
   assert.deepEqual(
     [code, retryable, message],
-    ['bad-target', false, 'Signal reached nobody: not registered with Signal.'],
+    [
+      'bad-target',
+      false,
+      'Signal reached nobody: not registered with Signal. Mend the address, or let them install it.',
+    ],
   )
 })
 

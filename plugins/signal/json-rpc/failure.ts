@@ -32,7 +32,8 @@ const codes = {
 export function failureOf({ http, error }: RpcAnswer, now: number): PluginError {
   if (error === undefined) return notTheDaemon(http, now)
   const { code, hint, ...facts } = meaningOf(error)
-  const words = oneLine(error.message ?? '', 200).replace(/\.$/, '')
+  const reasons = new Set((error.data?.response?.results ?? []).map(reasonOf))
+  const words = [oneLine(error.message ?? '', 200).replace(/\.$/, ''), ...reasons].filter(Boolean).join(', ')
   const said = `signal-cli answers ${error.code}${words === '' ? '' : `: ${words}`}.`
   return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
 }
@@ -92,11 +93,16 @@ const untrusted: Meaning = {
   hint: 'Compare the safety number and trust it: signal-cli trust.',
 }
 
+const unregistered: Meaning = {
+  code: 'bad-target',
+  hint: 'Mend the address, or let them install it.',
+}
+
 /** By what befell all of them; nothing where that differs. */
 function meaningOfAll(results: readonly SendResult[]): Meaning | undefined {
   const types = new Set(results.map(({ type }) => type))
   if (types.size !== 1) return undefined
-  if (types.has('UNREGISTERED_FAILURE')) return { code: 'bad-target' }
+  if (types.has('UNREGISTERED_FAILURE')) return unregistered
   if (types.has('IDENTITY_FAILURE')) return untrusted
   if (types.has('RATE_LIMIT_FAILURE')) return rateLimited(results)
   return undefined
