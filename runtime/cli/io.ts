@@ -3,6 +3,7 @@
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
+import { wrapWords } from '../observe/wrap-words.ts'
 import type { Prompts } from './prompts.ts'
 import type { Signals } from './stop-signal.ts'
 
@@ -29,6 +30,14 @@ export interface Io {
   readonly prompts?: () => Promise<Prompts>
   /** What tells a command that goes on to stop. Absent: nothing does. */
   readonly signals?: Signals
+}
+
+/** Broken between words for a terminal, but for lines to be pasted: those stay whole. */
+export function broken(text: string, { columns = Number.POSITIVE_INFINITY }: Io): string {
+  return text
+    .split('\n')
+    .flatMap((line) => (line.startsWith('`') ? [line] : wrapWords(line, columns)))
+    .join('\n')
 }
 
 /** Colour is for terminals, and for those who have not said otherwise (https://no-color.org). */

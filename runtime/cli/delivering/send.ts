@@ -2,7 +2,7 @@
 
 import type { DeliveryRecord } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
-import type { Io } from '../io.ts'
+import { broken, type Io } from '../io.ts'
 import { openAdmin } from '../reading/admin-client.ts'
 import { endText, isDelivered, pendingText } from './ending.ts'
 import { awaitEnd } from './wait.ts'
@@ -43,8 +43,8 @@ export async function send(text: string, options: SendOptions, io: Io): Promise<
     // On a terminal the reason has been told already.
     const reason = io.columns === undefined ? (waitsFor ?? 'It waits for its turn.') : ''
     if (isDelivered(delivery)) io.out(`${endText(delivery, io)}\n`)
-    else if (delivery.state !== 'pending') io.err(`${endText(delivery, io)}\n`)
-    else io.err(`${pendingText(delivery.id, delivery, io, reason)}\n`)
+    else if (delivery.state !== 'pending') io.err(`${broken(endText(delivery, io), io)}\n`)
+    else io.err(`${broken(pendingText(delivery.id, delivery, io, reason), io)}\n`)
   }
 }
 

@@ -3,7 +3,7 @@
 import type { GatewayStatus } from '../../api/index.ts'
 import { printable } from '../../observe/printable.ts'
 import type { DeliveryRecord } from '../../store/port.ts'
-import type { Io } from '../io.ts'
+import { broken, type Io } from '../io.ts'
 import type { Admin } from '../reading/admin-client.ts'
 import { holdText } from '../reading/channel-text.ts'
 import { shortTime } from '../table.ts'
@@ -55,6 +55,6 @@ function createTeller(io: Io): (reason: string | undefined) => void {
   return (reason) => {
     if (io.columns === undefined || reason === undefined || reason === told) return
     told = reason
-    io.err(`${printable(reason)}\n`)
+    io.err(`${broken(printable(reason), io)}\n`)
   }
 }
