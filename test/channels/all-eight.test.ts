@@ -115,24 +115,60 @@ function befall(vendors: Vendors, faultFor: (vendor: VendorStandIn) => Fault): v
   for (const name of vendorNames) vendors.of[name].script(faultFor(vendors.of[name]))
 }
 
-test('a GitHub review gives a run whose reply arrives on all eight surfaces, and calls nobody there', async (t) => {
-  const { review: send, vendors, ended, read } = await open(t)
-  const runId = await send()
-  for (const name of vendorNames) await ended(runId, name)
-  const run = await read<RunRecord>(`/api/runs/${runId}`)
-  assert.deepEqual([run.state, run.stage, run.reply], ['succeeded', 'delivered', review])
-  assert.match(run.message, /reviewed pull request/)
-  for (const name of vendorNames) {
-    const vendor = vendors.of[name]
-    const shown = shownIn(vendor)
-    for (const each of words) assert.ok(shown.includes(each), `${name} shows ${each}:\n${shown}`)
-    assert.ok(!shown.includes('**right**') || name === 'signal', `${name} shows what is bold as bold`)
-    assert.deepEqual(vendor.pings ?? [], [], `${name} calls nobody`)
-  }
-  const { channels } = await read<{ channels: readonly ChannelState[] }>('/api/status')
-  assert.deepEqual(channels.map(({ channel, state }) => `${channel} ${state}`).sort(), [
-    ...vendorNames.map((name) => `${name} open`).sort(),
-  ])
+test('in one gateway', async (t) => {
+  const { review: send, vendors, ended, read, log } = await open(t)
+
+  await t.test(
+    'a recipient that may not be written to parks its delivery with what the vendor said',
+    async () => {
+      befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.forbidden }))
+      const runId = await send()
+      for (const name of vendorNames) {
+        const { state, reason = '', attempts } = await ended(runId, name)
+        assert.deepEqual([state, attempts], ['parked', 1], `${name}: ${reason}`)
+        assert.notEqual(reason.trim(), '')
+        assert.deepEqual(vendors.of[name].messages, [], name)
+        for (const secret of vendors.of[name].secrets)
+          assert.ok(!log().includes(secret), `${name} logs no secret`)
+      }
+    },
+  )
+
+  await t.test(
+    'a GitHub review gives a run whose reply arrives on all eight surfaces, and calls nobody there',
+    async () => {
+      const runId = await send()
+      for (const name of vendorNames) await ended(runId, name)
+      const run = await read<RunRecord>(`/api/runs/${runId}`)
+      assert.deepEqual([run.state, run.stage, run.reply], ['succeeded', 'delivered', review])
+      assert.match(run.message, /reviewed pull request/)
+      for (const name of vendorNames) {
+        const vendor = vendors.of[name]
+        const shown = shownIn(vendor)
+        for (const each of words) assert.ok(shown.includes(each), `${name} shows ${each}:\n${shown}`)
+        assert.ok(!shown.includes('**right**') || name === 'signal', `${name} shows what is bold as bold`)
+        assert.deepEqual(vendor.pings ?? [], [], `${name} calls nobody`)
+      }
+      const { channels } = await read<{ channels: readonly ChannelState[] }>('/api/status')
+      assert.deepEqual(channels.map(({ channel, state }) => `${channel} ${state}`).sort(), [
+        ...vendorNames.map((name) => `${name} open`).sort(),
+      ])
+    },
+  )
+
+  await t.test('a request for patience is obeyed, and costs no attempt and no message', async () => {
+    befall(vendors, ({ refusals }) => {
+      const { headers, ...answer } = refusals.rateLimited(1)
+      // Also of those that do not say for how long: the test has no patience of its own.
+      return { kind: 'answer', answer: { ...answer, headers: { ...headers, 'retry-after': '1' } } }
+    })
+    const runId = await send()
+    for (const name of vendorNames) {
+      const { state, attempts } = await ended(runId, name)
+      assert.deepEqual([state, attempts], ['delivered', 1], name)
+      assert.equal(vendors.of[name].messages.length, 2, `${name} has one message more`)
+    }
+  })
 })
 
 test('a connection that is cut after the message was stored gives one message: sent again where repeats are recognised, else parked', async (t) => {
@@ -147,35 +183,6 @@ test('a connection that is cut after the message was stored gives one message: s
       assert.match(String(reason), /^it may have arrived: /, name)
     }
     assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
-  }
-})
-
-test('a request for patience is obeyed, and costs no attempt and no message', async (t) => {
-  const { review: send, vendors, ended } = await open(t)
-  befall(vendors, ({ refusals }) => {
-    const { headers, ...answer } = refusals.rateLimited(1)
-    // Also of those that do not say for how long: the test has no patience of its own.
-    return { kind: 'answer', answer: { ...answer, headers: { ...headers, 'retry-after': '1' } } }
-  })
-  const runId = await send()
-  for (const name of vendorNames) {
-    const { state, attempts } = await ended(runId, name)
-    assert.deepEqual([state, attempts], ['delivered', 1], name)
-    assert.equal(vendors.of[name].messages.length, 1, `${name} has one message`)
-  }
-})
-
-test('a recipient that nobody has, and one that may not be written to, park their delivery with what the vendor said', async (t) => {
-  const { review: send, vendors, ended, log } = await open(t)
-  befall(vendors, ({ refusals }) => ({ kind: 'answer', answer: refusals.forbidden }))
-  const runId = await send()
-  for (const name of vendorNames) {
-    const { state, reason = '', attempts } = await ended(runId, name)
-    assert.deepEqual([state, attempts], ['parked', 1], `${name}: ${reason}`)
-    assert.notEqual(reason.trim(), '')
-    assert.deepEqual(vendors.of[name].messages, [], name)
-    for (const secret of vendors.of[name].secrets)
-      assert.ok(!log().includes(secret), `${name} logs no secret`)
   }
 })
 

@@ -8,10 +8,10 @@ import { openPostOffice, type PostOffice } from './post-office.ts'
 
 const minute = 60_000
 const hour = 60 * minute
-const replies = 200
+const replies = 100
 /** Accepted at one time: no recipient has two of them. */
 const batch = 10
-const people = Array.from({ length: 20 }, (_, index) => `person-${index + 1}`)
+const people = Array.from({ length: 10 }, (_, index) => `person-${index + 1}`)
 
 const recipientOf = (reply: number) => people[reply % people.length] ?? ''
 

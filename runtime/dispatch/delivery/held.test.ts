@@ -209,37 +209,3 @@ test('a channel is asked how it is when it starts and when it is configured anew
     ['open', 'the token is revoked'],
   )
 })
-
-test('a check that throws or hangs ends as a sentence, and holds nothing', async (t) => {
-  const hangs = () => new Promise<never>(() => {})
-  const checks: [check: (signal: AbortSignal) => Promise<ChannelHealth>, detail: RegExp][] = [
-    [() => Promise.reject(refused()), /^the wall said bad-credential$/],
-    [() => Promise.reject(new TypeError('private')), /an error of its own/],
-    [hangs, /did not answer within 30 s/],
-  ]
-  for (const [check, detail] of checks) {
-    const bed = await openTestBed(t, checked(check))
-    await bed.start()
-    if (check === hangs) bed.clock.advance(31_000)
-    const health = await bed.until(async () => stateOf(bed)?.health)
-    assert.match(health.detail ?? '', detail)
-    assert.deepEqual([health.ok, stateOf(bed)?.state], [false, 'open'])
-    assert.doesNotMatch(JSON.stringify(bed.lines), /private/)
-  }
-})
-
-test('a channel that was asked and answers after it was configured anew says nothing of what it is now', async (t) => {
-  const answers: ((health: ChannelHealth) => void)[] = []
-  const bed = await openTestBed(
-    t,
-    checked(() => new Promise((resolve) => answers.push(resolve))),
-  )
-  await bed.start()
-  bed.reconfigureChannel('wall')
-  await bed.reload()
-  answers[0]?.({ ok: false, detail: 'old' })
-  answers[1]?.({ ok: true, detail: 'new' })
-  await bed.until(async () => stateOf(bed)?.health)
-  assert.equal(stateOf(bed)?.health?.detail, 'new')
-  assert.equal(bed.log('channel-check-failed').length, 0)
-})

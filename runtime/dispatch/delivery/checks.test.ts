@@ -1,0 +1,61 @@
+/** What comes of asking a channel how it is. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Channel, type ChannelHealth, PluginError } from '@reveille/kit'
+import { createHandClock, createLog, type LogLine } from '../test-bed.ts'
+import { createChannelChecks } from './checks.ts'
+
+/** The one channel, `wall`, is asked by `check`. */
+function open(check: (signal: AbortSignal) => Promise<ChannelHealth>) {
+  const clock = createHandClock(Date.UTC(2026, 0, 1))
+  const lines: LogLine[] = []
+  const channel = { check } as Channel
+  const checks = createChannelChecks({
+    channel: () => channel,
+    log: createLog(lines, () => {}),
+    now: clock.now,
+    timers: clock.timers,
+  })
+  return { clock, lines, checks }
+}
+
+test('a check that throws or hangs ends as a sentence', async () => {
+  const refused = new PluginError('the wall said no', { code: 'bad-credential', retryable: true })
+  const hangs = () => new Promise<never>(() => {})
+  const ends: [check: () => Promise<ChannelHealth>, detail: RegExp][] = [
+    [() => Promise.reject(refused), /^the wall said no$/],
+    [() => Promise.reject(new TypeError('private')), /an error of its own/],
+    [hangs, /did not answer within 30 s/],
+  ]
+  for (const [check, detail] of ends) {
+    const { clock, lines, checks } = open(check)
+    checks.check(['wall'])
+    if (check === hangs) clock.advance(31_000)
+    await nextTurn()
+    const health = checks.of('wall')
+    assert.equal(health?.ok, false)
+    assert.match(health.detail ?? '', detail)
+    assert.equal(lines[0]?.event, 'channel-check-failed')
+    assert.doesNotMatch(JSON.stringify(lines), /private/)
+    await checks.close()
+  }
+})
+
+test('a channel that was asked and answers after it was asked again says nothing of what it is now', async () => {
+  const answers: ((health: ChannelHealth) => void)[] = []
+  const { lines, checks } = open(() => new Promise((resolve) => answers.push(resolve)))
+  checks.check(['wall'])
+  checks.check(['wall'])
+  assert.equal(checks.of('wall'), undefined)
+  answers[1]?.({ ok: true, detail: 'new' })
+  await nextTurn()
+  answers[0]?.({ ok: false, detail: 'old' })
+  await nextTurn()
+  assert.equal(checks.of('wall')?.detail, 'new')
+  assert.deepEqual(
+    lines.map(({ event }) => event),
+    ['channel-checked'],
+  )
+})
