@@ -2,15 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { before, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
 import { createGateway } from '../../runtime/index.ts'
 import type { DeliveryRecord, Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { createFolder, gatewayToken, hookToken, install, rehearsalPlugin, until } from '../installation.ts'
-import { build, limit, startReveille } from '../process/reveille-process.ts'
-
-before(build)
 
 const board = 'board: { folder: "{folder}" }'
 const routed = '{ route: { channel: board, to: team } }'
@@ -188,31 +185,32 @@ test('what waits in vain is replayed once the configuration is mended, one by on
   assert.match(shownOne.out, /^parts\n {2}sent\n {2}1 {2}[0-9a-f-]{36}:1$/m)
 })
 
-test('a route that is set survives the process, and wins over the configuration', limit, async (t) => {
-  const folder = await createFolder(t, {
-    'reveille.yaml': configured('terminal: {}', '{ route: { channel: terminal, to: stderr } }'),
-  })
-  const options = { configFile: join(folder, 'reveille.yaml'), env: {}, watch: false }
-  const first = await createGateway({ ...options, logStream: { write() {} } })
-  atEnd(t, () => first.close({ graceMs: 0 }))
-  const before = await commandLine(t, await first.listen())
-  assert.equal((await before.run('route')).out, 'terminal:stderr\n')
-  assert.deepEqual(await before.run('route', 'set', 'terminal', 'stdout'), {
+test('a route that is set survives the gateway, and wins over the configuration', async (t) => {
+  const files = {
+    'reveille.yaml': configured(`terminal: {}, ${board}`, '{ route: { channel: terminal, to: stderr } }'),
+  }
+  const folder = await createFolder(t, files)
+  async function start() {
+    const options = { configFile: join(folder, 'reveille.yaml'), env: {}, watch: false }
+    const gateway = await createGateway({ ...options, logStream: { write() {} } })
+    atEnd(t, () => gateway.close({ graceMs: 0 }))
+    return { gateway, ...(await commandLine(t, await gateway.listen())) }
+  }
+
+  const first = await start()
+  assert.equal((await first.run('route')).out, 'terminal:stderr\n')
+  assert.deepEqual(await first.run('route', 'set', 'board', 'everyone'), {
     code: 0,
-    out: 'Replies to `last` go to terminal:stdout from now on.\n',
+    out: 'Replies to `last` go to board:everyone from now on.\n',
     err: '',
   })
-  await first.close({ graceMs: 0 })
+  await first.gateway.close({ graceMs: 0 })
 
-  const second = await startReveille(t, folder)
-  const { run } = await commandLine(t, second.address)
+  const { run } = await start()
   assert.deepEqual(JSON.parse((await run('route', '--json')).out), {
-    route: { channel: 'terminal', to: 'stdout' },
+    route: { channel: 'board', to: 'everyone' },
   })
-  assert.match((await run('send', 'Who is there?')).out, /: delivered to terminal:stdout\n$/)
+  assert.match((await run('send', 'Who is there?')).out, /: delivered to board:everyone\n$/)
   const refused = await run('route', 'set', 'terminal', 'nowhere', '--json')
   assert.deepEqual([refused.code, refused.out], [1, ''])
-  second.send('SIGTERM')
-  await second.ended
-  assert.match(second.stdout(), /^╭ reply [0-9a-f]{6}\n│ Who is there\?\n╰\n$/)
 })
