@@ -7,6 +7,7 @@ import {
   healthOf,
   oneLine,
   recordOf,
+  textOf,
   urlBelow,
   type VendorAnswer,
   type VendorCall,
@@ -107,7 +108,7 @@ export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Ch
         const answer = await callVendor(fetch, { url: urlBelow(baseUrl, '/users/@me'), headers, signal })
         const id = idOf(answer)
         if (id === undefined) throw failureOf(answer, { token: botToken, delivers: false })
-        const name = oneLine(String(recordOf(answer.json)?.['username'] ?? 'a bot'), longestName)
+        const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', longestName)
         return `Discord knows the token as ${name} (${id}).`
       }),
   }

@@ -10,10 +10,13 @@ import {
   compileRedaction,
   type Facts,
   foreignAnswer,
+  listOf,
+  numberOf,
   oneLine,
   type PluginError,
   readRetryAfter,
   recordOf,
+  textOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -73,7 +76,7 @@ export function failureOf(answer: VendorAnswer, { token, delivers = true }: Fail
     return channelError('unavailable', `Discord cannot take it now (${quoted}).`, { maybeDelivered })
   }
   if (body === undefined || status < 300) return foreignAnswer(answer, { vendor: "Discord's API", delivers })
-  const meaning = meanings[Number(body['code'])]
+  const meaning = meanings[numberOf(body['code']) ?? -1]
   if (meaning !== undefined) return channelError(meaning.code, `Discord ${meaning.text} (${quoted}).`)
   if (isTooLong(body))
     return channelError('too-long', `Discord takes no message as long as this (${quoted}).`)
@@ -105,7 +108,9 @@ function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): Plugin
 
 /** `403, 50001 Missing Access` */
 function quote({ status }: VendorAnswer, body: Facts | undefined, token: string): string {
-  const words = [body?.['code'], body?.['message']].filter((word) => word !== undefined && word !== 0)
+  const words = [numberOf(body?.['code']) || undefined, textOf(body?.['message'])].filter(
+    (word) => word !== undefined,
+  )
   const fields = body === undefined ? [] : fieldErrors(body['errors'])
   const said = [words.join(' '), ...fields].filter((each) => each !== '')
   return oneLine(compileRedaction([token])([status, ...said].join(', ')), longestQuote)
@@ -119,8 +124,8 @@ function isTooLong(body: Facts): boolean {
 function fieldErrors(errors: unknown, path = '', depth = 0): string[] {
   const found = recordOf(errors)
   if (found === undefined || depth > 5) return []
-  const own = Array.isArray(found['_errors']) ? found['_errors'] : []
-  const codes = own.map((each) => `${path}: ${String(recordOf(each)?.['code'])}`)
+  const own = listOf(found['_errors'])
+  const codes = own.map((each) => `${path}: ${textOf(recordOf(each)?.['code']) ?? 'an error'}`)
   const inner = Object.entries(found).filter(([key]) => key !== '_errors')
   const names = inner.flatMap(([key, value]) =>
     fieldErrors(value, path === '' ? key : `${path}.${key}`, depth + 1),

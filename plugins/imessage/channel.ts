@@ -8,6 +8,7 @@ import {
   type Part,
   type Receipt,
   recordOf,
+  timeOf,
 } from '@reveille/kit'
 import { createChats } from './chats.ts'
 import { checkConfiguration } from './configuration.ts'
@@ -75,9 +76,8 @@ function firstMessageOf(chat: Facts | undefined): Facts | undefined {
 
 function receiptOf(message: Facts | undefined, key: string): Receipt {
   const { guid, dateCreated } = message ?? {}
-  const at = typeof dateCreated === 'number' ? new Date(dateCreated) : undefined
   return {
     id: typeof guid === 'string' && guid !== '' ? guid : key,
-    ...(at !== undefined && !Number.isNaN(at.getTime()) && { at: at.toISOString() }),
+    ...timeOf(dateCreated),
   }
 }

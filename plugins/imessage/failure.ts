@@ -4,6 +4,7 @@ import {
   channelError,
   compileRedaction,
   foreignAnswer,
+  numberOf,
   oneLine,
   type PluginError,
   recordOf,
@@ -50,7 +51,7 @@ export function failureOf(answer: VendorAnswer, { delivers, hidden, now }: Failu
   if (status === 500 && type === 'iMessage Error') {
     // It gives a message half a minute to show up in Messages; what then has not may still come.
     if (/time(?:d )?out/i.test(said)) return unsure(`Messages did not confirm the message in time${words}.`)
-    const number = Number(recordOf(data)?.['error']) || undefined
+    const number = numberOf(recordOf(data)?.['error']) || undefined
     const which = number === undefined ? '' : ` (error ${number})`
     return channelError('bad-request', `Messages did not send it${which}${words}.`)
   }

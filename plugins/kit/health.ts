@@ -2,6 +2,10 @@
 
 import type { ChannelHealth } from './channel.ts'
 import { isPluginError } from './plugin-error.ts'
+import { oneLine } from './quoting.ts'
+
+/** Names that a service says may be of any length. Characters. */
+const longestDetail = 300
 
 /**
  * `look` answers as whom the vendor knows the credential, and throws a PluginError where something is wrong with it, or
@@ -9,7 +13,7 @@ import { isPluginError } from './plugin-error.ts'
  */
 export async function healthOf(look: () => Promise<string>): Promise<ChannelHealth> {
   try {
-    return { ok: true, detail: await look() }
+    return { ok: true, detail: oneLine(await look(), longestDetail) }
   } catch (error) {
     if (!isPluginError(error)) throw error
     return { ok: false, detail: error.message }

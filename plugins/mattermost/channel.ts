@@ -6,6 +6,7 @@ import {
   callVendor,
   healthOf,
   recordOf,
+  timeOf,
   urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
@@ -92,8 +93,7 @@ export function createMattermostChannel({ config, fetch, now }: MattermostOption
         pending_post_id: key,
       }
       const answer = await call('/posts', { body: post, delivers: true, signal })
-      const at = recordOf(answer.json)?.['create_at']
-      return { id: idIn(answer, true), ...(typeof at === 'number' && { at: new Date(at).toISOString() }) }
+      return { id: idIn(answer, true), ...timeOf(recordOf(answer.json)?.['create_at']) }
     },
 
     check: (signal) =>

@@ -1,6 +1,14 @@
 /** Owns sending: a part of a reply becomes one `chat.postMessage`. */
 
-import { type Channel, type Facts, healthOf, isPluginError, oneLine, type Receipt } from '@reveille/kit'
+import {
+  type Channel,
+  type Facts,
+  healthOf,
+  isPluginError,
+  oneLine,
+  type Receipt,
+  textOf,
+} from '@reveille/kit'
 import { checkConfiguration } from './configuration.ts'
 import { createDirectMessages } from './direct-messages.ts'
 import { limitOf, mostParts, renderReply } from './render.ts'
@@ -48,7 +56,7 @@ export function createSlackChannel(options: WebApiOptions): Channel {
     check: (signal) =>
       healthOf(async () => {
         const { user, team } = await api('auth.test', {}, signal)
-        const [bot, workspace] = [user, team].map((name) => oneLine(String(name), longestName))
+        const [bot, workspace] = [user, team].map((name) => oneLine(textOf(name) ?? 'unknown', longestName))
         return `Slack knows the bot as ${bot} in the workspace ${workspace}.`
       }),
   }
@@ -57,5 +65,5 @@ export function createSlackChannel(options: WebApiOptions): Channel {
 /** A message's id in Slack is its conversation and its time there. */
 function receiptOf({ channel, ts }: Facts, key: string): Receipt {
   if (typeof ts !== 'string' || !/^\d{1,10}\.\d{6}$/.test(ts)) return { id: key }
-  return { id: `${channel}:${ts}`, at: new Date(Number(ts) * 1000).toISOString() }
+  return { id: `${textOf(channel) ?? ''}:${ts}`, at: new Date(Number(ts) * 1000).toISOString() }
 }

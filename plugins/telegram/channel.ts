@@ -3,11 +3,14 @@
 import {
   type Channel,
   healthOf,
+  numberOf,
   type Part,
   type PluginLog,
   type Receipt,
   recordOf,
   type SendCall,
+  textOf,
+  timeOf,
 } from '@reveille/kit'
 import { type Answer, createBotApi } from './bot-api.ts'
 import { checkConfiguration, type TelegramConfig } from './configuration.ts'
@@ -47,7 +50,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
     check: (signal) =>
       healthOf(async () => {
         const answer = await api.call('getMe', {}, signal)
-        const username = recordOf(answer.said.result)?.['username']
+        const username = textOf(recordOf(answer.said.result)?.['username']) ?? 'a bot'
         if (answer.said.ok !== true) throw answer.failure()
         return `Telegram knows the bot as @${username}.`
       }),
@@ -78,7 +81,7 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
     const { chatId, topic } = target as TelegramTarget
     const thread = topic === undefined ? {} : { message_thread_id: topic }
     const answer = await api.call(method, { chat_id: moves.of(chatId), ...thread, ...message }, signal)
-    const movedTo = answer.said.parameters?.migrate_to_chat_id
+    const movedTo = answer.said.parameters.migrate_to_chat_id
     if (movedTo === undefined) return answer
     moves.remember(chatId, movedTo)
     return api.call(method, { chat_id: movedTo, ...message }, signal)
@@ -92,7 +95,7 @@ function isUnparsable({ status, said }: Answer): boolean {
 
 /** @throws PluginError where the answer proves no message */
 function receiptOf({ said, failure }: Answer): Receipt {
-  const { message_id: id, date } = (said.result ?? {}) as { message_id?: number; date?: number }
+  const { message_id: id, date } = recordOf(said.result) ?? {}
   if (said.ok !== true || typeof id !== 'number') throw failure()
-  return { id: String(id), ...(typeof date === 'number' && { at: new Date(date * 1000).toISOString() }) }
+  return { id: String(id), ...timeOf(Number(numberOf(date)) * 1000) }
 }

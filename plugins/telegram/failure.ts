@@ -4,21 +4,27 @@ import {
   type ChannelErrorCode,
   channelError,
   foreignAnswer,
+  numberOf,
   oneLine,
   type PluginError,
   type Redact,
   readRetryAfter,
   recordOf,
+  textOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
 /** What the Bot API answers ("Making requests"): the status once more, and words. */
 export interface ApiAnswer {
   readonly ok?: boolean
-  readonly result?: unknown
-  readonly error_code?: number
-  readonly description?: string
-  readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number }
+  readonly result: unknown
+  readonly error_code: number | undefined
+  readonly description: string | undefined
+  readonly parameters: {
+    /** Seconds. */
+    readonly retry_after: number | undefined
+    readonly migrate_to_chat_id: number | undefined
+  }
 }
 
 export interface FailureOptions {
@@ -38,19 +44,30 @@ interface Meaning {
 const longestQuote = 200
 
 export function apiAnswerOf({ json }: VendorAnswer): ApiAnswer {
-  return recordOf(json) ?? {}
+  const { ok, result, error_code: code, description, parameters } = recordOf(json) ?? {}
+  const { retry_after: wait, migrate_to_chat_id: movedTo } = recordOf(parameters) ?? {}
+  return {
+    ...(typeof ok === 'boolean' && { ok }),
+    result,
+    error_code: numberOf(code),
+    description: textOf(description),
+    parameters: {
+      retry_after: Number(numberOf(wait)) >= 0 ? numberOf(wait) : undefined,
+      migrate_to_chat_id: ok === false && Number.isSafeInteger(movedTo) ? numberOf(movedTo) : undefined,
+    },
+  }
 }
 
 export function failureOf(answer: VendorAnswer, { redact, now }: FailureOptions): PluginError {
   const { ok, error_code: status = answer.status, description, parameters } = apiAnswerOf(answer)
   // A status of 200 with something else in it than the Bot API's answer is not Telegram's either: a proxy, or a cut.
   if (ok !== false) return foreignAnswer(answer, { vendor: "Telegram's Bot API", now })
-  const words = typeof description === 'string' ? oneLine(redact(description), longestQuote) : ''
-  const { code, hint } = meaningOf(Number(status), words)
+  const words = oneLine(redact(description ?? ''), longestQuote)
+  const { code, hint } = meaningOf(status, words)
   const said = words === '' ? `Telegram answers ${status}` : `Telegram answers ${status}: ${words}`
   const sentence = `${said.replace(/\.$/, '')}.${hint === undefined ? '' : ` ${hint}`}`
   if (code === 'rate-limited') {
-    const retryAfter = parameters?.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
+    const retryAfter = parameters.retry_after ?? readRetryAfter(answer.headers.get('retry-after'), now)
     return channelError(code, sentence, { retryAfter })
   }
   return channelError(code, sentence, { maybeDelivered: code === 'unavailable' })

@@ -4,9 +4,11 @@ import {
   type Channel,
   callVendor,
   healthOf,
+  listOf,
   oneLine,
   type Receipt,
   recordOf,
+  textOf,
   urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
@@ -51,7 +53,7 @@ export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): 
   }
 
   function receiptOf(answer: VendorAnswer): Receipt {
-    const [message] = (recordOf(answer.json)?.['messages'] ?? []) as unknown[]
+    const [message] = listOf(recordOf(answer.json)?.['messages'])
     const { id, message_status: status } = recordOf(message) ?? {}
     if (status === 'paused') throw pausedTemplate()
     if (answer.status === 200 && typeof id === 'string' && id !== '') return { id }
@@ -92,7 +94,7 @@ export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): 
         if (answer.status !== 200 || id === undefined) {
           throw failureOf(answer, { token: accessToken, now: now(), delivers: false })
         }
-        return `Replies come from ${oneLine(`${name ?? 'the number'}, ${shown ?? phoneNumberId}`, longestName)}.`
+        return `Replies come from ${oneLine(`${textOf(name) ?? 'the number'}, ${textOf(shown) ?? phoneNumberId}`, longestName)}.`
       }),
   }
 }

@@ -11,10 +11,12 @@ import {
   compileRedaction,
   type Facts,
   foreignAnswer,
+  numberOf,
   oneLine,
   type PluginError,
   readRetryAfter,
   recordOf,
+  textOf,
   type VendorAnswer,
 } from '@reveille/kit'
 
@@ -192,7 +194,7 @@ function meaningOf(code: number, error: Facts, status: number): Meaning {
 
 /** Neither `error_user_msg` nor the details of a code that we do not know, which may quote the message. */
 function wordsOf({ message, error_data: data }: Facts): string {
-  const words = String(recordOf(data)?.['details'] ?? message ?? '')
+  const words = textOf(recordOf(data)?.['details']) ?? textOf(message) ?? ''
   return words.replace(/^\(#\d+\)\s*/, '').replace(/[.!]\s*$/, '')
 }
 
@@ -202,8 +204,8 @@ function waitOf({ headers }: VendorAnswer, now: number): number | undefined {
   if (plain !== undefined) return plain
   const usage = parse(headers.get('x-business-use-case-usage'))
   const entries = Object.values(recordOf(usage) ?? {}).flatMap((each) => (Array.isArray(each) ? each : []))
-  const minutes = entries.map((each) => Number(recordOf(each)?.['estimated_time_to_regain_access']))
-  const longest = Math.max(0, ...minutes.filter((each) => Number.isFinite(each)))
+  const minutes = entries.map((each) => numberOf(recordOf(each)?.['estimated_time_to_regain_access']) ?? 0)
+  const longest = Math.max(0, ...minutes)
   return longest > 0 ? longest * 60 : undefined
 }
 

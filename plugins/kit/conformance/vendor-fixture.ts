@@ -162,7 +162,7 @@ function manifestOf(entry: URL): URL {
 }
 
 /** The defaults of a schema's properties, as the host fills them in before `setup`. */
-function fillIn(schema: JsonSchema, given: unknown): unknown {
+export function fillIn(schema: JsonSchema, given: unknown): unknown {
   const value = given === undefined ? schema['default'] : given
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const filled: Record<string, unknown> = { ...value }

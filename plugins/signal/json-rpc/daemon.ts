@@ -1,10 +1,23 @@
 /** Owns sending through `signal-cli daemon --http`, which takes styles as ranges and says of each recipient what came of it. */
 
-import { callVendor, channelError, type PluginError, type Receipt, urlBelow } from '@reveille/kit'
+import {
+  callVendor,
+  channelError,
+  oneLine,
+  type PluginError,
+  type Receipt,
+  recordOf,
+  textOf,
+  timeOf,
+  urlBelow,
+} from '@reveille/kit'
 import type { Daemon, DaemonOptions } from '../daemon.ts'
 import type { SignalTarget } from '../target.ts'
 import { failureOf, notTheDaemon, reasonOf, unreached } from './failure.ts'
-import { callRpc, type SendResponse, type SendResult } from './rpc.ts'
+import { callRpc, responseOf, type SendResult } from './rpc.ts'
+
+/** Of a recipient in a receipt. Characters. */
+const longestName = 100
 
 export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
   const { config, fetch, now } = options
@@ -19,13 +32,13 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
         ...(styles.length > 0 && { textStyle: styles }),
       }
       const answer = await callRpc(options, { id: key, method: 'send', params }, signal)
-      const { timestamp, results = [] } = (answer.result ?? {}) as SendResponse
-      if (typeof timestamp !== 'number') throw failureOf(answer, now())
+      const { timestamp, results } = responseOf(answer.result)
+      if (timestamp === undefined) throw failureOf(answer, now())
       const failed = results.filter(({ type }) => type !== 'SUCCESS')
       if (failed.length > 0 && failed.length === results.length) throw unreached(failed)
       return {
         id: String(timestamp),
-        at: new Date(timestamp).toISOString(),
+        ...timeOf(timestamp),
         ...(failed.length > 0 && { partial: failed.map(missed) }),
       }
     },
@@ -41,7 +54,7 @@ export function createJsonRpcDaemon(options: DaemonOptions): Daemon {
   async function accounts(signal: AbortSignal): Promise<string[] | undefined> {
     const { result } = await callRpc(options, { id: 'check', method: 'listAccounts' }, signal)
     if (!Array.isArray(result)) return undefined
-    return result.flatMap(({ number }) => (typeof number === 'string' ? [number] : []))
+    return result.flatMap((each) => textOf(recordOf(each)?.['number']) ?? [])
   }
 
   function senderOf(numbers: readonly string[] | undefined): string {
@@ -61,6 +74,5 @@ function badAccount(sentence: string): PluginError {
 }
 
 function missed(result: SendResult): { target: string; reason: string } {
-  const { number, uuid, username } = result.recipientAddress ?? {}
-  return { target: number ?? username ?? uuid ?? 'unknown', reason: reasonOf(result) }
+  return { target: oneLine(result.recipient, longestName), reason: reasonOf(result) }
 }

@@ -32,14 +32,14 @@ const codes = {
 export function failureOf({ http, error }: RpcAnswer, now: number): PluginError {
   if (error === undefined) return notTheDaemon(http, now)
   const { code, hint, ...facts } = meaningOf(error)
-  const reasons = new Set((error.data?.response?.results ?? []).map(reasonOf))
-  const words = [oneLine(error.message ?? '', 200).replace(/\.$/, ''), ...reasons].filter(Boolean).join(', ')
+  const reasons = new Set(error.response.results.map(reasonOf))
+  const words = [oneLine(error.message, 200).replace(/\.$/, ''), ...reasons].filter(Boolean).join(', ')
   const said = `signal-cli answers ${error.code}${words === '' ? '' : `: ${words}`}.`
   return channelError(code, hint === undefined ? said : `${said} ${hint}`, facts)
 }
 
 function meaningOf(error: RpcError): Meaning {
-  const results = error.data?.response?.results ?? []
+  const results = error.response.results
   switch (error.code) {
     case codes.user:
       return meaningOfAll(results) ?? { code: 'bad-target' }
@@ -84,7 +84,7 @@ const reasons: Readonly<Record<string, string>> = {
   INVALID_PRE_KEY_FAILURE: 'their keys are invalid',
 }
 
-export function reasonOf({ type = 'no result' }: SendResult): string {
+export function reasonOf({ type }: SendResult): string {
   return Object.hasOwn(reasons, type) ? (reasons[type] ?? type) : oneLine(type, 60)
 }
 
@@ -110,9 +110,9 @@ function meaningOfAll(results: readonly SendResult[]): Meaning | undefined {
 
 /** A proof is asked of the account, so that nothing else would go out before it either. */
 function rateLimited(results: readonly SendResult[]): Meaning {
-  const waits = results.flatMap(({ retryAfterSeconds: wait }) => (typeof wait === 'number' ? [wait] : []))
+  const waits = results.flatMap(({ retryAfterSeconds: wait }) => wait ?? [])
   const retryAfter = waits.length === 0 ? undefined : Math.max(...waits)
-  const token = results.find((each) => typeof each.token === 'string')?.token
+  const token = results.find((each) => each.token !== undefined)?.token
   if (token === undefined) return { code: 'rate-limited', retryAfter }
   const hint = `Signal asks for a proof, or to wait: signal-cli submitRateLimitChallenge --challenge ${oneLine(token, 100)} --captcha <from signalcaptchas.org>.`
   return { code: 'rate-limited', retryAfter, wholeChannel: true, hint }

@@ -1,6 +1,6 @@
 /** Owns calls of the daemon's JSON-RPC over HTTP (signal-cli, man page `signal-cli-jsonrpc`). */
 
-import { callVendor, urlBelow, type VendorAnswer } from '@reveille/kit'
+import { callVendor, listOf, numberOf, recordOf, textOf, urlBelow, type VendorAnswer } from '@reveille/kit'
 import type { DaemonOptions } from '../daemon.ts'
 
 export interface RpcRequest {
@@ -11,28 +11,25 @@ export interface RpcRequest {
 
 export interface RpcError {
   readonly code: number
-  readonly message?: string
-  readonly data?: { readonly response?: SendResponse } | null
+  readonly message: string
+  readonly response: SendResponse
 }
 
 /** What `send` says of each recipient; of a group, of each member. */
 export interface SendResult {
-  readonly type?: string
-  readonly recipientAddress?: {
-    readonly uuid?: string | null
-    readonly number?: string | null
-    readonly username?: string | null
-  }
+  readonly type: string
+  /** Their number, name or UUID. */
+  readonly recipient: string
   /** Of the proof that Signal asks for before anything else is sent. */
-  readonly token?: string
+  readonly token: string | undefined
   /** Seconds. */
-  readonly retryAfterSeconds?: number
+  readonly retryAfterSeconds: number | undefined
 }
 
 export interface SendResponse {
   /** Milliseconds since the Unix epoch; it is the message's id too. */
-  readonly timestamp?: number
-  readonly results?: readonly SendResult[]
+  readonly timestamp: number | undefined
+  readonly results: readonly SendResult[]
 }
 
 /** Both are undefined in what is no answer of JSON-RPC. */
@@ -55,6 +52,26 @@ export async function callRpc(
     body: { jsonrpc: '2.0', ...request },
     signal,
   })
-  const { result, error } = (http.json ?? {}) as { result?: unknown; error?: RpcError }
-  return typeof error?.code === 'number' ? { http, error } : { http, result }
+  const { result, error } = recordOf(http.json) ?? {}
+  const { code, message, data } = recordOf(error) ?? {}
+  if (typeof code !== 'number') return { http, result }
+  const { response } = recordOf(data) ?? {}
+  return { http, error: { code, message: textOf(message) ?? '', response: responseOf(response) } }
+}
+
+/** What `send` answers, as `result` or within an error. */
+export function responseOf(value: unknown): SendResponse {
+  const { timestamp, results } = recordOf(value) ?? {}
+  return { timestamp: numberOf(timestamp), results: listOf(results).map(resultOf) }
+}
+
+function resultOf(value: unknown): SendResult {
+  const { type, recipientAddress, token, retryAfterSeconds } = recordOf(value) ?? {}
+  const { number, uuid, username } = recordOf(recipientAddress) ?? {}
+  return {
+    type: textOf(type) ?? 'no result',
+    recipient: textOf(number) ?? textOf(username) ?? textOf(uuid) ?? 'unknown',
+    token: textOf(token),
+    retryAfterSeconds: Number(numberOf(retryAfterSeconds)) >= 0 ? numberOf(retryAfterSeconds) : undefined,
+  }
 }

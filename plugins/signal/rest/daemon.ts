@@ -1,6 +1,6 @@
 /** Owns sending through signal-cli-rest-api (bbernhard), which wraps signal-cli. */
 
-import { callVendor, recordOf, urlBelow } from '@reveille/kit'
+import { callVendor, recordOf, textOf, timeOf, urlBelow } from '@reveille/kit'
 import type { Daemon, DaemonOptions } from '../daemon.ts'
 import type { SignalTarget } from '../target.ts'
 import { failureOf } from './failure.ts'
@@ -22,10 +22,11 @@ export function createRestDaemon({ config, fetch, now }: DaemonOptions): Daemon 
         },
         signal,
       })
-      const timestamp = recordOf(answer.json)?.['timestamp']
-      const at = Number(timestamp)
+      const { timestamp } = recordOf(answer.json) ?? {}
+      // Written as a text, though it is a number.
+      const at = typeof timestamp === 'number' ? timestamp : Number(textOf(timestamp) || Number.NaN)
       if (answer.status !== 201 || !Number.isSafeInteger(at)) throw failureOf(answer, now())
-      return { id: String(timestamp), at: new Date(at).toISOString() }
+      return { id: String(at), ...timeOf(at) }
     },
 
     async look(signal) {

@@ -1,0 +1,173 @@
+/** Services that answer nonsense: a channel says what it is in a PluginError, or has a receipt that can be kept. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { fillIn, load } from '../../plugins/kit/conformance/vendor-fixture.ts'
+import { channelErrorCodes, createPluginFetch, isPluginError, type Part } from '../../plugins/kit/index.ts'
+import { pluginOf, vendors } from './vendors.ts'
+
+const secretText = 'What the agent wrote is nobody’s business but the reader’s.'
+
+/** In the places of what the vendor says. */
+const oddities: readonly unknown[] = [
+  ...[true, false, null, 0, -1, 1, 5, 400, 429, 131_047, 1e300, 1.5, 8.7e15, Number.MAX_SAFE_INTEGER],
+  ...['', 'true', 'ok', '1700000000.000100', 'NaN', '\u0000', 'x'.repeat(100_000), secretText, '2026-13-45'],
+  ...[[], [null], [[]], {}, [{}], { toString: 1, valueOf: 1 }],
+]
+
+/** Each place in the value, as the keys that lead to it. */
+function placesIn(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return [[]]
+  return [
+    [],
+    ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner).map((rest) => [key, ...rest])),
+  ]
+}
+
+function changed(value: unknown, [key, ...rest]: readonly string[], odd: unknown): unknown {
+  if (key === undefined) return odd
+  const copy = structuredClone(value) as Record<string, unknown>
+  copy[key] = changed(copy[key], rest, odd)
+  return copy
+}
+
+/** What the vendor says, with one to three places of it spoilt. */
+function spoilt(bodies: readonly unknown[], secret: string): fc.Arbitrary<unknown> {
+  const change = fc.record({ at: fc.nat(), odd: fc.constantFrom(...oddities, `the token ${secret} is odd`) })
+  return fc
+    .record({ body: fc.constantFrom(...bodies), changes: fc.array(change, { minLength: 1, maxLength: 3 }) })
+    .map(({ body, changes }) =>
+      changes.reduce<unknown>((value, { at, odd }) => {
+        const places = placesIn(value)
+        return changed(value, places[at % places.length] ?? [], odd)
+      }, body),
+    )
+}
+
+const statuses = [200, 200, 200, 201, 204, 301, 400, 401, 403, 404, 412, 413, 429, 429, 500, 502, 503, 504]
+const patience = [
+  undefined,
+  '-1',
+  'NaN',
+  '1e9',
+  '999999999',
+  '0',
+  '0.001',
+  'Thu, 01 Jan 1970 00:00:00 GMT',
+  '',
+  '5, 5',
+]
+
+for (const vendor of vendors) {
+  for (const [way, open] of Object.entries(vendor.ways)) {
+    test(`${vendor.name} (${way}) makes sense of whatever it is answered`, async () => {
+      const { plugin, manifest, schema } = await load(pluginOf(vendor))
+      const standIn = await open()
+      const { secrets, to } = standIn
+      const lines: unknown[][] = []
+      const write = (...line: unknown[]) => void lines.push(line)
+      const signal = new AbortController().signal
+      let answers: (() => Response)[] = []
+      let isHonest = true
+      const bodies: unknown[] = []
+
+      async function recorded(response: Response): Promise<Response> {
+        const text = await response.text()
+        try {
+          bodies.push(JSON.parse(text))
+        } catch {
+          // Not all that is said is JSON.
+        }
+        return new Response(response.status === 204 ? null : text, response)
+      }
+
+      const provided = await plugin.setup({
+        config: fillIn(schema, standIn.config) as never,
+        log: { info: write, warn: write, error: write },
+        fetch: createPluginFetch({
+          fetch: async (...call) => {
+            if (isHonest) return recorded(await globalThis.fetch(...call))
+            const [next, ...more] = answers
+            if (more.length > 0) answers = more
+            return (next as () => Response)()
+          },
+          log: { debug: write },
+          owner: { plugin: plugin.name },
+          signal,
+        }),
+        signal,
+      })
+      const channel = provided.channels?.find(({ id }) => manifest.channels?.includes(id))
+      assert.ok(channel?.check !== undefined)
+      const target = channel.target(to)
+      const [part] = channel.render(secretText)
+      const send = () => channel.send(part as Part, { target, key: 'd:1', signal })
+      await send()
+      await channel.check(signal)
+      const { badCredential, forbidden, serverError, badGateway, rateLimited } = standIn.refusals
+      for (const answer of [badCredential, forbidden, serverError, badGateway, rateLimited(1)]) {
+        standIn.script({ kind: 'answer', answer })
+        await send().catch(() => {})
+      }
+      await standIn.close()
+      isHonest = false
+
+      function assertQuiet(text: string) {
+        for (const secret of secrets) assert.ok(!text.includes(secret), `${text} holds a secret`)
+      }
+
+      function assertError(error: unknown) {
+        assert.ok(isPluginError(error), `a PluginError, not ${(error as Error)?.stack ?? error}`)
+        assert.ok((channelErrorCodes as readonly string[]).includes(error.code), error.code)
+        assert.ok(error.message.length <= 500 && !/[\n\r]/.test(error.message), error.message)
+        assertQuiet(error.message)
+        const { retryAfter } = error
+        assert.ok(
+          retryAfter === undefined || (Number.isFinite(retryAfter) && retryAfter >= 0),
+          `${retryAfter}`,
+        )
+      }
+
+      const answer = fc.record({
+        status: fc.constantFrom(...statuses),
+        body: fc.oneof(
+          {
+            weight: 8,
+            arbitrary: spoilt(bodies, secrets[0] ?? 'none').map((value) => JSON.stringify(value)),
+          },
+          { weight: 1, arbitrary: fc.constantFrom('', '<html>no</html>', '{"ok":', `${secrets[0]}`, '[[[[') },
+        ),
+        wait: fc.constantFrom(...patience),
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), async (given) => {
+          const prepare = () => {
+            answers = given.map(({ status, body, wait }) => () => {
+              const headers = {
+                ...(wait !== undefined && { 'retry-after': wait, 'x-ratelimit-reset': wait }),
+              }
+              return new Response(status === 204 ? null : body, { status, headers })
+            })
+          }
+          prepare()
+          try {
+            const receipt = await send()
+            assert.ok(typeof receipt.id === 'string' && receipt.id !== '', 'a receipt has an id')
+            if (receipt.at !== undefined) assert.equal(new Date(receipt.at).toISOString().length, 24)
+          } catch (error) {
+            if (error instanceof assert.AssertionError) throw error
+            assertError(error)
+          }
+          prepare()
+          const { detail = '' } = (await channel.check?.(signal)) ?? {}
+          // The host takes the secrets out.
+          assert.ok(detail.length <= 500, detail)
+        }),
+        { seed: 7, numRuns: 250 },
+      )
+      assertQuiet(JSON.stringify(lines))
+      await provided.close?.()
+    })
+  }
+}
