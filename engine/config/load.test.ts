@@ -381,7 +381,17 @@ test('a place in the configuration can be asked for by its path', async (context
   const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n')
   const { line, column, text } = locate(['channels', 'slack', 'botToken'])
   assert.deepEqual([line, column, text], [3, 15, '    botToken: …'])
-  assert.deepEqual(locate(['channels', 'slack', 'nothing', 'deeper']).line, 3)
+})
+
+test('what is set in below its key, or missing in it, is at the key and not at what happens to come first below', async (context) => {
+  const { locate } = await loadGood(context, 'channels:\n  slack:\n    botToken: hunter2\n  sms: {}\n')
+  const placeOf = (...path: readonly string[]) => {
+    const { line, column } = locate(path)
+    return [line, column]
+  }
+  assert.deepEqual(placeOf('channels', 'slack'), [2, 3])
+  assert.deepEqual(placeOf('channels', 'slack', 'nothing', 'deeper'), [2, 3])
+  assert.deepEqual(placeOf('channels', 'sms'), [4, 8])
 })
 
 test('no diagnostic shows a secret', async (context) => {

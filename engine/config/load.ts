@@ -92,7 +92,11 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const warnings = findings.warnings()
   if (errors.length > 0 || !main) return { ok: false, diagnostics: [...errors, ...warnings], watched, digest }
   const settings = freezeDeep(resolveSettings(main.value, file, reading.folder))
-  const locate = (path: Path): Place => main.source.place(path)
+  // Of what is set in below its key, the key: the first line below it is about something else.
+  const locate = (path: Path): Place => {
+    const [key, value] = [main.source.place(path, 'key'), main.source.place(path)]
+    return key.line < value.line ? key : value
+  }
   const configuration: Configuration = {
     settings,
     mappings,
