@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { fillIn, load } from '../../plugins/kit/conformance/vendor-fixture.ts'
+import { fillIn, load } from '../../plugins/kit/conformance/opened-vendor.ts'
 import { channelErrorCodes, createPluginFetch, isPluginError, type Part } from '../../plugins/kit/index.ts'
 import { pluginOf, vendors } from './vendors.ts'
 

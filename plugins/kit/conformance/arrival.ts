@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Part } from '../channel.ts'
 import { measureIn } from '../measure.ts'
-import { type OpenVendor, setUp, type VendorSetup } from './vendor-fixture.ts'
+import { type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
 
 export interface ArrivalOptions extends VendorSetup {
   visibleText(part: Part): string

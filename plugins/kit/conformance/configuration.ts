@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { assertNoSecret, assertSentence } from './assertions.ts'
 import { within } from './patience.ts'
 import { withOtherCredentials } from './refusals.ts'
-import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './vendor-fixture.ts'
+import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
 
 export interface ConfigurationOptions extends VendorSetup {
   readonly badAddresses: readonly string[]

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { PluginError } from '../plugin-error.ts'
-import { type Configuration, type OpenVendor, setUp, type VendorSetup } from './vendor-fixture.ts'
+import { type Configuration, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
 
 /** Seconds; no default of a channel's own by chance. */
 const wait = 7

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault, StandInAnswer } from '../stand-in/index.ts'
 import { assertNoSecret, assertStorable } from './assertions.ts'
-import { setUp, shortText, type VendorSetup } from './vendor-fixture.ts'
+import { setUp, shortText, type VendorSetup } from './opened-vendor.ts'
 
 export function secrecyTests(options: VendorSetup): void {
   test('tells no secret, though the vendor does', async () => {

@@ -8,7 +8,7 @@ import { configurationTests } from './configuration.ts'
 import { connectionTests } from './connections.ts'
 import { refusalTests } from './refusals.ts'
 import { secrecyTests } from './secrecy.ts'
-import { setUp, type VendorSetup } from './vendor-fixture.ts'
+import { setUp, type VendorSetup } from './opened-vendor.ts'
 
 export interface VendorConformance extends VendorSetup {
   /** The suite's name in the report. */
