@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertNoSecret, assertSentence } from './assertions.ts'
+import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
 import { within } from './patience.ts'
 import { withOtherCredentials } from './refusals.ts'
-import { type JsonSchema, load, type OpenVendor, setUp, type VendorSetup } from './opened-vendor.ts'
 
 export interface ConfigurationOptions extends VendorSetup {
   readonly badAddresses: readonly string[]

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault } from '../stand-in/index.ts'
-import { within } from './patience.ts'
 import { type OpenVendor, setUp, shortText, type VendorSetup } from './opened-vendor.ts'
+import { within } from './patience.ts'
 
 export function connectionTests(options: VendorSetup): void {
   test('ends with its deadline and lets go of the connection when the vendor is silent', async () => {

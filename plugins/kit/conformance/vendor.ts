@@ -6,9 +6,9 @@ import { arrivalTests } from './arrival.ts'
 import { channelTests } from './channel.ts'
 import { configurationTests } from './configuration.ts'
 import { connectionTests } from './connections.ts'
+import { setUp, type VendorSetup } from './opened-vendor.ts'
 import { refusalTests } from './refusals.ts'
 import { secrecyTests } from './secrecy.ts'
-import { setUp, type VendorSetup } from './opened-vendor.ts'
 
 export interface VendorConformance extends VendorSetup {
   /** The suite's name in the report. */
