@@ -15,6 +15,14 @@ test('a route pauses as long as the headers say', () => {
   assert.equal(pauses.secondsLeft('a'), 0)
 })
 
+test('no odd answer closes a route for good', () => {
+  const pauses = createPauses(() => 0)
+  for (const after of ['1e9', 'Infinity']) {
+    pauses.note(after, usedUp(after))
+    assert.equal(pauses.secondsLeft(after), 60)
+  }
+})
+
 test('headers that say nothing of the kind are no pause', () => {
   const pauses = createPauses(() => 0)
   pauses.note('a', new Headers({ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset-after': '5' }))

@@ -15,6 +15,9 @@ export interface Pauses {
 /** A pause is over within seconds. Of more routes than this at one time, the first are forgotten, and Discord refuses. */
 const mostRoutes = 1000
 
+/** Of what Discord says, so that an odd answer closes no route for good. Seconds. */
+const longestPause = 60
+
 /** `now`: milliseconds of a clock that nobody sets. */
 export function createPauses(now: () => number): Pauses {
   const ends = new Map<string, number>()
@@ -36,7 +39,7 @@ export function createPauses(now: () => number): Pauses {
       const after = Number(headers.get('x-ratelimit-reset-after') ?? Number.NaN)
       if (headers.get('x-ratelimit-remaining') !== '0' || !(after > 0)) return
       if (ends.size >= mostRoutes) forgetFirst()
-      ends.set(route, now() + after * 1000)
+      ends.set(route, now() + Math.min(after, longestPause) * 1000)
     },
   }
 }

@@ -6,7 +6,7 @@
 
 import type { Channel, ChannelHealth, Redact, Runner, Turn, TurnCall, TurnResult } from '@reveille/kit'
 import type { Instance } from './instance.ts'
-import { redactError } from './redaction.ts'
+import { redactError, redactReceipt } from './redaction.ts'
 
 /** How the live instance of a runner is come by. */
 export interface RunnerWays {
@@ -99,10 +99,10 @@ export function redactHealth({ ok, detail }: ChannelHealth, redact: Redact): Cha
 /** `find` answers the live instance. @throws PluginError when the channel is not configured any more */
 export function createChannelHandle(name: string, find: () => Instance): Channel {
   const channel = () => find().provided as Channel
-  function holding<Answer>(call: (channel: Channel) => Promise<Answer>): Promise<Answer> {
+  function holding<Answer>(call: (channel: Channel, redact: Redact) => Promise<Answer>): Promise<Answer> {
     const instance = find()
     instance.hold()
-    return releasing(instance, () => call(instance.provided as Channel))
+    return releasing(instance, () => call(instance.provided as Channel, instance.redact))
   }
 
   return {
@@ -124,7 +124,8 @@ export function createChannelHandle(name: string, find: () => Instance): Channel
     },
     target: (to) => redacting(find(), (live) => live.target(to)),
     render: (markdown) => redacting(find(), (live) => live.render(markdown)),
-    send: async (part, call) => holding((live) => live.send(part, call)),
+    send: async (part, call) =>
+      holding(async (live, redact) => redactReceipt(await live.send(part, call), redact)),
   }
 }
 

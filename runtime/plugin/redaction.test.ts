@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileRedaction, isPluginError, PluginError } from '@reveille/kit'
-import { redactError } from './redaction.ts'
+import { redactError, redactReceipt } from './redaction.ts'
 
 const redact = compileRedaction(['s3cret/key'])
 
@@ -47,4 +47,21 @@ test('a PluginError keeps what it means for the next try', () => {
       cause: undefined,
     },
   )
+})
+
+test('a receipt shows no secret, whatever the service calls its messages', () => {
+  const receipt = {
+    id: 'm1 for s3cret/key',
+    at: '2026-01-01T00:00:00.000Z',
+    partial: [{ target: 's3cret/key', reason: 'gone' }],
+  }
+  assert.deepEqual(redactReceipt(receipt, redact), {
+    id: 'm1 for [redacted]',
+    at: '2026-01-01T00:00:00.000Z',
+    partial: [{ target: '[redacted]', reason: 'gone' }],
+  })
+  const round: Record<string, unknown> = { id: 'a' }
+  round['itself'] = round
+  assert.equal(redactReceipt(round as never, redact).id, 'a')
+  assert.equal(redactReceipt(undefined as never, redact), undefined)
 })

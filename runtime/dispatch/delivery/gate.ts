@@ -11,10 +11,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChannelLimits } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
-import { type Backoff, backoffMs, longestRetryAfterMs } from '../backoff.ts'
+import { type Backoff, backoffMs } from '../backoff.ts'
 import type { DispatchOptions } from '../options.ts'
 import type { ChannelState } from './channel-state.ts'
-import { type Trouble, troubleOf } from './trouble.ts'
+import { patienceOf, type Trouble, troubleOf } from './trouble.ts'
 import { createSlidingWindow, createTargetWindows } from './window.ts'
 
 /** What deliveries the store is to hand out. */
@@ -149,7 +149,7 @@ export function createChannelGate({ log, now, timers, random, onChange }: GateOp
   }
 
   function untilOf(trouble: 'refused' | 'limited' | 'down', failure: Failure, times: number): number {
-    if (trouble === 'limited') return now() + Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs)
+    if (trouble === 'limited') return now() + patienceOf(failure)
     return now() + backoffMs(times, backoffs[trouble], random)
   }
 

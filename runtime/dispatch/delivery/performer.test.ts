@@ -172,6 +172,18 @@ test('a Retry-After with a fraction is a due time like any other', async (t) => 
   assert.deepEqual(bed.log('task-faulted'), [])
 })
 
+test('a vendor that asks for no patience worth the name is not asked over and over', async (t) => {
+  const bed = await openTestBed(t, {
+    async send() {
+      throw broken('rate-limited', { retryable: true, retryAfter: 0.0001 })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true })
+  const waiting = await untilDelivery(bed, ({ code }) => code === 'rate-limited')
+  assert.equal((waiting.nextAt ?? 0) - bed.clock.now(), 250)
+})
+
 test('a permanent error parks the delivery with its code, and the run stays succeeded', async (t) => {
   const bed = await openTestBed(t, {
     async send() {
@@ -201,6 +213,23 @@ test('an error that is no plugin error parks the delivery and is not quoted in t
   assert.equal(delivery.code, 'CHANNEL_FAILED')
   assert.match(delivery.reason ?? '', /^cannot send private \(\S+performer\.test\.ts:\d+:\d+\)$/)
   assert.doesNotMatch(JSON.stringify(bed.lines), /private/)
+})
+
+test('an error that quotes the message is kept and logged without the quotation', async (t) => {
+  const said = 'The patient in room twelve is to be given nothing to eat before the operation.'
+  const bed = await openTestBed(t, {
+    async send() {
+      throw new PluginError(`Bad Request: "${said.slice(0, 60)}" is not allowed, says the wall.`, {
+        code: 'bad-request',
+        retryable: false,
+      })
+    },
+  })
+  await bed.start()
+  await bed.acceptRun({ deliver: true, prompt: said })
+  const delivery = await untilDelivery(bed, (each) => each.state === 'parked')
+  assert.equal(delivery.reason, 'Bad Request: "…" is not allowed, says the wall.')
+  assert.doesNotMatch(JSON.stringify(bed.lines), /patient/)
 })
 
 test('a channel that gives back nonsense parks the delivery, and the log says so in words of its own', async (t) => {

@@ -6,13 +6,14 @@ import { type Failure, failureOf } from '../../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
 import { type Backoff, retryDelayMs } from '../backoff.ts'
 import type { PerformerOptions } from '../options.ts'
+import { withoutEcho } from './echo.ts'
 import type { ChannelGate, Turn } from './gate.ts'
 import { failureToSend, receiptOf, type SendOutcome } from './outcome.ts'
 import { type DeliveryPlan, planParts } from './parts.ts'
 import { endOfPatience } from './patience.ts'
 import { pause } from './pause.ts'
 import { createSettlements, prefixed, progressOf } from './settlements.ts'
-import { isNoAttempt, ownFault } from './trouble.ts'
+import { isNoAttempt, leastRetryMs, ownFault } from './trouble.ts'
 
 /** One part's time, where its channel does not say another. Milliseconds. */
 const defaultSendTimeoutMs = 30_000
@@ -38,6 +39,7 @@ interface Plan extends DeliveryPlan {
 /** A call that was made. */
 interface Sending {
   readonly at: number
+  readonly text: string
   /** Of the channel's configuration. */
   readonly era: number
   readonly timeoutMs: number
@@ -77,7 +79,7 @@ export function createDeliveryPerformer(
       if (index < found.receipts.length) continue
       const turn = await turnToSend(claim, plan, delivery, found)
       if ('effects' in turn) return turn
-      const sending = { at: now(), era: turn.era, timeoutMs }
+      const sending = { at: now(), text: part.text, era: turn.era, timeoutMs }
       tellOwnWords(delivery.text, part.text)
       const key = `${found.id}:${index + 1}`
       const outcome = await boundedCall((signal) => channel.send(part, { target, key, signal }), bounds)
@@ -143,7 +145,7 @@ export function createDeliveryPerformer(
     plan: Plan,
     sending: Sending,
   ): Settlement {
-    const failure = failureToSend(outcome, sending.timeoutMs)
+    const failure = withoutEcho(failureToSend(outcome, sending.timeoutMs), sending.text)
     const isInterrupted = outcome.kind === 'interrupted'
     if (!isInterrupted) gate.failed(before.channel, sending.era, before.id, failure)
 
@@ -167,7 +169,8 @@ export function createDeliveryPerformer(
   /** While its channel is held a delivery waits for that alone, unless the vendor asked for patience with its target. */
   function nextTry(claim: Claim, delivery: DeliveryRecord, failure: Failure, at: number) {
     const own = failure.code === 'rate-limited' ? limitedBackoff : backoff
-    const ownAt = at + retryDelayMs(failure, Math.max(1, delivery.attempts), own, options.random)
+    const delayMs = retryDelayMs(failure, Math.max(1, delivery.attempts), own, options.random)
+    const ownAt = at + Math.max(leastRetryMs, delayMs)
     const until = gate.restsUntil(delivery.channel)
     if (until === undefined) return { again: ownAt, nextAt: ownAt, quiet: false }
     const isTargets = !failure.wholeChannel && (failure.retryAfterMs ?? 0) > 0

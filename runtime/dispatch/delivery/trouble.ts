@@ -1,6 +1,7 @@
 /** Owns what a failure says about the channel, beside what it says about the one delivery that met it. */
 
 import type { Failure } from '../../agent/failure.ts'
+import { longestRetryAfterMs } from '../backoff.ts'
 
 /**
  * `refused`: the operator has to mend something. `limited`: the service said how long it takes nothing from us. `down`:
@@ -16,6 +17,14 @@ const downCodes = new Set(['network', 'timeout', 'unavailable', outOfTime])
 
 /** What the host says of a plugin that threw an error of its own, or answered nonsense. */
 export const ownFault = 'CHANNEL_FAILED'
+
+/** A service that says less over and over would be asked over and over. Milliseconds. */
+export const leastRetryMs = 250
+
+/** How long a vendor is left alone that said for how long. Milliseconds. */
+export function patienceOf({ retryAfterMs = 0 }: Failure): number {
+  return Math.max(leastRetryMs, Math.min(retryAfterMs, longestRetryAfterMs))
+}
 
 export function troubleOf({ code, retryable, wholeChannel, retryAfterMs = 0 }: Failure): Trouble {
   if (code === 'bad-credential') return 'refused'
