@@ -16,10 +16,18 @@ const sentOfEach = 3
 
 for (const surface of surfaces) {
   describe(`a hundred replies on ${surface.name}`, () => {
+    /** Rendering is pure, and the same reply is looked at in each test. */
+    const rendered = new Map<Reply, readonly Part[]>()
+    function partsOf(reply: Reply, channel: Channel): readonly Part[] {
+      const parts = rendered.get(reply) ?? channel.render(reply.text)
+      rendered.set(reply, parts)
+      return parts
+    }
+
     test('are messages within its limit, none cut inside a letter, and lose no word', async () => {
       await using opened = await openSurface(surface)
       for (const reply of replies) {
-        const parts = opened.channel.render(reply.text)
+        const parts = partsOf(reply, opened.channel)
         assertWithinLimit(opened.channel, parts, reply.name)
         assertNothingLost(reply, parts.map(opened.visibleText))
       }
@@ -31,7 +39,7 @@ for (const surface of surfaces) {
       const target = channel.target(vendor.to)
       let sent = 0
       for (const reply of replies) {
-        for (const part of channel.render(reply.text).slice(0, sentOfEach)) {
+        for (const part of partsOf(reply, channel).slice(0, sentOfEach)) {
           sent += 1
           const { signal } = new AbortController()
           await assert.doesNotReject(channel.send(part, { target, key: `d${sent}:1`, signal }), reply.name)
@@ -43,7 +51,7 @@ for (const surface of surfaces) {
 
     test('look as they did when somebody looked', async () => {
       await using opened = await openSurface(surface)
-      const shown = replies.map((reply) => snapshotOf(reply, opened.channel.render(reply.text))).join('\n')
+      const shown = replies.map((reply) => snapshotOf(reply, partsOf(reply, opened.channel))).join('\n')
       const file = new URL(`corpus/snapshots/${surface.name}.txt`, import.meta.url)
       if (process.env['REVEILLE_UPDATE_SNAPSHOTS'] === '1') await writeFile(file, shown)
       const before = await readFile(file, 'utf8')

@@ -166,7 +166,7 @@ test('what is four times as long does not take much more than four times as long
       }),
     )
   for (const text of growing) {
-    const [short, long] = [least(text(4000)), least(text(16_000))]
+    const [short, long] = [least(text(1500)), least(text(6000))]
     assert.ok(long < 8 * short + 20_000, `${JSON.stringify(text(3))}: ${short} µs, then ${long} µs`)
   }
 })
