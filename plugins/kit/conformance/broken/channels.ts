@@ -45,6 +45,10 @@ suite(
   spoil((channel) => ({ render: cutEvery(channel.limits.part - 1) })),
 )
 suite(
+  'renders all of a reply, however many messages it takes: how many are sent is for the host to say',
+  spoil((channel) => ({ render: (markdown) => channel.render(markdown).slice(0, 11) })),
+)
+suite(
   'sends nothing for blank text',
   spoil(() => ({ render: (text) => [{ text }] })),
 )

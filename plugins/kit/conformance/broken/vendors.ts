@@ -14,6 +14,7 @@ import { openPager, visibleText } from './pager/stand-in.ts'
 globalThis.fetch = fetchInMemory
 
 const pager = new URL('./pager/index.ts', import.meta.url)
+const misaddressed = new URL('./pager-misaddressed/index.ts', import.meta.url)
 const undescribed = new URL('./pager-undescribed/index.ts', import.meta.url)
 /** The test that only a vendor with a memory of keys is asked. */
 const ofMemory = 'gives one message when a send that the vendor spoke ill of is tried again'
@@ -34,6 +35,8 @@ for (const [file, ask] of Object.entries(files)) {
     describe(breaks, () => ask(options))
   }
 }
+describe('takes as `baseUrl` an address that a path can be put behind', () =>
+  configurationTests(optionsFor({}, misaddressed)))
 describe('describes its configuration in a schema', () => configurationTests(optionsFor({}, undescribed)))
 
 type PagerOptions = Parameters<typeof openPager>[0]
