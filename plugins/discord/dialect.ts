@@ -83,7 +83,8 @@ function writeText(text: string, place: Place): string {
     if (index % 2 === 1) return `\\${piece}`
     const before = pieces[index - 1] ?? place.before
     const after = pieces[index + 1] ?? place.after
-    return escapeText(piece, { ...place, before, after })
+    // A label that reads as an address would be taken for one, and show nothing else.
+    return escapeText(piece, { ...place, before, after }, true)
   })
   return written.join('')
 }

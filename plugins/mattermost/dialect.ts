@@ -87,8 +87,6 @@ const references: Readonly<Record<string, string>> = {
 /** Besides, whatever begins right after a bracket may be an address there, and an underscore after a letter that is none of ASCII's is a mark there, and in nobody else's Markdown. */
 function obeyed(markup: string): string {
   return markup.replaceAll(/\\([\s\S])|(?<=\P{ASCII})_|<(?!\s)/gu, (whole, sign: string = whole) => {
-    // Others escape it in labels that look like addresses; here the backslash would be shown.
-    if (sign === ':') return sign
     return references[sign] ?? (sign === '_' ? '\\_' : whole)
   })
 }

@@ -69,8 +69,6 @@ const leastIndent = 4
 function withoutTags(markup: string): string {
   return markup.replaceAll(/\\([\s\S])/g, (whole, sign: string) => {
     if (sign === '<') return '&lt;'
-    // Where a backslash before it is not obeyed it would be seen, and nothing depends on it here.
-    if (sign === ':') return sign
     return sign === '&' ? '&amp;' : whole
   })
 }

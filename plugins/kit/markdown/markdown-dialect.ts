@@ -118,17 +118,21 @@ const punctuation = /^[!-/:-@[-`{-~]/
 const space = /^\s/
 const letter = /^[\p{L}\p{N}]/u
 
-/** The signs of a text that would be marks where they stand, each after a backslash. */
-export function escapeText(text: string, { before, after, isInLink }: Place): string {
+/**
+ * The signs of a text that would be marks where they stand, each after a backslash. `hidesInLabels`: addresses too that stand
+ * in the label of a link, for surfaces that look for them there. Default: false.
+ */
+export function escapeText(text: string, { before, after, isInLink }: Place, hidesInLabels = false): string {
   const runAt = createRuns(text)
   return text.replace(/[\\`*_~[\]<&!]|(?<=https?|ftp):(?=\/\/)|(?<=www)\./gi, (sign, at: number) => {
     const previous = at === 0 ? before : (text[at - 1] ?? '')
     const next = at === text.length - 1 ? after : (text[at + 1] ?? '')
     const isLoose = isGap(previous) && isGap(next)
     switch (sign) {
-      // A bare address is taken as it is, backslashes and marks included.
+      // A bare address is taken as it is, backslashes and marks included; in a label there is none.
       case ':':
       case '.': {
+        if (isInLink && !hidesInLabels) return sign
         const { end, lastMark } = runAt(at)
         const runsOn = end === text.length && !isGap(after)
         return runsOn || at < lastMark ? `\\${sign}` : sign
