@@ -1,8 +1,7 @@
 /** The channel that its page writes passes the conformance suite, and delivers for a gateway that is given its folder. */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdir, readFile, symlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -10,25 +9,15 @@ import type { VendorStandIn } from '../plugins/kit/stand-in/index.ts'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
 import { atEnd } from './at-end.ts'
 import { createFolder, gatewayToken, hookToken, install, until } from './installation.ts'
+import { filesOnPage, installKit, runOwnTests } from './page-plugin.ts'
 
 const root = join(import.meta.dirname, '..')
 const page = await readFile(join(root, 'docs/writing-a-channel.md'), 'utf8')
 
 /** The files that the page shows, and no other. */
 async function writeChannel(t: TestContext): Promise<string> {
-  const shown = [...page.matchAll(/^`([\w.-]+)`[^\n]*:\n\n```\w+\n(.*?)^```$/gms)]
-  const files = Object.fromEntries(shown.map(([, name, text]) => [`crier/${name}`, text ?? '']))
-  assert.deepEqual(
-    Object.keys(files).map((name) => name.slice('crier/'.length)),
-    ['package.json', 'config.schema.json', 'index.js', 'stand-in.js', 'index.test.js'],
-  )
-  return join(await createFolder(t, files), 'crier')
-}
-
-/** What `npm install` of the kit's folder leaves. */
-async function installKit(folder: string): Promise<void> {
-  await mkdir(join(folder, 'node_modules/@reveille'), { recursive: true })
-  await symlink(join(root, 'plugins/kit'), join(folder, 'node_modules/@reveille/kit'), 'dir')
+  const names = ['package.json', 'config.schema.json', 'index.js', 'stand-in.js', 'index.test.js']
+  return join(await createFolder(t, filesOnPage(page, 'crier', names)), 'crier')
 }
 
 /** The page's own crier, in a copy beside the kit, and the configuration that the page shows, with its address. */
@@ -48,18 +37,7 @@ async function openCrier(t: TestContext, folder: string) {
 test('the channel of the page conforms', async (t) => {
   const folder = await writeChannel(t)
   await installKit(folder)
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const { promise, resolve } = Promise.withResolvers<{ error: unknown; stdout: string }>()
-  const child = execFile(
-    process.execPath,
-    ['--test', '--test-reporter=tap'],
-    { cwd: folder, env },
-    (error, stdout) => resolve({ error, stdout }),
-  )
-  atEnd(t, () => void child.kill('SIGKILL'))
-  const { error, stdout } = await promise
-  assert.equal(error, null, stdout)
-  assert.match(stdout, /# fail 0/)
+  const stdout = await runOwnTests(t, folder)
   const skipped = [...stdout.matchAll(/- (.*) # SKIP/g)].map(([, name]) => name)
   assert.deepEqual(skipped, ['writes into the thread that the address names'])
 })

@@ -1,48 +1,30 @@
 /** The runner that the kit's page writes passes the conformance suite, and serves a gateway that is given its folder. */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, symlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from './at-end.ts'
 import { createFolder, gatewayToken, hookToken, install } from './installation.ts'
+import { filesOnPage, installKit, runOwnTests } from './page-plugin.ts'
 
-const kit = join(import.meta.dirname, '..', 'plugins', 'kit')
-const readme = await readFile(join(kit, 'README.md'), 'utf8')
+const readme = await readFile(join(import.meta.dirname, '..', 'plugins/kit/README.md'), 'utf8')
 const section = readme.split('### Writing a runner of your own')[1]?.split('\n## ')[0] ?? ''
 
 /** The files that the page shows, in a folder that can import the kit. */
 async function writeRunner(t: TestContext): Promise<string> {
-  const shown = [...section.matchAll(/^`([\w.]+)`[^\n]*:\n\n```\w+\n(.*?)^```$/gms)]
-  const files = Object.fromEntries(shown.map(([, name, text]) => [`butler/${name}`, text ?? '']))
-  assert.deepEqual(
-    Object.keys(files).map((name) => name.slice('butler/'.length)),
-    ['package.json', 'config.schema.json', 'index.js', 'index.test.js'],
-  )
-  const folder = await createFolder(t, files)
-  await mkdir(join(folder, 'node_modules/@reveille'), { recursive: true })
-  await symlink(kit, join(folder, 'node_modules/@reveille/kit'), 'dir')
+  const names = ['package.json', 'config.schema.json', 'index.js', 'index.test.js']
+  const folder = await createFolder(t, filesOnPage(section, 'butler', names))
+  await installKit(folder)
   return join(folder, 'butler')
 }
 
 test('the runner of the page conforms', async (t) => {
   const folder = await writeRunner(t)
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const { promise, resolve } = Promise.withResolvers<{ error: unknown; stdout: string }>()
-  const child = execFile(
-    process.execPath,
-    ['--test', '--test-reporter=tap'],
-    { cwd: folder, env },
-    (error, stdout) => resolve({ error, stdout }),
-  )
-  atEnd(t, () => void child.kill('SIGKILL'))
-  const { error, stdout } = await promise
-  assert.equal(error, null, stdout)
-  assert.match(stdout, /# fail 0/)
+  const stdout = await runOwnTests(t, folder)
   assert.match(stdout, /ok \d+ - answers a turn\n/)
 })
 
