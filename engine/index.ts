@@ -62,6 +62,7 @@ export type {
 } from './resolve/decision.ts'
 export { parseJson, TooManyKeysError } from './resolve/json/parse.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
+export type { Term, Terms } from './resolve/terms.ts'
 export type {
   ActionTrace,
   CandidateTrace,
@@ -80,3 +81,14 @@ export {
   type TransformHost,
   type TransformListener,
 } from './transform/port.ts'
+export { createSecretMatcher, isSameSecret, type SecretMatcher } from './verify/compare.ts'
+export type { Handshake, HandshakeRequest } from './verify/handshake.ts'
+export type { DeliveredRequest, Handshakes, Provider, Verifier } from './verify/provider.ts'
+export {
+  type SignatureFailure,
+  type SignedRequest,
+  signatureFailures,
+  UnavailableError,
+  type Verdict,
+  type VerifyMeans,
+} from './verify/signed-request.ts'

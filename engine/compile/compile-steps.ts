@@ -102,6 +102,7 @@ function* makeSnapshot(
     covers: (endpoint) =>
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
     policyOf,
+    termsOf,
     resolve: (request) => resolve(request),
     explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
   }

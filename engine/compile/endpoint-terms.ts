@@ -3,6 +3,7 @@
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import { findActor } from '../resolve/actors.ts'
 import type { Terms } from '../resolve/terms.ts'
+import { createProvider } from '../verify/provider.ts'
 import { compileBots } from './bots.ts'
 import { indexCascade } from './endpoint-policy.ts'
 import { smallPieces, type Work } from './slices.ts'
@@ -21,13 +22,18 @@ export function* indexTerms(
   return all.size === 0 ? () => undefined : yield* indexCascade(all)
 }
 
-function termsOf(policy: string, { timeoutSeconds, concurrency, budget, bots }: EndpointPolicy): Terms {
+function termsOf(policy: string, said: EndpointPolicy): Terms {
+  const { timeoutSeconds, concurrency, budget, bots, auth, token, verify, rate } = said
   const term = <Value>(value: Value) => Object.freeze({ value, policy })
   return {
     ...(timeoutSeconds !== undefined && { timeoutSeconds: term(timeoutSeconds) }),
     ...(concurrency !== undefined && { concurrency: term(concurrency) }),
     ...(budget !== undefined && { budget: term(budget) }),
     ...(bots !== undefined && { bots: term(actorIn(bots)) }),
+    ...(auth !== undefined && { auth: term(auth) }),
+    ...(token !== undefined && { token: term(typeof token === 'string' ? [token] : token) }),
+    ...(verify !== undefined && { verify: term(createProvider(verify)) }),
+    ...(rate !== undefined && { rate: term(rate) }),
   }
 }
 

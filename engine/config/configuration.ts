@@ -40,6 +40,59 @@ export interface EndpointPolicy {
   readonly budget?: Budget
   /** Whose doings are ignored: names of actors, `*` stands for anything. */
   readonly bots?: readonly string[]
+  /** What a sender must show. Absent: a signature where `verify` has something to verify with, else a token. */
+  readonly auth?: Auth
+  /** Tokens that open this endpoint alone, the newest first. */
+  readonly token?: string | readonly string[]
+  readonly verify?: VerifyPolicy
+  readonly rate?: RatePolicy
+}
+
+export type Auth = 'token' | 'signature' | 'both' | 'none'
+
+/** How the sender signs, and what it is verified with. */
+export interface VerifyPolicy {
+  /** A row of the table in `verify/`, or `hmac`. Absent only until the policies of an endpoint are joined. */
+  readonly provider?: string
+  /** As the provider shows them, the newest first. An empty one counts as absent. */
+  readonly secret?: string | readonly string[]
+  readonly publicKey?: string | readonly string[]
+  /** How far the time of a signature may lie from now, on both sides. */
+  readonly tolerance?: string
+  /** The address that the provider calls, for those that sign it. */
+  readonly publicUrl?: string
+  /** What the provider shows when it asks whether somebody is there; not the secret. */
+  readonly verifyToken?: string
+  readonly audience?: string
+  readonly serviceAccount?: string
+  readonly topicArns?: readonly string[]
+  readonly signatureVersion?: 1 | 2
+  readonly allowedOrigins?: readonly string[]
+  readonly hmac?: HmacPolicy
+}
+
+/** A scheme of a sender that the table does not know. */
+export interface HmacPolicy {
+  readonly header: string
+  readonly algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
+  readonly encoding: 'hex' | 'base64' | 'base64url'
+  readonly key: 'text' | 'hex' | 'base64'
+  readonly signed: string
+  readonly prefix?: string
+  readonly divider?: string
+  readonly element?: string
+  readonly timestampHeader?: string
+  readonly timestampElement?: string
+  readonly timestampUnit: 's' | 'ms'
+  readonly idHeader?: string
+  readonly deliveryIdHeader?: string
+}
+
+/** So many requests in so long: `600/1m`. */
+export interface RatePolicy {
+  /** Of all clients together. */
+  readonly endpoint?: string
+  readonly client?: string
 }
 
 /** Where an entry was written. A preset is told by its name. */
@@ -86,6 +139,15 @@ export interface Coalesce {
   readonly maxRunsPerHour: number
 }
 
+/** What makes a request one that was seen before. What is absent is the provider's. */
+export interface DedupeSource {
+  /** False: every request counts. */
+  readonly enabled: boolean
+  /** JSONata, or a template. */
+  readonly key?: string
+  readonly windowMs?: number
+}
+
 /** The fields of design 4.1 that this version knows. Aliases (`messageTemplate`, `textTemplate`) are already folded. */
 export interface MappingSource {
   readonly description?: string
@@ -125,6 +187,7 @@ export interface MappingSource {
     readonly module: string
     readonly export?: string
   }
+  readonly dedupe?: DedupeSource
   /** Absent: `queue`. */
   readonly busy?: 'queue' | 'reject'
   /** Its `key` is a template, or JSONata. */

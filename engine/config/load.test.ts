@@ -291,10 +291,8 @@ test('a merge conflict is called one', async (context) => {
 
 const early = {
   'hooks.gmail': 'hooks:\n  gmail: { account: me }\n',
-  'hooks.endpoints.gh.verify': 'hooks: { endpoints: { gh: { verify: { provider: github, secret: x } } } }\n',
-  'hooks.endpoints.gh.token': 'hooks: { endpoints: { gh: { token: x } } }\n',
+  'hooks.endpoints.gh.expectEvery': 'hooks: { endpoints: { gh: { expectEvery: 1h } } }\n',
   'gateway.store': 'gateway: { store: "postgres://u:p@h/d" }\n',
-  'hooks.mappings[0].dedupe': 'hooks: { mappings: [{ message: x, dedupe: { key: id } }] }\n',
 }
 
 for (const [key, content] of Object.entries(early)) {
@@ -306,7 +304,7 @@ for (const [key, content] of Object.entries(early)) {
 }
 
 test('a key of a later version is welcome while it is empty', async (context) => {
-  const text = 'hooks: { presets: [], gmail: {}, mappings: [{ message: x, dedupe: }] }\n'
+  const text = 'hooks: { presets: [], gmail: {}, endpoints: { gh: { expectEvery: } } }\n'
   await loadGood(context, text)
 })
 
@@ -407,7 +405,7 @@ test('no diagnostic shows a secret', async (context) => {
     `channels:\n  slack:\n    botToken: ${secret}: oops\n`,
     `channels: { slack: { botToken: "${secret} } }\n`,
     `hooks:\n  token:\n    - ${secret}\n    - *${secret}\n`,
-    `hooks: { endpoints: { gh: { verify: { secret: ${secret} } } } }\n`,
+    `hooks: { endpoints: { gh: { verify: { secret: ${secret}, x: 1 } } } }\n`,
     `gateway: { store: "mysql://u:${secret}@h/d" }\n`,
     `hooks: { token: ["\${TOKEN}", "\${TOKEN:-${secret}}"], x: 1 }\n`,
     'gateway: { port: "${TOKEN}", log: { level: "${TOKEN}" } }\n',

@@ -27,6 +27,15 @@ export type WakeMode = 'now' | 'next-heartbeat'
 /** An admitted, fully rendered action. Frozen: nothing that happens later changes what it means. */
 export type Action = WakeAction | AgentAction
 
+/** Of the actions of one scope and key, only the first counts for so long. */
+export interface Dedupe {
+  /** Bounded in length. */
+  readonly key: string
+  readonly windowMs: number
+  /** The sender chose the key (`Idempotency-Key`): another body under it is a conflict. */
+  readonly isGiven: boolean
+}
+
 export interface WakeAction {
   readonly kind: 'wake'
   /** As rendered. */
@@ -38,6 +47,7 @@ export interface WakeAction {
   readonly trusted: boolean
   /** The id of the mapping that made it; absent for `/wake`. */
   readonly mapping?: string
+  readonly dedupe?: Dedupe
 }
 
 export interface AgentAction {
@@ -67,6 +77,7 @@ export interface AgentAction {
   readonly busy?: 'reject'
   /** Its `key` is rendered. Scope it by `mapping` and, where one was given, by the session key. */
   readonly coalesce?: Coalesce
+  readonly dedupe?: Dedupe
   /** The name of the policy that limits how many of its runs there are at one time. */
   readonly pool?: string
   /** The name of the policy that limits what its runs may cost. */

@@ -1,7 +1,8 @@
 /** Owns what the policies of an endpoint say to its requests and their runs. */
 
-import type { EndpointPolicy } from '../config/configuration.ts'
+import type { Auth, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
 import { type Path, writePath } from '../config/path.ts'
+import type { Provider } from '../verify/provider.ts'
 
 /** One key's value, and the policy that gives it, by the name that it was written under. */
 export interface Term<Value> {
@@ -16,6 +17,11 @@ export interface Terms {
   readonly budget?: Term<NonNullable<EndpointPolicy['budget']>>
   /** Answers the actor of a payload, by the name that is listed; nothing for any other. */
   readonly bots?: Term<(payload: unknown) => string | undefined>
+  readonly auth?: Term<Auth>
+  /** Of this endpoint alone, the newest first. */
+  readonly token?: Term<readonly string[]>
+  readonly verify?: Term<Provider>
+  readonly rate?: Term<RatePolicy>
 }
 
 /** As a policy is named to people. */

@@ -1,22 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSecretMatcher } from './secret.ts'
+import { createSecretMatcher, isSameSecret } from './compare.ts'
 
-test('every one of several secrets matches while they rotate', () => {
-  const matches = createSecretMatcher(['old', 'new'])
-  assert.equal(matches('old'), true)
-  assert.equal(matches('new'), true)
+test('every one of several secrets matches while they rotate, and it is known which', () => {
+  const matches = createSecretMatcher(['new', 'old'])
+  assert.equal(matches('new'), 0)
+  assert.equal(matches('old'), 1)
 })
 
 test('a prefix, an extension, another case and the empty text do not match', () => {
   const matches = createSecretMatcher(['secret'])
-  for (const given of ['secre', 'secrets', 'Secret', '']) assert.equal(matches(given), false, given)
+  for (const given of ['secre', 'secrets', 'Secret', '']) assert.equal(matches(given), undefined, given)
 })
 
 test('without secrets nothing matches', () => {
-  assert.equal(createSecretMatcher([])(''), false)
+  assert.equal(createSecretMatcher([])(''), undefined)
 })
 
 test('an empty secret is refused when the matcher is made', () => {
   assert.throws(() => createSecretMatcher(['good', '']), TypeError)
+})
+
+test('two texts are the same only byte for byte, whatever their lengths', () => {
+  assert.equal(isSameSecret('signature', Buffer.from('signature')), true)
+  for (const given of ['', 'signatur', 'signatures', 'Signature']) {
+    assert.equal(isSameSecret(given, 'signature'), false, given)
+  }
 })

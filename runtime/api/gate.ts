@@ -1,8 +1,7 @@
 /** Owns who may enter the admin surface. */
 
-import type { CurrentLive, Settings } from '@reveille/engine'
+import { type CurrentLive, createSecretMatcher, type SecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { createSecretMatcher } from '../http/secret.ts'
 import type { MintId } from '../store/id.ts'
 import { refuse } from './refusal.ts'
 
@@ -11,7 +10,7 @@ import { refuse } from './refusal.ts'
  * asked for before anything else, so that a stranger cannot even learn which addresses there are.
  */
 export function createAdminGate(options: { current: CurrentLive; mintId: MintId }) {
-  const matcherOf = new WeakMap<Settings, (given: string) => boolean>()
+  const matcherOf = new WeakMap<Settings, SecretMatcher>()
 
   return async function gate(request: FastifyRequest, reply: FastifyReply) {
     reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
@@ -23,7 +22,7 @@ export function createAdminGate(options: { current: CurrentLive; mintId: MintId 
       matcherOf.set(settings, matches)
     }
     const given = givenToken(request)
-    if (given === undefined || !matches(given)) {
+    if (given === undefined || matches(given) === undefined) {
       reply.header('www-authenticate', 'Bearer')
       return refuse(reply, 'UNAUTHORIZED', { sentence: 'The admin surface wants the gateway token.' })
     }

@@ -103,6 +103,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     mappings: [],
     endpoints: options.endpoints ?? {},
     covers: (endpoint) => covered.has(endpoint),
+    termsOf: () => undefined,
     policyOf: (endpoint) => options.endpoints?.[endpoint],
     explain: async () => assert.fail('it was asked'),
     resolve: options.resolve ?? (() => ({ outcome: 'accepted', actions: [wake] })),

@@ -1,7 +1,7 @@
 /** Owns the hook surface: it takes whatever no other route of the app takes, and answers every request once. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CurrentLive, HookRequest, Snapshot } from '@reveille/engine'
+import { type CurrentLive, createSecretMatcher, type HookRequest, type Snapshot } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
 import { type Id, type Store, StoreError } from '../store/port.ts'
@@ -15,7 +15,6 @@ import { type HookLog, logEnding, logOutcome } from './log.ts'
 import { createOutcomeWaits, type Waiting } from './outcome-waits.ts'
 import { SenderGone } from './read-body.ts'
 import { reply, replyNotFound, replyWithOutcome } from './reply.ts'
-import { createSecretMatcher } from './secret.ts'
 import { parseTarget, prefixOf } from './target.ts'
 import { realTimers, type Timers } from './timers.ts'
 
@@ -188,7 +187,8 @@ function createDoors(): (snapshot: Snapshot) => Door {
     const known = doors.get(snapshot)
     if (known) return known
     const { path, tokens } = snapshot.settings.hooks
-    const door = { prefix: prefixOf(path), isToken: createSecretMatcher(tokens) }
+    const matches = createSecretMatcher(tokens)
+    const door = { prefix: prefixOf(path), isToken: (given: string) => matches(given) !== undefined }
     doors.set(snapshot, door)
     return door
   }

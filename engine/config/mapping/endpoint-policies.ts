@@ -44,9 +44,15 @@ export function mergeEndpoints(
     createLayer(sets.main ? [sets.main] : [], () => false, findings),
   ]
   for (const layer of layers)
-    for (const [name, { policy }] of layer) merged[name] = { ...merged[name], ...policy }
+    for (const [name, { policy }] of layer) merged[name] = joined(merged[name], policy)
   for (const [name, policy] of Object.entries(merged)) merged[name] = memory.keep('endpoint', name, policy)
   return Object.freeze(merged)
+}
+
+/** Key by key, those of `verify` too: a preset names the provider, and the configuration its secret. */
+function joined(under: EndpointPolicy | undefined, over: EndpointPolicy): EndpointPolicy {
+  const verify = under?.verify && over.verify ? { ...under.verify, ...over.verify } : undefined
+  return { ...under, ...over, ...(verify && { verify }) }
 }
 
 interface Policy {

@@ -163,15 +163,17 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
     wakeMode,
     transform,
     coalesce,
+    dedupe,
     ...rest
   } = value
   const wakeWord = mode ?? wakeMode
   return {
-    ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform' | 'coalesce'>),
+    ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform' | 'coalesce' | 'dedupe'>),
     ...(match && { match: foldMatch(match) }),
     ...present('schema', schema?.value),
     ...(transform && { transform: { ...transform, module: moduleName(transform.module) } }),
     ...(coalesce && { coalesce: foldCoalesce(coalesce) }),
+    ...(dedupe && { dedupe: foldDedupe(dedupe) }),
     ...present('text', value.text ?? textTemplate),
     ...present('message', value.message ?? messageTemplate),
     ...present(value.action === 'wake' ? 'mode' : 'wakeMode', wakeWord),
@@ -184,6 +186,13 @@ function foldCoalesce({
   ...rest
 }: NonNullable<MappingValue['coalesce']>): NonNullable<MappingSource['coalesce']> {
   return { windowMs: parseDuration(window), maxWaitMs: parseDuration(maxWait), ...rest }
+}
+
+function foldDedupe({
+  window,
+  ...rest
+}: NonNullable<MappingValue['dedupe']>): NonNullable<MappingSource['dedupe']> {
+  return { ...rest, ...(window !== undefined && { windowMs: parseDuration(window) }) }
 }
 
 function present<Name extends string, Value>(

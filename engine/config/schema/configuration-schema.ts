@@ -16,7 +16,8 @@ import {
   text,
   textOrTexts,
 } from './keywords.ts'
-import { endpointPolicies, mappingList } from './mapping-schema.ts'
+import { mappingList } from './mapping-schema.ts'
+import { endpointPolicies } from './policy-schema.ts'
 import { presetList } from './preset-schema.ts'
 
 /** The longest wait of a Node.js timer. */

@@ -161,7 +161,7 @@ const wrong: Readonly<
     'mappings: [{ message: x, strict: "${A}" }]\n',
     '/mappings/0/strict',
   ],
-  'a key of a later version': ['mappings', 'mappings: [{ message: x, dedupe: { key: a } }]\n', '/mappings/0'],
+  'a key of a later version': ['mappings', 'endpoints: { gh: { expectEvery: 1h } }\n', '/endpoints/gh'],
   'an operand of another type': [
     'mappings',
     'mappings: [{ message: x, match: { body: { a: { numeric: 5 } } } }]\n',

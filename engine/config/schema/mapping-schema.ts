@@ -3,7 +3,8 @@
 import * as Type from 'typebox'
 import type { HeaderPattern } from '../configuration.ts'
 import { defineFileShape } from './file-shape.ts'
-import { byName, dailyBudget, duration, keys, later, oneOf, schemaKey, text } from './keywords.ts'
+import { byName, duration, keys, oneOf, schemaKey, text } from './keywords.ts'
+import { endpointPolicies } from './policy-schema.ts'
 import { testList } from './test-schema.ts'
 
 /** A text that may hold placeholders. */
@@ -13,6 +14,9 @@ function template(description: string) {
 
 /** Longer than anybody waits, and far shorter than a timer can. */
 const longestCoalesceMs = 86_400_000
+
+/** A key costs room for as long as it is known. */
+const longestDedupeMs = 90 * 86_400_000
 
 /** One wanted header. */
 const headerPattern = Type.Unsafe<HeaderPattern>({
@@ -139,7 +143,27 @@ export const mappingSchema = keys({
       { description: 'A module that looks at the rendered action and may change it.' },
     ),
   ),
-  dedupe: later('What makes a request a duplicate.'),
+  dedupe: Type.Optional(
+    keys(
+      {
+        enabled: Type.Boolean({ default: true, description: 'False: every request counts.' }),
+        key: Type.Optional(
+          text({
+            description:
+              'JSONata, or a template: of the requests with one key only the first counts. Default: the id that the provider gives its deliveries.',
+          }),
+        ),
+        window: Type.Optional(
+          duration({
+            atMostMs: longestDedupeMs,
+            description:
+              'For how long. Default: as long as the provider may send a delivery again, and at least 24h.',
+          }),
+        ),
+      },
+      { description: 'What makes a request one that was seen before.' },
+    ),
+  ),
   busy: Type.Optional(
     oneOf(['queue', 'reject'], {
       description:
@@ -199,39 +223,6 @@ export const mappingList = Type.Array(mappingSchema, {
   default: [],
   references: false,
   description: 'Mappings, tried in order; the first match wins.',
-})
-
-const endpointPolicySchema = keys({
-  maxBodyBytes: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 104_857_600, description: 'Instead of `hooks.maxBodyBytes`.' }),
-  ),
-  auth: later('`both`: token and signature.'),
-  token: later('A token of this endpoint alone.'),
-  verify: later("The provider's signature."),
-  concurrency: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1000, description: 'Runs of this endpoint at one time.' }),
-  ),
-  timeoutSeconds: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 86_400,
-      description: 'Time for a run in seconds, where neither the request nor its mapping says.',
-    }),
-  ),
-  rate: later('Requests per time.'),
-  budget: Type.Optional(dailyBudget('What its runs may cost in one day (UTC); those after that are parked.')),
-  bots: Type.Optional(
-    Type.Array(text(), {
-      minItems: 1,
-      description: 'Actors whose requests are ignored: `dependabot[bot]`; `*` stands for anything.',
-    }),
-  ),
-  expectEvery: later('Silence after which the endpoint counts as broken.'),
-})
-
-export const endpointPolicies = byName(endpointPolicySchema, {
-  default: {},
-  description: 'Policies by endpoint name, as the text of `match.path`.',
 })
 
 export const mappingFileSchema = keys({

@@ -29,7 +29,7 @@ const keys = [configurationSchema, mappingFileSchema].flatMap((schema) => [...ke
 
 /** Parts of a value that is itself optional: with the whole, they are required. */
 const requiredPart =
-  /^agents\.(runners\.<name>\.kind|route\.channel)$|deliverTo\.\[\]\.channel$|transform\.module$|coalesce\.key$|quietHours\.(from|to)$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
+  /^agents\.(runners\.<name>\.kind|route\.channel)$|deliverTo\.\[\]\.channel$|transform\.module$|coalesce\.key$|verify\.hmac\.header$|quietHours\.(from|to)$|^hooks\.presets\.\[\]\.name$|^tests\.\[\]\.(request|request\.endpoint|expect)$/
 
 test('every schema is good JSON Schema', () => {
   const ajv = new Ajv()

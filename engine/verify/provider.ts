@@ -1,0 +1,56 @@
+/** Owns a policy's `verify`, ready to be asked: who the sender is, whether it is the one, and what its request is. */
+
+import type { VerifyPolicy } from '../config/configuration.ts'
+import type { Handshake, HandshakeRequest } from './handshake.ts'
+import type { Headers, SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
+
+/** What of a request names its delivery. */
+export interface DeliveredRequest {
+  readonly headers: Headers
+  readonly payload: unknown
+  readonly rawBody: Uint8Array
+}
+
+export interface Provider {
+  readonly name: string
+  /** Absent: there is nothing to verify with, as no secret is configured yet or as the provider signs nothing. */
+  readonly verifier?: Verifier
+  readonly handshakes?: Handshakes
+  /** Headers that carry a secret: no mapping sees them. */
+  readonly tokenHeaders: readonly string[]
+  /** The same for every try of one delivery; undefined where the request has none. */
+  deliveryIdOf(request: DeliveredRequest): string | undefined
+  /** For how long a delivery may come again; at least a day. Milliseconds. */
+  readonly retryHorizonMs: number
+}
+
+export interface Verifier {
+  /**
+   * Whether the request carries what a signature stands in, as far as its headers tell: without it nobody need read the
+   * body. The one that is missing by its place is told with `SIGNATURE_MISSING`.
+   */
+  isPresent(headers: Headers): boolean
+  /**
+   * Never throws for what a request holds. A promise only where keys may have to be fetched.
+   * @throws UnavailableError, or rejects with it
+   */
+  verify(request: SignedRequest, means: VerifyMeans): Verdict | Promise<Verdict>
+}
+
+export interface Handshakes {
+  /** Methods besides POST that a handshake may come with. */
+  readonly methods: readonly string[]
+  /** Whether a POST without a signature may be one: it is read, up to a small limit, though nobody knows who sent it. */
+  readonly unsigned: boolean
+  /** Undefined: it is no handshake. */
+  answer(request: HandshakeRequest): Handshake | undefined
+}
+
+export function createProvider(policy: VerifyPolicy): Provider {
+  return {
+    name: policy.provider ?? '',
+    tokenHeaders: [],
+    deliveryIdOf: () => undefined,
+    retryHorizonMs: 86_400_000,
+  }
+}
