@@ -5,6 +5,7 @@ import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Hands } from './command-parts.ts'
 import { addDeliveryCommands } from './delivering/commands.ts'
+import { addDoctorCommands } from './doctor/commands.ts'
 import { type Io, processIo } from './io.ts'
 import {
   addReloadCommands,
@@ -58,5 +59,6 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
   addRunCommands(program, hands)
   addDeliveryCommands(program, hands)
   addStoreCommands(program, hands)
+  addDoctorCommands(program, hands)
   return program
 }
