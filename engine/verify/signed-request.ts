@@ -73,8 +73,12 @@ export interface VerifyMeans {
 
 /** What a verdict needs is out of reach for now: the request is neither good nor bad, and may be sent again. */
 export class UnavailableError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Its server was asked, and has nothing of that name: it is not only for now. */
+  readonly isAbsent: boolean
+
+  constructor(message: string, options: ErrorOptions & { readonly isAbsent?: boolean } = {}) {
     super(message, options)
     this.name = 'UnavailableError'
+    this.isAbsent = options.isAbsent ?? false
   }
 }

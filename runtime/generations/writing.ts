@@ -4,9 +4,10 @@
  */
 
 import { webcrypto } from 'node:crypto'
-import { link, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { GenerationContent } from '@reveille/engine'
+import { writeWhole } from '../write-whole.ts'
 import { type Layout, recordName, unfinished } from './layout.ts'
 import { type Found, isAbsent, readRecord } from './reading.ts'
 import { bundlesToWrite, type CopiedFile, formatIndex, formatRecord, formatRefused } from './records.ts'
@@ -60,7 +61,7 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
       ([path, sha256]): CopiedFile => ({ path: layout.toWritten(path, 'configuration'), sha256 }),
     )
     const bundles = bundlesToWrite(content, layout)
-    await writeWhole(join(draft, recordName), formatRecord({ record, files, bundles }))
+    await writeDrafted(join(draft, recordName), formatRecord({ record, files, bundles }))
     await removeFolder(folder)
     await rename(draft, folder)
     last = { folder, sources: content.sources, hashes }
@@ -89,7 +90,7 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
     const there = records.has(generation)
       ? await readRecord(layout, generation).catch(() => undefined)
       : undefined
-    if (there) await writeWhole(layout.recordFile(generation), formatRecord({ ...there, record }))
+    if (there) await writeDrafted(layout.recordFile(generation), formatRecord({ ...there, record }))
     else if (content) await writeGeneration(record, content)
     records.set(generation, record)
   }
@@ -120,12 +121,12 @@ export function createWriting(layout: Layout, found: Pick<Found, 'kept' | 'refus
       }
       for (const { number, record } of state.refused.toReversed()) {
         if (refusedNumbers.has(number)) continue
-        await writeWhole(layout.refusedFile(number), formatRefused(record))
+        await writeDrafted(layout.refusedFile(number), formatRefused(record))
         refusedNumbers.add(number)
       }
       const { highest, rollback } = state
       const text = formatIndex({ highest: isLast ? highest : highest + ahead, rollback })
-      if (text !== index) await writeWhole(layout.indexFile, text)
+      if (text !== index) await writeDrafted(layout.indexFile, text)
       index = text
       await remove(state)
     },
@@ -136,17 +137,8 @@ async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
 }
 
-/** In one step: a crash leaves the file that was there, or the new one. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  const draft = join(dirname(file), `${unfinished}draft`)
-  const handle = await open(draft, 'w', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(draft, file)
+async function writeDrafted(file: string, text: string): Promise<void> {
+  await writeWhole(file, text, join(dirname(file), `${unfinished}draft`))
 }
 
 /** If it is there; in one step, so that a crash leaves no folder that looks whole and is not. */

@@ -1,0 +1,122 @@
+/** Owns downloads for verifiers: keys and certificates, kept for as long as their server says and no stranger can cost us. */
+
+import { UnavailableError, type VerifyMeans } from '@reveille/engine'
+import { getText, type Web } from './web.ts'
+
+export interface DownloadsOptions {
+  readonly web: Web
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+}
+
+interface Copy {
+  readonly text: string
+  readonly at: number
+  readonly freshMs: number
+}
+
+interface Failure {
+  readonly error: UnavailableError
+  readonly at: number
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+/** However short or long the server's own. */
+const shortestFreshMs = 5 * minuteMs
+const longestFreshMs = dayMs
+const defaultFreshMs = hourMs
+/** Beyond its time, while nothing newer can be had. */
+const staleMs = dayMs
+/** Between two downloads of one address that were asked for anew. */
+const anewMs = minuteMs
+const failureMs = 10_000
+const mostAddresses = 100
+const mostAtOnce = 16
+
+export function createDownloads({ web, now }: DownloadsOptions): VerifyMeans {
+  /** Both in the order of their use, the oldest first. */
+  const copies = new Map<string, Copy>()
+  const failures = new Map<string, Failure>()
+  const running = new Map<string, Promise<string>>()
+
+  async function fetchCopy(url: string): Promise<string> {
+    const at = now()
+    try {
+      const { status, headers, text } = await getText(url, web)
+      if (status !== 200)
+        throw new UnavailableError(`The server answered ${status}.`, { isAbsent: isGone(status) })
+      keep(copies, url, { text, at, freshMs: freshMsOf(headers) })
+      failures.delete(url)
+      return text
+    } catch (cause) {
+      const error =
+        cause instanceof UnavailableError
+          ? cause
+          : new UnavailableError('The server could not be asked.', { cause })
+      keep(failures, url, { error, at })
+      throw error
+    }
+  }
+
+  /** One download of an address at a time, whoever asks for it. */
+  function fetchOnce(url: string): Promise<string> {
+    const underway = running.get(url)
+    if (underway !== undefined) return underway
+    if (running.size >= mostAtOnce) throw new UnavailableError('Too many downloads are on their way.')
+    const fetching = fetchCopy(url).finally(() => running.delete(url))
+    running.set(url, fetching)
+    return fetching
+  }
+
+  /** Undefined: nobody has been asked in vain of late. */
+  function recentFailure(url: string, withinMs: number): UnavailableError | undefined {
+    const failure = failures.get(url)
+    return failure && isWithin(failure.at, withinMs) ? failure.error : undefined
+  }
+
+  /** A clock that was set back makes things old, never young. */
+  function isWithin(at: number, ms: number): boolean {
+    const age = now() - at
+    return age >= 0 && age < ms
+  }
+
+  return {
+    async download(url, { fresh = false } = {}) {
+      const copy = copies.get(url)
+      if (copy && isWithin(copy.at, fresh ? anewMs : copy.freshMs)) {
+        keep(copies, url, copy)
+        return copy.text
+      }
+      try {
+        const failed = recentFailure(url, fresh ? anewMs : failureMs)
+        if (failed) throw failed
+        return await fetchOnce(url)
+      } catch (error) {
+        if (copy && !fresh && isWithin(copy.at, copy.freshMs + staleMs)) return copy.text
+        throw error
+      }
+    },
+  }
+}
+
+/** As the newest; the oldest goes where there are too many. */
+function keep<Value>(kept: Map<string, Value>, url: string, value: Value): void {
+  kept.delete(url)
+  kept.set(url, value)
+  const [oldest] = kept.keys()
+  if (kept.size > mostAddresses && oldest !== undefined) kept.delete(oldest)
+}
+
+function isGone(status: number): boolean {
+  return status === 404 || status === 410
+}
+
+/** https://www.rfc-editor.org/rfc/rfc9111#section-4.2 */
+function freshMsOf(headers: Headers): number {
+  const [, seconds] = /(?:^|[\s,])max-age="?(\d{1,10})/i.exec(headers.get('cache-control') ?? '') ?? []
+  if (seconds === undefined) return defaultFreshMs
+  const [age = '0'] = /^\d{1,10}$/.exec(headers.get('age') ?? '') ?? []
+  return Math.min(longestFreshMs, Math.max(shortestFreshMs, (Number(seconds) - Number(age)) * 1000))
+}

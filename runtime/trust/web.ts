@@ -1,0 +1,61 @@
+/** Owns asking an address for a small text: straight, briefly, and no more of it than is wanted. */
+
+import type { Timers } from '../http/index.ts'
+
+/** The way out. */
+export interface Web {
+  readonly fetch: typeof globalThis.fetch
+  readonly timers: Timers
+  /** Ends whatever is on its way. */
+  readonly signal: AbortSignal
+}
+
+export interface WebAnswer {
+  readonly status: number
+  readonly headers: Headers
+  /** Empty unless the status is of the 2xx. */
+  readonly text: string
+}
+
+const longestMs = 5000
+const mostBytes = 256 * 1024
+
+/** Redirects are refused: what was asked for is pinned, and where it would lead is not. @throws Error of any kind */
+export async function getText(url: string, { fetch, timers, signal }: Web): Promise<WebAnswer> {
+  if (!isPlainHttps(url)) throw new TypeError('Only https addresses without credentials are asked.')
+  const overdue = new AbortController()
+  const timer = timers.setTimeout(
+    () => overdue.abort(new Error(`No answer within ${longestMs / 1000} seconds.`)),
+    longestMs,
+  )
+  try {
+    const answer = await fetch(url, {
+      redirect: 'error',
+      credentials: 'omit',
+      signal: AbortSignal.any([overdue.signal, signal]),
+    })
+    const { status, headers } = answer
+    if (answer.ok) return { status, headers, text: await readSmall(answer) }
+    await answer.body?.cancel()
+    return { status, headers, text: '' }
+  } finally {
+    timers.clearTimeout(timer)
+  }
+}
+
+function isPlainHttps(url: string): boolean {
+  const parsed = URL.parse(url)
+  return parsed?.protocol === 'https:' && parsed.username === '' && parsed.password === ''
+}
+
+async function readSmall({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  // Leaving the loop early cancels the rest.
+  for await (const piece of body ?? []) {
+    bytes += piece.byteLength
+    if (bytes > mostBytes) throw new RangeError(`The answer has more than ${mostBytes} bytes.`)
+    pieces.push(piece)
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
+}
