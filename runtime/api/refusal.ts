@@ -4,14 +4,22 @@ import type { FieldError } from '@reveille/engine'
 import type { FastifyReply } from 'fastify'
 import { type ErrorCode, errorRow } from '../http/errors.ts'
 
+export interface RefusalOptions {
+  readonly sentence?: string
+  readonly details?: readonly FieldError[]
+  /** Seconds to wait. Absent: those of the code. */
+  readonly retryAfter?: number
+}
+
 /** Without a sentence, that of the code. Details point into the query: `/limit`. */
 export function refuse(
   reply: FastifyReply,
   code: ErrorCode,
-  { sentence, details }: { readonly sentence?: string; readonly details?: readonly FieldError[] } = {},
+  { sentence, details, ...told }: RefusalOptions = {},
 ): FastifyReply {
   const row = errorRow(code)
-  if (row.retryAfter !== undefined) reply.header('retry-after', String(row.retryAfter))
+  const retryAfter = told.retryAfter ?? row.retryAfter
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return reply.code(row.status).send({
     ok: false,
     error: sentence ?? row.sentence,

@@ -8,7 +8,7 @@ interface ErrorRow {
   readonly sentence: string
   /** Whether the same request may succeed later without anybody changing anything. */
   readonly retry: boolean
-  /** Seconds, for the `Retry-After` header. */
+  /** Seconds, for the `Retry-After` header, where nobody knows better. */
   readonly retryAfter?: number
 }
 
@@ -20,6 +20,14 @@ const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only.'),
   UNAUTHORIZED: row(401, 'The token is missing or wrong.'),
+  TOO_MANY_TRIES: row(429, 'Too many wrong tries came from your address; try again later.', {
+    retry: true,
+    retryAfter: 60,
+  }),
+  RATE_LIMITED: row(429, 'More requests came than are taken in this time; try again later.', {
+    retry: true,
+    retryAfter: 60,
+  }),
   BODY_TOO_LARGE: row(413, 'The body is over the size limit.'),
   BODY_TIMEOUT: row(408, 'The body did not arrive in time.', { retry: true }),
   UNSUPPORTED_ENCODING: row(415, 'The content encoding is none of gzip, deflate, br and identity.'),

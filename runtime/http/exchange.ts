@@ -59,6 +59,8 @@ export interface Refused {
   /** Absent: the sentence of the code. */
   readonly sentence?: string
   readonly details?: readonly FieldError[]
+  /** Seconds to wait. Absent: those of the code. */
+  readonly retryAfter?: number
   readonly mapping?: string
   /** The sentence with its cause, for whoever reads the log or the record; never for the sender. */
   readonly told?: string

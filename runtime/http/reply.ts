@@ -130,8 +130,10 @@ function errorWording(requestId: string, { code, sentence, details }: Refused): 
   })
 }
 
-function pushErrorHeaders(headers: string[], { code }: Refused): void {
-  const { retryAfter } = errorRow(code)
+function pushErrorHeaders(
+  headers: string[],
+  { code, retryAfter = errorRow(code).retryAfter }: Refused,
+): void {
   if (retryAfter !== undefined) headers.push('retry-after', String(retryAfter))
   if (code === 'UNAUTHORIZED') headers.push('www-authenticate', 'Bearer')
   if (code === 'METHOD_NOT_ALLOWED') headers.push('allow', 'POST')

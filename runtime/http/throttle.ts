@@ -2,18 +2,20 @@
 
 import type { Terms } from '@reveille/engine'
 
-/** Answers are seconds to wait, for `Retry-After`; undefined: it may go on. */
+/** Seconds to wait, for `Retry-After`; undefined: it may go on. */
+export type Wait = number | undefined | Promise<number | undefined>
+
 export interface Throttle {
-  /** A wrong token or signature of this client is counted. With an answer, it has been wrong too often. */
-  wrong(client: string): number | undefined
+  /** A wrong token or signature of the client at this address is counted. With an answer, it has been wrong too often. */
+  wrong(client: string): Wait
   /** Whether it has been wrong too often already; nothing is counted. */
-  blocked(client: string): number | undefined
+  blocked(client: string): Wait
   /** A right token or signature: what was wrong before is forgotten. */
   right(client: string): void
   /** One request against the rate of each client, before anybody knows who it is. */
-  takeOfClient(endpoint: string, client: string, rate: Terms['rate']): number | undefined
+  takeOfClient(client: string, rate: Terms['rate']): Wait
   /** One request against the rate of the endpoint, once it is known to be of its sender. */
-  takeOfEndpoint(endpoint: string, rate: Terms['rate']): number | undefined
+  takeOfEndpoint(rate: Terms['rate']): Wait
 }
 
 export function createThrottle(): Throttle {
