@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: what accepting costs, as ratios to a bare Fastify echo in the same run on the same machine, and what
- * resolving and reloading cost by the number of mappings, and performing runs by session keys. `--only resolve`,
- * `--only reload` and `--only runs` do one of them alone.
+ * resolving and reloading cost by the number of mappings, what verifying a signature costs, and performing runs by session
+ * keys. `--only resolve`, `--only reload`, `--only verify` and `--only runs` do one of them alone.
  *
  * The echo and the candidate take turns in every round, so that a noisy minute hits both; the median round counts.
  */
@@ -13,6 +13,7 @@ import { measureReload, quantile, type Reloading } from './reload.ts'
 import { measureResolve, type Scaling, sizes } from './resolve.ts'
 import { measureRuns, type Performing } from './runs.ts'
 import { hookToken, type Server, startEcho, startGateway } from './server.ts'
+import { measureVerify, type Verifying } from './verify.ts'
 
 const { values } = parseArgs({
   options: {
@@ -74,6 +75,9 @@ const resolving = 'resolve'.includes(values.only)
 const reloading = 'reload'.includes(values.only)
   ? await measureReload(5 * Number(values.rounds), progress)
   : []
+const verifying = 'verify'.includes(values.only)
+  ? await measureVerify(pullRequest, { client, burst, rounds: 2 * Number(values.rounds) + 1, progress })
+  : undefined
 const performing = 'runs'.includes(values.only) ? await measureRuns(Number(values.rounds), progress) : []
 const idle = values.only === '' ? await idleMemory() : undefined
 print()
@@ -133,13 +137,14 @@ function print(): void {
   progress('')
   if (values.json) {
     process.stdout.write(
-      `${JSON.stringify({ client: values.client, burst, report, resolving, reloading, performing, idleMegabytes: idle }, null, 2)}\n`,
+      `${JSON.stringify({ client: values.client, burst, report, resolving, reloading, verifying, performing, idleMegabytes: idle }, null, 2)}\n`,
     )
     return
   }
   if (report.length > 0) printReport()
   if (resolving.length > 0) printScalings(resolving)
   if (reloading.length > 0) printReloadings(reloading)
+  if (verifying) printVerifying(verifying)
   if (performing.length > 0) printPerforming(performing)
   if (idle === undefined) return
   process.stdout.write(
@@ -175,6 +180,14 @@ function printScalings(scalings: readonly Scaling[]): void {
       `${name.padEnd(width)}${told}   ${first.toFixed(1).padStart(8)}   ${`${compiled.ms.toFixed(0)} ms`.padStart(11)}   ${compiled.megabytes.toFixed(1)} MB\n`,
     )
   }
+}
+
+function printVerifying({ token, signature, cost, costs }: Verifying): void {
+  const all = costs.map((each) => `${(100 * each).toFixed(1)}`).join(' ')
+  process.stdout.write(
+    `\nverifying a GitHub signature over ${kilobytes(pullRequest)} KB: ${(100 * cost).toFixed(1)} % of the throughput (all rounds: ${all})\n` +
+      `${Math.round(signature)}/s verified, ${Math.round(token)}/s by token, the whole way to the commit\n`,
+  )
 }
 
 function printReloadings(reloadings: readonly Reloading[]): void {

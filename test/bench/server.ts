@@ -17,12 +17,19 @@ export interface Server {
 }
 
 export const hookToken = 'bench-hook-token-0123456789abcdef'
+/** Of the endpoint `signed`, which takes what GitHub signs. */
+export const signingSecret = 'bench-signing-secret-0123456789abcdef'
 export const gatewayToken = 'bench-gateway-token-0123456789abc'
 
-const mappings = `mappings:
-  - id: pr-opened
+const mappings = `endpoints:
+  signed: { verify: { provider: github, secret: ${signingSecret} } }
+mappings:
+${['github', 'signed'].map(mappingOf).join('')}`
+
+function mappingOf(endpoint: string): string {
+  return `  - id: ${endpoint}-pr-opened
     match:
-      path: github
+      path: ${endpoint}
       headers: { x-github-event: pull_request }
     action: agent
     name: GitHub
@@ -31,6 +38,7 @@ const mappings = `mappings:
     deliver: false
     wakeMode: next-heartbeat
 `
+}
 
 export async function startEcho(): Promise<Server> {
   const port = await freePort()

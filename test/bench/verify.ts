@@ -1,0 +1,69 @@
+/** Owns what verifying a signature costs: one gateway, one body, an endpoint that takes the token and one that verifies. */
+
+import { createHmac } from 'node:crypto'
+import type { Burst, Client, Shot } from './client.ts'
+import { hookToken, signingSecret, startGateway } from './server.ts'
+
+export interface Verifying {
+  /** Requests a second, median of the rounds. */
+  readonly token: number
+  readonly signature: number
+  /** What part of the throughput verification takes, median of the rounds: 0.1 is a tenth. */
+  readonly cost: number
+  readonly costs: readonly number[]
+}
+
+/** The two endpoints take turns on one gateway, first the one and then the other, so that a noisy minute hits both. */
+export async function measureVerify(
+  body: string,
+  {
+    client,
+    burst,
+    rounds,
+    progress,
+  }: { client: Client; burst: Burst; rounds: number; progress(text: string): void },
+): Promise<Verifying> {
+  const server = await startGateway({ logLevel: 'warn' })
+  try {
+    const token = shotAt(server.url, '/hooks/github', body, { authorization: `Bearer ${hookToken}` })
+    const signature = shotAt(server.url, '/hooks/signed', body, {
+      'x-hub-signature-256': `sha256=${createHmac('sha256', signingSecret).update(body).digest('hex')}`,
+    })
+    for (const shot of [token, signature]) await fire(client, shot, { ...burst, seconds: 1 })
+    const pairs: { token: number; signature: number }[] = []
+    for (let round = 0; round < rounds; round++) {
+      progress(`verify: round ${round + 1} of ${rounds}`)
+      const order = round % 2 === 0 ? [token, signature] : [signature, token]
+      const measured = new Map<Shot, number>()
+      for (const shot of order) measured.set(shot, await fire(client, shot, burst))
+      pairs.push({ token: measured.get(token) ?? 0, signature: measured.get(signature) ?? 0 })
+    }
+    const costs = pairs.map((pair) => 1 - pair.signature / pair.token)
+    return {
+      token: median(pairs.map((pair) => pair.token)),
+      signature: median(pairs.map((pair) => pair.signature)),
+      cost: median(costs),
+      costs,
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+function shotAt(url: string, path: string, body: string, headers: Record<string, string>): Shot {
+  return {
+    url: url + path,
+    headers: { 'content-type': 'application/json', 'x-github-event': 'pull_request', ...headers },
+    body,
+  }
+}
+
+async function fire(client: Client, shot: Shot, burst: Burst): Promise<number> {
+  const result = await client(shot, burst)
+  if (result.failed > 0) throw new Error(`${result.failed} of the answers were not 2xx`)
+  return result.perSecond
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
