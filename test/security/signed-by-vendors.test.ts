@@ -1,0 +1,250 @@
+/**
+ * What the vendors' own libraries sign, now and here, goes over a socket and is taken; what is not theirs is refused. The
+ * same libraries say of each request what they make of it: a witness that nobody of us wrote.
+ */
+
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { sign as signForGitHub, verify as verifyAsGitHub } from '@octokit/webhooks-methods'
+import { isValidSlackRequest } from '@slack/bolt/dist/receivers/verify-request.js'
+import { verifyKey as verifyAsDiscord } from 'discord-interactions'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Stripe } from 'stripe'
+import { Webhook as SvixWebhook } from 'svix'
+import nacl from 'tweetnacl'
+import twilio from 'twilio'
+import { gatewayToken, hookToken, install } from '../installation.ts'
+
+interface Post {
+  /** Behind the endpoint's name. */
+  readonly query?: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+interface Vendor {
+  /** The endpoint's `verify`, as YAML in one line. */
+  readonly verify: string
+  /** A payload that nobody has signed before. */
+  readonly fresh: (number: number) => string
+  readonly contentType?: string
+  readonly sign: (body: string) => Post | Promise<Post>
+  /** The library's word on a request as it was sent. */
+  readonly isGenuine: (post: Post) => boolean | Promise<boolean>
+}
+
+const publicUrl = 'https://hooks.example.com/hooks/twilio'
+const secrets = {
+  github: 'a github secret with ümlauts and spaces',
+  stripe: 'whsec_ThisIsNotDecodedAtStripeItIsTheKeyItself',
+  slack: '8f742231b10e8888abcd99yyyzzz85a5',
+  standard: `whsec_${Buffer.from('a standard webhooks secret of 32').toString('base64')}`,
+  svix: `whsec_${Buffer.from('24 bytes are the minimum').toString('base64')}`,
+  twilio: '12345678901234567890123456789012',
+}
+const discordKeys = nacl.sign.keyPair()
+const stripe = new Stripe('sk_test_of_nobody')
+
+const vendors: Readonly<Record<string, Vendor>> = {
+  github: {
+    verify: `{ provider: github, secret: "${secrets.github}" }`,
+    fresh: (number) => JSON.stringify({ action: 'opened', number, title: 'Zażółć gęślą jaźń 🚀' }),
+    async sign(body) {
+      return { body, headers: { 'x-hub-signature-256': await signForGitHub(secrets.github, body) } }
+    },
+    isGenuine: ({ body, headers }) =>
+      verifyAsGitHub(secrets.github, body, headers['x-hub-signature-256'] ?? ''),
+  },
+  stripe: {
+    verify: `{ provider: stripe, secret: ${secrets.stripe} }`,
+    fresh: (number) =>
+      JSON.stringify({ id: `evt_${number}`, object: 'event', type: 'invoice.paid' }, null, 2),
+    sign: (body) => ({
+      body,
+      headers: {
+        'stripe-signature': stripe.webhooks.generateTestHeaderString({
+          payload: body,
+          secret: secrets.stripe,
+        }),
+      },
+    }),
+    isGenuine: ({ body, headers }) =>
+      holds(() => stripe.webhooks.constructEvent(body, headers['stripe-signature'] ?? '', secrets.stripe)),
+  },
+  slack: {
+    verify: `{ provider: slack, secret: ${secrets.slack} }`,
+    fresh: (number) =>
+      JSON.stringify({ type: 'event_callback', event_id: `Ev${number}`, event: { text: 'hi' } }),
+    // Slack's libraries only verify; the layout is that of its guide: https://docs.slack.dev/authentication/verifying-requests-from-slack/
+    sign(body) {
+      const timestamp = String(seconds())
+      const digest = createHmac('sha256', secrets.slack).update(`v0:${timestamp}:${body}`).digest('hex')
+      return {
+        body,
+        headers: { 'x-slack-request-timestamp': timestamp, 'x-slack-signature': `v0=${digest}` },
+      }
+    },
+    isGenuine: ({ body, headers }) =>
+      isValidSlackRequest({
+        signingSecret: secrets.slack,
+        body,
+        headers: {
+          'x-slack-signature': headers['x-slack-signature'] ?? '',
+          'x-slack-request-timestamp': Number(headers['x-slack-request-timestamp']),
+        },
+      }),
+  },
+  standard: {
+    verify: `{ provider: standard-webhooks, secret: ${secrets.standard} }`,
+    fresh: (number) => JSON.stringify({ type: 'response.completed', data: { number } }),
+    sign: (body) => standardSigned('webhook', new StandardWebhook(secrets.standard), body),
+    isGenuine: ({ body, headers }) =>
+      holds(() => new StandardWebhook(secrets.standard).verify(body, headers)),
+  },
+  svix: {
+    verify: `{ provider: svix, secret: ${secrets.svix} }`,
+    fresh: (number) => JSON.stringify({ type: 'user.created', data: { number } }),
+    sign: (body) => standardSigned('svix', new SvixWebhook(secrets.svix), body),
+    isGenuine: ({ body, headers }) => holds(() => new SvixWebhook(secrets.svix).verify(body, headers)),
+  },
+  twilio: {
+    verify: `{ provider: twilio, secret: "${secrets.twilio}", publicUrl: "${publicUrl}" }`,
+    contentType: 'application/x-www-form-urlencoded',
+    fresh: (number) =>
+      new URLSearchParams({ MessageSid: `SM${number}`, Body: 'né à l’été + 1', From: '+4912' }).toString(),
+    sign: (body) => ({
+      body,
+      headers: {
+        'x-twilio-signature': twilio.getExpectedTwilioSignature(secrets.twilio, publicUrl, fieldsOf(body)),
+      },
+    }),
+    isGenuine: ({ body, headers }) =>
+      twilio.validateRequest(secrets.twilio, headers['x-twilio-signature'] ?? '', publicUrl, fieldsOf(body)),
+  },
+  discord: {
+    verify: `{ provider: discord, publicKey: "${Buffer.from(discordKeys.publicKey).toString('hex')}" }`,
+    fresh: (number) => JSON.stringify({ type: 2, id: String(number), data: { name: 'ask' } }),
+    sign(body) {
+      const timestamp = String(seconds())
+      const signature = nacl.sign.detached(Buffer.from(timestamp + body), discordKeys.secretKey)
+      return {
+        body,
+        headers: {
+          'x-signature-timestamp': timestamp,
+          'x-signature-ed25519': Buffer.from(signature).toString('hex'),
+        },
+      }
+    },
+    isGenuine: ({ body, headers }) =>
+      verifyAsDiscord(
+        body,
+        headers['x-signature-ed25519'] ?? '',
+        headers['x-signature-timestamp'] ?? '',
+        Buffer.from(discordKeys.publicKey).toString('hex'),
+      ),
+  },
+}
+
+const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: info, format: json } }
+hooks:
+  enabled: true
+  token: ${hookToken}
+  endpoints:
+${Object.entries(vendors)
+  .map(([name, { verify }]) => `    ${name}: { verify: ${verify} }\n`)
+  .join('')}  mappings:
+    - { id: any, action: agent, message: "Something came from {{path}}.", deliver: false }
+`
+
+/** How many fresh payloads of each. */
+const payloads = 5
+
+for (const [name, vendor] of Object.entries(vendors)) {
+  test(`what ${name}'s library signs is taken, and a byte more, another time or another's signature is not`, async (t) => {
+    const { gateway, read } = await install(t, { 'reveille.yaml': configuration })
+    const address = await gateway.listen()
+    const send = async ({ query = '', headers, body }: Post) => {
+      const contentType = vendor.contentType ?? 'application/json'
+      const response = await fetch(`${address}/hooks/${name}${query}`, {
+        method: 'POST',
+        headers: { 'content-type': contentType, ...headers },
+        body,
+      })
+      const answer = (await response.json()) as Record<string, unknown>
+      return { status: response.status, code: answer['code'], answer }
+    }
+
+    for (let number = 1; number <= payloads; number++) {
+      const post = await vendor.sign(vendor.fresh(number))
+      assert.equal(await vendor.isGenuine(post), true)
+      const answer = await send(post)
+      assert.equal(answer.status, 202, JSON.stringify(answer.answer))
+
+      const other = await vendor.sign(vendor.fresh(number + 1000))
+      const changed = { ...post, body: other.body }
+      assert.equal(await vendor.isGenuine(changed), false)
+      const refused = await send(changed)
+      assert.deepEqual([refused.status, refused.code], [401, 'UNAUTHORIZED'])
+      const bare = await send({ headers: { authorization: `Bearer ${hookToken}` }, body: post.body })
+      assert.equal(bare.status, 401, 'the token is no signature')
+    }
+    const { items } = await read<{ items: { state: string }[] }>('/api/runs?kind=run')
+    assert.equal(items.length, payloads)
+  })
+}
+
+test('Twilio signs a JSON body by its digest in the address, as the gateway is called', async (t) => {
+  const { gateway } = await install(t, { 'reveille.yaml': configuration })
+  const address = await gateway.listen()
+  const send = async (query: string, body: string) => {
+    const url = `${publicUrl}${query}`
+    const response = await fetch(`${address}/hooks/twilio${query}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-twilio-signature': twilio.getExpectedTwilioSignature(secrets.twilio, url, {}),
+      },
+      body,
+    })
+    return response.status
+  }
+  const body = JSON.stringify({ CallSid: 'CA1', CallStatus: 'completed' })
+  const query = `?bodySHA256=${twilio.getExpectedBodyHash(body)}&of=1`
+  assert.equal(await send(query, body), 202)
+  assert.equal(await send(query, `${body} `), 401, 'another body')
+  assert.equal(await send('?of=1', body), 401, 'a body that nothing covers')
+})
+
+function standardSigned(
+  brand: 'webhook' | 'svix',
+  webhook: { sign(id: string, timestamp: Date, body: string): string },
+  body: string,
+): Post {
+  const [id, now] = [`msg_${crypto.randomUUID()}`, new Date()]
+  return {
+    body,
+    headers: {
+      [`${brand}-id`]: id,
+      [`${brand}-timestamp`]: String(Math.floor(now.getTime() / 1000)),
+      [`${brand}-signature`]: webhook.sign(id, now, body),
+    },
+  }
+}
+
+function fieldsOf(form: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(form))
+}
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+function holds(check: () => unknown): boolean {
+  try {
+    check()
+    return true
+  } catch {
+    return false
+  }
+}
