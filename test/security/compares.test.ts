@@ -1,0 +1,112 @@
+/** Secrets are compared in one place, in constant time; everywhere else a comparison of one is found and refused. */
+
+import assert from 'node:assert/strict'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { type Compare, findCompares } from './compares/find-compares.ts'
+import { harmless } from './compares/harmless.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const onePlace = 'engine/verify/compare.ts'
+
+/** What runs in a gateway; what plays a vendor, a store or a request in tests does not. */
+function isProduct(file: string): boolean {
+  return (
+    /^(engine|runtime|plugins)\/.*\.[jt]s$/.test(file) &&
+    !/\.test\.ts$|\/stand-ins?[/.]|\/conformance\/|\/contract\/|fixture\.ts$|\/test-bed\.ts$/.test(file)
+  )
+}
+
+const files = globSync('{engine,runtime,plugins}/**/*.{ts,js,mjs}', {
+  cwd: root,
+  exclude: (name) => name === 'node_modules',
+})
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter(isProduct)
+
+test('only one module compares in constant time', () => {
+  assert.ok(files.length > 300, 'the sources were found')
+  const using = files.filter((file) => readFileSync(join(root, file), 'utf8').includes('timingSafeEqual'))
+  assert.deepEqual(using, [onePlace])
+})
+
+test('nothing else compares what is named like a secret, but for what is harmless and said to be', () => {
+  const found = findCompares(root, files)
+  const isHarmless = ({ file, text }: Compare) =>
+    harmless.some((each) => each.file === file && each.text === text)
+  assert.deepEqual(
+    found
+      .filter((each) => !isHarmless(each))
+      .map(({ file, line, text, word }) => `${file}:${line}: ${text} (${word}): use ${onePlace}`),
+    [],
+  )
+  const stale = harmless.filter(
+    ({ file, text }) => !found.some((each) => each.file === file && each.text === text),
+  )
+  assert.deepEqual(stale, [], 'what is excused is still there')
+})
+
+/** Each line is one comparison that has to be found. */
+const guilty = [
+  'given === secret',
+  'request.token !== settings.hooks.token',
+  'headers["x-hub-signature-256"] == right',
+  'tokens.includes(given)',
+  'given.startsWith(apiKey)',
+  'signature.trim().toLowerCase() === right',
+  'right === `sha256=${hmac(body)}`',
+  'createHmac("sha256", key).update(body).digest("hex") === right',
+  'byToken.get(given)',
+  'allowed.has(request.bearer!)',
+  'Buffer.compare(mac, right)',
+  'mac.equals(right)',
+  'Object.is(given, password)',
+  'given in secretsByName',
+  '(await signatureOf(body)) === right',
+  '(isOld ? oldSecret : newSecret) === given',
+  'new RegExp(right).test(token)',
+]
+/** Each looks like one, and is none. */
+const innocent = [
+  'token !== undefined',
+  'typeof secret === "string"',
+  'token === ""',
+  'secret.length === 3',
+  'tokens.size === limit',
+  'token.type === kind',
+  '"secret === token"',
+  '/^t=/.test(signature)',
+  'headers.has("signature")',
+  'isSameSecret(given, secret)',
+]
+
+test('a comparison is found however it is written, and nothing that only looks like one', (t) => {
+  const lines = (expressions: readonly string[]) => expressions.map((each) => `void (${each})`).join('\n')
+  const sources = {
+    'engine/guilty.ts': lines(guilty),
+    'engine/switch.ts': 'switch (request.token) { case right: break }',
+    'engine/verify/named.ts': 'void (given === right)',
+    'engine/innocent.ts': `${lines(innocent)}\n// given === secret\nvoid (given === right)`,
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'reveille-samples-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const [file, text] of Object.entries(sources)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), text)
+  }
+  const found = findCompares(folder, Object.keys(sources))
+  const linesOf = (name: string) => [
+    ...new Set(found.filter(({ file }) => file === `engine/${name}.ts`).map(({ line }) => line)),
+  ]
+  assert.deepEqual(
+    linesOf('guilty').map((line) => guilty[line - 1]),
+    guilty,
+  )
+  assert.deepEqual([linesOf('switch'), linesOf('verify/named')], [[1], [1]])
+  assert.deepEqual(
+    linesOf('innocent').map((line) => innocent[line - 1]),
+    [],
+  )
+})

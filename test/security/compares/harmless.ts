@@ -1,0 +1,70 @@
+/** Owns which comparisons of something that is named like a secret are harmless, each with the reason why. */
+
+export interface Harmless {
+  readonly file: string
+  /** As `findCompares` tells it. */
+  readonly text: string
+  readonly why: string
+}
+
+const ofContent = 'names what a configuration, a file or a bundle holds, and is shown by the API'
+const ofWords = "names the gateway's own words, which whoever read them has anyway"
+const ofGrammar = 'a word of a grammar'
+
+export const harmless: readonly Harmless[] = [
+  ...of('engine/verify/compare.ts', 'the one place that compares secrets', [
+    'timingSafeEqual(secret, digest)',
+    "timingSafeEqual( Buffer.from(hash('sha256', given, 'binary'), 'latin1'), Buffer.from(hash('sha256', right, 'binary'), 'latin1'), )",
+  ]),
+  ...of('engine/config/rules.ts', 'two configured secrets, compared when they are loaded', [
+    'token !== gateway.auth.token',
+  ]),
+  ...of('engine/config/secret.ts', 'asks the name of a key', ['secretWords.test(name)']),
+  ...of(
+    'runtime/plugin/configuration.ts',
+    'asks for the placeholders of a configuration, which are no secrets',
+    ['noSecrets.has(value)'],
+  ),
+  ...of('engine/resolve/redact.ts', 'finds what the request itself told, to hide it in its own trace', [
+    'text[end] === secret[end - start]',
+  ]),
+  ...of('plugins/msteams/token.ts', 'two tokens that the plugin was given by its vendor', [
+    'kept?.token === token',
+  ]),
+  ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
+
+  ...of('engine/compile/expression/fault.ts', ofGrammar, [
+    'source.lastIndexOf(token, position - token.length)',
+  ]),
+  ...of('plugins/command/output/pointer.ts', ofGrammar, ['Object.hasOwn(value, token)']),
+  ...of('runtime/session/ack.ts', 'the word by which a model says that there is nothing to say', [
+    'text.indexOf(token)',
+  ]),
+
+  ...of('engine/reload/changes.ts', ofContent, ['one.digest === other.digest']),
+  ...of('engine/reload/generation.ts', ofContent, ['last.digest === next.digest']),
+  ...of('engine/reload/candidate.ts', ofContent, ['digest === live?.snapshot.digest']),
+  ...of('engine/reload/memory-archive.ts', ofContent, ['content.digest === digest']),
+  ...of('engine/reload/reloader.ts', ofContent, [
+    'digest === rollback?.filesDigest',
+    'filesDigest === rollback.filesDigest',
+    'filesDigest !== digest',
+  ]),
+  ...of('engine/transform/bundle/shelf.ts', ofContent, ['digests.has(digest)']),
+  ...of('engine/transform/host/host.ts', ofContent, ['sets.get(digest)', 'sets.get(digest) === set']),
+  ...of('runtime/generations/state.ts', ofContent, ['record.digest === digest']),
+  ...of('runtime/generations/archive.ts', ofContent, ['record.digest === digest']),
+  ...of('runtime/generations/reading.ts', ofContent, [
+    "createHash('sha256').update(bytes).digest('hex') !== sha256",
+  ]),
+  ...of('runtime/reload/rolled-back.ts', ofContent, ['rollback?.filesDigest === filesDigest']),
+  ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
+  ...of('runtime/guard/own-words.ts', ofWords, ['said.get(digest)', 'said.has(digestOf(fold(node)))']),
+  ...of('runtime/store/sqlite/accepting.ts', 'names a body, whose sender has it', [
+    'row.digest !== bodyDigest',
+  ]),
+]
+
+function of(file: string, why: string, texts: readonly string[]): Harmless[] {
+  return texts.map((text) => ({ file, text, why }))
+}
