@@ -50,12 +50,13 @@ function observeActions(actions: readonly Action[]): ObservedAction[] {
   })
 }
 
-/** `mode` and `wakeMode` may stand for each other, as in mappings; of `coalesce` a test sees the key. */
+/** `mode` and `wakeMode` may stand for each other, as in mappings; of `coalesce` and `dedupe` a test sees the keys. */
 function observeAction(action: Action): ObservedAction {
   if (action.kind === 'wake') {
-    const { kind, ...fields } = action
-    return { action: kind, ...fields, wakeMode: action.mode }
+    const { kind, dedupe, ...fields } = action
+    return { action: kind, ...fields, dedupe: dedupe?.key, wakeMode: action.mode }
   }
-  const { kind, sessionKeyGiven: _how, busy = 'queue', coalesce, ...fields } = action
-  return { action: kind, ...fields, busy, coalesce: coalesce?.key, mode: action.wakeMode }
+  const { kind, sessionKeyGiven: _how, busy = 'queue', coalesce, dedupe, ...fields } = action
+  const keys = { coalesce: coalesce?.key, dedupe: dedupe?.key }
+  return { action: kind, ...fields, ...keys, busy, mode: action.wakeMode }
 }

@@ -106,6 +106,18 @@ test('busy and the key of coalesce are expected like fields, and what is not wri
   assert.equal(mismatches[0]?.hint, '`coalesce` is a field of the action `agent`, and this is `wake`.')
 })
 
+test('the key of dedupe is expected like a field, of a wake too, and is none where every request counts', async () => {
+  for (const action of ['agent', 'wake'] as const) {
+    const mappings = [{ action, message: 'x', text: 'x', dedupe: { enabled: true, key: 'id' } }]
+    const body = { id: 'e1' }
+    assert.equal((await resultOf({ dedupe: 'e1' }, { mappings, body })).passed, true)
+    assert.deepEqual(toldBy(await resultOf({ dedupe: { prefix: 'f' } }, { mappings, body })), [
+      'expect.dedupe.prefix: text that begins with "f", not "e1"',
+    ])
+    assert.equal((await resultOf({ dedupe: { exists: false } }, { mappings, body: {} })).passed, true)
+  }
+})
+
 test('expecting fields of an action, a mapping, or nothing in particular expects it to be accepted', async () => {
   const mappings = [{ message: '{{absent}}' }]
   for (const expect of [{ message: 'x' }, { mapping: 'first' }, {}]) {

@@ -8,8 +8,8 @@ import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
 import type { Field, Program } from '../resolve/program.ts'
 import type { Transforms } from '../transform/port.ts'
-import { unwrapExpression } from './expression.ts'
 import { compileField, compileWhole } from './field.ts'
+import { compileKey, isConstantKey } from './key.ts'
 import { compileMatch } from './match/compile-match.ts'
 import { compilePayloadSchema } from './payload-schema.ts'
 import { isPlacedByPayload } from './placeholder.ts'
@@ -78,29 +78,43 @@ export function compileMapping(source: MappingSource, shared: SharedParts): Comp
     runner: source.runner,
     ...(action === 'agent' && source.busy === 'reject' && { busy: 'reject' }),
     ...(action === 'agent' && compileCoalesce(source.coalesce, report, shared)),
+    ...compileDedupe(source.dedupe, report, shared),
     trusted: source.allowUnsafeExternalContent === true,
   }
   return { parts, questions, found }
 }
 
-/** Its key is a template where it has a placeholder; else an expression, as `forEach` and `vars` are. */
 function compileCoalesce(
   coalesce: MappingSource['coalesce'],
   report: Report,
   shared: SharedParts,
 ): Pick<Program, 'coalesce'> {
   if (coalesce === undefined) return {}
-  const path = ['coalesce', 'key']
-  const field = compileKey(coalesce.key, path, report, shared)
-  if (field === undefined || field.kind === 'literal') return {}
-  return { coalesce: { ...coalesce, key: field } }
+  const key = compileKey('coalesce', coalesce.key, report, shared)
+  return key === undefined ? {} : { coalesce: { ...coalesce, key } }
 }
 
-function compileKey(text: string, path: Path, report: Report, shared: SharedParts): Field | undefined {
-  if (text.includes('{{') && unwrapExpression(text) === undefined)
-    return compileField(text, path, report, shared)?.field
-  const evaluate = compileWhole(text, path, report, shared)
-  return evaluate && { kind: 'expression', evaluate }
+const everyDelivery: NonNullable<Program['dedupe']> = Object.freeze({})
+
+/** Without a word about it the provider's deliveries count once each. */
+function compileDedupe(
+  dedupe: MappingSource['dedupe'],
+  report: Report,
+  shared: SharedParts,
+): Pick<Program, 'dedupe'> {
+  if (dedupe === undefined) return { dedupe: everyDelivery }
+  const { enabled, key: text, windowMs } = dedupe
+  const key = text === undefined ? undefined : compileKey('dedupe', text, report, shared)
+  if (!enabled) return {}
+  if (key !== undefined && text !== undefined && isConstantKey(text, shared)) {
+    report.error({
+      code: 'CONSTANT_KEY',
+      path: ['dedupe', 'key'],
+      message: 'is the same for every request, so that only the first one would count',
+      hint: 'Name what tells two events apart, such as headers.`x-delivery-id` or "{{event.id}}", or write `enabled: false`.',
+    })
+  }
+  return { dedupe: { ...(key && { key }), ...(windowMs !== undefined && { windowMs }) } }
 }
 
 function warnOfUnsafe(report: Report): void {

@@ -253,10 +253,10 @@ export interface ExpectedAction extends Readonly<Partial<Record<ExpectedField, E
 }
 
 /**
- * `prompt` is what the model will see: `message` or `text` with the boundary applied. `coalesce` is its key; absent where
- * the request stands alone.
+ * `prompt` is what the model will see: `message` or `text` with the boundary applied. `coalesce` and `dedupe` are
+ * their keys; absent where the request stands alone, or counts each time.
  */
-export type ExpectedField = FieldName | 'prompt' | 'runner' | 'busy' | 'coalesce'
+export type ExpectedField = FieldName | 'prompt' | 'runner' | 'busy' | 'coalesce' | 'dedupe'
 
 /** A value that must be equal, or tests that must all hold. */
 export type Expected = string | number | boolean | ExpectedTests

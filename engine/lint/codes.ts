@@ -14,3 +14,4 @@ export type LintCode =
   | 'UNUSED_PERMISSION'
   | 'UNUSED_ROUTE'
   | 'SHARED_SESSION'
+  | 'SHARED_DEDUPE_KEY'

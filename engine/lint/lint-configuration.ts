@@ -6,6 +6,7 @@ import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { defaultTestTime } from '../config/time.ts'
 import type { HookRequest } from '../resolve/decision.ts'
 import { lintContradictions } from './contradictions.ts'
+import { lintDedupe } from './dedupe.ts'
 import { overlap } from './implication/endpoints.ts'
 import { readClauses } from './implication/match.ts'
 import { lintTests } from './missing-tests.ts'
@@ -41,6 +42,7 @@ export async function lintConfiguration({
     if (entry.origin.kind === 'preset') continue
     lintContradictions(mapping, warnings)
     lintRouting(entry, warnings)
+    lintDedupe(entry, warnings)
     await lintFields(
       mapping,
       known.filter(({ endpoint }) => overlap(clauses.path, endpoint)),

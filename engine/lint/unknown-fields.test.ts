@@ -37,11 +37,15 @@ test('a key of a pattern that was meant as a path or as an operator is told so',
   ])
 })
 
-test('the key of coalesce is looked at as the template or the expression that it is', async () => {
+test('the keys of coalesce and dedupe are looked at as the template or the expression that they are', async () => {
   const limits = { windowMs: 1, maxWaitMs: 1, keep: 'latest', maxRunsPerHour: 1 } as const
   const of = (key: string) => found({ message: 'x', coalesce: { ...limits, key } })
-  for (const key of ['{{repository.ful_name}} {{number}}', 'repository.ful_name & number'])
-    assert.deepEqual(await of(key), ['repository.ful_name Did you mean repository.full_name?'], key)
+  const deduped = (key: string) => found({ message: 'x', dedupe: { enabled: true, key } })
+  for (const key of ['{{repository.ful_name}} {{number}}', 'repository.ful_name & number']) {
+    const told = ['repository.ful_name Did you mean repository.full_name?']
+    assert.deepEqual(await of(key), told, key)
+    assert.deepEqual(await deduped(key), told, key)
+  }
   assert.deepEqual(await of("'repository.ful_name'"), [])
 })
 

@@ -10,10 +10,11 @@ import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
 const mostSources = 50
 
 const fieldsOfAction = {
-  wake: ['text', 'mode'],
+  wake: ['text', 'mode', 'dedupe.key'],
   agent: [
     ...['message', 'name', 'sessionKey', 'wakeMode', 'deliver', 'channel', 'to'],
-    ...['runner', 'model', 'thinking', 'timeoutSeconds', 'busy', 'coalesce.key', 'pool', 'budget'],
+    ...['runner', 'model', 'thinking', 'timeoutSeconds', 'busy', 'coalesce.key', 'dedupe.key'],
+    ...['pool', 'budget'],
   ],
 } as const
 
@@ -26,7 +27,14 @@ const termOf: Readonly<Record<string, keyof Terms>> = {
   timeoutSeconds: 'timeoutSeconds',
   pool: 'concurrency',
   budget: 'budget',
+  'dedupe.key': 'verify',
 }
+
+/** What it means that a key gave nothing. */
+const withoutKey = [
+  ['coalesce.key', 'nothing, so the request stands alone'],
+  ['dedupe.key', 'nothing, so every request counts'],
+] as const
 
 interface Recorded {
   readonly trace: FieldTrace
@@ -92,21 +100,24 @@ export function createActionTraces(redactor: Redactor): {
 
 function traceOf(recording: Recording, redactor: Redactor): ActionTrace {
   const { mapping, index, vars, fields, action } = recording
+  const values = action === undefined ? [] : valuesOf(action)
   const told =
     action === undefined
       ? [...fields.values()].map(({ trace }) => trace)
       : [
-          ...valuesOf(action).map(([field, value]) => fieldTrace(field, value, recording, redactor)),
-          ...standingAlone(action, fields),
+          ...values.map(([field, value]) => fieldTrace(field, value, recording, redactor)),
+          ...withoutKeys(values, fields),
         ]
   return { mapping, ...(index !== undefined && { index }), vars, fields: told }
 }
 
-/** Its mapping makes one run of several requests, and this one has nothing in common with others. */
-function standingAlone(action: Action, fields: Recording['fields']): FieldTrace[] {
-  const key = fields.get('coalesce.key')
-  if (key === undefined || isGiven(key) || (action.kind === 'agent' && action.coalesce)) return []
-  return [{ ...key.trace, value: 'nothing, so the request stands alone' }]
+/** Keys that its mapping asks for, and that this request does not have. */
+function withoutKeys(values: ReturnType<typeof valuesOf>, fields: Recording['fields']): FieldTrace[] {
+  return withoutKey.flatMap(([name, value]) => {
+    const key = fields.get(name)
+    if (key === undefined || isGiven(key) || values.some(([given]) => given === name)) return []
+    return [{ ...key.trace, value }]
+  })
 }
 
 function fieldTrace(
@@ -141,8 +152,11 @@ function isGiven({ value }: Recorded): boolean {
 
 function valuesOf(action: Action): (readonly [string, unknown])[] {
   const isAgent = action.kind === 'agent'
-  const key = isAgent ? action.coalesce?.key : undefined
-  const values: Readonly<Record<string, unknown>> = { ...action, 'coalesce.key': key }
+  const values: Readonly<Record<string, unknown>> = {
+    ...action,
+    'coalesce.key': isAgent ? action.coalesce?.key : undefined,
+    'dedupe.key': action.dedupe?.key,
+  }
   const targets = (isAgent && action.deliverTo) || []
   return fieldsOfAction[action.kind]
     .flatMap((name): (readonly [string, unknown])[] => {

@@ -5,10 +5,10 @@ import { fence } from '../boundary/fence.ts'
 import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
 import { badAnswer } from './bad-answer.ts'
-import { boundedKey } from './coalesce.ts'
-import type { Action, AgentAction, FieldError, WakeMode } from './decision.ts'
+import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { pointerTo, refusalAt } from './evaluate.ts'
+import { boundedKey } from './key.ts'
 import { type Meter, spendName } from './output.ts'
 import { type RefusalCode, RefusalError } from './refusal.ts'
 import {
@@ -64,7 +64,12 @@ function admitWake(draft: Draft, findings: Findings): Action {
     mode: admitMode(findings, 'mode', 'wakeMode'),
     trusted: draft.trusted,
     mapping: draft.mapping,
+    ...(draft.dedupe && { dedupe: admitDedupe(draft.dedupe) }),
   }
+}
+
+function admitDedupe(dedupe: Dedupe): Dedupe {
+  return Object.freeze({ ...dedupe, key: boundedKey(dedupe.key) })
 }
 
 function admitAgent(draft: Draft, { rules, terms, randomness }: Admission, findings: Findings): Action {
@@ -103,14 +108,19 @@ function admitAgent(draft: Draft, { rules, terms, randomness }: Admission, findi
 }
 
 /** With what its mapping and its endpoint arrange for its run; for most there is nothing. */
-function arranged(action: AgentAction, { busy, coalesce }: Draft, terms: Terms | undefined): AgentAction {
+function arranged(
+  action: AgentAction,
+  { busy, coalesce, dedupe }: Draft,
+  terms: Terms | undefined,
+): AgentAction {
   const pool = terms?.concurrency?.policy
   const budget = terms?.budget?.policy
-  if ((busy ?? coalesce ?? pool ?? budget) === undefined) return action
+  if ((busy ?? coalesce ?? dedupe ?? pool ?? budget) === undefined) return action
   return {
     ...action,
     ...(busy && { busy }),
     ...(coalesce && { coalesce: Object.freeze({ ...coalesce, key: boundedKey(coalesce.key) }) }),
+    ...(dedupe && { dedupe: admitDedupe(dedupe) }),
     ...(pool !== undefined && { pool }),
     ...(budget !== undefined && { budget }),
   }

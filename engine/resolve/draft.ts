@@ -2,7 +2,7 @@
 
 import type { Segment } from '../boundary/segment.ts'
 import type { FieldName } from '../config/fields.ts'
-import type { AgentAction } from './decision.ts'
+import type { AgentAction, Dedupe } from './decision.ts'
 
 export interface Draft {
   readonly kind: 'wake' | 'agent'
@@ -19,6 +19,8 @@ export interface Draft {
   readonly busy?: AgentAction['busy']
   /** Its key as it was rendered, of any length. */
   readonly coalesce?: AgentAction['coalesce']
+  /** The same holds for its key. */
+  readonly dedupe?: Dedupe
   /** What a transform has a part in: what is wrong with those fields is its fault, and not the request's. */
   readonly changed?: { readonly by: string; readonly fields: ReadonlySet<string> }
 }

@@ -77,6 +77,9 @@ export type Field =
   | { readonly kind: 'template'; readonly render: Template }
   | { readonly kind: 'expression'; readonly evaluate: Expression }
 
+/** Rendered for each action. */
+export type KeyField = Exclude<Field, { kind: 'literal' }>
+
 /** A mapping, ready to run. */
 export interface Program {
   readonly id: string
@@ -96,10 +99,9 @@ export interface Program {
   readonly runner?: string
   /** Absent: `queue`. */
   readonly busy?: 'reject'
-  /** `key`: rendered for each action. */
-  readonly coalesce?: Omit<Coalesce, 'key'> & {
-    readonly key: Exclude<Field, { kind: 'literal' }>
-  }
+  readonly coalesce?: Omit<Coalesce, 'key'> & { readonly key: KeyField }
+  /** Absent: every request counts. What is absent in it is the provider's. */
+  readonly dedupe?: { readonly key?: KeyField; readonly windowMs?: number }
   /** Looks at the rendered action, and may change it. */
   readonly transform: { readonly module: string; readonly call: TransformFunction } | undefined
   /** An absent value in a template is refused. */

@@ -4,25 +4,20 @@ import { isLiteral, plainText, type Segment } from '../boundary/segment.ts'
 import type { FieldName } from '../config/fields.ts'
 import { type Path, writePath } from '../config/path.ts'
 import { renderCoalesce } from './coalesce.ts'
+import { renderDedupe } from './dedupe.ts'
 import type { Draft } from './draft.ts'
 import { evaluateAt, locateError, refusalAt } from './evaluate.ts'
 import { fromResult, fromText } from './field-value.ts'
+import type { Rendering } from './key.ts'
 import { AbsentValueError, createOutput, InexactNumberError, type Meter, type Strictness } from './output.ts'
 import { atPace } from './pace.ts'
 import type { Field, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
+import type { Terms } from './terms.ts'
 import { whenReady } from './when-ready.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
-
-/** What one action is rendered with. */
-interface Rendering {
-  readonly program: Program
-  readonly scope: Scope
-  readonly meter: Meter
-  readonly recorder: Recorder | undefined
-}
 
 /**
  * A promise only where an expression had to be waited for, or a long body is parsed again.
@@ -32,10 +27,13 @@ export function renderDraft(
   program: Program,
   scope: Scope,
   meter: Meter,
+  terms: Terms | undefined,
   recorder?: Recorder,
 ): Draft | Promise<Draft> {
   const exactly = () =>
-    whenReady(withExactNumbers(scope), (exact) => renderFields({ program, scope: exact, meter, recorder }))
+    whenReady(withExactNumbers(scope), (exact) =>
+      renderFields({ program, scope: exact, meter, terms, recorder }),
+    )
   // An earlier action of the request met a large integer.
   if (scope.memory.exact !== undefined) return exactly()
   const { left, work } = meter
@@ -46,7 +44,7 @@ export function renderDraft(
     return atPace(scope.request, exactly)
   }
   try {
-    const draft = renderFields({ program, scope, meter, recorder })
+    const draft = renderFields({ program, scope, meter, terms, recorder })
     return draft instanceof Promise ? draft.catch(again) : draft
   } catch (error) {
     return again(error)
@@ -89,9 +87,18 @@ function renderFields(rendering: Rendering): Draft | Promise<Draft> {
       busy: program.busy,
     }
     if (program.busy !== undefined) recorder?.onField('busy', 'literal', program.busy)
-    if (program.coalesce === undefined) return draft
-    const coalesced = renderCoalesce(program.coalesce, rendering)
-    return whenReady(coalesced, (coalesce) => ({ ...draft, coalesce }))
+    return withKeys(draft, rendering)
+  })
+}
+
+/** For most there is nothing to add. */
+function withKeys(draft: Draft, rendering: Rendering): Draft | Promise<Draft> {
+  const { program } = rendering
+  const coalesced = program.coalesce && renderCoalesce(program.coalesce, rendering)
+  return whenReady(coalesced, (coalesce) => {
+    const joining = coalesce === undefined ? draft : { ...draft, coalesce }
+    const deduped = program.dedupe && renderDedupe(program.dedupe, rendering)
+    return whenReady(deduped, (dedupe) => (dedupe === undefined ? joining : { ...joining, dedupe }))
   })
 }
 

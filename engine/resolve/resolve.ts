@@ -53,7 +53,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     const { endpoint } = request
     if (endpoint === 'wake' || endpoint === 'agent') {
       return atPace(request, () =>
-        accepted([admit(parseBodyDraft(endpoint, request.payload), admissionTo(endpoint))]),
+        accepted([admit(parseBodyDraft(endpoint, request), admissionTo(endpoint))]),
       )
     }
     const terms = termsOf(endpoint)
@@ -90,7 +90,9 @@ export function createResolve(parts: ResolveParts): Resolve {
   function act(program: Program, scope: Scope, meter: Meter, recorder?: Recorder): Action | Promise<Action> {
     recorder?.onAction(program.id, scope.index)
     const draft = whenReady(withVars(program, scope, recorder), (inner) =>
-      atPace(scope.request, () => renderDraft(program, inner, meter, recorder)),
+      atPace(scope.request, () =>
+        renderDraft(program, inner, meter, termsOf(scope.request.endpoint), recorder),
+      ),
     )
     return whenReady(draft, (rendered) => admitInTurn(rendered, scope, meter, recorder))
   }
@@ -105,7 +107,8 @@ export function createResolve(parts: ResolveParts): Resolve {
   ): Promise<{ readonly actions: readonly Action[]; readonly skipped?: string }> {
     recorder?.onAction(program.id, scope.index)
     const inner = await withVars(program, scope, recorder)
-    const draft = await atPace(scope.request, () => renderDraft(program, inner, meter, recorder))
+    const terms = termsOf(scope.request.endpoint)
+    const draft = await atPace(scope.request, () => renderDraft(program, inner, meter, terms, recorder))
     const { drafts, skipped } = await transformDraft(transform, draft, inner, meter)
     if (drafts.length > maxActions) throw tooMany(maxActions)
     const actions: Action[] = []

@@ -25,6 +25,8 @@ export interface Scope {
 interface Memory {
   root: Record<string, unknown> | undefined
   exact: { readonly payload: unknown } | undefined
+  /** What the sender calls this delivery, once it was looked for. */
+  delivery: { readonly id: string | undefined } | undefined
 }
 
 /** Our names win over a payload key of the same name, which stays reachable through `payload`. */
@@ -56,7 +58,7 @@ export function createScope(request: HookRequest): Scope {
     item: undefined,
     index: undefined,
     vars: undefined,
-    memory: { root: undefined, exact: undefined },
+    memory: { root: undefined, exact: undefined, delivery: undefined },
   }
 }
 

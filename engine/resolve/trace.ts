@@ -60,8 +60,8 @@ export interface ActionTrace {
 
 export interface FieldTrace {
   /**
-   * `message`, `sessionKey`, …; of `deliverTo` as `deliverTo[0].to`, of `coalesce` as `coalesce.key`. `pool` and
-   * `budget` are names of policies.
+   * `message`, `sessionKey`, …; of `deliverTo` as `deliverTo[0].to`, of `coalesce` and `dedupe` as
+   * `coalesce.key`. `pool` and `budget` are names of policies.
    */
   readonly field: string
   /** As the action has it, redacted and shortened. */

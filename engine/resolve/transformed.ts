@@ -6,6 +6,7 @@ import { nearestName } from '../config/nearest.ts'
 import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../transform/port.ts'
 import { badAnswer } from './bad-answer.ts'
 import type { Draft } from './draft.ts'
+import { keyAt } from './key.ts'
 import { type Meter, spend } from './output.ts'
 import type { Program } from './program.ts'
 import type { Scope } from './scope.ts'
@@ -47,13 +48,17 @@ export async function transformDraft(
 }
 
 /**
- * What one answer makes of one request is never joined with itself, as all but the last might be lost: each element is
- * joined only with those of its place in other answers.
+ * What one answer makes of one request is never joined with itself, nor taken for a repetition of itself, as all but one
+ * might be lost: each element meets only those of its place in other answers.
  */
 function apartFrom(draft: Draft, index: number): Draft {
-  const { coalesce } = draft
-  if (coalesce === undefined || index === 0) return draft
-  return { ...draft, coalesce: { ...coalesce, key: JSON.stringify([coalesce.key, index]) } }
+  const { coalesce, dedupe } = draft
+  if (index === 0 || (coalesce === undefined && dedupe === undefined)) return draft
+  return {
+    ...draft,
+    coalesce: coalesce && { ...coalesce, key: keyAt(coalesce.key, index) },
+    dedupe: dedupe && { ...dedupe, key: keyAt(dedupe.key, index) },
+  }
 }
 
 function reasonOf(kind: 'one' | 'list', length: number): string {
@@ -161,6 +166,7 @@ const notFields: Readonly<Record<string, string>> = Object.assign(Object.create(
   runner: '; a runner is set in the mapping',
   busy: '; it is set in the mapping',
   coalesce: '; it is set in the mapping',
+  dedupe: '; it is set in the mapping',
   kind: '; it is called `action` here',
 })
 

@@ -66,6 +66,9 @@ const ofAction = {
   coalesce: Type.Optional(
     expected("The key of the action's `coalesce`; it has none where the request stands alone."),
   ),
+  dedupe: Type.Optional(
+    expected("The key of the action's `dedupe`; it has none where every request counts."),
+  ),
   trusted: Type.Optional(Type.Boolean({ description: 'Whether it goes without the boundary.' })),
   index: Type.Optional(
     Type.Integer({

@@ -1,6 +1,7 @@
 /** Owns every value of the request that one mapping names, with the field that names it. */
 
 import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
+import { isTemplateKey } from '../../compile/key.ts'
 import type { BodyPattern } from '../../compile/match/body-pattern.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/fields.ts'
@@ -23,10 +24,13 @@ export interface NamedReference extends Omit<Reference, 'offset'> {
  */
 export function mappingReferences(entry: MappingEntry, clauses: Clauses): readonly NamedReference[] {
   const { value } = entry
-  const key = value.coalesce?.key
+  const keys = (['coalesce', 'dedupe'] as const).flatMap((owner): (readonly [Path, string])[] => {
+    const key = value[owner]?.key
+    return key === undefined ? [] : [[[owner, 'key'], key]]
+  })
   const texts: readonly (readonly [Path, unknown])[] = [
     ...fieldNames.map((name) => [[name], value[name]] as const),
-    ...(isTemplate(key) ? [[['coalesce', 'key'], key] as const] : []),
+    ...keys.filter(([, key]) => isTemplateKey(key)),
     ...(value.deliverTo ?? []).flatMap(({ channel, to }, index) => [
       [['deliverTo', index, 'channel'], channel] as const,
       [['deliverTo', index, 'to'], to] as const,
@@ -35,7 +39,7 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
   const expressions: readonly (readonly [Path, string | undefined])[] = [
     [['match', 'when'], value.match?.when],
     [['forEach'], value.forEach],
-    ...(isTemplate(key) ? [] : [[['coalesce', 'key'], key] as const]),
+    ...keys.filter(([, key]) => !isTemplateKey(key)),
     ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
   ]
   const aliases: Aliases = {
@@ -49,11 +53,6 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     ...expressions.flatMap(([field, text]) => (text === undefined ? [] : at(field, ofExpression(text)))),
     ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text)) : [])),
   ].flatMap((reference) => unalias(reference, aliases))
-}
-
-/** As compiling tells it from an expression. */
-function isTemplate(key: string | undefined): boolean {
-  return key?.includes('{{') === true && unwrapExpression(key) === undefined
 }
 
 function at(field: Path, references: readonly Reference[]): readonly NamedReference[] {

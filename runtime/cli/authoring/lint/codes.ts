@@ -15,6 +15,7 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   UNUSED_PERMISSION: 'allows payload routing, and has none',
   UNUSED_ROUTE: 'names a channel or an address, and delivers nothing',
   SHARED_SESSION: 'has one session for all its requests',
+  SHARED_DEDUPE_KEY: 'has one dedupe key for all elements of its forEach',
 }
 
 /** One line for each code. */

@@ -1,0 +1,183 @@
+/** Which actions are told to be one and the same: by their mapping's key, or by the id of their delivery. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  actionOf,
+  agentOf,
+  compileFixture,
+  type Fixture,
+  type Mapping,
+  refusalOf,
+  requestOf,
+  snapshotOf,
+} from '../compile/fixture.ts'
+import type { AnsweredAction } from '../transform/port.ts'
+import type { Decision, Dedupe } from './decision.ts'
+
+const dayMs = 86_400_000
+
+function deduping(key: string, more: Partial<Mapping> = {}): Mapping {
+  return { message: 'x', ...more, dedupe: { enabled: true, key } }
+}
+
+function dedupesOf(decision: Decision): (Dedupe | undefined)[] {
+  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
+  return decision.actions.map(({ dedupe }) => dedupe)
+}
+
+function keysOf(decision: Decision): (string | undefined)[] {
+  return dedupesOf(decision).map((dedupe) => dedupe?.key)
+}
+
+/** As a worker answers a list of actions. */
+function answering(...actions: AnsweredAction[]): NonNullable<Fixture['transforms']> {
+  return { 'a.ts': async () => ({ kind: 'list', actions }) }
+}
+
+test('an action has the key that its mapping renders, for the time that the mapping says or for a day', async () => {
+  const action = await agentOf(deduping('{{repo}}:{{id}}'), { repo: 'a', id: 7 })
+  assert.deepEqual(action.dedupe, { key: 'a:7', windowMs: dayMs, isGiven: false })
+  assert.ok(Object.isFrozen(action.dedupe))
+  const short = await agentOf(
+    { message: 'x', dedupe: { enabled: true, key: 'id', windowMs: 1000 } },
+    { id: 7 },
+  )
+  assert.deepEqual(short.dedupe, { key: '7', windowMs: 1000, isGiven: false })
+  assert.ok(!('dedupe' in (await agentOf({ message: 'x' }, { id: 7 }))))
+})
+
+test('a wake has a key as a run has, from an expression or a template', async () => {
+  const request = requestOf({ id: 'e1' }, { headers: { 'x-delivery': 'd1' } })
+  for (const [key, rendered] of [
+    ['headers.`x-delivery` & "/" & id', 'd1/e1'],
+    ['{{headers.x-delivery}}/{{id}}', 'd1/e1'],
+  ] as const) {
+    const snapshot = snapshotOf([{ action: 'wake', text: 'x', dedupe: { enabled: true, key } }])
+    const action = actionOf(await snapshot.resolve(request))
+    assert.deepEqual([action.kind, action.dedupe?.key], ['wake', rendered])
+  }
+})
+
+test('a key that gives nothing lets every request count, and explain says so', async () => {
+  const payload = { blank: ' ', none: null }
+  for (const key of [
+    'absent',
+    'none',
+    'blank',
+    '{{absent}}',
+    'event:{{none}}',
+    'd:{{#if none}}{{none}}{{/if}}',
+  ]) {
+    assert.ok(!('dedupe' in (await agentOf(deduping(key), payload))), key)
+    const [told] = (await snapshotOf([deduping(key)]).explain(requestOf(payload))).actions
+    const field = told?.fields.find(({ field }) => field === 'dedupe.key')
+    assert.equal(field?.value, 'nothing, so every request counts', key)
+  }
+})
+
+test('with forEach each element has a key of its own', async () => {
+  const snapshot = snapshotOf([deduping('item.id', { forEach: 'events' })])
+  const decision = await snapshot.resolve(requestOf({ events: [{ id: 'a' }, {}, { id: 'c' }] }))
+  assert.deepEqual(keysOf(decision), ['a', undefined, 'c'])
+})
+
+test('what a transform makes of one request is never one of itself', async () => {
+  const mapping = deduping('id', { transform: { module: 'a.ts' } })
+  const wake: AnsweredAction = { action: { value: 'wake' }, text: { value: 'w' } }
+  const fixture = { transforms: answering(wake, null, {}) }
+  const decision = await snapshotOf([mapping], fixture).resolve(requestOf({ id: 'e1' }))
+  assert.deepEqual(keysOf(decision), ['e1', '["e1",2]'])
+})
+
+test('a key that is the same for every request is refused at load, where it stands', () => {
+  for (const key of ['"all"', "{% 'all' & 1 %}", '1', '{{! nothing }}all', '["a", {"b": -2}]']) {
+    const compiled = compileFixture([deduping(key)])
+    assert.ok(!compiled.ok, key)
+    const [{ code, message, place } = assert.fail()] = compiled.diagnostics
+    assert.equal(code, 'CONSTANT_KEY')
+    assert.match(message, /^`dedupe\.key` of mapping "first": is the same for every request/)
+    assert.ok(place?.text.includes('key: '))
+  }
+  for (const key of ['$now()', '$.id', '{{id}}', 'id ? "a" : "b"', '*'])
+    assert.ok(compileFixture([deduping(key)]).ok, key)
+  assert.ok(compileFixture([{ message: 'x', dedupe: { enabled: false, key: '"all"' } }]).ok)
+})
+
+test('a key that does not parse is refused at load, also while it is turned off', () => {
+  for (const enabled of [true, false]) {
+    const compiled = compileFixture([{ message: 'x', dedupe: { enabled, key: 'id &' } }])
+    assert.deepEqual(!compiled.ok && compiled.diagnostics.map(({ code }) => code), ['EXPRESSION_SYNTAX'])
+  }
+})
+
+test('a key that fails refuses the request, and says where without a value', async () => {
+  const { code, message, details } = await refusalOf(deduping('$number(ref)', { id: 'push' }), {
+    ref: 'hush',
+  })
+  assert.equal(code, 'EXPRESSION_FAILED')
+  assert.match(message, /^mapping "push": dedupe\.key: .*D3030/)
+  assert.equal(details[0]?.pointer, '/dedupe/key')
+  assert.doesNotMatch(message, /hush/)
+})
+
+test('no two keys become one by being cut, or by being written as UTF-8', async () => {
+  const whole = 'x'.repeat(512)
+  const texts = [whole, `${whole}a`, `${whole}b`, 'x\ud800', 'x\ud801', 'x\ufffd']
+  const keys = await Promise.all(
+    texts.map(async (text) => (await agentOf(deduping('{{text}}'), { text })).dedupe?.key),
+  )
+  assert.equal(new Set(keys.map((key) => Buffer.from(key ?? '').toString())).size, texts.length)
+  for (const key of keys) assert.ok(key && key.length <= 512)
+})
+
+test('a key without an expression is rendered without a promise', () => {
+  const decision = snapshotOf([deduping('{{id}}')]).resolve(requestOf({ id: 7 }))
+  assert.ok(!(decision instanceof Promise))
+})
+
+test('explain tells the key with what went into it, secrets hidden', async () => {
+  const [told] = (await snapshotOf([deduping('{{id}}')]).explain(requestOf({ id: 'e1' }))).actions
+  assert.deepEqual(told?.fields.at(-1), {
+    field: 'dedupe.key',
+    value: 'e1',
+    from: 'template',
+    sources: [{ path: 'id', value: '"e1"' }],
+  })
+  const [hidden] = (await snapshotOf([deduping('token')]).explain(requestOf({ token: 'sekret-value' })))
+    .actions
+  assert.partialDeepStrictEqual(hidden?.fields.at(-1), {
+    field: 'dedupe.key',
+    value: '…',
+    from: 'expression',
+  })
+})
+
+for (const kind of ['wake', 'agent'] as const) {
+  const body = { text: 'x', message: 'x' }
+  const post = (key: string) =>
+    snapshotOf([]).resolve(requestOf(body, { endpoint: kind, headers: { 'idempotency-key': key } }))
+
+  test(`a sender gives its own key to /${kind}, bare or quoted`, async () => {
+    for (const [given, key] of [
+      ['8e03978e-40d5-43e3', '8e03978e-40d5-43e3'],
+      ['"8e03978e-40d5-43e3"', '8e03978e-40d5-43e3'],
+      ['  two words ', 'two words'],
+      [String.raw`"a \"b\" \\ c"`, String.raw`a "b" \ c`],
+      ['x'.repeat(255), 'x'.repeat(255)],
+    ] as const)
+      assert.deepEqual(dedupesOf(await post(given)), [{ key, windowMs: dayMs, isGiven: true }], given)
+    assert.ok(!('dedupe' in actionOf(await snapshotOf([]).resolve(requestOf(body, { endpoint: kind })))))
+  })
+
+  test(`a key to /${kind} that is none is refused, by the name of its header`, async () => {
+    const given = ['', ' ', '""', '" "', '"open', 'x'.repeat(256), 'tab\there', 'nül', '"a", "b"', '"\\x"']
+    for (const key of given) {
+      const decision = await post(key)
+      assert.ok('code' in decision, key)
+      assert.equal(decision.code, 'INVALID_FIELD')
+      assert.match(decision.message, /^the header `Idempotency-Key` must be one key of 1 to 255/)
+      assert.deepEqual(decision.details, [])
+    }
+  })
+}

@@ -1,0 +1,43 @@
+/** Owns what makes an action one that was seen before: the key that its mapping says, else the id of its delivery. */
+
+import type { Dedupe } from './decision.ts'
+import { keyAt, type Rendering, renderKey } from './key.ts'
+import type { Program } from './program.ts'
+import { whenReady } from './when-ready.ts'
+
+/** For how long a key is known at least, where nobody says. */
+export const dayMs = 86_400_000
+
+/**
+ * Nothing where the key gives nothing: the action then counts each time.
+ * @throws RefusalError, or rejects with it
+ */
+export function renderDedupe(
+  { key, windowMs }: NonNullable<Program['dedupe']>,
+  rendering: Rendering,
+): Dedupe | undefined | Promise<Dedupe | undefined> {
+  const written = key === undefined ? deliveryKey(rendering) : renderKey('dedupe', key, rendering)
+  return whenReady(written, (text) =>
+    text === undefined
+      ? undefined
+      : { key: text, windowMs: windowMs ?? horizonOf(rendering), isGiven: false },
+  )
+}
+
+function horizonOf({ terms }: Rendering): number {
+  return Math.max(dayMs, terms?.verify?.value.retryHorizonMs ?? 0)
+}
+
+/** One delivery may be many actions: each element of `forEach` has its place. */
+function deliveryKey({ terms, scope, recorder }: Rendering): string | undefined {
+  const provider = terms?.verify?.value
+  if (provider === undefined) return undefined
+  const { request, memory, index } = scope
+  memory.delivery ??= { id: provider.deliveryIdOf(request)?.trim() }
+  const { id } = memory.delivery
+  if (!id) {
+    recorder?.onField('dedupe.key', 'default', '')
+    return undefined
+  }
+  return index === undefined ? id : keyAt(id, index)
+}

@@ -1,0 +1,101 @@
+/** Owns keys that a mapping renders for each action: the words by which requests are told to be one. */
+
+import { createHash } from 'node:crypto'
+import { isLiteral, plainText } from '../boundary/segment.ts'
+import { evaluateAt, locateError } from './evaluate.ts'
+import { fromResult } from './field-value.ts'
+import { AbsentValueError, createOutput, type Meter } from './output.ts'
+import type { Expression, KeyField, Program, Template } from './program.ts'
+import type { Recorder } from './recorder.ts'
+import type { Scope } from './scope.ts'
+import type { Terms } from './terms.ts'
+import { whenReady } from './when-ready.ts'
+
+/** What one action is rendered with. */
+export interface Rendering {
+  readonly program: Program
+  readonly scope: Scope
+  readonly meter: Meter
+  /** Of its endpoint. */
+  readonly terms: Terms | undefined
+  readonly recorder: Recorder | undefined
+}
+
+/** The fields of a mapping that have a key. */
+export type KeyOwner = 'coalesce' | 'dedupe'
+
+type Key = string | undefined
+
+/**
+ * Nothing where the key gives nothing. That includes a template of which any value is absent or blank, since all requests
+ * without it would else be one; in a `strict` mapping an absent one is refused as anywhere.
+ * @throws RefusalError, or rejects with it
+ */
+export function renderKey(owner: KeyOwner, key: KeyField, rendering: Rendering): Key | Promise<Key> {
+  // What is rendered takes its place; where nothing is, whoever asks what became of the key is told so.
+  rendering.recorder?.onField(`${owner}.key`, key.kind, '')
+  const text =
+    key.kind === 'template'
+      ? rendered(owner, key.render, rendering)
+      : evaluated(owner, key.evaluate, rendering)
+  return whenReady(text, (written) => {
+    const trimmed = written?.trim() ?? ''
+    return trimmed === '' ? undefined : trimmed
+  })
+}
+
+function rendered(owner: KeyOwner, render: Template, rendering: Rendering): Key | Promise<Key> {
+  const { program, scope, meter, recorder } = rendering
+  const output = createOutput(meter, { exact: scope.exact, strict: 'blank' })
+  const written = (): Key => {
+    const text = plainText(output.segments)
+    // As in a session key: where its values begin it ends, because a condition left them all out.
+    if (output.segments.every(isLiteral) && text.trim().endsWith(':')) return undefined
+    recorder?.onField(`${owner}.key`, 'template', text, output.segments)
+    return text
+  }
+  const missing = (error: unknown): Key => {
+    if (error instanceof AbsentValueError && (error.isBlank || !program.strict)) return undefined
+    throw locateError(error, [owner, 'key'])
+  }
+  try {
+    const wait = render(scope, output)
+    return wait === undefined ? written() : wait.then(written, missing)
+  } catch (error) {
+    return missing(error)
+  }
+}
+
+function evaluated(
+  owner: KeyOwner,
+  evaluate: Expression,
+  { scope, meter, recorder }: Rendering,
+): Key | Promise<Key> {
+  return whenReady(evaluateAt([owner, 'key'], evaluate, scope), (result) =>
+    whenReady(fromResult('message', result, meter), (value) => {
+      if (typeof value !== 'string') return undefined
+      recorder?.onField(`${owner}.key`, 'expression', value)
+      return value
+    }),
+  )
+}
+
+/** The key of one among several that were made at once; `key` and places tell them apart. */
+export function keyAt(key: string, place: number): string {
+  return JSON.stringify([key, place])
+}
+
+/** In UTF-16 units. Keys stand in indexes and are shown; texts of any length come out of payloads. */
+const longestKey = 512
+const shownOfLonger = 64
+
+/**
+ * The key itself, or for one that is longer, or is no text that UTF-8 can write, how it begins and its SHA-256: two of
+ * them are never the same by being cut.
+ */
+export function boundedKey(key: string): string {
+  if (key.length <= longestKey && key.isWellFormed()) return key
+  // In the very units of the text: UTF-8 would write one sign for any half of a pair.
+  const digest = createHash('sha256').update(key, 'utf16le').digest('hex')
+  return `${key.slice(0, shownOfLonger).toWellFormed()}… sha256:${digest}`
+}
