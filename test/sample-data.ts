@@ -46,3 +46,9 @@ export function specification(name: string): Record<string, unknown> | undefined
   const file = join(testData, 'specs', `${name}.json`)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
 }
+
+/** What is known of signatures, by the name of its file: requests with their verdicts or answers. */
+export function signatureData(name: 'vectors' | 'handshakes' | 'open-questions'): unknown[] | undefined {
+  const file = join(testData, 'signatures', `${name}.json`)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}

@@ -26,7 +26,7 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
   const seen = new Set<string>()
   const running = new Set<Promise<void>>()
 
-  async function perform(policy: string, url: string, digest: string): Promise<void> {
+  async function perform(policy: string, url: string, mark: string): Promise<void> {
     const facts = { endpoint: policy, host: URL.parse(url)?.host }
     const reason = await tryAll(url)
     if (reason === undefined) {
@@ -34,7 +34,7 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
       return
     }
     // It may come again, and then it is tried again.
-    seen.delete(digest)
+    seen.delete(mark)
     log.warn({ event: 'subscription-not-confirmed', ...facts, reason })
   }
 
@@ -54,17 +54,17 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
 
   return {
     confirm(policy, url) {
-      const digest = hash('sha256', url)
-      if (seen.has(digest)) return
+      const mark = hash('sha256', url)
+      if (seen.has(mark)) return
       if (running.size >= mostAtOnce) {
         const reason = 'too many confirmations are on their way'
         log.warn({ event: 'subscription-not-confirmed', endpoint: policy, reason })
         return
       }
-      seen.add(digest)
+      seen.add(mark)
       const [oldest] = seen
       if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest)
-      const performing = perform(policy, url, digest).finally(() => running.delete(performing))
+      const performing = perform(policy, url, mark).finally(() => running.delete(performing))
       running.add(performing)
     },
     async settled() {

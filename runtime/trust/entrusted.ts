@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { UnavailableError } from '@reveille/engine'
 import type { Log } from '../observe/log.ts'
 import { writeWhole } from '../write-whole.ts'
 
@@ -14,8 +15,8 @@ export interface Entrusted {
 export interface EntrustedFiles {
   /**
    * In the place of what the policy was entrusted with before: nobody knows yet who sends it, so it is the last that
-   * counts, until there is a secret.
-   * @throws Error of the disk
+   * counts, until there is a secret and nothing is entrusted any more.
+   * @throws UnavailableError when the disk fails, or the policy was entrusted with something only a moment ago
    */
   keep(policy: string, entrusted: Entrusted): Promise<void>
 }
@@ -23,30 +24,37 @@ export interface EntrustedFiles {
 export interface EntrustedOptions {
   /** Below the data folder; made when it is needed. */
   readonly folder: string
-  readonly log: Pick<Log, 'warn'>
+  readonly log: Pick<Log, 'warn' | 'error'>
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
 }
 
-export function createEntrustedFiles({ folder, log }: EntrustedOptions): EntrustedFiles {
-  /** By file: digest of what it holds, so that the same once more costs nothing. */
-  const kept = new Map<string, string>()
-  let writing: Promise<unknown> = Promise.resolve()
+/** Anybody may send something: this bounds what that costs in writes and in lines of the log. */
+const momentMs = 2000
 
-  async function write(policy: string, { name, value }: Entrusted): Promise<void> {
-    const file = join(folder, fileNameOf(policy, name))
-    const digest = hash('sha256', value)
-    if (kept.get(file) === digest) return
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeWhole(file, `${value}\n`)
-    kept.set(file, digest)
-    log.warn({ event: 'entrusted-kept', endpoint: policy, name, file })
-  }
+export function createEntrustedFiles({ folder, log, now }: EntrustedOptions): EntrustedFiles {
+  /** By policy, of which there are as many as the operator wrote. */
+  const lastAt = new Map<string, number>()
+  const writing = new Set<string>()
 
   return {
-    keep(policy, entrusted) {
-      // One after the other: two at once would write to one draft.
-      const written = writing.then(() => write(policy, entrusted))
-      writing = written.catch(() => {})
-      return written
+    async keep(policy, { name, value }) {
+      const sinceLast = now() - (lastAt.get(policy) ?? Number.NEGATIVE_INFINITY)
+      if (writing.has(policy) || (sinceLast >= 0 && sinceLast < momentMs))
+        throw new UnavailableError('The policy was entrusted with something only a moment ago.')
+      writing.add(policy)
+      lastAt.set(policy, now())
+      try {
+        const file = join(folder, fileNameOf(policy, name))
+        await mkdir(folder, { recursive: true, mode: 0o700 })
+        await writeWhole(file, `${value}\n`)
+        log.warn({ event: 'entrusted-kept', endpoint: policy, name, file })
+      } catch (cause) {
+        log.error({ event: 'entrusted-not-kept', endpoint: policy, name, err: cause })
+        throw new UnavailableError('What was entrusted to the operator could not be kept.', { cause })
+      } finally {
+        writing.delete(policy)
+      }
     },
   }
 }

@@ -1,7 +1,7 @@
 /** The public face of trust: what verifying and handshakes need of this host. */
 
 import { join } from 'node:path'
-import { type Handshake, UnavailableError, type VerifyMeans } from '@reveille/engine'
+import type { Handshake, VerifyMeans } from '@reveille/engine'
 import type { Timers } from '../http/index.ts'
 import type { Log } from '../observe/log.ts'
 import { createConfirmations } from './confirmations.ts'
@@ -35,17 +35,12 @@ export function createTrust({ dataDir, fetch, log, now, timers }: TrustOptions):
   const closing = new AbortController()
   const web = { fetch, timers, signal: closing.signal }
   const confirmations = createConfirmations({ web, log })
-  const entrustedFiles = createEntrustedFiles({ folder: join(dataDir, 'entrusted'), log })
+  const entrustedFiles = createEntrustedFiles({ folder: join(dataDir, 'entrusted'), log, now })
 
   return {
     means: createDownloads({ web, now }),
     async honour(policy, { confirm, entrusted }) {
-      if (entrusted) {
-        await entrustedFiles.keep(policy, entrusted).catch((cause) => {
-          log.error({ event: 'entrusted-not-kept', endpoint: policy, name: entrusted.name, err: cause })
-          throw new UnavailableError('What was entrusted to the operator could not be kept.', { cause })
-        })
-      }
+      if (entrusted) await entrustedFiles.keep(policy, entrusted)
       if (confirm !== undefined) confirmations.confirm(policy, confirm)
     },
     async close() {
