@@ -2,8 +2,9 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { isWellFormed } from './malformed.ts'
 import { createProxyTrust, type Proxies, type ProxyTrust } from './proxies.ts'
-import { httpOptions, serverOptions } from './server-options.ts'
+import { httpOptions, maxHeadersCount, maxRequestsPerSocket, serverOptions } from './server-options.ts'
 
 /**
  * An app for all surfaces. `trustedProxies` answers those of the current snapshot: behind them the client's address
@@ -31,7 +32,8 @@ type Route = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
 function createFork(route: Route, app: () => FastifyInstance, trust: ProxyTrust): Server {
   const { requestTimeout, keepAliveTimeout } = serverOptions
-  return createServer({ ...httpOptions, requestTimeout, keepAliveTimeout }, (incoming, outgoing) => {
+  const server = createServer({ ...httpOptions, requestTimeout, keepAliveTimeout }, (incoming, outgoing) => {
+    if (!isWellFormed(incoming, outgoing)) return
     const { hookSurface } = app()
     if (!trust.isGiven() && hookSurface?.takes(incoming.url ?? '')) {
       hookSurface.receive(incoming, outgoing, incoming.socket.remoteAddress ?? '')
@@ -39,4 +41,5 @@ function createFork(route: Route, app: () => FastifyInstance, trust: ProxyTrust)
       route(incoming, outgoing)
     }
   })
+  return Object.assign(server, { maxHeadersCount, maxRequestsPerSocket })
 }

@@ -1,13 +1,9 @@
 /** Owns a watched gateway as a test uses it: asked over a socket, it tells what the requests cost its event loop. */
 
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { atEnd } from '../../at-end.ts'
-import { createFolder } from '../../installation.ts'
+import { openChildGateway } from '../child/child-gateway.ts'
 import type { HostileCase } from './cases.ts'
 import { mappingFile } from './mappings.ts'
 import type { Report } from './watched-gateway.ts'
@@ -29,47 +25,21 @@ export interface Watched {
 }
 
 export async function openWatched(t: TestContext, presets: readonly string[]): Promise<Watched> {
-  const folder = await createFolder(t, {
-    'reveille.yaml': JSON.stringify({
-      gateway: { port: 0, log: { level: 'warn', format: 'json' } },
-      hooks: { enabled: true, token, presets },
-      channels: { terminal: {} },
-      agents: { route: { channel: 'terminal', to: 'stdout' } },
-    }),
-    'mappings/hostile.json': mappingFile(),
+  const { address, told, ended } = await openChildGateway(t, {
+    entry: new URL('watched-gateway.ts', import.meta.url),
+    files: {
+      'reveille.yaml': JSON.stringify({
+        gateway: { port: 0, log: { level: 'warn', format: 'json' } },
+        hooks: { enabled: true, token, presets },
+        channels: { terminal: {} },
+        agents: { route: { channel: 'terminal', to: 'stdout' } },
+      }),
+      'mappings/hostile.json': mappingFile(),
+    },
   })
-  const child = fork(
-    fileURLToPath(new URL('watched-gateway.ts', import.meta.url)),
-    [join(folder, 'reveille.yaml')],
-    { execArgv: ['--expose-gc'], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
-  )
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => {
-      output = (output + chunk.toString()).slice(-20_000)
-    })
-  }
   // A connection that is kept may be closed by its idle other end in the moment of the next request.
   const agent = new Agent({ keepAlive: false })
-  const exit = once(child, 'exit')
-  const ended = exit.then((): never => {
-    throw new Error(`The gateway ended:\n${output}`)
-  })
-  ended.catch(() => {})
-  atEnd(t, async () => {
-    agent.destroy()
-    if (child.connected) child.send('close')
-    await exit
-  })
-
-  async function told<Message>(asked?: string): Promise<Message> {
-    const message = once(child, 'message')
-    if (asked !== undefined) child.send(asked)
-    const [first] = await Promise.race([message, ended])
-    return first
-  }
-
-  const { address } = await told<{ address: string }>()
+  atEnd(t, () => agent.destroy())
   return {
     async send(cases) {
       await told('watch')

@@ -1,0 +1,49 @@
+/** A request is seen as its sender meant it or not at all, and what is hidden in its body never is. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gatewayToken, hookToken } from '../installation.ts'
+import { openChildGateway } from './child/child-gateway.ts'
+import { say } from './raw/dial.ts'
+import { seenText, shapesOf } from './smuggling/shapes.ts'
+
+const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: warn, format: json } }
+hooks: { enabled: true, token: ${hookToken} }
+`
+
+test('no two readers can be made to see different requests, even if Node.js was told to be lenient', async (t) => {
+  const { address } = await openChildGateway(t, {
+    entry: new URL('child/serving-gateway.ts', import.meta.url),
+    files: { 'reveille.yaml': configuration },
+    flags: ['--insecure-http-parser'],
+  })
+  const port = Number(new URL(address).port)
+  let lastKnown = ''
+
+  /** The texts of the events since the last look, the newest first. */
+  async function news(): Promise<string[]> {
+    const headers = { authorization: `Bearer ${gatewayToken}` }
+    const answer = await fetch(`${address}/api/events?limit=5`, { headers })
+    const { items } = (await answer.json()) as { items: { id: string; text: string }[] }
+    const known = items.findIndex(({ id }) => id === lastKnown)
+    lastKnown = items[0]?.id ?? ''
+    return (known === -1 ? items : items.slice(0, known)).map(({ text }) => text)
+  }
+
+  for (const { name, bytes, statuses, seen = 0 } of shapesOf(hookToken)) {
+    await t.test(name, async () => {
+      const said = await say(port, [bytes], statuses.length)
+      assert.deepEqual(said.statuses, statuses, said.text)
+      assert.deepEqual(await news(), Array(seen).fill(seenText))
+    })
+  }
+
+  // What was begun late would have ended by now: commits are in order.
+  const last = await fetch(`${address}/hooks/wake`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${hookToken}` },
+    body: JSON.stringify({ text: 'last', mode: 'next-heartbeat' }),
+  })
+  assert.equal(last.status, 200)
+  assert.deepEqual(await news(), ['last'])
+})
