@@ -76,3 +76,19 @@ test('explain names the policy that filled a field in', async () => {
   ])
   assert.deepEqual(await placesAt('other'), [['timeoutSeconds', '600', 'agents.defaults.timeoutSeconds']])
 })
+
+test('rates are compiled once, and name the policy that gives them', () => {
+  const endpoints = {
+    'teams/:team': { rate: { endpoint: '600/1m', client: '10/1s' } },
+    'teams/red': { rate: { client: '5/2h' } },
+  }
+  const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
+  const rate = snapshot.termsOf('teams/blue')?.rate
+  assert.deepEqual(rate, {
+    policy: 'teams/:team',
+    value: { endpoint: { most: 600, windowMs: 60_000 }, client: { most: 10, windowMs: 1000 } },
+  })
+  assert.equal(snapshot.termsOf('teams/blue')?.rate, rate)
+  const exact = { policy: 'teams/red', value: { client: { most: 5, windowMs: 7_200_000 } } }
+  assert.deepEqual(snapshot.termsOf('teams/red')?.rate, exact)
+})

@@ -1,8 +1,9 @@
 /** Owns which terms hold for an endpoint: what its policies say to requests and runs, with the policy that says it. */
 
-import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
+import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
+import { parseRate } from '../config/rate.ts'
 import { findActor } from '../resolve/actors.ts'
-import type { Terms } from '../resolve/terms.ts'
+import type { Rates, Terms } from '../resolve/terms.ts'
 import { createProvider } from '../verify/provider.ts'
 import { compileBots } from './bots.ts'
 import { indexCascade } from './endpoint-policy.ts'
@@ -33,11 +34,18 @@ function termsOf(policy: string, said: EndpointPolicy): Terms {
     ...(auth !== undefined && { auth: term(auth) }),
     ...(token !== undefined && { token: term(typeof token === 'string' ? [token] : token) }),
     ...(verify !== undefined && { verify: term(createProvider(verify)) }),
-    ...(rate !== undefined && { rate: term(rate) }),
+    ...(rate !== undefined && { rate: term(ratesIn(rate)) }),
   }
 }
 
 function actorIn(bots: readonly string[]): (payload: unknown) => string | undefined {
   const isListed = compileBots(bots)
   return (payload) => findActor(payload, isListed)
+}
+
+function ratesIn({ endpoint, client }: RatePolicy): Rates {
+  return Object.freeze({
+    ...(endpoint !== undefined && { endpoint: Object.freeze(parseRate(endpoint)) }),
+    ...(client !== undefined && { client: Object.freeze(parseRate(client)) }),
+  })
 }

@@ -88,7 +88,7 @@ export interface HmacPolicy {
   readonly deliveryIdHeader?: string
 }
 
-/** So many requests in so long: `600/1m`. */
+/** So many requests in so long, at most a day: `600/1m`. */
 export interface RatePolicy {
   /** Of all clients together. */
   readonly endpoint?: string

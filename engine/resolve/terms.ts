@@ -1,7 +1,8 @@
 /** Owns what the policies of an endpoint say to its requests and their runs. */
 
-import type { Auth, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
+import type { Auth, EndpointPolicy } from '../config/configuration.ts'
 import { type Path, writePath } from '../config/path.ts'
+import type { Rate } from '../config/rate.ts'
 import type { Provider } from '../verify/provider.ts'
 
 /** One key's value, and the policy that gives it, by the name that it was written under. */
@@ -21,7 +22,14 @@ export interface Terms {
   /** Of this endpoint alone, the newest first. */
   readonly token?: Term<readonly string[]>
   readonly verify?: Term<Provider>
-  readonly rate?: Term<RatePolicy>
+  readonly rate?: Term<Rates>
+}
+
+export interface Rates {
+  /** Of all clients together. */
+  readonly endpoint?: Rate
+  /** Of each client. */
+  readonly client?: Rate
 }
 
 /** As a policy is named to people. */

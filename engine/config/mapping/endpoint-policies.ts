@@ -8,6 +8,7 @@ import type { Memory } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'
 import { checkEndpointName } from './endpoint-name.ts'
+import { checkRates } from './rate-rules.ts'
 
 /** Whether a path of a mapping file leads to policies, which is where such a file holds secrets. */
 export function holdsPolicies(path: Path): boolean {
@@ -94,6 +95,7 @@ function* policiesIn(
     const finding = checkEndpointName(name, at, 'key')
     if (finding) findings.report(source, finding)
     for (const unused of unusedKeys(name, policy, at)) findings.report(source, unused, 'warning')
+    checkRates(policy, at, (finding, severity) => findings.report(source, finding, severity))
     yield [rename?.(name) ?? name, { policy: { ...policy }, source, path: at }]
   }
 }

@@ -1,12 +1,13 @@
 /** Owns endpoint policies: every key's type, default and documentation. */
 
 import * as Type from 'typebox'
+import { ratePattern } from '../rate.ts'
 import { byName, dailyBudget, duration, keys, later, oneOf, text, textOrTexts } from './keywords.ts'
 
 const rate = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern: '^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}(s|m|h|d)$',
+      pattern: ratePattern,
       expects: 'a number of requests and a duration, such as 600/1m',
       description,
     }),
