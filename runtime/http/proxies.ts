@@ -1,7 +1,8 @@
 /** Owns which forwarders of a request are believed about where it came from. */
 
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIPv4 } from 'node:net'
 import type { Settings } from '@reveille/engine'
+import { addressOf } from './client.ts'
 
 export type Proxies = Settings['gateway']['trustedProxies']
 
@@ -27,9 +28,9 @@ export function createProxyTrust(proxies: () => Proxies): ProxyTrust {
 
   return {
     isGiven: () => proxies().length > 0,
-    believes(address = '') {
-      const version = isIP(address)
-      return version !== 0 && listOf(proxies()).check(address, version === 4 ? 'ipv4' : 'ipv6')
+    believes(told = '') {
+      const address = addressOf(told)
+      return address !== undefined && listOf(proxies()).check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
     },
   }
 }

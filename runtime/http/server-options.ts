@@ -1,6 +1,7 @@
 /** Owns what the hook surface asks of the HTTP server. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientOf } from './client.ts'
 import { refuseMalformed } from './malformed.ts'
 
 /** For the head of a request; a sender has no reason to take long. */
@@ -47,5 +48,5 @@ function passUnroutable(
   reply: FastifyReply,
 ): void {
   reply.hijack()
-  request.server.hookSurface?.receive(request.raw, reply.raw, request.ip)
+  request.server.hookSurface?.receive(request.raw, reply.raw, clientOf(request))
 }

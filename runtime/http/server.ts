@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { clientOf } from './client.ts'
 import { isWellFormed } from './malformed.ts'
 import { createProxyTrust, type Proxies, type ProxyTrust } from './proxies.ts'
 import { httpOptions, maxHeadersCount, maxRequestsPerSocket, serverOptions } from './server-options.ts'
@@ -36,7 +37,7 @@ function createFork(route: Route, app: () => FastifyInstance, trust: ProxyTrust)
     if (!isWellFormed(incoming, outgoing)) return
     const { hookSurface } = app()
     if (!trust.isGiven() && hookSurface?.takes(incoming.url ?? '')) {
-      hookSurface.receive(incoming, outgoing, incoming.socket.remoteAddress ?? '')
+      hookSurface.receive(incoming, outgoing, clientOf({ ips: [incoming.socket.remoteAddress] }))
     } else {
       route(incoming, outgoing)
     }

@@ -5,6 +5,7 @@ import { type CurrentLive, createSecretMatcher, type HookRequest, type Snapshot 
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
 import { type Id, type Store, StoreError } from '../store/port.ts'
+import { clientOf } from './client.ts'
 import { createQueryTokenWarning } from './deprecation.ts'
 import { composeRecord } from './entry.ts'
 import { isErrorCode, RequestError } from './errors.ts'
@@ -157,7 +158,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   app.register(async (rest) => {
     rest.addHook('onRequest', (request, response) => {
       response.hijack()
-      receive(request.raw, response.raw, request.ip)
+      receive(request.raw, response.raw, clientOf(request))
     })
     rest.setNotFoundHandler(() => {})
   })
