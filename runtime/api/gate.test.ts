@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, type AskOptions, gatewayToken, hookToken, install } from '../../test/installation.ts'
+import {
+  type Answer,
+  type AskOptions,
+  configuration,
+  gatewayToken,
+  hookToken,
+  install,
+} from '../../test/installation.ts'
 
 const addresses = [
   '/api/requests',
@@ -21,6 +28,12 @@ const addresses = [
 
 const actions = ['/api/reload', '/api/generations/1/rollback', '/api/runs/x/cancel', '/api/runs/x/resume']
 
+/** Clients say who they are. */
+const behindProxy = {
+  'reveille.yaml': configuration.replace('gateway: {', 'gateway: { trustedProxies: [loopback],'),
+}
+const from = (client: string) => ({ 'x-forwarded-for': client })
+
 function assertRefused({ status, body, headers }: Answer, expected: { status: number; code: string }) {
   const { error, requestId, ...rest } = body
   assert.deepEqual({ status, ...rest }, { status: expected.status, ok: false, code: expected.code })
@@ -30,7 +43,7 @@ function assertRefused({ status, body, headers }: Answer, expected: { status: nu
 }
 
 test('without the gateway token every address, known or not, answers 401 before anything else', async (t) => {
-  const { ask } = await install(t, {})
+  const { ask } = await install(t, behindProxy)
   const wrong: Record<string, string>[] = [
     {},
     { authorization: '' },
@@ -57,10 +70,34 @@ test('without the gateway token every address, known or not, answers 401 before 
     ['/api/nowhere', { method: 'POST', payload: '{' }],
     [`/api/runs?token=${gatewayToken}`, {}],
   ]
-  for (const [path, options] of requests) {
-    const answer = await ask(path, { ...options, headers: { 'content-type': 'application/json' } })
+  for (const [index, [path, options]] of requests.entries()) {
+    const headers = { 'content-type': 'application/json', ...from(`192.0.2.${index}`) }
+    const answer = await ask(path, { ...options, headers })
     assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
   }
+})
+
+test('after twenty wrong tokens of a client it is 429 with the time to wait, until the right one comes', async (t) => {
+  const { ask, post } = await install(t, behindProxy)
+  const wrong = { authorization: 'Bearer wrong', ...from('192.0.2.1') }
+  const right = { authorization: `Bearer ${gatewayToken}`, ...from('192.0.2.1') }
+  const tryWrong = () => ask('/api/runs', { headers: wrong })
+  for (let tries = 1; tries <= 20; tries += 1)
+    assertRefused(await tryWrong(), { status: 401, code: 'UNAUTHORIZED' })
+  const refused = await ask('/api/nowhere', { method: 'POST', headers: from('192.0.2.1'), payload: '{' })
+  assertRefused(refused, { status: 429, code: 'TOO_MANY_TRIES' })
+  const seconds = Number(refused.headers['retry-after'])
+  assert.ok(seconds > 0 && seconds <= 60, `${seconds}`)
+  assert.equal(refused.headers['cache-control'], 'no-store')
+
+  const other = await ask('/api/runs', { headers: { ...wrong, ...from('192.0.2.2') } })
+  assertRefused(other, { status: 401, code: 'UNAUTHORIZED' })
+  const hook = await post('/hooks/wake', { text: 'x' }, { ...from('192.0.2.1') })
+  assert.equal(hook.status, 200, 'the hook surface counts for itself')
+  assertRefused(await tryWrong(), { status: 429, code: 'TOO_MANY_TRIES' })
+
+  assert.equal((await ask('/api/runs', { headers: right })).status, 200)
+  assertRefused(await tryWrong(), { status: 401, code: 'UNAUTHORIZED' })
 })
 
 test('the token opens as a Bearer or as x-gateway-token, and no answer may be cached', async (t) => {

@@ -2,15 +2,19 @@
 
 import { type CurrentLive, createSecretMatcher, type SecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { clientOf } from '../http/client.ts'
+import { createTries } from '../http/throttle.ts'
 import type { MintId } from '../store/id.ts'
 import { refuse } from './refusal.ts'
 
 /**
  * The token comes as `Authorization: Bearer` or `x-gateway-token`; never in the address, which proxies log. It is
- * asked for before anything else, so that a stranger cannot even learn which addresses there are.
+ * asked for before anything else, so that a stranger cannot even learn which addresses there are. Whoever is wrong too
+ * often has to wait, unless it is right in the end.
  */
 export function createAdminGate(options: { current: CurrentLive; mintId: MintId }) {
   const matcherOf = new WeakMap<Settings, SecretMatcher>()
+  const tries = createTries()
 
   return async function gate(request: FastifyRequest, reply: FastifyReply) {
     reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
@@ -22,10 +26,14 @@ export function createAdminGate(options: { current: CurrentLive; mintId: MintId 
       matcherOf.set(settings, matches)
     }
     const given = givenToken(request)
+    const client = clientOf(request)
     if (given === undefined || matches(given) === undefined) {
+      const retryAfter = await tries.wrong(client)
+      if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
       reply.header('www-authenticate', 'Bearer')
       return refuse(reply, 'UNAUTHORIZED', { sentence: 'The admin surface wants the gateway token.' })
     }
+    tries.right(client)
     // Answered here, because on its way to a handler Fastify would read a body that nobody wants.
     if (request.is404) return refuse(reply, 'NOT_FOUND')
   }

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Terms } from '@reveille/engine'
+import { createThrottle, createTries, type Tries } from './throttle.ts'
+
+/** Time stands still until `tick`. */
+function stopTime({ mock }: TestContext): (ms: number) => void {
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
+  return (ms) => mock.timers.tick(ms)
+}
+
+async function wrongTimes(tries: Tries, client: string, times: number): Promise<(number | undefined)[]> {
+  const answers: (number | undefined)[] = []
+  for (let time = 0; time < times; time += 1) answers.push(await tries.wrong(client))
+  return answers
+}
+
+const none = (times: number) => new Array(times).fill(undefined)
+
+test('twenty wrong tries in a minute pass, and the others are told how long to wait', async (t) => {
+  const tick = stopTime(t)
+  const tries = createTries()
+  assert.deepEqual(await wrongTimes(tries, '203.0.113.7', 10), none(10))
+  tick(15_500)
+  assert.deepEqual(await wrongTimes(tries, '203.0.113.7', 12), [...none(10), 45, 45])
+  assert.equal(await tries.wrong('203.0.113.8'), undefined, 'another client is not concerned')
+  tick(44_499)
+  assert.equal(await tries.wrong('203.0.113.7'), 1)
+  tick(1)
+  assert.deepEqual(await wrongTimes(tries, '203.0.113.7', 21), [...none(20), 60])
+})
+
+test('a right one clears what was wrong before', async (t) => {
+  stopTime(t)
+  const tries = createTries()
+  await wrongTimes(tries, '203.0.113.7', 25)
+  tries.right('203.0.113.7')
+  assert.deepEqual(await wrongTimes(tries, '203.0.113.7', 21), [...none(20), 60])
+  tries.right('203.0.113.8')
+  assert.equal(await tries.wrong('203.0.113.7'), 60, 'of another client it clears nothing')
+})
+
+test('asking whether a client is blocked counts nothing, and costs nothing for one that was never wrong', async (t) => {
+  const tick = stopTime(t)
+  const tries = createTries()
+  assert.equal(tries.blocked('203.0.113.7'), undefined)
+  await wrongTimes(tries, '203.0.113.7', 19)
+  for (let time = 0; time < 5; time += 1) assert.equal(await tries.blocked('203.0.113.7'), undefined)
+  assert.equal(await tries.wrong('203.0.113.7'), undefined)
+  assert.equal(await tries.blocked('203.0.113.7'), 60)
+  tick(60_000)
+  assert.equal(await tries.blocked('203.0.113.7'), undefined)
+})
+
+test('tries are counted as they come, not when their answers are heard', async (t) => {
+  stopTime(t)
+  const tries = createTries()
+  const answers = await Promise.all(Array.from({ length: 30 }, () => tries.wrong('203.0.113.7')))
+  assert.deepEqual(answers, [...none(20), ...new Array(10).fill(60)])
+})
+
+test('a /64 of IPv6 is one client', async (t) => {
+  stopTime(t)
+  const tries = createTries()
+  for (let host = 1; host <= 20; host += 1) assert.equal(await tries.wrong(`2001:db8::${host}`), undefined)
+  assert.equal(await tries.wrong('2001:db8::ffff:1'), 60)
+  assert.equal(await tries.wrong('2001:db8:0:1::1'), undefined)
+})
+
+type Rates = NonNullable<Terms['rate']>
+
+const rateOf = (policy: string, value: Rates['value']): Rates => ({ policy, value })
+const each = (most: number, windowMs = 60_000) => ({ most, windowMs })
+
+test('a rate of each client is counted by client, that of the endpoint for all of them', async (t) => {
+  const tick = stopTime(t)
+  const throttle = createThrottle()
+  const rate = rateOf('github', { client: each(2), endpoint: each(3, 10_000) })
+  const take = async (client: string) => [
+    await throttle.takeOfClient(client, rate),
+    await throttle.takeOfEndpoint(rate),
+  ]
+  assert.deepEqual(await take('203.0.113.7'), none(2))
+  assert.deepEqual(await take('203.0.113.7'), none(2))
+  assert.deepEqual(await take('203.0.113.7'), [60, undefined])
+  assert.deepEqual(await take('203.0.113.8'), [undefined, 10])
+  tick(10_000)
+  assert.deepEqual(await take('203.0.113.7'), [50, undefined])
+  tick(50_000)
+  assert.deepEqual(await take('203.0.113.7'), none(2))
+})
+
+test('where a policy has no rate, nothing is counted', () => {
+  const throttle = createThrottle()
+  for (let time = 0; time < 3; time += 1) {
+    assert.equal(throttle.takeOfClient('203.0.113.7', undefined), undefined)
+    assert.equal(throttle.takeOfEndpoint(undefined), undefined)
+    assert.equal(throttle.takeOfClient('203.0.113.7', rateOf('a', { endpoint: each(1) })), undefined)
+    assert.equal(throttle.takeOfEndpoint(rateOf('a', { client: each(1) })), undefined)
+  }
+})
+
+test('a rate counts by its policy, and goes on counting when a reload says the same', async (t) => {
+  stopTime(t)
+  const throttle = createThrottle()
+  const take = (policy: string, most: number) =>
+    throttle.takeOfClient('203.0.113.7', rateOf(policy, { client: each(most) }))
+  assert.equal(await take('teams/:team', 1), undefined)
+  assert.equal(await take('teams/:team', 1), 60)
+  assert.equal(await take('other', 1), undefined)
+  assert.equal(await take('teams/:team', 2), undefined, 'one that says something else begins anew')
+  assert.equal(await take('teams/:team', 1), 60)
+})
+
+test('wrong tries, rates and surfaces are counted apart', async (t) => {
+  stopTime(t)
+  const [throttle, admin] = [createThrottle(), createTries()]
+  await wrongTimes(throttle, '203.0.113.7', 21)
+  assert.equal(await admin.wrong('203.0.113.7'), undefined)
+  assert.equal(await throttle.takeOfClient('203.0.113.7', rateOf('a', { client: each(1) })), undefined)
+})
+
+test('a clock that is set back makes nobody wait for longer than the whole time', async (t) => {
+  stopTime(t)
+  const tries = createTries()
+  await wrongTimes(tries, '203.0.113.7', 20)
+  t.mock.timers.setTime(1)
+  assert.equal(await tries.wrong('203.0.113.7'), 60)
+})
+
+test('however many clients there are, they cost no more than ten thousand, and the newest of them are remembered', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heap = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const tries = createTries()
+  const addressOf = (client: number) => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`
+  const floodTo = async (clients: number) => {
+    for (let client = 0; client < clients; client += 1) {
+      const wait = tries.wrong(addressOf(client))
+      if (client % 1000 === 0) await wait
+    }
+  }
+  const before = heap()
+  await floodTo(200_000)
+  const grown = heap() - before
+  assert.ok(grown < 16_000_000, `${grown} bytes more`)
+  assert.deepEqual(await wrongTimes(tries, addressOf(199_000), 20), [...none(19), 60])
+  assert.deepEqual(await wrongTimes(tries, addressOf(0), 20), none(20))
+})
+
+test('what is counted keeps no process alive', () => {
+  void createTries().wrong('203.0.113.7')
+  assert.ok(!process.getActiveResourcesInfo().includes('Timeout'))
+})
