@@ -83,9 +83,18 @@ export {
   type TransformListener,
 } from './transform/port.ts'
 export { createSecretMatcher, isSameSecret, type SecretMatcher } from './verify/compare.ts'
+export { fieldsOf, hasTooManyFields, isFormType, maxFields } from './verify/form.ts'
 export type { Handshake, HandshakeRequest } from './verify/handshake.ts'
-export type { DeliveredRequest, Handshakes, Provider, Verifier } from './verify/provider.ts'
 export {
+  createProvider,
+  type DeliveredRequest,
+  type Handshakes,
+  type Provider,
+  type Verifier,
+} from './verify/provider.ts'
+export type { ProviderRow, Scheme } from './verify/scheme.ts'
+export {
+  isSignatureRight,
   type SignatureFailure,
   type SignedRequest,
   signatureFailures,
@@ -93,3 +102,4 @@ export {
   type Verdict,
   type VerifyMeans,
 } from './verify/signed-request.ts'
+export { providerNames, providerRow, providerRows } from './verify/table/index.ts'

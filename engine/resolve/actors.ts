@@ -1,5 +1,7 @@
 /** Owns where a payload says who did what it tells of. */
 
+import { memberOf, valueAt } from './payload-path.ts'
+
 type Place = readonly string[]
 
 /** What a person or a bot is called, wherever it stands as an object. Ids that are numbers are no names. */
@@ -66,7 +68,7 @@ export function findActor(payload: unknown, isListed: (name: string) => boolean)
     const actor = valueAt(payload, place)
     if (actor === undefined) continue
     for (const name of namesOfActor) {
-      const text = nameOf(ownValue(actor, name))
+      const text = nameOf(memberOf(actor, name))
       if (text !== undefined && isListed(text)) return text
     }
   }
@@ -75,17 +77,6 @@ export function findActor(payload: unknown, isListed: (name: string) => boolean)
     if (text !== undefined && isListed(text)) return text
   }
   return undefined
-}
-
-function valueAt(payload: unknown, place: Place): unknown {
-  let at = payload
-  for (const key of place) at = ownValue(at, key)
-  return at
-}
-
-function ownValue(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  return (value as Readonly<Record<string, unknown>>)[key]
 }
 
 function nameOf(value: unknown): string | undefined {

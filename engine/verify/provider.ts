@@ -1,8 +1,14 @@
 /** Owns a policy's `verify`, ready to be asked: who the sender is, whether it is the one, and what its request is. */
 
 import type { VerifyPolicy } from '../config/configuration.ts'
+import { parseDuration } from '../config/duration.ts'
+import { createDeliveryIdFinder } from './delivery-id.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
+import { rowOfHmac } from './hmac-policy.ts'
+import { createVerifier } from './joined-verifier.ts'
+import type { ProviderRow } from './scheme.ts'
 import type { Headers, SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
+import { providerRow } from './table/index.ts'
 
 /** What of a request names its delivery. */
 export interface DeliveredRequest {
@@ -26,12 +32,12 @@ export interface Provider {
 
 export interface Verifier {
   /**
-   * Whether the request carries what a signature stands in, as far as its headers tell: without it nobody need read the
-   * body. The one that is missing by its place is told with `SIGNATURE_MISSING`.
+   * Whether the request carries what a signature stands in, as far as its headers tell, or one that is too weak to count:
+   * without it nobody need read the body. The one that is missing by its place is told with `SIGNATURE_MISSING`.
    */
   isPresent(headers: Headers): boolean
   /**
-   * Never throws for what a request holds. A promise only where keys may have to be fetched.
+   * Never throws for what a request holds. A promise only where keys may have to be fetched, or a long body is parsed.
    * @throws UnavailableError, or rejects with it
    */
   verify(request: SignedRequest, means: VerifyMeans): Verdict | Promise<Verdict>
@@ -46,11 +52,23 @@ export interface Handshakes {
   answer(request: HandshakeRequest): Handshake | undefined
 }
 
+const dayMs = 86_400_000
+
+/** A name that nobody has is a finding when the configuration is loaded; here it is a provider that verifies nothing. */
 export function createProvider(policy: VerifyPolicy): Provider {
+  const { provider: name = '', hmac } = policy
+  const row = name === 'hmac' ? hmac && rowOfHmac(hmac) : providerRow(name)
+  const verifier = row && createVerifier(row.schemes, policy)
   return {
-    name: policy.provider ?? '',
-    tokenHeaders: [],
-    deliveryIdOf: () => undefined,
-    retryHorizonMs: 86_400_000,
+    name,
+    ...(verifier && { verifier }),
+    tokenHeaders: row?.tokenHeaders ?? [],
+    deliveryIdOf: createDeliveryIdFinder(row?.deliveryId),
+    retryHorizonMs: row === undefined ? dayMs : retryHorizonOf(row),
   }
+}
+
+/** Nobody promises to keep to the schedule, and people send again by hand. */
+function retryHorizonOf({ retryHorizon }: ProviderRow): number {
+  return retryHorizon === 'none' ? dayMs : Math.max(dayMs, parseDuration(retryHorizon))
 }

@@ -18,7 +18,7 @@ export interface ProviderRow {
   readonly schemes: readonly Scheme[]
   /** How one delivery is told from another. */
   readonly deliveryId?: DeliveryId
-  /** How long after the first try a delivery may come again: a duration such as `3d`. */
+  /** How long after the first try a delivery may come again: a duration such as `3d`, or `none` where it is sent once. */
   readonly retryHorizon: string
   readonly handshake?: HandshakeKind
   /** Headers that carry the secret itself: no mapping sees them. Names in lower case. */
@@ -30,6 +30,14 @@ export type Scheme = HmacScheme | TokenScheme | Ed25519Scheme | EcdsaScheme | Oi
 interface Named {
   /** Tells the schemes of one provider apart. Default: `default`. */
   readonly name?: string
+  /** Which of the configured secrets are meant for this scheme, where that shows in their form. Default: all. */
+  readonly secrets?: 'whsec' | 'other'
+}
+
+/** By its path in the JSON body, or the name of a form's field. */
+export interface BodyPlace {
+  readonly body: readonly string[]
+  readonly field?: string
 }
 
 /** A keyed digest over bytes of the request. */
@@ -40,37 +48,44 @@ export interface HmacScheme extends Named {
   /** How the configured text becomes the key. */
   readonly key: 'text' | 'hex' | 'base64' | 'whsec'
   readonly signature: SignaturePlace
-  /** What is digested: text, and `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}` in braces, or how else it is made up. */
+  /**
+   * What is digested: text, and in braces `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, or `{form}`: the fields of
+   * a form, decoded, each distinct name and value once and in order.
+   */
   readonly signed: string
   readonly timestamp?: TimestampPlace
-  /** Where the `{id}` stands: a header in lower case, by preference. */
-  readonly id?: readonly string[]
-  /** How the `{url}` is written before it is digested. Default: as configured. */
-  readonly url?: 'hubspot' | 'twilio'
+  /** Where the `{id}` stands: headers in lower case, by preference, or a place in the body. */
+  readonly id?: readonly string[] | BodyPlace
+  /** How the `{url}` may be written before it is digested. Default: as configured. */
+  readonly url?: UrlStyle
+  /** The parameter of the query that holds the SHA-256 of a body that is no form, in hex: with `{form}`. */
+  readonly bodyHash?: string
   /** Headers whose signature is weaker and never stands in for this one. */
   readonly weaker?: readonly string[]
 }
 
-export type SignaturePlace =
-  | {
-      /** In lower case; the first that is present is taken, unless `all`. A `*` at the end stands for a number from 1. */
-      readonly headers: readonly string[]
-      /** Before each signature: `sha256=`, `v1,`. */
-      readonly prefix?: string
-      /** Between several signatures of one header. */
-      readonly divider?: string
-      /** The header is a list `t=…,v1=…` and the signatures are its elements of this name. */
-      readonly element?: string
-    }
-  /** By its path in the JSON body, or the name of a form's field. */
-  | { readonly body: readonly string[]; readonly field?: string }
+/** `twilio`: with and without its port. `hubspot`: with some escapes decoded, then as it is. */
+export type UrlStyle = 'hubspot' | 'twilio'
+
+export type SignaturePlace = HeaderPlace | BodyPlace
+
+export interface HeaderPlace {
+  /** In lower case; the first that is present is taken. A `*` at the end stands for every number from 1. */
+  readonly headers: readonly string[]
+  /** Before each signature: `sha256=`, `v1,`. What does not begin with it is another version, and skipped. */
+  readonly prefix?: string
+  /** Between several signatures of one header, or between its elements. Default of the latter: a comma. */
+  readonly divider?: string
+  /** The header is a list `t=…,v1=…` and the signatures are its elements of this name. */
+  readonly element?: string
+}
 
 export interface TimestampPlace {
   readonly from:
     | { readonly header: readonly string[] }
+    /** Of the header that the signature stands in. */
     | { readonly element: string }
-    /** By its path in the JSON body; `field`: in a form. */
-    | { readonly body: readonly string[]; readonly field?: string }
+    | BodyPlace
   readonly unit: TimeUnit
   /** Seconds, on both sides of now; absent: there is no window unless one is configured. */
   readonly tolerance?: number
@@ -115,10 +130,13 @@ export interface SnsScheme extends Named {
 }
 
 /** Where the id of a delivery stands: the first of them that is there. */
-export type DeliveryId = readonly (
-  | { readonly header: string }
-  /** Paths in the JSON body; all of them together. `[]` in a path stands for every element of a list. */
+export type DeliveryId = readonly /** In lower case; all of them together. */
+(
+  | { readonly headers: readonly string[] }
+  /** Paths in the payload; all of them together. `[]` in a path stands for every element of a list. */
   | { readonly body: readonly string[] }
+  /** There is no id, and every try of a delivery has the same body: its SHA-256. */
+  | { readonly digest: 'body' }
 )[]
 
 /** Requests that are no events: they ask whether somebody is there, and for an answer of a certain form. */

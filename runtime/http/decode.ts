@@ -1,12 +1,11 @@
 /** Owns turning body bytes into a payload, and how many of them an endpoint takes. */
 
-import { type HookRequest, parseJson, type Snapshot, TooManyKeysError } from '@reveille/engine'
+import { type HookRequest, isFormType, parseJson, type Snapshot, TooManyKeysError } from '@reveille/engine'
 import { RequestError } from './errors.ts'
 import { hasTooManyFields, parseFields } from './fields.ts'
 import { nestsTooDeep } from './nesting.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
 
 export function maxBytesFor({ policyOf, settings }: Snapshot, endpoint: string): number {
   return policyOf(endpoint)?.maxBodyBytes ?? settings.hooks.maxBodyBytes
@@ -28,7 +27,7 @@ export async function decodeJson(body: Buffer): Promise<Decoded> {
 export async function decodePayload(body: Buffer, contentType: string | undefined): Promise<Decoded> {
   const text = decodeText(body)
   if (!/\S/.test(text)) return { payload: {} }
-  if (contentType === undefined || !formType.test(contentType)) return { payload: await readJson(text) }
+  if (!isFormType(contentType)) return { payload: await readJson(text) }
   const payload = await readMislabelled(text)
   return payload === undefined ? decodeForm(text) : { payload }
 }

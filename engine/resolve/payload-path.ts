@@ -1,0 +1,12 @@
+/** Owns stepping into a payload by names. Only what it holds itself is found, nothing of a prototype. */
+
+export function valueAt(payload: unknown, path: readonly string[]): unknown {
+  let value = payload
+  for (const name of path) value = memberOf(value, name)
+  return value
+}
+
+export function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+  return (value as Readonly<Record<string, unknown>>)[name]
+}

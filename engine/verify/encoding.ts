@@ -1,0 +1,20 @@
+/** Owns bytes that are written as text. What the platform's decoders guess at is refused here. */
+
+import type { Encoding } from './scheme.ts'
+
+/** No signature is longer: one of RSA with 8192 bits takes 2048 characters in hex. */
+const longestText = 4096
+
+/** Hex of either case; base64 as it is written, to the last bit. Undefined for everything else, and for nothing at all. */
+export function decode(text: string, encoding: Encoding): Buffer | undefined {
+  if (text === '' || text.length > longestText) return undefined
+  const bytes = Buffer.from(text, encoding)
+  if (encoding === 'hex') return bytes.length * 2 === text.length ? bytes : undefined
+  const written = encoding === 'base64url' ? withoutPadding(text) : text
+  return bytes.toString(encoding) === written ? bytes : undefined
+}
+
+export function withoutPadding(text: string): string {
+  if (text.endsWith('==')) return text.slice(0, -2)
+  return text.endsWith('=') ? text.slice(0, -1) : text
+}

@@ -1,0 +1,19 @@
+/** Owns which verifier reads which family of schemes. */
+
+import type { VerifyPolicy } from '../config/configuration.ts'
+import { createHmacVerifier } from './hmac.ts'
+import type { Scheme } from './scheme.ts'
+import type { SchemeVerifier } from './scheme-verifier.ts'
+import { createTokenVerifier } from './token.ts'
+
+/** Undefined where the policy has no secret or key for it. */
+export function createSchemeVerifier(scheme: Scheme, policy: VerifyPolicy): SchemeVerifier | undefined {
+  switch (scheme.family) {
+    case 'hmac':
+      return createHmacVerifier(scheme, policy)
+    case 'token':
+      return createTokenVerifier(scheme, policy)
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,37 @@
+/** Owns the fields of `name=value&name=value`, the form that query strings and form bodies share. */
+
+/** What a form may hold at most: parsing more would keep the event loop from other senders. */
+export const maxFields = 1000
+
+const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
+
+export function isFormType(contentType: string | undefined): boolean {
+  return contentType !== undefined && formType.test(contentType)
+}
+
+/** Names and values in their order, decoded. Ask `hasTooManyFields` first. */
+export function fieldsOf(text: string): Iterable<[name: string, value: string]> {
+  return new URLSearchParams(withSpaces(text))
+}
+
+const plus = 0x2b
+const space = 0x20
+
+/** A plus is a space. The platform reads it as one too, but a megabyte of them takes it a tenth of a second. */
+function withSpaces(text: string): string {
+  if (!text.includes('+')) return text
+  const bytes = Buffer.from(text)
+  for (let at = bytes.indexOf(plus); at !== -1 && at < bytes.length; at++) {
+    if (bytes[at] === plus) bytes[at] = space
+  }
+  return bytes.toString()
+}
+
+export function hasTooManyFields(text: string): boolean {
+  let count = 1
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    count += 1
+    if (count > maxFields) return true
+  }
+  return false
+}

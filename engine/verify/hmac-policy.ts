@@ -1,0 +1,45 @@
+/** Owns the row that a configuration writes itself: `verify.hmac`, for senders that the table has no row for. */
+
+import type { HmacPolicy } from '../config/configuration.ts'
+import type { HmacScheme, ProviderRow, TimestampPlace } from './scheme.ts'
+
+/** What most senders take. Whoever signs the time wants it looked at. */
+const toleranceSeconds = 300
+
+export function rowOfHmac(policy: HmacPolicy): ProviderRow {
+  const deliveryId = policy.deliveryIdHeader ?? policy.idHeader
+  return {
+    name: 'hmac',
+    title: 'A sender that signs with an HMAC',
+    doc: 'https://datatracker.ietf.org/doc/html/rfc2104',
+    schemes: [schemeOf(policy)],
+    ...(deliveryId !== undefined && { deliveryId: [{ headers: [deliveryId.toLowerCase()] }] }),
+    retryHorizon: '24h',
+  }
+}
+
+function schemeOf(policy: HmacPolicy): HmacScheme {
+  const { header, algorithm, encoding, key, signed, prefix, divider, element, idHeader } = policy
+  const timestamp = timestampOf(policy)
+  return {
+    family: 'hmac',
+    hash: algorithm,
+    encoding,
+    key,
+    signature: { headers: [header.toLowerCase()], prefix, divider, element },
+    signed,
+    ...(timestamp && { timestamp }),
+    ...(idHeader !== undefined && { id: [idHeader.toLowerCase()] }),
+  }
+}
+
+function timestampOf({
+  timestampHeader,
+  timestampElement,
+  timestampUnit,
+}: HmacPolicy): TimestampPlace | undefined {
+  const window = { unit: timestampUnit, tolerance: toleranceSeconds }
+  if (timestampHeader !== undefined) return { from: { header: [timestampHeader.toLowerCase()] }, ...window }
+  if (timestampElement !== undefined) return { from: { element: timestampElement }, ...window }
+  return undefined
+}

@@ -1,0 +1,171 @@
+/** Owns the rows of those who host, build and watch over code, and keep its issues. */
+
+import type { ProviderRow } from '../scheme.ts'
+
+export const code: readonly ProviderRow[] = [
+  {
+    name: 'github',
+    title: 'GitHub',
+    doc: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        signature: { headers: ['x-hub-signature-256'], prefix: 'sha256=' },
+        signed: '{body}',
+        weaker: ['x-hub-signature'],
+      },
+    ],
+    deliveryId: [{ headers: ['x-github-delivery'] }],
+    retryHorizon: '3d',
+  },
+  {
+    name: 'gitlab',
+    title: 'GitLab',
+    doc: 'https://docs.gitlab.com/user/project/integrations/webhooks/',
+    schemes: [
+      {
+        name: 'signing-token',
+        family: 'hmac',
+        secrets: 'whsec',
+        hash: 'sha256',
+        encoding: 'base64',
+        key: 'whsec',
+        signature: { headers: ['webhook-signature'], prefix: 'v1,', divider: ' ' },
+        signed: '{id}.{timestamp}.{body}',
+        timestamp: { from: { header: ['webhook-timestamp'] }, unit: 's', tolerance: 300 },
+        id: ['webhook-id'],
+        weaker: ['x-gitlab-token'],
+      },
+      { name: 'token', family: 'token', secrets: 'other', header: 'x-gitlab-token' },
+    ],
+    // The first of the two is signed where anything is, and equals the second.
+    deliveryId: [{ headers: ['webhook-id'] }, { headers: ['idempotency-key'] }],
+    retryHorizon: '24h',
+    tokenHeaders: ['x-gitlab-token'],
+  },
+  {
+    name: 'bitbucket',
+    title: 'Bitbucket Cloud',
+    doc: 'https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        signature: { headers: ['x-hub-signature'], prefix: 'sha256=' },
+        signed: '{body}',
+      },
+    ],
+    deliveryId: [{ headers: ['x-request-uuid'] }],
+    retryHorizon: '1h',
+  },
+  {
+    name: 'jira',
+    title: 'Jira Cloud',
+    doc: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        signature: { headers: ['x-hub-signature'], prefix: 'sha256=' },
+        signed: '{body}',
+      },
+    ],
+    deliveryId: [{ headers: ['x-atlassian-webhook-identifier'] }],
+    retryHorizon: '24h',
+  },
+  {
+    name: 'linear',
+    title: 'Linear',
+    doc: 'https://linear.app/developers/webhooks',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        signature: { headers: ['linear-signature'] },
+        signed: '{body}',
+        // The header `Linear-Timestamp` is not signed; this field is, with the rest of the body.
+        timestamp: { from: { body: ['webhookTimestamp'] }, unit: 'ms', tolerance: 60 },
+      },
+    ],
+    deliveryId: [{ headers: ['linear-delivery'] }],
+    retryHorizon: '8h',
+  },
+  {
+    name: 'sentry',
+    title: 'Sentry (integration platform)',
+    doc: 'https://docs.sentry.io/organization/integrations/integration-platform/webhooks/',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        // Requests of UI components come with `Sentry-App-Signature` instead: those are configured with `hmac`.
+        signature: { headers: ['sentry-hook-signature'] },
+        signed: '{body}',
+      },
+    ],
+    deliveryId: [{ headers: ['request-id'] }],
+    retryHorizon: 'none',
+  },
+  {
+    name: 'pagerduty',
+    title: 'PagerDuty (v3)',
+    doc: 'https://docs.pagerduty.com/developer/verifying-webhook-signatures',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        signature: { headers: ['x-pagerduty-signature'], prefix: 'v1=', divider: ',' },
+        signed: '{body}',
+      },
+    ],
+    deliveryId: [{ headers: ['x-webhook-id'] }, { body: ['event.id'] }],
+    retryHorizon: '48h',
+  },
+  {
+    name: 'vercel',
+    title: 'Vercel',
+    doc: 'https://vercel.com/docs/webhooks/webhooks-api',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha1',
+        encoding: 'hex',
+        key: 'text',
+        signature: { headers: ['x-vercel-signature'] },
+        signed: '{body}',
+      },
+    ],
+    deliveryId: [{ body: ['id'] }],
+    retryHorizon: '24h',
+  },
+  {
+    name: 'grafana',
+    title: 'Grafana Alerting (12 and later)',
+    doc: 'https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/',
+    schemes: [
+      {
+        family: 'hmac',
+        hash: 'sha256',
+        encoding: 'hex',
+        key: 'text',
+        // Where a contact point names a header for the time too, `{timestamp}:{body}` is signed: configured with `hmac`.
+        signature: { headers: ['x-grafana-alerting-signature'] },
+        signed: '{body}',
+      },
+    ],
+    retryHorizon: 'none',
+  },
+]
