@@ -13,6 +13,7 @@ import { createEntries, type Entries } from './mapping/entries.ts'
 import { mappingItems, policySets, testItems } from './mapping/items.ts'
 import { loadMappingFiles } from './mapping/mapping-files.ts'
 import { createPayloadSchemas } from './mapping/payload-schema.ts'
+import { checkPolicies } from './mapping/policy-rules.ts'
 import { loadPresets } from './mapping/presets.ts'
 import { createTests } from './mapping/tests.ts'
 import { createRecollections, type Memory } from './memory.ts'
@@ -74,7 +75,9 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   if (main) applyRules(main, findings)
   const files = await loadMappingFiles(main, file, reading, findings)
   const presets = await loadPresets(main, options.presets, reading, findings)
-  const endpoints = mergeEndpoints(policySets(main, files, presets), memory, findings)
+  const policies = mergeEndpoints(policySets(main, files, presets), memory, findings)
+  if (main) await checkPolicies(policies, main, findings)
+  const { endpoints } = policies
   const schemas = createPayloadSchemas(reading, findings)
   const hooksPath = String(main?.value.hooks?.path)
   const items = await mappingItems(main, files, presets)

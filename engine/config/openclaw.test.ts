@@ -30,7 +30,7 @@ async function loadBad(context: TestContext, text: string): Promise<readonly Dia
 const relaxed = `{
   hooks: {
     enabled: true,
-    token: "shared-secret",
+    token: "shared-9f2c77b1e04d4a6c8e35",
     path: "/hooks",
     maxBodyBytes: 262144,
     allowedSessionKeyPrefixes: ["hook:"],
@@ -64,7 +64,7 @@ const strict = JSON.stringify(
   {
     hooks: {
       enabled: true,
-      token: 'shared-secret',
+      token: 'shared-9f2c77b1e04d4a6c8e35',
       path: '/hooks',
       maxBodyBytes: 262_144,
       allowedSessionKeyPrefixes: ['hook:'],
@@ -103,7 +103,7 @@ const strict = JSON.stringify(
 
 const block = `hooks:
   enabled: true
-  token: shared-secret
+  token: shared-9f2c77b1e04d4a6c8e35
   path: /hooks
   maxBodyBytes: 262144
   allowedSessionKeyPrefixes: ["hook:"]
@@ -137,7 +137,10 @@ for (const [how, text] of Object.entries({ 'relaxed JSON': relaxed, 'strict JSON
   test(`a hooks block of OpenClaw in ${how} means what it means there`, async (context) => {
     const { settings, mappings, warnings } = await loadGood(context, text)
     assert.deepEqual(warnings, [])
-    assert.deepEqual([settings.hooks.tokens, settings.hooks.path], [['shared-secret'], '/hooks'])
+    assert.deepEqual(
+      [settings.hooks.tokens, settings.hooks.path],
+      [['shared-9f2c77b1e04d4a6c8e35'], '/hooks'],
+    )
     assert.equal(settings.hooks.maxBodyBytes, 262_144)
     assert.deepEqual(
       mappings.map(({ value }) => JSON.parse(JSON.stringify(value))),

@@ -2,12 +2,14 @@
 
 import { isAddressRange } from './address-range.ts'
 import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
+import { isLoopback } from './loopback.ts'
 import { checkModuleName, moduleName } from './mapping/module-name.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
 import { type Path, writePath } from './path.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { Finding } from './schema/violation.ts'
+import { checkToken, tokensAt } from './token-rules.ts'
 
 /** A rule is asked only when nothing is wrong with what it reads. */
 interface Rule {
@@ -57,6 +59,23 @@ export const rules: readonly Rule[] = [
           message: '`hooks.token` equals `gateway.auth.token`',
           hint: 'Give them different values: whoever may send a hook must not be an admin.',
         }
+      }
+    },
+  },
+  {
+    reads: [
+      ['gateway', 'host'],
+      ['hooks', 'enabled'],
+      ['hooks', 'allowQueryToken'],
+    ],
+    *check({ gateway, hooks }) {
+      if (!hooks.enabled || !hooks.allowQueryToken || isLoopback(gateway.host)) return
+      yield {
+        severity: 'warning',
+        path: ['gateway', 'host'],
+        code: 'QUERY_TOKEN_PUBLIC',
+        message: 'Other machines reach the gateway, and a token in an address (`?token=`) is taken',
+        hint: 'Write `allowQueryToken: false` under `hooks:`. Proxies and browsers keep addresses, and the token in them.',
       }
     },
   },
@@ -206,17 +225,5 @@ export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<
 }
 
 export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
-  if (token === undefined) return []
-  if (typeof token === 'string') return [{ path: hookToken, token }]
-  return token.map((one, index) => ({ path: [...hookToken, index], token: one }))
-}
-
-function* checkToken(path: Path, token: string, name: string): Iterable<Finding> {
-  if (token.trim() === '') {
-    const hint = 'Make one with `openssl rand -hex 24`.'
-    yield { path, code: 'TOKEN_EMPTY', message: `${name} is empty`, hint }
-  } else if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(token)) {
-    const hint = 'A header can carry only printable ASCII without spaces at its ends.'
-    yield { path, code: 'TOKEN_INVALID', message: `${name} holds characters that no sender could send`, hint }
-  }
+  return tokensAt(hookToken, token)
 }

@@ -26,7 +26,7 @@ export function createFindings(): Findings {
     return ordered.filter((diagnostic) => diagnostic.severity === severity)
   }
   return {
-    report(source, { path, at, ...facts }, severity = 'error') {
+    report(source, { path, at, severity: own = 'error', ...facts }, severity = own) {
       if (severity === 'error') {
         const others = unsound.get(source)
         if (others) others.push(path)

@@ -31,12 +31,15 @@ export interface PolicySets {
   readonly presets: readonly PolicySet[]
 }
 
+/** What holds for each endpoint, and who says it. */
+export interface JoinedPolicies {
+  readonly endpoints: Configuration['endpoints']
+  /** Those who speak about an endpoint: presets, files, the configuration; each wins over those before it. */
+  writtenAbout(name: string): readonly WrittenPolicy[]
+}
+
 /** The configuration wins over files, and they over presets, key by key; two files cannot speak about one endpoint. */
-export function mergeEndpoints(
-  sets: PolicySets,
-  memory: Memory,
-  findings: Findings,
-): Configuration['endpoints'] {
+export function mergeEndpoints(sets: PolicySets, memory: Memory, findings: Findings): JoinedPolicies {
   const merged: Record<string, EndpointPolicy> = Object.create(null)
   // Presets may agree: what they say is the same whichever of them is asked.
   const layers = [
@@ -47,7 +50,10 @@ export function mergeEndpoints(
   for (const layer of layers)
     for (const [name, { policy }] of layer) merged[name] = joined(merged[name], policy)
   for (const [name, policy] of Object.entries(merged)) merged[name] = memory.keep('endpoint', name, policy)
-  return Object.freeze(merged)
+  return {
+    endpoints: Object.freeze(merged),
+    writtenAbout: (name) => layers.flatMap((layer) => layer.get(name) ?? []),
+  }
 }
 
 /** Key by key, those of `verify` too: a preset names the provider, and the configuration its secret. */
@@ -56,7 +62,8 @@ function joined(under: EndpointPolicy | undefined, over: EndpointPolicy): Endpoi
   return { ...under, ...over, ...(verify && { verify }) }
 }
 
-interface Policy {
+/** As one file has it. */
+export interface WrittenPolicy {
   readonly policy: EndpointPolicy
   readonly source: Source
   readonly path: Path
@@ -66,8 +73,8 @@ function createLayer(
   sets: readonly PolicySet[],
   mayShare: (one: EndpointPolicy, other: EndpointPolicy) => boolean,
   findings: Findings,
-): Map<string, Policy> {
-  const layer = new Map<string, Policy>()
+): Map<string, WrittenPolicy> {
+  const layer = new Map<string, WrittenPolicy>()
   for (const set of sets) {
     for (const [name, policy] of policiesIn(set, findings)) {
       const other = layer.get(name)
@@ -78,7 +85,7 @@ function createLayer(
   return layer
 }
 
-function reportTwice({ source, path }: Policy, owner: Policy, findings: Findings): void {
+function reportTwice({ source, path }: WrittenPolicy, owner: WrittenPolicy, findings: Findings): void {
   const { line, column } = owner.source.place(owner.path, 'key')
   const message = `\`${writePath(path)}\` is already named at ${owner.source.name}:${line}:${column}`
   const hint = 'Keep the policy of one endpoint in one file, or in the configuration, which wins.'
@@ -88,7 +95,7 @@ function reportTwice({ source, path }: Policy, owner: Policy, findings: Findings
 function* policiesIn(
   { source, path, policies, rename }: PolicySet,
   findings: Findings,
-): Iterable<[string, Policy]> {
+): Iterable<[string, WrittenPolicy]> {
   if (!findings.isSound(source, path) || typeof policies !== 'object' || policies === null) return
   for (const [name, policy] of Object.entries(policies)) {
     const at = [...path, name]

@@ -15,6 +15,8 @@ export interface Finding {
   readonly code: string
   readonly message: string
   readonly hint?: string
+  /** Whoever reports it may say otherwise. Default: an error. */
+  readonly severity?: 'error' | 'warning'
 }
 
 type Properties = Readonly<Record<string, ParentSchema>>

@@ -146,7 +146,7 @@ test('a name that is none, a missing one and a folder without a configuration ar
 
 test('the lines that are printed make a mapping that calls it: its test passes, and lint has nothing to say', async (t) => {
   const { run, write } = await createCommandLine(t, {
-    'reveille.yaml': 'hooks: { enabled: true, token: t }\n',
+    'reveille.yaml': 'hooks: { enabled: true, token: 4fK29sLq0ZpVx81mWnB7cRtY }\n',
   })
   const { out } = await run('init', 'transform', 'review')
   const [, file = '', mapping = ''] = /write into (\S+):\n\n(.*?)\n\n/s.exec(out) ?? []

@@ -19,6 +19,11 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/config/rules.ts', 'two configured secrets, compared when they are loaded', [
     'token !== gateway.auth.token',
   ]),
+  ...of('engine/config/mapping/policy-rules.ts', 'two configured secrets, compared when they are loaded', [
+    'openers.get(each.token)',
+    'openers.get(secret)',
+    'textsIn(token).includes(secret)',
+  ]),
   ...of('engine/config/secret.ts', 'asks the name of a key', ['secretWords.test(name)']),
   ...of(
     'runtime/plugin/configuration.ts',

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { EndpointPolicy } from '../configuration.ts'
+import type { Diagnostic } from '../diagnostic/diagnostic.ts'
+import { createFindings } from '../diagnostic/findings.ts'
+import type { CheckedFile } from '../file/checked-file.ts'
+import type { Source } from '../file/source.ts'
+import { loadConfiguration } from '../load.ts'
+import { createSampleFolder } from '../sample-folder.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import { checkPolicies } from './policy-rules.ts'
+
+const hook = 'p0Yt7RcB1WmX8vZq4LsK2fNd'
+const admin = '4fK29sLq0ZpVx81mWnB7cRtY'
+const good = 'uG3jQ9dT5hE1oS6xAaVzP8yM'
+const start = `gateway: { auth: { token: ${admin} } }\nhooks:\n  enabled: true\n  token: ${hook}\n`
+
+/** Everything that is said of it, by code and place; no secret stands in any of it. */
+async function told(
+  context: TestContext,
+  files: string | Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ ok: boolean; codes: string[]; diagnostics: readonly Diagnostic[] }> {
+  const written = typeof files === 'string' ? { 'reveille.yaml': files } : files
+  const folder = await createSampleFolder(context, written)
+  const loaded = await loadConfiguration({
+    file: folder.at('reveille.yaml'),
+    env,
+    presets: folder.at('shipped'),
+  })
+  const diagnostics = loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
+  const text = JSON.stringify(diagnostics)
+  for (const secret of [hook, admin, good, 'changeme', 'k3v9', ...Object.values(env).filter(Boolean)])
+    assert.ok(!text.includes(secret), 'a secret is shown')
+  const codes = diagnostics.map(({ severity, code, place }) => {
+    const name = place?.calledFile ?? place?.file.slice(folder.path.length + 1)
+    return `${severity} ${code} ${name}:${place?.line}:${place?.column}`
+  })
+  return { ok: loaded.ok, codes, diagnostics }
+}
+
+/** Of one endpoint, in the configuration. */
+const policy = (text: string) => `${start}  endpoints:\n    forge:\n${text.replace(/^/gm, '      ')}\n`
+
+test('tokens and secrets that nobody could guess are not spoken of', async (context) => {
+  const text = policy(
+    `auth: both\ntoken: [${good}, ${good}x]\nverify: { provider: github, secret: ${good}y }`,
+  )
+  assert.deepEqual(await told(context, text), { ok: true, codes: [], diagnostics: [] })
+})
+
+test('a token of fewer than 24 characters is a warning, and so is one that somebody typed', async (context) => {
+  const text = `gateway: { auth: { token: k3v9-pq2x-77 } }
+hooks:
+  token: [${hook}, changeme-changeme-changeme]
+  endpoints:
+    forge: { token: [${good}, aaaaaaaaaaaaaaaaaaaaaaaaaaaa, k3v9] }
+`
+  const { ok, codes, diagnostics } = await told(context, text)
+  assert.ok(ok)
+  assert.deepEqual(codes, [
+    'warning TOKEN_SHORT reveille.yaml:1:27',
+    'warning TOKEN_WEAK reveille.yaml:3:37',
+    'warning TOKEN_WEAK reveille.yaml:5:48',
+    'warning TOKEN_SHORT reveille.yaml:5:78',
+  ])
+  assert.match(diagnostics[0]?.message ?? '', /^`gateway\.auth\.token` is shorter than 24 characters$/)
+  for (const { hint } of diagnostics) assert.match(hint ?? '', /openssl rand -hex 24/)
+})
+
+test('an endpoint’s token is one that a header can carry, and not that of the admin', async (context) => {
+  const text = policy(`token: ["", "two\\nlines of k3v9 text to be long", ${admin}]`)
+  const { ok, codes } = await told(context, text)
+  assert.ok(!ok)
+  assert.deepEqual(codes.sort(), [
+    'error TOKEN_EMPTY reveille.yaml:7:15',
+    'error TOKEN_INVALID reveille.yaml:7:19',
+    'error TOKEN_SHARED reveille.yaml:7:57',
+  ])
+})
+
+test('an endpoint’s token that equals the hook token adds nothing, also when both are references', async (context) => {
+  const files = {
+    'reveille.yaml': 'hooks: { enabled: true, token: "${HOOK}" }\n',
+    'mappings/forge.yaml': 'endpoints:\n  forge:\n    token: "${FORGE}"\n',
+  }
+  const { codes, diagnostics } = await told(context, files, { HOOK: hook, FORGE: hook })
+  assert.deepEqual(codes, ['warning TOKEN_REPEATED mappings/forge.yaml:3:12'])
+  assert.match(diagnostics[0]?.message ?? '', /adds nothing: it equals `hooks\.token`/)
+  assert.deepEqual((await told(context, files, { HOOK: hook, FORGE: good })).codes, [])
+})
+
+test('a token that nobody is asked for has no effect', async (context) => {
+  const signed = `verify: { provider: github, secret: ${good}x }`
+  const cases: [string, string[]][] = [
+    [`auth: none\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:8:7']],
+    [`auth: signature\n${signed}\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:9:7']],
+    [`${signed}\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:8:7']],
+    [`verify: { provider: github, secret: "" }\ntoken: ${good}`, []],
+    [`auth: both\n${signed}\ntoken: ${good}`, []],
+    [`auth: token\n${signed}\ntoken: ${good}`, []],
+  ]
+  for (const [text, expected] of cases)
+    assert.deepEqual((await told(context, policy(text))).codes, expected, text)
+})
+
+test('`auth: none` is for a gateway that only this machine reaches', async (context) => {
+  const text = (gateway: string) =>
+    `gateway: { ${gateway} }\nhooks:\n  endpoints:\n    door:\n      auth: none\n`
+  for (const host of ['127.0.0.1', '127.8.9.10', '"::1"', 'localhost'])
+    assert.deepEqual((await told(context, text(`host: ${host}`))).codes, [], host)
+  for (const host of ['0.0.0.0', '"::"', '192.168.1.5', 'gateway.example']) {
+    const { ok, codes } = await told(context, text(`host: ${host}`))
+    assert.deepEqual({ ok, codes }, { ok: false, codes: ['error AUTH_NONE_PUBLIC reveille.yaml:5:7'] }, host)
+  }
+  const proxied = await told(context, text('trustedProxies: [loopback]'))
+  assert.deepEqual(proxied, { ...proxied, ok: true, codes: ['warning AUTH_NONE_PROXIED reveille.yaml:5:7'] })
+})
+
+test('whoever says `auth` last is the one who is told, and one who is overruled is not', async (context) => {
+  const mappings = 'endpoints:\n  door: { auth: none }\n'
+  const files = (own: string) => ({
+    'reveille.yaml': `gateway: { host: 0.0.0.0 }\nhooks:\n  endpoints:\n    door: { ${own} }\n`,
+    'mappings/door.yaml': mappings,
+  })
+  assert.deepEqual((await told(context, files('auth: token'))).codes, [])
+  assert.deepEqual((await told(context, files('concurrency: 1'))).codes, [
+    'error AUTH_NONE_PUBLIC mappings/door.yaml:2:11',
+  ])
+})
+
+test('a provider’s secret of fewer than 16 characters is a warning; what is no secret is not measured', async (context) => {
+  const text = policy(`verify:
+  provider: meta
+  secret: [k3v9-pq2x, "", changemechangeme]
+  publicKey: abc
+  verifyToken: abc`)
+  const { ok, codes, diagnostics } = await told(context, text)
+  assert.ok(ok)
+  assert.deepEqual(codes, [
+    'warning SECRET_SHORT reveille.yaml:9:18',
+    'warning SECRET_WEAK reveille.yaml:9:33',
+  ])
+  assert.match(diagnostics[0]?.message ?? '', /^`hooks\.endpoints\.forge\.verify\.secret` is shorter than 16/)
+})
+
+test('the secret of a preset is told where the preset names it', async (context) => {
+  const files = {
+    'reveille.yaml': `${start}  presets: [forge]\n`,
+    'shipped/forge.yaml':
+      'endpoints:\n  forge: { verify: { provider: github, secret: "${FORGE:-}" } }\nmappings:\n  - id: f\n    match: { path: forge }\n    message: x\n',
+  }
+  assert.deepEqual((await told(context, files)).codes, [])
+  assert.deepEqual((await told(context, files, { FORGE: 'k3v9-pq' })).codes, [
+    'warning SECRET_SHORT preset forge:2:48',
+  ])
+})
+
+test('what a provider holds opens nothing else', async (context) => {
+  const cases = [
+    [`verify: { provider: github, secret: ${hook} }`, '7:43', /equals `hooks\.token`/],
+    [`verify: { provider: github, secret: [${good}, ${admin}] }`, '7:70', /equals `gateway\.auth\.token`/],
+    [`auth: both\ntoken: ${good}\nverify: { provider: github, secret: ${good} }`, '9:43', /a token of the/],
+    [`verify: { provider: meta, verifyToken: ${hook} }`, '7:46', /verifyToken` equals `hooks\.token`/],
+  ] as const
+  for (const [text, place, message] of cases) {
+    const { ok, codes, diagnostics } = await told(context, policy(text))
+    assert.deepEqual(
+      { ok, codes },
+      { ok: false, codes: [`error SECRET_SHARED reveille.yaml:${place}`] },
+      text,
+    )
+    assert.match(diagnostics[0]?.message ?? '', message)
+  }
+})
+
+test('a public address without TLS is a warning, one of this machine is not', async (context) => {
+  const text = (url: string) =>
+    policy(`verify: { provider: twilio, secret: ${good}, publicUrl: "${url}/hooks/forge" }`)
+  assert.deepEqual((await told(context, text('http://hooks.example.com'))).codes, [
+    'warning PUBLIC_URL_PLAIN reveille.yaml:7:80',
+  ])
+  for (const url of [
+    'https://hooks.example.com',
+    'http://127.0.0.1:8787',
+    'http://[::1]:8787',
+    'http://localhost',
+  ])
+    assert.deepEqual((await told(context, text(url))).codes, [], url)
+})
+
+test('`wake` and `agent` take signatures of senders that anybody can write, and are no place for the others', async (context) => {
+  const text = (verify: string) =>
+    `${start}  endpoints:\n    wake: { verify: { ${verify}, secret: ${good} } }\n    agent: { verify: { ${verify}, secret: ${good} } }\n`
+  assert.deepEqual((await told(context, text('provider: standard-webhooks'))).codes, [])
+  const hmac = 'provider: hmac, hmac: { header: x-signature, signed: "{body}" }'
+  assert.deepEqual((await told(context, text(hmac))).codes, [])
+  assert.deepEqual((await told(context, text('provider: github'))).codes, [
+    'warning PROVIDER_UNFIT reveille.yaml:6:33',
+    'warning PROVIDER_UNFIT reveille.yaml:7:34',
+  ])
+})
+
+test('a gateway that others reach is told the one line that keeps tokens out of addresses', async (context) => {
+  const text = (hooks: string) => `gateway:\n  host: 0.0.0.0\nhooks:\n  token: ${hook}\n${hooks}`
+  const { codes, diagnostics } = await told(context, text('  enabled: true\n'))
+  assert.deepEqual(codes, ['warning QUERY_TOKEN_PUBLIC reveille.yaml:2:9'])
+  assert.match(diagnostics[0]?.hint ?? '', /^Write `allowQueryToken: false` under `hooks:`/)
+  assert.deepEqual((await told(context, text('  enabled: true\n  allowQueryToken: false\n'))).codes, [])
+  assert.deepEqual((await told(context, text('  enabled: false\n'))).codes, [])
+})
+
+test('ten thousand policies are checked in turns with everything else', async () => {
+  const policyOf = (index: number): EndpointPolicy => ({
+    auth: 'both',
+    token: `${good}${index}`,
+    verify: { provider: 'github', secret: index === 9_999 ? 'k3v9-pq' : `${good}x${index}` },
+  })
+  const endpoints = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, index) => [`e${index}`, policyOf(index)]),
+  )
+  const place = () => ({ file: '/reveille.yaml', line: 1, column: 1, text: '' })
+  const source = { place } as unknown as Source
+  const writtenAbout = (name: string) => [
+    { source, path: ['endpoints', name], policy: endpoints[name] ?? {} },
+  ]
+  const gateway = { host: '127.0.0.1', trustedProxies: [], auth: { token: admin } }
+  const value = { gateway, hooks: { token: hook } } as unknown as ConfigurationValue
+
+  const findings = createFindings()
+  let turns = 0
+  let checked = false
+  const others = () => {
+    turns += 1
+    if (!checked) setImmediate(others)
+  }
+  setImmediate(others)
+  await checkPolicies(
+    { endpoints, writtenAbout },
+    { source, value } as CheckedFile<ConfigurationValue>,
+    findings,
+  )
+  checked = true
+  assert.ok(turns > 2, 'nothing else had a turn')
+  assert.deepEqual(
+    findings.warnings().map(({ code, message }) => [code, message]),
+    [['SECRET_SHORT', '`endpoints.e9999.verify.secret` is shorter than 16 characters']],
+  )
+})

@@ -1,0 +1,236 @@
+/** Owns what is asked of endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
+
+import { backgroundMs, takeTurn } from '../../turn.ts'
+import type { EndpointPolicy, VerifyPolicy } from '../configuration.ts'
+import type { Findings } from '../diagnostic/findings.ts'
+import type { CheckedFile } from '../file/checked-file.ts'
+import { isLoopback } from '../loopback.ts'
+import { type Path, writePath } from '../path.ts'
+import { hookTokens } from '../rules.ts'
+import type { ConfigurationValue } from '../schema/configuration-schema.ts'
+import type { Finding } from '../schema/violation.ts'
+import { checkSecret, checkToken, tokensAt } from '../token-rules.ts'
+import type { JoinedPolicies, WrittenPolicy } from './endpoint-policies.ts'
+
+/** What of the configuration the rules read; absent where it is wrong itself. */
+interface Surroundings {
+  readonly host?: string
+  readonly hasProxies: boolean
+  /** What opens the gateway: the key that says so, by token. */
+  readonly openers: ReadonlyMap<string, Opener>
+}
+
+const adminKey = '`gateway.auth.token`'
+const hookKey = '`hooks.token`'
+type Opener = typeof adminKey | typeof hookKey
+
+/** The key of a policy that holds, as somebody wrote it. */
+interface Written {
+  readonly path: Path
+  /** As people are told: with backticks. */
+  readonly name: string
+}
+
+/** Policies between two questions for a turn. */
+const atOnce = 64
+
+export async function checkPolicies(
+  { endpoints, writtenAbout }: JoinedPolicies,
+  main: CheckedFile<ConfigurationValue>,
+  findings: Findings,
+): Promise<void> {
+  const surroundings = surroundingsOf(main, findings)
+  let count = 0
+  for (const [name, policy] of Object.entries(endpoints)) {
+    if (++count % atOnce === 0) await takeTurn(backgroundMs)
+    const { auth, token, verify } = policy
+    if (auth === undefined && token === undefined && verify === undefined) continue
+    const written = writtenAbout(name)
+    const tell = (keys: Path, rule: (at: Written) => Iterable<Finding>) => {
+      const giver = giverOf(keys, written)
+      const path = [...giver.path, ...keys]
+      for (const finding of rule({ path, name: `\`${writePath(path)}\`` }))
+        findings.report(giver.source, finding)
+    }
+    if (auth === 'none') tell(['auth'], (at) => checkOpen(at, surroundings))
+    if (token !== undefined) tell(['token'], (at) => checkTokens(at, policy, surroundings))
+    if (verify !== undefined) {
+      for (const [keys, rule] of rulesOfVerify(name, verify, policy, surroundings)) tell(keys, rule)
+    }
+  }
+}
+
+function surroundingsOf(
+  { source, value }: CheckedFile<ConfigurationValue>,
+  findings: Findings,
+): Surroundings {
+  const sound = <Value>(path: Path, read: () => Value): Value | undefined =>
+    findings.isSound(source, path) ? read() : undefined
+  const host = sound(['gateway', 'host'], () => value.gateway.host)
+  const proxies = sound(['gateway', 'trustedProxies'], () => value.gateway.trustedProxies) ?? []
+  const gatewayToken = sound(['gateway', 'auth', 'token'], () => value.gateway.auth.token)
+  const tokens = sound(['hooks', 'token'], () => hookTokens(value.hooks.token)) ?? []
+  const openers = new Map<string, Opener>()
+  for (const { token } of tokens) openers.set(token, hookKey)
+  if (gatewayToken !== undefined) openers.set(gatewayToken, adminKey)
+  return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
+}
+
+/** Whose word holds; there is one, as the key has a value. */
+function giverOf(keys: Path, written: readonly WrittenPolicy[]): WrittenPolicy {
+  return written.findLast(({ policy }) => valueAt(policy, keys) !== undefined) as WrittenPolicy
+}
+
+function valueAt(policy: EndpointPolicy, keys: Path): unknown {
+  let value: unknown = policy
+  for (const key of keys) value = (value as Record<string, unknown> | undefined)?.[key]
+  return value
+}
+
+function* checkOpen({ path, name }: Written, { host, hasProxies }: Surroundings): Iterable<Finding> {
+  if (host === undefined) return
+  if (!isLoopback(host)) {
+    yield {
+      path,
+      at: 'key',
+      code: 'AUTH_NONE_PUBLIC',
+      message: `${name} is \`none\`, and \`gateway.host\` lets other machines in`,
+      hint: 'Remove the key, so that a token or a signature is asked for; or set `gateway.host: 127.0.0.1`.',
+    }
+  } else if (hasProxies) {
+    yield {
+      severity: 'warning',
+      path,
+      at: 'key',
+      code: 'AUTH_NONE_PROXIED',
+      message: `${name} is \`none\`, and \`gateway.trustedProxies\` says that a proxy passes requests of others on`,
+      hint: 'Remove the key, unless the proxy keeps everybody out of this endpoint.',
+    }
+  }
+}
+
+function* checkTokens(
+  { path, name }: Written,
+  { auth, token, verify }: EndpointPolicy,
+  { openers }: Surroundings,
+): Iterable<Finding> {
+  const why = whyUnused(auth, verify)
+  if (why !== undefined) {
+    yield {
+      severity: 'warning',
+      path,
+      at: 'key',
+      code: 'UNUSED_FIELD',
+      message: `${name} has no effect: ${why}`,
+      hint: 'Remove it, or write `auth: both` to ask for a token and a signature.',
+    }
+  }
+  for (const each of tokensAt(path, token)) {
+    yield* checkToken(each.path, each.token, name)
+    if (each.token.trim() === '') continue
+    const opener = openers.get(each.token)
+    if (opener === adminKey) {
+      yield {
+        path: each.path,
+        code: 'TOKEN_SHARED',
+        message: `${name} equals ${adminKey}`,
+        hint: 'Give them different values: whoever may send a hook must not be an admin.',
+      }
+    } else if (opener === hookKey) {
+      yield {
+        severity: 'warning',
+        path: each.path,
+        code: 'TOKEN_REPEATED',
+        message: `${name} adds nothing: it equals ${hookKey}, which opens every endpoint`,
+        hint: 'Give it a value of its own, for a sender that is to reach this endpoint alone; or remove it.',
+      }
+    }
+  }
+}
+
+function whyUnused(auth: EndpointPolicy['auth'], verify: VerifyPolicy | undefined): string | undefined {
+  if (auth === 'none') return '`auth: none` asks for nothing'
+  if (auth === 'signature') return '`auth: signature` asks for a signature alone'
+  const hasMeans = textsIn(verify?.secret).concat(textsIn(verify?.publicKey)).some(Boolean)
+  return auth === undefined && hasMeans ? '`verify` asks for a signature instead' : undefined
+}
+
+type Rules = Iterable<[keys: Path, rule: (at: Written) => Iterable<Finding>]>
+
+function* rulesOfVerify(
+  endpoint: string,
+  verify: VerifyPolicy,
+  policy: EndpointPolicy,
+  surroundings: Surroundings,
+): Rules {
+  const { provider, secret, verifyToken, publicUrl } = verify
+  if (provider !== undefined && isBuiltIn(endpoint) && !fitsDrafts.has(provider))
+    yield [['verify', 'provider'], (at) => unfitProvider(at, endpoint)]
+  if (secret !== undefined)
+    yield [['verify', 'secret'], (at) => checkSecrets(at, secret, policy, surroundings)]
+  if (verifyToken !== undefined)
+    yield [['verify', 'verifyToken'], (at) => checkShared(at, verifyToken, policy, surroundings)]
+  if (publicUrl !== undefined) yield [['verify', 'publicUrl'], (at) => checkPublicUrl(at, publicUrl)]
+}
+
+const isBuiltIn = (endpoint: string) => endpoint === 'wake' || endpoint === 'agent'
+/** Schemes that anybody can sign with, who writes a body as the built-in endpoints take it. */
+const fitsDrafts: ReadonlySet<string> = new Set(['hmac', 'standard-webhooks', 'svix'])
+
+function* unfitProvider({ path, name }: Written, endpoint: string): Iterable<Finding> {
+  yield {
+    severity: 'warning',
+    path,
+    code: 'PROVIDER_UNFIT',
+    message: `${name} sends bodies of its own, which \`${endpoint}\` does not take`,
+    hint: 'Give it an endpoint of its own with a mapping. For senders that you write: `hmac` or `standard-webhooks`.',
+  }
+}
+
+function* checkSecrets(
+  { path, name }: Written,
+  secrets: NonNullable<VerifyPolicy['secret']>,
+  policy: EndpointPolicy,
+  surroundings: Surroundings,
+): Iterable<Finding> {
+  for (const { path: at, token: secret } of tokensAt(path, secrets)) {
+    yield* checkSecret(at, secret, name)
+    yield* checkShared({ path: at, name }, secret, policy, surroundings)
+  }
+}
+
+/** What a provider knows, and shows to others who ask it. */
+function* checkShared(
+  { path, name }: Written,
+  secret: string,
+  { token }: EndpointPolicy,
+  { openers }: Surroundings,
+): Iterable<Finding> {
+  if (secret === '') return
+  const other =
+    openers.get(secret) ?? (textsIn(token).includes(secret) ? 'a token of the endpoint' : undefined)
+  if (other === undefined) return
+  yield {
+    path,
+    code: 'SECRET_SHARED',
+    message: `${name} equals ${other}`,
+    hint: 'Give them different values: what a provider holds must open nothing else.',
+  }
+}
+
+function textsIn(texts: string | readonly string[] | undefined): readonly string[] {
+  return texts === undefined ? [] : typeof texts === 'string' ? [texts] : texts
+}
+
+function* checkPublicUrl({ path, name }: Written, publicUrl: string): Iterable<Finding> {
+  if (!URL.canParse(publicUrl)) return
+  const { protocol, hostname } = new URL(publicUrl)
+  if (protocol !== 'http:' || isLoopback(hostname)) return
+  yield {
+    severity: 'warning',
+    path,
+    code: 'PUBLIC_URL_PLAIN',
+    message: `${name} is plain http: whoever is on the way reads what is sent, and can send it again`,
+    hint: 'Have a proxy take https for the gateway, and give that address to the provider and to `publicUrl`.',
+  }
+}

@@ -1,0 +1,41 @@
+/** Owns which secrets can be guessed: those that are short, and those that somebody typed instead of making one. */
+
+export type Weakness = 'guessable' | 'short'
+
+/** Whoever makes one at random has more: 24 hex digits are 96 bits. */
+export const leastTokenLength = 24
+/** Some providers make their secrets themselves, the shortest of 16 characters. */
+export const leastSecretLength = 16
+
+const typedWords =
+  /change|replace|token|secret|password|passwort|passwd|pass|admin|default|example|sample|test|demo|dummy|placeholder|hook|web|gateway|reveille|bearer|insert|your|here|this|the|key|foo|bar|baz|qwerty|letmein|todo|me|my|xxx/g
+
+/** `guessable` before `short`: making it longer would not help. */
+export function weaknessOf(secret: string, leastLength: number): Weakness | undefined {
+  if (isGuessable(secret)) return 'guessable'
+  return secret.length < leastLength ? 'short' : undefined
+}
+
+/** Longer ones hold enough besides what is looked for here. */
+const longestTyped = 64
+
+function isGuessable(secret: string): boolean {
+  if (new Set(secret).size <= 3) return true
+  if (secret.length > longestTyped) return false
+  const plain = secret.toLowerCase().replace(/[^a-z0-9]+/g, '')
+  return (
+    isCounting(plain) || (/[a-z]/.test(plain) && plain.replace(typedWords, '').replace(/\d+/g, '') === '')
+  )
+}
+
+/** `0123456789`, `abcdef`, `987`: each character follows the one before it, round and round. */
+function isCounting(text: string): boolean {
+  const steps = new Set<number>()
+  for (let index = 1; index < text.length; index++) {
+    const step = text.charCodeAt(index) - text.charCodeAt(index - 1)
+    // From the last digit to the first one, and back.
+    steps.add(Math.abs(step) === 9 ? -Math.sign(step) : step)
+    if (steps.size > 1) return false
+  }
+  return steps.has(1) || steps.has(-1)
+}
