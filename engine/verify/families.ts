@@ -2,8 +2,10 @@
 
 import type { VerifyPolicy } from '../config/configuration.ts'
 import { createHmacVerifier } from './hmac.ts'
+import { createOidcVerifier } from './oidc.ts'
 import type { Scheme } from './scheme.ts'
 import type { SchemeVerifier } from './scheme-verifier.ts'
+import { createSnsVerifier } from './sns.ts'
 import { createTokenVerifier } from './token.ts'
 
 /** Undefined where the policy has no secret or key for it. */
@@ -13,6 +15,10 @@ export function createSchemeVerifier(scheme: Scheme, policy: VerifyPolicy): Sche
       return createHmacVerifier(scheme, policy)
     case 'token':
       return createTokenVerifier(scheme, policy)
+    case 'oidc':
+      return createOidcVerifier(scheme, policy)
+    case 'sns':
+      return createSnsVerifier(scheme, policy)
     default:
       return undefined
   }

@@ -4,6 +4,7 @@ import type { VerifyPolicy } from '../config/configuration.ts'
 import { parseDuration } from '../config/duration.ts'
 import { createDeliveryIdFinder } from './delivery-id.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
+import { createHandshakes } from './handshakes/index.ts'
 import { rowOfHmac } from './hmac-policy.ts'
 import { createVerifier } from './joined-verifier.ts'
 import type { ProviderRow } from './scheme.ts'
@@ -59,9 +60,11 @@ export function createProvider(policy: VerifyPolicy): Provider {
   const { provider: name = '', hmac } = policy
   const row = name === 'hmac' ? hmac && rowOfHmac(hmac) : providerRow(name)
   const verifier = row && createVerifier(row.schemes, policy)
+  const handshakes = row && createHandshakes(row, policy)
   return {
     name,
     ...(verifier && { verifier }),
+    ...(handshakes && { handshakes }),
     tokenHeaders: row?.tokenHeaders ?? [],
     deliveryIdOf: createDeliveryIdFinder(row?.deliveryId),
     retryHorizonMs: row === undefined ? dayMs : retryHorizonOf(row),
