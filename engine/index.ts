@@ -13,6 +13,7 @@ export { compileSnapshot } from './compile/compile-snapshot.ts'
 export { type Compiler, createCompiler } from './compile/compiler.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
 export type {
+  Auth,
   Configuration,
   EndpointPolicy,
   Loaded,
@@ -65,7 +66,7 @@ export type {
 } from './resolve/decision.ts'
 export { parseJson, TooManyKeysError } from './resolve/json/parse.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
-export type { Term, Terms } from './resolve/terms.ts'
+export { placeOfTerm, type Term, type Terms } from './resolve/terms.ts'
 export type {
   ActionTrace,
   CandidateTrace,
@@ -101,6 +102,7 @@ export {
   type SignedRequest,
   signatureFailures,
   UnavailableError,
+  type Unverified,
   type Verdict,
   type VerifyMeans,
 } from './verify/signed-request.ts'

@@ -17,7 +17,7 @@ import { registerProbes } from './api/probes.ts'
 import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
-import { createApp, createHookSurface, listen } from './http/index.ts'
+import { createApp, createHookSurface, isLoopbackHost, listen, realTimers } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
@@ -31,6 +31,7 @@ import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
+import { createTrust } from './trust/index.ts'
 
 export interface GatewayOptions {
   /** The configuration file; relative to the working directory. */
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number
+  /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch
   /** Where log lines go. Default: standard error. */
   readonly logStream?: LogOptions['stream']
   /** Whether files are watched for changes. Default: true. */
@@ -253,6 +256,14 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       isChannel: (name) => plugins.catalog(reloader.current().snapshot.settings).channels.includes(name),
       generations: { reloader, archive, isDraining, dryRun: createDryRun(reloader, store.read) },
     })
+    const trust = createTrust({
+      dataDir: settings.gateway.dataDir,
+      fetch: options.fetch ?? fetch,
+      log,
+      now,
+      timers: realTimers,
+    })
+    closers.push(() => trust.close())
     createHookSurface(app, {
       current: reloader.current,
       store,
@@ -260,6 +271,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       now,
       mintId,
       draining: draining.signal,
+      // Of the host that was bound at the start: a reload may name another one.
+      isBoundToLoopback: isLoopbackHost(settings.gateway.host),
+      means: trust.means,
+      honour: trust.honour,
       onIgnored: traces.note,
       loopIn: createLoopGuard(words, () =>
         rememberOwnWords(words, store.read, now()).catch((error) =>

@@ -73,7 +73,7 @@ agents: { route: { channel: board, to: team } }
 export async function install(
   t: TestContext,
   files: Files,
-  options: { watch?: boolean; env?: Record<string, string> } = {},
+  options: { watch?: boolean; env?: Record<string, string>; fetch?: typeof globalThis.fetch } = {},
 ): Promise<Installation> {
   const folder = await createFolder(t, { 'reveille.yaml': configuration, ...files })
   const lines = createLines()
@@ -81,6 +81,7 @@ export async function install(
     configFile: join(folder, 'reveille.yaml'),
     env: options.env ?? {},
     watch: options.watch ?? false,
+    ...(options.fetch && { fetch: options.fetch }),
     logStream: lines,
   })
   atEnd(t, () => gateway.close({ graceMs: 0 }))

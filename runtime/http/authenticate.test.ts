@@ -53,9 +53,10 @@ test('mappings see headers and query without tokens and without a prototype', ()
     authorization: 'Bearer b',
     'x-gateway-token': 'g',
     'x-openclaw-token': 'o',
+    'x-gitlab-token': 'p',
     'x-event': 'e',
   }
-  const kept = withoutTokens(headers)
+  const kept = withoutTokens(headers, ['x-gitlab-token'])
   assert.deepEqual({ ...kept }, { 'x-event': 'e' })
   assert.equal(kept['constructor'], undefined)
   assert.deepEqual({ ...withoutToken(parseFields('token=t&a=1')) }, { a: '1' })

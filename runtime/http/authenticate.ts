@@ -1,6 +1,7 @@
-/** Owns which token a request presents; whether it is the right one is for `secret.ts` to say. */
+/** Owns which token a request presents, and keeping tokens from mappings; whether it is a right one is for `doors.ts`. */
 
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Snapshot } from '@reveille/engine'
 import type { Fields } from './fields.ts'
 
 export interface PresentedToken {
@@ -26,14 +27,20 @@ export function presentedToken(
   return first ? { token: first, deprecated: true } : undefined
 }
 
-/** Headers as mappings see them: names have no prototype behind them, and our tokens are gone. */
+/** Headers of the endpoint's provider that hold its secret, or a token that others could use. */
+export function tokenHeadersOf({ termsOf }: Snapshot, endpoint: string): readonly string[] {
+  return termsOf(endpoint)?.verify?.value.tokenHeaders ?? []
+}
+
+/** Headers as mappings see them: names have no prototype behind them, and tokens are gone, ours and the provider's. */
 export function withoutTokens(
   headers: IncomingHttpHeaders,
+  tokenHeaders: readonly string[],
 ): Record<string, string | readonly string[] | undefined> {
   const kept: Record<string, string | readonly string[] | undefined> = Object.create(null)
   for (const name in headers) {
     if (name === 'authorization' || name === 'x-gateway-token' || name === 'x-openclaw-token') continue
-    kept[name] = headers[name]
+    if (!tokenHeaders.includes(name)) kept[name] = headers[name]
   }
   return kept
 }

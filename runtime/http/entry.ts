@@ -54,7 +54,7 @@ export function composeRecord(exchange: Exchange, ending: Ending): RequestRecord
   const { live, body, timings } = exchange
   const record = {
     id: exchange.requestId,
-    endpoint: exchange.endpoint ?? '',
+    endpoint: endpointToKeep(exchange, ending),
     generation: live.generation,
     outcome: ending.outcome,
     status: statusOfEnding(ending),
@@ -66,11 +66,25 @@ export function composeRecord(exchange: Exchange, ending: Ending): RequestRecord
     actions: ending.outcome === 'accepted' ? ending.placed.map(summarise) : [],
     ...(keepsBody(live.snapshot.settings.history.bodies, ending.outcome) && keptOf(exchange)),
   }
-  if ('code' in ending) return { ...record, code: ending.code, reason: reasonOf(ending) }
+  if ('code' in ending) {
+    const { code, failure } = ending
+    return { ...record, code, reason: reasonOf(ending), ...(failure && { failure }) }
+  }
+  if (ending.outcome === 'handshake') return { ...record, reason: ending.handshake.reason }
   return ending.outcome === 'accepted' ? record : { ...record, reason: ending.reason }
 }
 
+/** What anybody may be answered who knows nothing. */
+const ofStrangers: ReadonlySet<string> = new Set(['METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'TOO_MANY_TRIES'])
+
+/** A name that a stranger made up is not worth keeping, and as many of them as there are could not be summed up. */
+function endpointToKeep({ live, endpoint = '' }: Exchange, ending: Ending): string {
+  if (!('code' in ending) || !ofStrangers.has(ending.code)) return endpoint
+  return live.snapshot.covers(endpoint) ? endpoint : ''
+}
+
 export function statusOfEnding(ending: Ending): number {
+  if ('handshake' in ending && ending.handshake) return ending.handshake.status
   if ('code' in ending) return statusOf(ending.code)
   if (ending.outcome !== 'accepted') return 200
   return ending.placed.some(({ action }) => action.kind === 'agent') ? 202 : 200
@@ -170,7 +184,11 @@ function summarise({ id, action }: Placed) {
   return { kind: action.kind, id }
 }
 
-/** Refused requests never keep theirs: a stranger could fill the ring with it. */
+/**
+ * Refused requests never keep theirs: a stranger could fill the ring with it. Nor do handshakes: what is in them may be
+ * for the operator alone.
+ */
 function keepsBody(bodies: 'none' | 'failed' | 'all', outcome: Ending['outcome']): boolean {
-  return outcome === 'failed' ? bodies !== 'none' : bodies === 'all' && outcome !== 'refused'
+  if (outcome === 'refused' || outcome === 'handshake') return false
+  return outcome === 'failed' ? bodies !== 'none' : bodies === 'all'
 }

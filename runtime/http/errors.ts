@@ -19,7 +19,7 @@ interface ErrorRow {
 const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
   METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only.'),
-  UNAUTHORIZED: row(401, 'The token is missing or wrong.'),
+  UNAUTHORIZED: row(401, 'The token or the signature is missing or wrong.'),
   TOO_MANY_TRIES: row(429, 'Too many wrong tries came from your address; try again later.', {
     retry: true,
     retryAfter: 60,
@@ -57,6 +57,10 @@ const errorTable = {
   TRANSFORM_TIMEOUT: row(500, refusalCodes.TRANSFORM_TIMEOUT, { retry: true }),
   TRANSFORM_BUSY: row(503, refusalCodes.TRANSFORM_BUSY, { retry: true, retryAfter: 5 }),
   ENGINE_FAILED: row(500, refusalCodes.ENGINE_FAILED),
+  VERIFIER_UNAVAILABLE: row(503, 'What it takes to verify the request is out of reach; try again later.', {
+    retry: true,
+    retryAfter: 30,
+  }),
   BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
   DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
   STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),

@@ -1,10 +1,11 @@
 /** Owns what is known about one request on its way up the ladder, and how that way can end. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Action, FieldError, Live } from '@reveille/engine'
+import type { Action, FieldError, Handshake, Live } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
 import { type ErrorCode, errorRow } from './errors.ts'
 import type { Waiting } from './outcome-waits.ts'
+import type { TrustFailure } from './trust-failure.ts'
 
 export interface Exchange {
   readonly incoming: IncomingMessage
@@ -43,6 +44,7 @@ export interface Placed {
 export type Ending =
   | Accepted
   | { readonly outcome: 'ignored' | 'skipped'; readonly reason: string; readonly mapping?: string }
+  | { readonly outcome: 'handshake'; readonly handshake: Handshake; readonly mapping?: never }
   | Refused
 
 export interface Accepted {
@@ -62,6 +64,10 @@ export interface Refused {
   /** Seconds to wait. Absent: those of the code. */
   readonly retryAfter?: number
   readonly mapping?: string
+  /** Why its sender was not believed; never for the sender. */
+  readonly failure?: TrustFailure
+  /** What its provider wants to read in place of our error. */
+  readonly handshake?: Handshake
   /** The sentence with its cause, for whoever reads the log or the record; never for the sender. */
   readonly told?: string
   /** What went wrong on our side; for the log alone. */

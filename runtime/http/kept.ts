@@ -2,7 +2,7 @@
 
 import type { ReceivedRequest } from '@reveille/engine'
 import type { RequestRecord } from '../store/port.ts'
-import { withoutToken, withoutTokens } from './authenticate.ts'
+import { tokenHeadersOf, withoutToken, withoutTokens } from './authenticate.ts'
 import type { Exchange } from './exchange.ts'
 import { parseFields } from './fields.ts'
 
@@ -10,9 +10,15 @@ import { parseFields } from './fields.ts'
 const credentials = ['cookie', 'proxy-authorization'] as const
 
 /** Nothing where no body was read. A `token` of the query goes, whoever it is for. */
-export function keptOf({ incoming, query, body }: Exchange): Pick<RequestRecord, 'body' | 'head'> {
-  if (body === undefined) return {}
-  const headers = withoutTokens(incoming.headers)
+export function keptOf({
+  incoming,
+  live,
+  endpoint,
+  query,
+  body,
+}: Exchange): Pick<RequestRecord, 'body' | 'head'> {
+  if (body === undefined || endpoint === undefined) return {}
+  const headers = withoutTokens(incoming.headers, tokenHeadersOf(live.snapshot, endpoint))
   for (const name of credentials) delete headers[name]
   // A chunk is a view of a larger read buffer, which would travel to the store's thread whole.
   return { body: new Uint8Array(body), head: { headers, query: withoutToken(parseFields(query)) } }

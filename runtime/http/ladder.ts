@@ -10,14 +10,22 @@ import { founderOf } from '../store/tasks.ts'
 import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
 import { decodeFor, maxBytesFor } from './decode.ts'
 import { decompress } from './decompress.ts'
+import type { Door, FoundToken } from './doors.ts'
 import { composeEntry, placedAs } from './entry.ts'
 import { isErrorCode } from './errors.ts'
 import { type Accepted, type Ending, type Exchange, type Placed, refused } from './exchange.ts'
 import { parseFields } from './fields.ts'
+import { type Handshakes, payloadIn } from './handshakes.ts'
+import { isOfThisMachine } from './local.ts'
 import type { OutcomeWaits } from './outcome-waits.ts'
 import { waitSecondsOf } from './prefer.ts'
+import { proofIn } from './proof.ts'
 import { readBody } from './read-body.ts'
+import type { SenderWarnings } from './sender-warnings.ts'
+import type { VerifySignature } from './signature.ts'
+import type { Throttle } from './throttle.ts'
 import type { Timers } from './timers.ts'
+import { overRate, type TurnAway } from './turn-away.ts'
 
 export interface LadderOptions {
   readonly store: Store
@@ -28,9 +36,14 @@ export interface LadderOptions {
   readonly timers: Timers
   readonly mintId: MintId
   readonly isDraining: () => boolean
-  /** Whether the token is one of the snapshot's. */
-  readonly isToken: (snapshot: Snapshot, given: string) => boolean
-  readonly warnOfQueryToken: (endpoint: string) => void
+  readonly doorOf: (snapshot: Snapshot) => Door
+  /** Whether nobody can reach the gateway but from this machine. */
+  readonly isBoundToLoopback: boolean
+  readonly throttle: Throttle
+  readonly turnAway: TurnAway
+  readonly handshakes: Handshakes
+  readonly verifySignature: VerifySignature
+  readonly warnings: SenderWarnings
   /** Why the request is our own doing, in one sentence; undefined where it is not. */
   readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /** Whether the main session lives in another system, which hears of every event at once. */
@@ -40,28 +53,39 @@ export interface LadderOptions {
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
 }
 
-/** @throws RequestError, StoreError, SenderGone; any other error is a fault of ours */
+/** @throws RequestError, StoreError, UnavailableError, SenderGone; any other error is a fault of ours */
 export type Climb = (exchange: Exchange) => Promise<Ending>
 
 export function createLadder(options: LadderOptions): Climb {
-  const { store, now, mintId, timers } = options
+  const { store, now, mintId, timers, throttle, turnAway, handshakes, warnings } = options
 
   return async function climb(exchange) {
-    const { incoming, outgoing, endpoint } = exchange
+    const { incoming, outgoing, client, endpoint } = exchange
     const { headers } = incoming
     const { snapshot } = exchange.live
     const { hooks } = snapshot.settings
 
     if (!hooks.enabled) return refused('NOT_FOUND')
-    if (incoming.method !== 'POST') return refused('METHOD_NOT_ALLOWED')
-    // The throttle's rung (429) belongs here: before the token is looked at.
+    const entrance = options.doorOf(snapshot).entranceOf(endpoint)
+    const { auth, rate, verify } = entrance
+    if (incoming.method !== 'POST') return handshakes.ofMethod(exchange, entrance)
+    const fromClient = await overRate(throttle.takeOfClient(client, rate))
+    if (fromClient) return fromClient
 
     const query = parseFields(exchange.query)
     const given = presentedToken(headers, query, hooks.allowQueryToken)
-    exchange.deprecated = given?.deprecated ?? false
-    if (given === undefined || !options.isToken(snapshot, given.token)) return refused('UNAUTHORIZED')
+    exchange.deprecated = given?.deprecated === true && auth !== 'signature'
+    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(headers, client)
+    const proof = proofIn(entrance, headers, given, isLocal)
+    if (proof.kind === 'none') {
+      const refusal = await turnAway(exchange, proof)
+      return handshakes.ofStranger(exchange, entrance, query, refusal)
+    }
+    if (proof.kind === 'token') throttle.right(client)
     if (endpoint === undefined || !snapshot.covers(endpoint)) return refused('NOT_FOUND')
-    if (given.deprecated) options.warnOfQueryToken(endpoint)
+    if (proof.token) warnOfToken(exchange, proof.token)
+    const atEndpoint = proof.kind === 'signature' ? undefined : await overRate(throttle.takeOfEndpoint(rate))
+    if (atEndpoint) return atEndpoint
     if (options.isDraining()) return refused('DRAINING')
     if (store.health().full) return refused('BACKLOG')
 
@@ -69,17 +93,29 @@ export function createLadder(options: LadderOptions): Climb {
     const limits = { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers }
     const sent = await readBody(incoming, outgoing, limits)
     exchange.body = sent
+    if (proof.kind === 'signature' && verify) {
+      const refusal =
+        (await options.verifySignature(exchange, verify, sent)) ??
+        (await overRate(throttle.takeOfEndpoint(rate)))
+      if (refusal) return refusal
+    }
     const encoding = headers['content-encoding']
     const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
     exchange.body = body
     exchange.timings.read = elapsed(exchange)
-    // The signature's rung (401) belongs here, over `sent`; then the provider's handshake.
 
+    const decoding = decodeFor(endpoint, body, headers['content-type'])
+    if (verify?.value.handshakes) {
+      const payload = await payloadIn(body, decoding)
+      const received = { query, payload, isTrusted: proof.kind !== 'open' }
+      const ending = await handshakes.ofSender(exchange, entrance, received)
+      if (ending) return ending
+    }
     const request: HookRequest = {
       endpoint,
-      headers: withoutTokens(headers),
+      headers: withoutTokens(headers, verify?.value.tokenHeaders ?? []),
       query: hooks.allowQueryToken ? withoutToken(query) : query,
-      ...(await decodeFor(endpoint, body, headers['content-type'])),
+      ...(await decoding),
       rawBody: body,
       now: exchange.receivedAt,
       id: exchange.requestId,
@@ -101,6 +137,11 @@ export function createLadder(options: LadderOptions): Climb {
     if (waiting) accepting.catch(waiting.cut)
     const kept = placedAs(await accepting, placed)
     return waiting || kept !== placed ? { ...ending, placed: kept, waiting } : ending
+  }
+
+  function warnOfToken(exchange: Exchange, { list, index }: FoundToken): void {
+    if (exchange.deprecated) warnings.ofQueryToken(exchange)
+    if (index > 0) warnings.ofOldToken(exchange, list, index)
   }
 
   /** Before the commit, after which the run may be over at any moment. */

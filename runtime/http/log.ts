@@ -40,8 +40,12 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
     case 'skipped':
       log.info({ ...facts, reason: ending.reason })
       break
+    case 'handshake':
+      log.info({ ...facts, reason: ending.handshake.reason })
+      break
     default: {
-      const told = { ...facts, code: ending.code, reason: reasonOf(ending) }
+      const { code, failure } = ending
+      const told = { ...facts, code, failure, reason: reasonOf(ending) }
       if (ending.fault !== undefined && !isToldWhole(ending.fault))
         log.error({ ...told, err: describeFault(ending.fault) })
       else if (ending.outcome === 'failed') log.error(told)

@@ -1,6 +1,7 @@
 /** Owns the wording of replies and the way they leave. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Handshake } from '@reveille/engine'
 import type { RunRecord } from '../store/port.ts'
 import { sessionKeyOf, statusOfEnding } from './entry.ts'
 import { errorRow, statusOf } from './errors.ts'
@@ -17,9 +18,14 @@ const cheapBytes = 64 * 1024
 
 export function reply(exchange: Exchange, ending: Ending, timers: Timers): void {
   const headers = headersOf(exchange)
-  if ('code' in ending) pushErrorHeaders(headers, ending)
   const tooSlow = 'code' in ending && ending.code === 'BODY_TIMEOUT'
   const isInTheWay = exchange.body === undefined && (tooSlow || isDearToSkip(exchange.incoming))
+  if ('handshake' in ending && ending.handshake) {
+    pushHandshakeHeaders(headers, ending.handshake)
+    sendAs(exchange, ending.handshake.status, headers, ending.handshake.body, isInTheWay, timers)
+    return
+  }
+  if ('code' in ending) pushErrorHeaders(headers, ending)
   send(exchange, statusOfEnding(ending), headers, wordingOf(exchange.requestId, ending), isInTheWay, timers)
 }
 
@@ -55,9 +61,10 @@ export function replyNotFound(
   send(exchange, statusOf('NOT_FOUND'), [], text, isDearToSkip(incoming), timers)
 }
 
-/** `isInTheWay`: an unread body stands between this reply and the connection's next request. */
+type Answered = Pick<Exchange, 'incoming' | 'outgoing' | 'requestId'>
+
 function send(
-  { incoming, outgoing, requestId }: Pick<Exchange, 'incoming' | 'outgoing' | 'requestId'>,
+  exchange: Answered,
   status: number,
   headers: string[],
   text: string,
@@ -65,7 +72,20 @@ function send(
   timers: Timers,
 ): void {
   headers.push('content-type', 'application/json; charset=utf-8')
-  headers.push('content-length', String(Buffer.byteLength(text)), 'x-request-id', requestId)
+  sendAs(exchange, status, headers, text, isInTheWay, timers)
+}
+
+/** `isInTheWay`: an unread body stands between this reply and the connection's next request. */
+function sendAs(
+  { incoming, outgoing, requestId }: Answered,
+  status: number,
+  headers: string[],
+  text: string,
+  isInTheWay: boolean,
+  timers: Timers,
+): void {
+  if (status !== 204) headers.push('content-length', String(Buffer.byteLength(text)))
+  headers.push('x-request-id', requestId)
   if (isInTheWay) {
     outgoing.writeHead(status, [...headers, 'connection', 'close'])
     endLingering(incoming, outgoing, text, timers)
@@ -83,6 +103,8 @@ function wordingOf(requestId: string, ending: Ending): string {
       const actions = ending.placed.map(wordingOfAction).join(',')
       return `{"ok":true,"requestId":"${requestId}","actions":[${actions}]}`
     }
+    case 'handshake':
+      return ending.handshake.body
     case 'ignored':
     case 'skipped':
       return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)}}`
@@ -128,6 +150,11 @@ function errorWording(requestId: string, { code, sentence, details }: Refused): 
     requestId,
     details: details?.length ? details : undefined,
   })
+}
+
+function pushHandshakeHeaders(headers: string[], { contentType, headers: more = {} }: Handshake): void {
+  if (contentType !== undefined) headers.push('content-type', contentType)
+  for (const [name, value] of Object.entries(more)) headers.push(name, value)
 }
 
 function pushErrorHeaders(

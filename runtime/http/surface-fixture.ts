@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import type { Action, Decision, HookRequest, Live, Snapshot } from '@reveille/engine'
+import type { Action, Decision, HookRequest, Live, Snapshot, Terms } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import type { Acceptance, Entry, RequestRecord, Store } from '../store/port.ts'
@@ -77,11 +77,16 @@ export interface SnapshotOptions {
   readonly bodies?: 'none' | 'failed' | 'all'
   readonly endpoints?: Snapshot['endpoints']
   readonly trustedProxies?: Snapshot['settings']['gateway']['trustedProxies']
+  /** By the endpoint's name. */
+  readonly terms?: Readonly<Record<string, Terms>>
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
 
 /** What the surface is given besides the snapshot. */
-export type SurfaceParts = Pick<HookSurfaceOptions, 'relaysEvents' | 'loopIn'>
+export type SurfaceParts = Pick<
+  HookSurfaceOptions,
+  'relaysEvents' | 'loopIn' | 'isBoundToLoopback' | 'means' | 'honour' | 'throttle'
+>
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
 export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
@@ -103,7 +108,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     mappings: [],
     endpoints: options.endpoints ?? {},
     covers: (endpoint) => covered.has(endpoint),
-    termsOf: () => undefined,
+    termsOf: (endpoint) => options.terms?.[endpoint],
     policyOf: (endpoint) => options.endpoints?.[endpoint],
     explain: async () => assert.fail('it was asked'),
     resolve: options.resolve ?? (() => ({ outcome: 'accepted', actions: [wake] })),
@@ -151,8 +156,7 @@ export async function openSurface(
     mintId: createIdMinter(() => state.now),
     draining: draining.signal,
     onIgnored: (id) => ignored.push(id),
-    ...(options.relaysEvents && { relaysEvents: options.relaysEvents }),
-    ...(options.loopIn && { loopIn: options.loopIn }),
+    ...partsOf(options),
     timers,
   })
   const senders: Sender[] = []
@@ -189,6 +193,12 @@ export async function openSurface(
       return sender
     },
   }
+}
+
+/** Those that are given; an option that is there and undefined would take the default's place. */
+function partsOf({ relaysEvents, loopIn, isBoundToLoopback, means, honour, throttle }: SurfaceParts) {
+  const parts = { relaysEvents, loopIn, isBoundToLoopback, means, honour, throttle }
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as SurfaceParts
 }
 
 export interface LogLines {

@@ -239,7 +239,8 @@ test('a missing and a wrong token get one and the same 401', async (t) => {
     assert.equal(status, 401)
     assert.equal(headers['www-authenticate'], 'Bearer')
     const { requestId: _, ...rest } = body
-    assert.deepEqual(rest, { ok: false, error: 'The token is missing or wrong.', code: 'UNAUTHORIZED' })
+    const error = 'The token or the signature is missing or wrong.'
+    assert.deepEqual(rest, { ok: false, error, code: 'UNAUTHORIZED' })
   }
   assert.equal(notes.length, tries.length)
 })

@@ -1,23 +1,35 @@
 /** Owns the hook surface: it takes whatever no other route of the app takes, and answers every request once. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type CurrentLive, createSecretMatcher, type HookRequest, type Snapshot } from '@reveille/engine'
+import {
+  type CurrentLive,
+  type Handshake,
+  type HookRequest,
+  type Snapshot,
+  UnavailableError,
+  type VerifyMeans,
+} from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
 import { type Id, type Store, StoreError } from '../store/port.ts'
 import { clientOf } from './client.ts'
-import { createQueryTokenWarning } from './deprecation.ts'
+import { createDoors } from './doors.ts'
 import { composeRecord } from './entry.ts'
 import { isErrorCode, RequestError } from './errors.ts'
 import { type Accepted, type Ending, type Exchange, refused } from './exchange.ts'
 import { describeFault } from './fault.ts'
+import { createHandshakes } from './handshakes.ts'
 import { createLadder, hundredths } from './ladder.ts'
 import { type HookLog, logEnding, logOutcome } from './log.ts'
 import { createOutcomeWaits, type Waiting } from './outcome-waits.ts'
 import { SenderGone } from './read-body.ts'
 import { reply, replyNotFound, replyWithOutcome } from './reply.ts'
-import { parseTarget, prefixOf } from './target.ts'
+import { createSenderWarnings } from './sender-warnings.ts'
+import { createSignatureRung } from './signature.ts'
+import { parseTarget } from './target.ts'
+import { createThrottle, type Throttle } from './throttle.ts'
 import { realTimers, type Timers } from './timers.ts'
+import { createTurnAway } from './turn-away.ts'
 
 export interface HookSurfaceOptions {
   readonly current: CurrentLive
@@ -37,6 +49,17 @@ export interface HookSurfaceOptions {
    * on at once, too. Default: it does not.
    */
   readonly relaysEvents?: () => boolean
+  /** Whether the gateway listens where only this machine can reach it; `auth: none` rests on it. Default: it does not. */
+  readonly isBoundToLoopback?: boolean
+  /** What verifiers may ask for. Default: nothing is within reach. */
+  readonly means?: VerifyMeans
+  /**
+   * Does what a handshake asks for besides its answer, and resolves when that may be sent. `policy`: the name of the
+   * policy whose `verify` it came from. Default: nothing is done. @throws UnavailableError
+   */
+  readonly honour?: (policy: string, handshake: Handshake) => Promise<void>
+  /** Default: one of this surface's own. */
+  readonly throttle?: Throttle
   /** Monotonic, in milliseconds. Default: `performance.now`. */
   readonly clock?: () => number
   /** Default: the real ones. */
@@ -64,17 +87,26 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   const { current, store, log, now, mintId, draining } = options
   const clock = options.clock ?? performance.now.bind(performance)
   const timers = options.timers ?? realTimers
+  const throttle = options.throttle ?? createThrottle()
   const doorOf = createDoors()
+  const warnings = createSenderWarnings(log, now)
+  const turnAway = createTurnAway(throttle)
+  const { means = nothingWithinReach, honour = async () => {} } = options
   const climb = createLadder({
     loopIn: () => undefined,
     relaysEvents: () => false,
+    isBoundToLoopback: false,
     ...options,
     clock,
     timers,
+    throttle,
+    doorOf,
+    warnings,
+    turnAway,
+    handshakes: createHandshakes({ throttle, turnAway, honour, timers }),
+    verifySignature: createSignatureRung({ means, throttle, warnings, turnAway }),
     isDraining: () => draining.aborted,
     waits: createOutcomeWaits({ store, timers, draining }),
-    isToken: (snapshot, given) => doorOf(snapshot).isToken(given),
-    warnOfQueryToken: createQueryTokenWarning(log, now),
   })
 
   function takes(url: string): boolean {
@@ -168,6 +200,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
 function endingOf(error: unknown): Ending | undefined {
   if (error instanceof SenderGone) return undefined
   if (error instanceof RequestError) return { ...refused(error.code), details: error.details }
+  if (error instanceof UnavailableError) return { ...refused('VERIFIER_UNAVAILABLE'), fault: error }
   if (error instanceof StoreError && isErrorCode(error.code)) {
     const expected = error.code === 'BACKLOG' || error.code === 'DRAINING'
     return { ...refused(error.code), fault: expected ? undefined : error }
@@ -175,22 +208,6 @@ function endingOf(error: unknown): Ending | undefined {
   return { outcome: 'failed', code: 'INTERNAL', fault: error }
 }
 
-interface Door {
-  readonly prefix: string
-  isToken(given: string): boolean
-}
-
-/** What is derived from a snapshot's settings is derived once, not for every request. */
-function createDoors(): (snapshot: Snapshot) => Door {
-  const doors = new WeakMap<Snapshot, Door>()
-
-  return function doorOf(snapshot) {
-    const known = doors.get(snapshot)
-    if (known) return known
-    const { path, tokens } = snapshot.settings.hooks
-    const matches = createSecretMatcher(tokens)
-    const door = { prefix: prefixOf(path), isToken: (given: string) => matches(given) !== undefined }
-    doors.set(snapshot, door)
-    return door
-  }
+const nothingWithinReach: VerifyMeans = {
+  download: () => Promise.reject(new UnavailableError('This host downloads nothing.')),
 }

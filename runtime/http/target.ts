@@ -26,6 +26,11 @@ export function parseTarget(url: string, prefix: string): Target | undefined {
   return { endpoint: decoded(name), query }
 }
 
+/** Path and query, as sent. */
+export function originForm(url: string): string {
+  return url.startsWith('/') ? url : url.slice(startOfPath(url))
+}
+
 /** Proxies may send the absolute form: `http://host/path`. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')

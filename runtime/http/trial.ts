@@ -1,7 +1,7 @@
 /** Owns what the hook surface makes of a request that is only tried: received and answered, nothing stored. */
 
 import type { Decision, Refusal, TrialSurface } from '@reveille/engine'
-import { withoutToken, withoutTokens } from './authenticate.ts'
+import { tokenHeadersOf, withoutToken, withoutTokens } from './authenticate.ts'
 import { decodeFor, maxBytesFor } from './decode.ts'
 import { statusOfEnding } from './entry.ts'
 import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
@@ -18,7 +18,10 @@ export const trialSurface: TrialSurface = {
     try {
       return {
         endpoint,
-        headers: withoutTokens(headers as Record<string, string | string[] | undefined>),
+        headers: withoutTokens(
+          headers as Record<string, string | string[] | undefined>,
+          tokenHeadersOf(snapshot, endpoint),
+        ),
         query: snapshot.settings.hooks.allowQueryToken ? withoutToken(query as Fields) : query,
         ...(await decodeFor(endpoint, rawBody, typeof contentType === 'string' ? contentType : undefined)),
         rawBody,

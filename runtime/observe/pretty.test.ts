@@ -80,6 +80,49 @@ test('each event is told in one set line', () => {
       'refused     /github  401 UNAUTHORIZED  Wrong token.  request f544ad',
     ],
     [
+      {
+        ...request,
+        event: 'request-refused',
+        status: 401,
+        code: 'UNAUTHORIZED',
+        failure: 'TIMESTAMP_OUTSIDE',
+        reason: 'the time lies outside the tolerance: 612 s in the past',
+      },
+      'refused     /github  401 TIMESTAMP_OUTSIDE  the time lies outside the tolerance: 612 s in the past  from 127.0.0.1  request f544ad',
+    ],
+    [
+      {
+        ...request,
+        mapping: undefined,
+        event: 'request-handshake',
+        status: 200,
+        reason: 'The challenge was echoed.',
+      },
+      'handshake   /github  The challenge was echoed.  200  request f544ad',
+    ],
+    [
+      {
+        event: 'old-token-used',
+        endpoint: 'ci',
+        list: 'hooks.token',
+        position: 2,
+        client: '127.0.0.1',
+        hint: 'Renew it.',
+      },
+      'old token   /ci took token 2 of hooks.token  from 127.0.0.1  Renew it.',
+    ],
+    [
+      {
+        event: 'old-secret-used',
+        endpoint: 'github',
+        list: 'endpoints.github.verify',
+        position: 2,
+        client: '127.0.0.1',
+        hint: 'Renew it.',
+      },
+      'old secret  /github was signed with secret 2 of endpoints.github.verify  from 127.0.0.1  Renew it.',
+    ],
+    [
       { ...request, event: 'request-failed', status: 500, code: 'ENGINE_FAILED', reason: 'It failed.' },
       'failed      /github matched opened  500 ENGINE_FAILED  It failed.  request f544ad',
     ],

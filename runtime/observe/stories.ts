@@ -35,10 +35,16 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)}${mapping(f)}  ${text(f['reason'])}`,
     `request ${id(f['requestId'])}`,
   ],
+  'request-handshake': (f) => [
+    'handshake',
+    `${endpoint(f)}  ${text(f['reason'])}`,
+    `${text(f['status'])}  request ${id(f['requestId'])}`,
+  ],
+  // Of a sender that is not believed the operator wants to know why, and who it is; the code says what it was told.
   'request-refused': (f) => [
     'refused',
-    `${endpoint(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
-    `request ${id(f['requestId'])}`,
+    `${endpoint(f)}  ${text(f['status'])} ${text(f['failure'] ?? f['code'])}  ${text(f['reason'])}`,
+    `${f['failure'] === undefined ? '' : `from ${text(f['client'])}  `}request ${id(f['requestId'])}`,
   ],
   'request-failed': (f) => [
     'failed',
@@ -50,6 +56,16 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     'deprecated',
     `${endpoint(f)} took its token from the address`,
     text(f['hint']),
+  ],
+  'old-token-used': (f) => [
+    'old token',
+    `${endpoint(f)} took token ${text(f['position'])} of ${text(f['list'])}`,
+    `from ${text(f['client'])}  ${text(f['hint'])}`,
+  ],
+  'old-secret-used': (f) => [
+    'old secret',
+    `${endpoint(f)} was signed with secret ${text(f['position'])} of ${text(f['list'])}`,
+    `from ${text(f['client'])}  ${text(f['hint'])}`,
   ],
   'api-failed': (f) => ['api failed', text(f['code']), `request ${id(f['requestId'])}`],
   'run-succeeded': (f) => [

@@ -31,7 +31,10 @@ export interface Store {
    * @throws StoreError
    */
   accept(entry: Entry): Promise<Acceptance>
-  /** A request that made no action: refused ones go to a bounded ring, the others to disk. No reply waits for it. */
+  /**
+   * A request that made no action: refused ones and handshakes, which anybody can send, go to a bounded ring, the others to
+   * disk. No reply waits for it.
+   */
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
   work(options: WorkOptions): Workforce

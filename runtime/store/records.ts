@@ -24,6 +24,8 @@ export interface RequestRecord {
   readonly code?: string
   /** One sentence; never quotes the body. */
   readonly reason?: string
+  /** Why its sender was not believed, as a stable code; the sender was not told. */
+  readonly failure?: string
   /** The id of the mapping that decided. */
   readonly mapping?: string
   /** The client's address. */

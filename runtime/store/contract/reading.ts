@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Page, PageOptions } from '../port.ts'
+import type { Page, PageOptions, RequestRecord } from '../port.ts'
 import { type ContractSubject, openBench } from './bench.ts'
 import { hireHands } from './hands.ts'
 import { createSampler, idOf } from './samples.ts'
@@ -181,6 +181,49 @@ export function readingContract(subject: ContractSubject): void {
           ['10.0.0.2', undefined],
           ['10.0.0.1', 3],
         ],
+      )
+    })
+
+    test('what one client repeats is summed up by endpoint, and by why it was not believed', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const note = (more: Partial<RequestRecord>) =>
+        bench.store.note(sample.request({ client: '10.0.0.1', ...more }))
+      const wrong = {
+        outcome: 'refused',
+        status: 401,
+        endpoint: 'github',
+        failure: 'SIGNATURE_MISMATCH',
+      } as const
+      const shaken = { outcome: 'handshake', status: 200, endpoint: 'github' } as const
+      const slow = { outcome: 'refused', status: 408, endpoint: 'github' } as const
+      for (const more of [
+        wrong,
+        { ...wrong, endpoint: 'stripe' },
+        { ...wrong, failure: 'TIMESTAMP_OUTSIDE' },
+        { ...wrong, status: 429 },
+        shaken,
+        slow,
+      ]) {
+        note(more)
+        note(more)
+      }
+      const { items } = await bench.store.read.requests({ outcome: 'refused' })
+      assert.deepEqual(
+        items.map(({ endpoint, status, failure, count }) => [endpoint, status, failure, count]),
+        [
+          ['github', 408, undefined, undefined],
+          ['github', 408, undefined, undefined],
+          ['github', 429, 'SIGNATURE_MISMATCH', 2],
+          ['github', 401, 'TIMESTAMP_OUTSIDE', 2],
+          ['stripe', 401, 'SIGNATURE_MISMATCH', 2],
+          ['github', 401, 'SIGNATURE_MISMATCH', 2],
+        ],
+      )
+      const handshakes = await bench.store.read.requests({ outcome: 'handshake' })
+      assert.deepEqual(
+        handshakes.items.map(({ status, count }) => [status, count]),
+        [[200, 2]],
       )
     })
 

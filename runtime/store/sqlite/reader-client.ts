@@ -36,6 +36,14 @@ interface WaitingCall {
   readonly reject: (error: StoreError) => void
 }
 
+/** What a list has besides what is on the disk, or in place of it. */
+interface Memory<Item> {
+  /** Default: nothing. */
+  inMemory?(limit: number): readonly Item[]
+  /** Whether the disk may have any. Default: true. */
+  readonly onDisk?: boolean
+}
+
 /** A thread without work costs 12 MB, starting it again some 50 ms. */
 const idleMs = 10_000
 
@@ -106,14 +114,14 @@ export function createReaderClient(
     table: Listed,
     { limit: wanted = 50, cursor }: PageOptions,
     filters: Filters,
-    inMemory: (limit: number) => readonly Item[] = () => [],
+    { inMemory = () => [], onDisk = true }: Memory<Item> = {},
   ): Promise<Page<Item>> {
     const limit = bounded(wanted, 500)
     checkCursor(cursor)
     // One more than asked for tells whether there is a next page.
     const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
     const none: GotPage = { records: [], isCut: false }
-    const { records, isCut } = filters['outcome'] === 'refused' ? none : await ask<GotPage>(query)
+    const { records, isCut } = onDisk ? await ask<GotPage>(query) : none
     const found: Item[] = records.map((record) => JSON.parse(record))
     // What is older than a page that was cut belongs to the next one.
     const end = isCut ? (found.at(-1)?.id ?? '') : ''
@@ -132,9 +140,14 @@ export function createReaderClient(
 
   const read: Reader = {
     requests({ outcome, endpoint, ...page } = {}) {
-      const withRefused = outcome === undefined || outcome === 'refused'
-      return list<RequestRecord>('requests', page, { outcome, endpoint }, (limit) =>
-        withRefused ? refused.list({ before: page.cursor, endpoint, limit }) : [],
+      return list<RequestRecord>(
+        'requests',
+        page,
+        { outcome, endpoint },
+        {
+          inMemory: (limit) => refused.list({ before: page.cursor, outcome, endpoint, limit }),
+          onDisk: outcome === undefined || !refused.takes(outcome),
+        },
       )
     },
     async recentBodies({ limit = 100 } = {}) {

@@ -1,16 +1,22 @@
-/** Owns the bounded memory of refused requests, so that an attacker fills no disk. Wrong tokens are summed up. */
+/**
+ * Owns the bounded memory of what anybody can send: refused requests and handshakes, so that an attacker fills no disk.
+ * What one sender repeats is summed up, so that it does not push out what the others sent.
+ */
 
 import type { Id, RequestRecord } from '../port.ts'
 
 export interface Refused {
+  /** Whether requests that ended so are here, and nowhere else. */
+  takes(outcome: string): boolean
   add(request: RequestRecord): void
   get(id: Id): RequestRecord | undefined
   /** Newest first, older than `before`. */
-  list(options: { before?: Id; endpoint?: string; limit: number }): RequestRecord[]
+  list(options: { before?: Id; outcome?: string; endpoint?: string; limit: number }): RequestRecord[]
 }
 
 const most = 10_000
 const minute = 60_000
+const summedStatuses: ReadonlySet<number> = new Set([401, 403, 429])
 
 export function createRefused(): Refused {
   /** In the order of arrival: the first one is the next to go. */
@@ -25,21 +31,24 @@ export function createRefused(): Refused {
   }
 
   return {
+    takes: (outcome) => outcome === 'refused' || outcome === 'handshake',
     add(request) {
+      const isSummed = request.outcome === 'handshake' || summedStatuses.has(request.status)
       const key = sumKey(request)
-      const sum = request.status === 401 ? ring.get(sums.get(key) ?? '') : undefined
+      const sum = isSummed ? ring.get(sums.get(key) ?? '') : undefined
       if (sum !== undefined) {
         ring.set(sum.id, { ...sum, count: (sum.count ?? 1) + 1 })
         return
       }
       const { body: _body, head: _head, ...record } = request
       ring.set(request.id, record)
-      if (request.status === 401) sums.set(key, request.id)
+      if (isSummed) sums.set(key, request.id)
       if (ring.size > most) forgetOldest()
     },
     get: (id) => ring.get(id),
-    list({ before, endpoint, limit }) {
+    list({ before, outcome, endpoint, limit }) {
       return [...ring.values()]
+        .filter((request) => outcome === undefined || request.outcome === outcome)
         .filter((request) => before === undefined || request.id < before)
         .filter((request) => endpoint === undefined || request.endpoint === endpoint)
         .sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -48,6 +57,6 @@ export function createRefused(): Refused {
   }
 }
 
-function sumKey({ client, receivedAt }: RequestRecord): string {
-  return `${Math.floor(receivedAt / minute)} ${client ?? ''}`
+function sumKey({ client = '', receivedAt, endpoint, outcome, status, failure = '' }: RequestRecord): string {
+  return [Math.floor(receivedAt / minute), client, outcome, status, failure, endpoint].join(' ')
 }

@@ -101,7 +101,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     accept: (entry) => (closing === undefined ? client.accept(entry) : Promise.reject(closedError())),
     note(request) {
       if (closing !== undefined) return
-      if (request.outcome !== 'refused') return client.note(request)
+      if (!refused.takes(request.outcome)) return client.note(request)
       refused.add(request)
       changes.push(['request', request.id, request.outcome, undefined])
     },
