@@ -19,7 +19,7 @@ test('each example of the pages is valid YAML', async () => {
 test('the first example of docs/mappings.md passes its own tests, and lint has nothing to say', async (t) => {
   const [example = ''] = await examplesOf('docs/mappings.md')
   const { run } = await createCommandLine(t, {
-    'reveille.yaml': 'hooks: { enabled: true, token: hook-token }\n',
+    'reveille.yaml': 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n',
     'mappings/github.yaml': example,
   })
   const tested = await run('test')
@@ -32,7 +32,7 @@ test('the first example of docs/mappings.md passes its own tests, and lint has n
 test('the example of docs/mappings.md about bursts and limits passes its own tests, and lint has nothing to say', async (t) => {
   const example = (await examplesOf('docs/mappings.md')).find((one) => one.includes('mappings/pushes.yaml'))
   const { run } = await createCommandLine(t, {
-    'reveille.yaml': 'hooks: { enabled: true, token: hook-token }\n',
+    'reveille.yaml': 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n',
     'mappings/pushes.yaml': example ?? '',
   })
   const tested = await run('test')

@@ -13,7 +13,7 @@ import { octokitSamples } from './sample-data.ts'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
-const settings = 'hooks: { enabled: true, token: hook-token }\n'
+const settings = 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n'
 
 interface Block {
   readonly language: string
@@ -73,7 +73,7 @@ test('the page’s first mapping passes its tests, through the transform that it
 test('the page’s limits are settings', async (t) => {
   const { write, run, blocks } = await writePage(t, 'docs/transforms.md')
   const limits = blocks.find(({ text }) => text.includes('memoryMb'))
-  await write('reveille.yaml', `${limits?.text}  enabled: true\n  token: hook-token\n`)
+  await write('reveille.yaml', `${limits?.text}  enabled: true\n  token: hook-4fK29sLq0ZpVx81mWnB7\n`)
   const checked = await run('check')
   assert.equal(checked.code, 0, checked.err)
 })
