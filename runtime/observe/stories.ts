@@ -67,6 +67,22 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)} was signed with secret ${text(f['position'])} of ${text(f['list'])}`,
     `from ${text(f['client'])}  ${text(f['hint'])}`,
   ],
+  'subscription-confirmed': (f) => ['confirmed', `${endpoint(f)} is subscribed at ${text(f['host'])}`],
+  'subscription-not-confirmed': (f) => [
+    'warning',
+    `${endpoint(f)} is not subscribed  ${text(f['reason'])}`,
+    'ask its provider for the confirmation once more',
+  ],
+  'entrusted-kept': (f) => [
+    'entrusted',
+    `${endpoint(f)} was sent a ${text(f['name'])}`,
+    `it is in ${text(f['file'])}; make it the secret if you asked for it just now`,
+  ],
+  'entrusted-not-kept': (f) => [
+    'warning',
+    `${endpoint(f)} was sent a ${text(f['name'])} that could not be kept`,
+    'ask its provider to send it once more',
+  ],
   'api-failed': (f) => ['api failed', text(f['code']), `request ${id(f['requestId'])}`],
   'run-succeeded': (f) => [
     'ran',

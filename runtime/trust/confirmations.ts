@@ -17,7 +17,7 @@ export interface ConfirmationsOptions {
 }
 
 /** Before each try but the first. */
-const waitsMs = [1000, 5000, 30_000]
+const waitsMs = [2000, 10_000, 30_000]
 const mostRemembered = 1000
 const mostAtOnce = 32
 
@@ -40,10 +40,10 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
 
   /** Undefined: it is done. */
   async function tryAll(url: string): Promise<string | undefined> {
-    let reason = 'the gateway is stopping'
+    let reason: string | undefined
     for (const waitMs of [0, ...waitsMs]) {
       if (waitMs > 0) await pause(waitMs, web)
-      if (web.signal.aborted) return reason
+      if (web.signal.aborted) return 'the gateway is stopping'
       const { status } = await getText(url, web).catch(() => ({ status: undefined }))
       if (status !== undefined && status < 300) return undefined
       reason = status === undefined ? 'it could not be asked' : `it answered ${status}`
@@ -74,6 +74,7 @@ export function createConfirmations({ web, log }: ConfirmationsOptions): Confirm
 }
 
 function pause(ms: number, { timers, signal }: Web): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => {
     const end = () => {
       timers.clearTimeout(timer)
