@@ -1,10 +1,18 @@
 /** Owns the step from a decision to what the store keeps. */
 
-import type { AgentAction, WakeAction } from '@reveille/engine'
-import type { Acceptance, Entry, NewAction, RequestRecord, RunRecord } from '../store/port.ts'
+import type { Action, AgentAction, WakeAction } from '@reveille/engine'
+import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../store/port.ts'
 import { heartbeatBurstMs, heartbeatTask, madeUpKey, runTask } from '../store/tasks.ts'
 import { statusOf } from './errors.ts'
-import { type Accepted, type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
+import {
+  type Accepted,
+  type Duplicate,
+  type Ending,
+  type Exchange,
+  type Placed,
+  type Refused,
+  reasonOf,
+} from './exchange.ts'
 import { keptOf } from './kept.ts'
 
 /**
@@ -18,31 +26,48 @@ export function composeEntry(
   relaysEvents: () => boolean,
 ): Entry {
   const request = composeRecord(exchange, ending)
-  const actions = ending.placed.map(({ id, action }) =>
-    action.kind === 'wake'
-      ? composeEvent(request, id, action, now, relaysEvents)
-      : composeRun(request, id, action, now),
-  )
+  const actions = ending.placed.map(({ id, action }) => {
+    const made =
+      action.kind === 'wake'
+        ? composeEvent(request, id, action, now, relaysEvents)
+        : composeRun(request, id, action, now)
+    const { dedupe } = action
+    return dedupe === undefined ? made : { ...made, dedupe: dedupeOf(exchange, action, dedupe, now) }
+  })
   return { request, actions }
 }
 
-/** The same actions as the store has them: one may be part of an earlier run, or have met a busy session. */
-export function placedAs({ actions }: Acceptance, placed: readonly Placed[]): readonly Placed[] {
-  if (!actions.some(isPlacedOtherwise)) return placed
-  return placed.map((each, index) => {
-    const outcome = actions[index]
-    return outcome !== undefined && isPlacedOtherwise(outcome)
-      ? { id: outcome.id, action: each.action, became: outcome.outcome }
-      : each
-  })
+/** Equal keys are one only within one endpoint and one mapping. */
+function dedupeOf(
+  { endpoint = '', bodyDigest }: Exchange,
+  { mapping = '' }: Action,
+  { key, windowMs, isGiven }: NonNullable<Action['dedupe']>,
+  now: number,
+): Dedupe {
+  const scope = JSON.stringify([endpoint, mapping])
+  return { scope, key, until: now + windowMs, ...(isGiven && { bodyDigest }) }
 }
 
-type Outcome = Acceptance['actions'][number]
+/**
+ * The same ending as the store has it: an action may have been there before, be part of an earlier run, or have met a
+ * busy session.
+ */
+export function endingAs({ actions }: Acceptance, ending: Accepted): Accepted | Duplicate | Refused {
+  if (actions.every(({ outcome }) => outcome === 'accepted')) return ending
+  const { mapping } = ending
+  if (actions.some(({ outcome }) => outcome === 'conflict'))
+    return { outcome: 'duplicate', code: 'IDEMPOTENCY_CONFLICT', mapping }
+  const placed = ending.placed.map((each, index) => placedAs(actions[index], each))
+  const isKnown = placed.every(({ became }) => became === 'duplicate')
+  return isKnown ? { ...ending, outcome: 'duplicate', placed } : { ...ending, placed }
+}
 
-function isPlacedOtherwise(
-  outcome: Outcome,
-): outcome is Extract<Outcome, { readonly outcome: 'joined' | 'busy' }> {
-  return outcome.outcome === 'joined' || outcome.outcome === 'busy'
+function placedAs(kept: Acceptance['actions'][number] | undefined, placed: Placed): Placed {
+  if (kept === undefined || kept.outcome === 'accepted') return placed
+  const { action } = placed
+  return 'original' in kept
+    ? { id: kept.original, action, became: 'duplicate', request: kept.request }
+    : { id: kept.id, action, became: kept.outcome }
 }
 
 /** Where the conversation goes on: a run that others are joined to keeps the key that was made up for it. */
@@ -50,7 +75,8 @@ export function sessionKeyOf({ id, became }: Placed, { sessionKey, sessionKeyGiv
   return became === 'joined' && !sessionKeyGiven ? madeUpKey(id) : sessionKey
 }
 
-export function composeRecord(exchange: Exchange, ending: Ending): RequestRecord {
+/** A duplicate's record is made by the store, which alone knows. */
+export function composeRecord(exchange: Exchange, ending: Exclude<Ending, Duplicate>): RequestRecord {
   const { live, body, timings } = exchange
   const record = {
     id: exchange.requestId,

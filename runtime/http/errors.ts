@@ -68,6 +68,7 @@ const errorTable = {
     retry: true,
     retryAfter: 5,
   }),
+  IDEMPOTENCY_CONFLICT: row(409, 'The idempotency key was used before, with another body.'),
   WRONG_STATE: row(409, 'What it is about is in a state that does not allow this.'),
   MALFORMED_HTTP: row(400, 'The request is not valid HTTP.'),
   HEADERS_TOO_LARGE: row(431, 'The request line and headers are too large.'),

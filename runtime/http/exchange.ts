@@ -26,6 +26,8 @@ export interface Exchange {
   readonly timings: { read?: number; resolve?: number }
   /** The body, decoded from gzip and the like; absent until it was read. */
   body?: Buffer
+  /** SHA-256 of the body; present where the sender gave an idempotency key. */
+  bodyDigest?: string
   /** True once the token came as `?token=`. */
   deprecated: boolean
 }
@@ -36,13 +38,16 @@ export interface Placed {
   readonly action: Action
   /**
    * What the store made of it, if it is no run or event of its own that waits its turn. `joined`: a part of the run
-   * `id`, which was there before. `busy`: its session had a run already, so that the run `id` is over.
+   * `id`, which was there before. `busy`: its session had a run already, so that the run `id` is over. `duplicate`: it
+   * is the run or event `id`, which `request` brought.
    */
-  readonly became?: 'joined' | 'busy'
+  readonly became?: 'joined' | 'busy' | 'duplicate'
+  readonly request?: Id
 }
 
 export type Ending =
   | Accepted
+  | Duplicate
   | { readonly outcome: 'ignored' | 'skipped'; readonly reason: string; readonly mapping?: string }
   | { readonly outcome: 'handshake'; readonly handshake: Handshake; readonly mapping?: never }
   | Refused
@@ -55,8 +60,14 @@ export interface Accepted {
   readonly waiting?: Waiting
 }
 
+/** Everything that the request asks for was there before. The store has its record. */
+export interface Duplicate extends Omit<Accepted, 'outcome'> {
+  readonly outcome: 'duplicate'
+}
+
 export interface Refused {
-  readonly outcome: 'refused' | 'failed'
+  /** `duplicate`: its key was there before with another body. The store has its record. */
+  readonly outcome: 'refused' | 'failed' | 'duplicate'
   readonly code: ErrorCode
   /** Absent: the sentence of the code. */
   readonly sentence?: string
@@ -76,6 +87,11 @@ export interface Refused {
 
 export function refused(code: ErrorCode): Refused {
   return { outcome: 'refused', code }
+}
+
+/** The sender, or one of its earlier tries, has something to wait for. */
+export function waitingIn(ending: Ending): Waiting | undefined {
+  return 'placed' in ending ? ending.waiting : undefined
 }
 
 /** The reason as the log and the record tell it. */

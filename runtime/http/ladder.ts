@@ -8,16 +8,17 @@ import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { founderOf } from '../store/tasks.ts'
 import { presentedToken, withoutToken, withoutTokens } from './authenticate.ts'
+import { digestOfBody } from './body-digest.ts'
 import { decodeFor, maxBytesFor } from './decode.ts'
 import { decompress } from './decompress.ts'
 import type { Door, FoundToken } from './doors.ts'
-import { composeEntry, placedAs } from './entry.ts'
+import { composeEntry, endingAs } from './entry.ts'
 import { isErrorCode } from './errors.ts'
-import { type Accepted, type Ending, type Exchange, type Placed, refused } from './exchange.ts'
+import { type Accepted, type Ending, type Exchange, refused } from './exchange.ts'
 import { parseFields } from './fields.ts'
 import { type Handshakes, payloadIn } from './handshakes.ts'
 import { isOfThisMachine } from './local.ts'
-import type { OutcomeWaits } from './outcome-waits.ts'
+import type { OutcomeWaits, Waiting } from './outcome-waits.ts'
 import { waitSecondsOf } from './prefer.ts'
 import { proofIn } from './proof.ts'
 import { readBody } from './read-body.ts'
@@ -132,11 +133,23 @@ export function createLadder(options: LadderOptions): Climb {
 
     const placed = decision.actions.map((action) => ({ id: idOf(action) ?? mintId(), action }))
     const ending: Accepted = { outcome: 'accepted', placed, mapping: decision.mapping }
-    const waiting = beginWaiting(exchange, placed)
+    if (decision.actions.some(({ dedupe }) => dedupe?.isGiven)) exchange.bodyDigest = await digestOfBody(body)
+    return accept(exchange, ending)
+  }
+
+  /** @throws StoreError */
+  async function accept(exchange: Exchange, ending: Accepted): Promise<Ending> {
+    const waiting = beginWaiting(exchange, ending)
     const accepting = store.accept(composeEntry(exchange, ending, now(), options.relaysEvents))
     if (waiting) accepting.catch(waiting.cut)
-    const kept = placedAs(await accepting, placed)
-    return waiting || kept !== placed ? { ...ending, placed: kept, waiting } : ending
+    const kept = endingAs(await accepting, ending)
+    if (waiting === undefined || kept.outcome === 'accepted') return waiting ? { ...kept, waiting } : kept
+    waiting.cut()
+    const [first] = 'placed' in kept ? kept.placed : []
+    // What it repeats may be over by now, or have been for days.
+    return first
+      ? { ...kept, waiting: options.waits.join(first.id, waiting.seconds, exchange.outgoing) }
+      : kept
   }
 
   function warnOfToken(exchange: Exchange, { list, index }: FoundToken): void {
@@ -145,7 +158,10 @@ export function createLadder(options: LadderOptions): Climb {
   }
 
   /** Before the commit, after which the run may be over at any moment. */
-  function beginWaiting({ endpoint, incoming, outgoing }: Exchange, [first]: readonly Placed[]) {
+  function beginWaiting(
+    { endpoint, incoming, outgoing }: Exchange,
+    { placed: [first] }: Accepted,
+  ): Waiting | undefined {
     const { prefer } = incoming.headers
     if (prefer === undefined || endpoint !== 'agent' || first === undefined) return undefined
     const seconds = waitSecondsOf(prefer)

@@ -32,30 +32,22 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
     ms,
     client: exchange.client,
   }
-  switch (ending.outcome) {
-    case 'accepted':
-      log.info({ ...facts, actions: ending.placed.map(toldOf) })
-      break
-    case 'ignored':
-    case 'skipped':
-      log.info({ ...facts, reason: ending.reason })
-      break
-    case 'handshake':
-      log.info({ ...facts, reason: ending.handshake.reason })
-      break
-    default: {
-      const { code, failure } = ending
-      const told = { ...facts, code, failure, reason: reasonOf(ending) }
-      if (ending.fault !== undefined && !isToldWhole(ending.fault))
-        log.error({ ...told, err: describeFault(ending.fault) })
-      else if (ending.outcome === 'failed') log.error(told)
-      else log.info(told)
-    }
+  if ('placed' in ending) log.info({ ...facts, actions: ending.placed.map(toldOf) })
+  else if (ending.outcome === 'handshake') log.info({ ...facts, reason: ending.handshake.reason })
+  else if (!('code' in ending)) log.info({ ...facts, reason: ending.reason })
+  else {
+    const { code, failure } = ending
+    const told = { ...facts, code, failure, reason: reasonOf(ending) }
+    if (ending.fault !== undefined && !isToldWhole(ending.fault))
+      log.error({ ...told, err: describeFault(ending.fault) })
+    else if (ending.outcome === 'failed') log.error(told)
+    else log.info(told)
   }
 }
 
-function toldOf({ id, action: { kind }, became }: Placed) {
-  return became === undefined ? { kind, id } : { kind, id, became }
+function toldOf({ id, action: { kind }, became, request }: Placed) {
+  if (became === undefined) return { kind, id }
+  return request === undefined ? { kind, id, became } : { kind, id, became, request }
 }
 
 /** A sender that waited has its answer; `ms` is the time since the request's head. */

@@ -28,6 +28,8 @@ interface Bed {
   /** Lets every run end so, those to come too. */
   end(how: Ended): void
   post(endpoint: string, prefer?: string, init?: RequestInit): Promise<Reply>
+  /** To `/agent`, under an idempotency key. */
+  postOnce(key: string, prefer: string): Promise<Reply>
 }
 
 interface Reply {
@@ -67,7 +69,11 @@ async function open(t: TestContext): Promise<Bed> {
   }
   const mintId = createIdMinter(Date.now)
   const snapshot = createSnapshot({
-    resolve: () => ({ outcome: 'accepted', actions: [{ ...(agent as AgentAction), sessionKey: mintId() }] }),
+    resolve({ headers: { 'idempotency-key': key } }) {
+      const run = { ...(agent as AgentAction), sessionKey: mintId() }
+      const dedupe = typeof key === 'string' && { key, windowMs: 60_000, isGiven: true }
+      return { outcome: 'accepted', actions: [dedupe ? { ...run, dedupe } : run] }
+    },
   })
   const app = createApp(() => [])
   const [timers, lines, draining] = [createManualTimers(), createLogLines(), new AbortController()]
@@ -86,6 +92,17 @@ async function open(t: TestContext): Promise<Bed> {
     draining.abort()
     await app.close()
   })
+  const post: Bed['post'] = async (endpoint, prefer, init) => {
+    const headers = new Headers({ authorization: `Bearer ${token}`, ...init?.headers })
+    if (prefer !== undefined) headers.set('prefer', prefer)
+    const url = `${address}/hooks/${endpoint}`
+    const response = await fetch(url, { method: 'POST', body: '{"message":"x"}', ...init, headers })
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as object as Reply['body'],
+    }
+  }
   return {
     store,
     streams,
@@ -93,16 +110,8 @@ async function open(t: TestContext): Promise<Bed> {
     lines,
     draining,
     end: ending.resolve,
-    async post(endpoint, prefer, init) {
-      const headers = { authorization: `Bearer ${token}`, ...(prefer !== undefined && { prefer }) }
-      const url = `${address}/hooks/${endpoint}`
-      const response = await fetch(url, { method: 'POST', body: '{"message":"x"}', headers, ...init })
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: (await response.json()) as object as Reply['body'],
-      }
-    },
+    post,
+    postOnce: (key, prefer) => post('agent', prefer, { headers: { 'idempotency-key': key } }),
   }
 }
 
@@ -206,6 +215,53 @@ test('whoever does not ask, asks for nothing, or asks elsewhere is answered at o
     assert.deepEqual([status, headers.get('preference-applied')], [202, null], `${endpoint} ${prefer}`)
   }
   assert.deepEqual([bed.streams.all, bed.timers.running], [0, 0])
+})
+
+test('a duplicate of a run that is under way waits for it beside its first sender', async (t) => {
+  const bed = await open(t)
+  const first = bed.postOnce('k', 'wait=20')
+  await accepted(bed)
+  const others = [bed.postOnce('k', 'wait=20'), bed.postOnce('k', 'wait=30')]
+  while (bed.timers.running < 3) await bed.lines.next()
+  assert.equal(bed.streams.open, 1)
+  bed.end({ state: 'succeeded', reply: 'Done.' })
+  const { body } = await first
+  for (const [index, other] of (await Promise.all(others)).entries()) {
+    assert.deepEqual([other.status, other.body], [200, { ...body, outcome: 'duplicate' }])
+    assert.equal(other.headers.get('preference-applied'), `wait=${20 + 10 * index}`)
+    assert.notEqual(other.headers.get('x-request-id'), body['requestId'])
+  }
+  assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0])
+})
+
+test('a duplicate of a run that is over is answered with its outcome', async (t) => {
+  const bed = await open(t)
+  bed.end({ state: 'succeeded', reply: 'Done.' })
+  const { body } = await bed.postOnce('k', 'wait=20')
+  const again = await bed.postOnce('k', 'wait=20')
+  assert.deepEqual([again.status, again.body], [200, { ...body, outcome: 'duplicate' }])
+  assert.deepEqual([bed.streams.open, bed.timers.running], [0, 0])
+})
+
+test('a duplicate that waited too long is told what it is a duplicate of', async (t) => {
+  const bed = await open(t)
+  const { body } = await bed.postOnce('k', '')
+  const answer = bed.postOnce('k', 'wait=20')
+  await bed.lines.line('request-duplicate')
+  bed.timers.fire()
+  const again = await answer
+  const { runId, requestId } = body
+  assert.deepEqual([again.status, again.body], [200, { ok: true, outcome: 'duplicate', requestId, runId }])
+  assert.equal(again.headers.get('preference-applied'), 'wait=20')
+})
+
+test('a run that history has forgotten is not waited for', async () => {
+  const [timers, draining] = [createManualTimers(), new AbortController()]
+  const read = { run: async () => undefined } as unknown as Store['read']
+  const waits = createOutcomeWaits({ store: { changes: silence, read }, timers, draining: draining.signal })
+  const waiting = waits.join('forgotten', 20, new EventEmitter() as ServerResponse)
+  assert.deepEqual(await waiting?.end, { kind: 'cut' })
+  assert.equal(timers.running, 0)
 })
 
 test('a drain answers those who wait at once, and nobody waits from then on', async (t) => {

@@ -40,6 +40,8 @@ export interface OutcomeWaits {
    * gateway drains, too many wait already, or the sender has gone.
    */
   begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
+  /** The same for a run that was there before, and may be over already. One that is forgotten is not waited for. */
+  join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
 }
 
 export interface OutcomeWaitsOptions {
@@ -59,35 +61,69 @@ interface Waiter {
 
 export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
   const { store, timers, draining, most = mostWaiting } = options
-  const waiters = new Map<Id, Waiter>()
+  /** Of one run several may wait: its sender, and whoever sends it again. */
+  const waiters = new Map<Id, Set<Waiter>>()
+  let count = 0
   let subscription: AbortController | undefined
   draining.addEventListener('abort', cutAll, { once: true })
 
   function begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
-    if (draining.aborted || waiters.size >= most || outgoing.destroyed) return undefined
+    return enter(runId, seconds, outgoing)?.waiting
+  }
+
+  function join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
+    const entered = enter(runId, seconds, outgoing)
+    entered?.waiter.look()
+    return entered?.waiting
+  }
+
+  function enter(
+    runId: Id,
+    seconds: number,
+    outgoing: ServerResponse,
+  ): { readonly waiter: Waiter; readonly waiting: Waiting } | undefined {
+    if (draining.aborted || count >= most || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
     const timer = timers.setTimeout(() => leave({ kind: 'late' }), seconds * 1000)
     const cut = () => leave({ kind: 'cut' })
 
     /** The first end counts. */
     function leave(end: WaitEnd): void {
-      if (!waiters.delete(runId)) return
+      if (!remove(runId, waiter)) return
       timers.clearTimeout(timer)
       outgoing.off('close', cut)
-      if (waiters.size === 0) unsubscribe()
+      if (count === 0) unsubscribe()
       resolve(end)
     }
 
     function look(): void {
       store.read.run(runId).then((run) => {
-        if (run !== undefined && isOver[run.state]) leave({ kind: 'over', run })
+        if (run === undefined) cut()
+        else if (isOver[run.state]) leave({ kind: 'over', run })
       }, cut)
     }
 
+    const waiter = { look, cut }
     outgoing.once('close', cut)
-    waiters.set(runId, { look, cut })
+    add(runId, waiter)
     if (subscription === undefined) subscribe()
-    return { seconds, end: promise, cut }
+    return { waiter, waiting: { seconds, end: promise, cut } }
+  }
+
+  function add(runId: Id, waiter: Waiter): void {
+    const others = waiters.get(runId)
+    if (others) others.add(waiter)
+    else waiters.set(runId, new Set([waiter]))
+    count += 1
+  }
+
+  /** Whether it was there. */
+  function remove(runId: Id, waiter: Waiter): boolean {
+    const others = waiters.get(runId)
+    if (!others?.delete(waiter)) return false
+    if (others.size === 0) waiters.delete(runId)
+    count -= 1
+    return true
   }
 
   function subscribe(): void {
@@ -108,13 +144,13 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
 
   async function follow(signal: AbortSignal): Promise<void> {
     for await (const { type, id, state } of store.changes({ signal })) {
-      if (type === 'run' && isOver[state as RunState]) waiters.get(id)?.look()
+      if (type === 'run' && isOver[state as RunState]) for (const { look } of waiters.get(id) ?? []) look()
     }
   }
 
   function cutAll(): void {
-    for (const waiter of [...waiters.values()]) waiter.cut()
+    for (const { cut } of [...waiters.values()].flatMap((those) => [...those])) cut()
   }
 
-  return { begin }
+  return { begin, join }
 }

@@ -5,7 +5,15 @@ import type { Handshake } from '@reveille/engine'
 import type { RunRecord } from '../store/port.ts'
 import { sessionKeyOf, statusOfEnding } from './entry.ts'
 import { errorRow, statusOf } from './errors.ts'
-import { type Accepted, type Ending, type Exchange, type Placed, type Refused, refused } from './exchange.ts'
+import {
+  type Accepted,
+  type Duplicate,
+  type Ending,
+  type Exchange,
+  type Placed,
+  type Refused,
+  refused,
+} from './exchange.ts'
 import { endLingering } from './linger.ts'
 import type { WaitEnd } from './outcome-waits.ts'
 import { declaredBytes } from './read-body.ts'
@@ -32,7 +40,7 @@ export function reply(exchange: Exchange, ending: Ending, timers: Timers): void 
 /** For a sender that waited up to so many seconds; where there is no outcome, it is told what it would have been told at once. */
 export function replyWithOutcome(
   exchange: Exchange,
-  ending: Accepted,
+  ending: Accepted | Duplicate,
   seconds: number,
   end: WaitEnd,
   timers: Timers,
@@ -41,7 +49,9 @@ export function replyWithOutcome(
   if (end.kind !== 'cut') headers.push('preference-applied', `wait=${seconds}`)
   const isOver = end.kind === 'over'
   const status = isOver ? 200 : statusOfEnding(ending)
-  const text = isOver ? outcomeWording(exchange.requestId, end.run) : wordingOf(exchange.requestId, ending)
+  const text = isOver
+    ? outcomeWording(exchange.requestId, ending, end.run)
+    : wordingOf(exchange.requestId, ending)
   send(exchange, status, headers, text, false, timers)
 }
 
@@ -96,21 +106,32 @@ function sendAs(
 
 /** Ids and modes need no escaping; every other text goes through the serialiser. */
 function wordingOf(requestId: string, ending: Ending): string {
+  if ('code' in ending) return errorWording(requestId, ending)
   switch (ending.outcome) {
     case 'accepted': {
       const [first, second] = ending.placed
       if (first && !second) return plainWording(requestId, first)
-      const actions = ending.placed.map(wordingOfAction).join(',')
-      return `{"ok":true,"requestId":"${requestId}","actions":[${actions}]}`
+      return `{"ok":true,"requestId":"${requestId}",${wordingOfActions(ending)}}`
+    }
+    case 'duplicate': {
+      const [first, second] = ending.placed
+      const what = first && !second ? idWording(first) : wordingOfActions(ending)
+      return `{"ok":true,"outcome":"duplicate","requestId":"${requestOf(ending) ?? requestId}",${what}}`
     }
     case 'handshake':
       return ending.handshake.body
-    case 'ignored':
-    case 'skipped':
-      return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)}}`
     default:
-      return errorWording(requestId, ending)
+      return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)}}`
   }
+}
+
+/** The request that brought what the duplicate asks for, or the first part of it. */
+function requestOf({ placed: [first] }: Accepted | Duplicate): string | undefined {
+  return first?.request
+}
+
+function idWording({ id, action }: Placed): string {
+  return action.kind === 'wake' ? `"eventId":"${id}"` : `"runId":"${id}"`
 }
 
 function plainWording(requestId: string, placed: Placed): string {
@@ -120,8 +141,14 @@ function plainWording(requestId: string, placed: Placed): string {
     : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))},"requestId":"${requestId}"${standingWording(placed)}}`
 }
 
+function wordingOfActions({ placed }: Accepted | Duplicate): string {
+  return `"actions":[${placed.map(wordingOfAction).join(',')}]`
+}
+
 function wordingOfAction(placed: Placed): string {
-  const { id, action } = placed
+  const { id, action, became, request } = placed
+  if (became === 'duplicate')
+    return `{"kind":"${action.kind}",${idWording(placed)},"duplicate":true,"requestId":"${request}"}`
   return action.kind === 'wake'
     ? `{"kind":"wake","mode":"${action.mode}","eventId":"${id}"}`
     : `{"kind":"agent","runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))}${standingWording(placed)}}`
@@ -135,11 +162,21 @@ function standingWording({ became }: Placed): string {
 
 function outcomeWording(
   requestId: string,
+  ending: Accepted | Duplicate,
   { id, sessionKey, state, reply, error, usage, handedOver }: RunRecord,
 ): string {
   // Whoever it was handed over to answers elsewhere: the reply here is blank, and would look like theirs.
   const outcome = handedOver === undefined ? { reply, error, usage } : { handedOver }
-  return JSON.stringify({ ok: true, runId: id, sessionKey, requestId, state, ...outcome })
+  const told = ending.outcome === 'duplicate' ? { outcome: ending.outcome } : {}
+  return JSON.stringify({
+    ok: true,
+    ...told,
+    runId: id,
+    sessionKey,
+    requestId: requestOf(ending) ?? requestId,
+    state,
+    ...outcome,
+  })
 }
 
 function errorWording(requestId: string, { code, sentence, details }: Refused): string {

@@ -16,7 +16,7 @@ import { clientOf } from './client.ts'
 import { createDoors } from './doors.ts'
 import { composeRecord } from './entry.ts'
 import { isErrorCode, RequestError } from './errors.ts'
-import { type Accepted, type Ending, type Exchange, refused } from './exchange.ts'
+import { type Accepted, type Duplicate, type Ending, type Exchange, refused, waitingIn } from './exchange.ts'
 import { describeFault } from './fault.ts'
 import { createHandshakes } from './handshakes.ts'
 import { createLadder, hundredths } from './ladder.ts'
@@ -145,27 +145,31 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     }
     try {
       conclude(exchange, ending)
-      if (ending?.outcome === 'accepted' && ending.waiting)
-        await answerLater(exchange, ending, ending.waiting)
+      if (ending && 'placed' in ending && ending.waiting) await answerLater(exchange, ending, ending.waiting)
     } catch (error) {
       log.error({ event: 'reply-failed', requestId: exchange.requestId, err: describeFault(error) })
       exchange.outgoing.destroy()
     }
   }
 
-  /** What was accepted is in the store already. */
+  /** What was accepted, or was there before, is in the store already. */
   function conclude(exchange: Exchange, ending: Ending | undefined): void {
     if (ending === undefined) {
       logSenderGone(exchange)
       return
     }
-    if (ending.outcome !== 'accepted' || ending.waiting === undefined) reply(exchange, ending, timers)
-    if (ending.outcome !== 'accepted') store.note(composeRecord(exchange, ending))
+    if (waitingIn(ending) === undefined) reply(exchange, ending, timers)
+    if (ending.outcome !== 'accepted' && ending.outcome !== 'duplicate')
+      store.note(composeRecord(exchange, ending))
     logEnding(log, exchange, ending, millisecondsOf(exchange))
   }
 
   /** The log told of the acceptance already; now its sender hears of it, and of the outcome if there is one. */
-  async function answerLater(exchange: Exchange, ending: Accepted, waiting: Waiting): Promise<void> {
+  async function answerLater(
+    exchange: Exchange,
+    ending: Accepted | Duplicate,
+    waiting: Waiting,
+  ): Promise<void> {
     const end = await waiting.end
     const { outgoing } = exchange
     if (outgoing.destroyed) return logSenderGone(exchange)

@@ -45,6 +45,27 @@ test('each event is told in one set line', () => {
     [
       {
         ...request,
+        event: 'request-duplicate',
+        status: 200,
+        actions: [{ kind: 'agent', id: runId, became: 'duplicate', request: runId }],
+      },
+      'duplicate   /github matched opened  agent b88539 (came before, in request b88539)  request f544ad',
+    ],
+    [
+      {
+        ...request,
+        event: 'request-duplicate',
+        mapping: undefined,
+        endpoint: 'agent',
+        status: 409,
+        code: 'IDEMPOTENCY_CONFLICT',
+        reason: 'Used before.',
+      },
+      'duplicate   /agent  409 IDEMPOTENCY_CONFLICT  Used before.  request f544ad',
+    ],
+    [
+      {
+        ...request,
         event: 'request-accepted',
         status: 202,
         ms: 4.26,

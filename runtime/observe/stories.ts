@@ -30,6 +30,13 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)}  ${text(f['reason'])}`,
     `request ${id(f['requestId'])}`,
   ],
+  'request-duplicate': (f) => [
+    'duplicate',
+    f['code'] === undefined
+      ? `${endpoint(f)}${mapping(f)}${actions(f)}`
+      : `${endpoint(f)}${mapping(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
+    `request ${id(f['requestId'])}`,
+  ],
   'request-skipped': (f) => [
     'skipped',
     `${endpoint(f)}${mapping(f)}  ${text(f['reason'])}`,
@@ -229,8 +236,9 @@ function actions(facts: Facts): string {
 }
 
 /** With what became of it where it is no run of its own. */
-function action({ kind, id: of, became }: { kind?: unknown; id?: unknown; became?: unknown }): string {
-  const standing = { joined: ' (joined)', busy: ' (busy: cancelled)' }[String(became)] ?? ''
+function action({ kind, id: of, became, request }: Facts): string {
+  const duplicate = ` (came before, in request ${id(request)})`
+  const standing = { joined: ' (joined)', busy: ' (busy: cancelled)', duplicate }[String(became)] ?? ''
   return `${text(kind)} ${id(of)}${standing}`
 }
 

@@ -20,7 +20,7 @@ export interface RequestRecord {
   readonly outcome: RequestOutcome
   /** The HTTP status that was answered. */
   readonly status: number
-  /** The stable error code, for `failed` and `refused`. */
+  /** The stable error code, for `failed` and `refused`, and for a `duplicate` whose body was another one. */
   readonly code?: string
   /** One sentence; never quotes the body. */
   readonly reason?: string
@@ -34,7 +34,12 @@ export interface RequestRecord {
   readonly receivedAt: number
   /** Milliseconds from the request's first byte to the body read, the decision made, the answer ready. */
   readonly timings: { readonly read?: number; readonly resolve?: number; readonly accept?: number }
-  readonly actions: readonly { readonly kind: 'wake' | 'agent'; readonly id: Id }[]
+  readonly actions: readonly {
+    readonly kind: 'wake' | 'agent'
+    readonly id: Id
+    /** It was there before: the request that brought it. */
+    readonly duplicateOf?: Id
+  }[]
   /** How many requests this record stands for, where refused ones are summed up. Absent: one. */
   readonly count?: number
   /** The raw body, where `history.bodies` keeps it: never in a list. Not in API answers. */

@@ -26,9 +26,12 @@ const requests: View<RequestRecord> = {
     item.endpoint,
     item.outcome,
     String(item.status),
-    item.reason ??
-      [item.mapping, ...item.actions.map(({ kind, id }) => `${kind} ${shortId(id)}`)].join('  ').trim(),
+    item.reason ?? [item.mapping, ...item.actions.map(actionDetail)].join('  ').trim(),
   ],
+}
+
+function actionDetail({ kind, id, duplicateOf }: RequestRecord['actions'][number]): string {
+  return `${kind} ${shortId(id)}${duplicateOf === undefined ? '' : ' (came before)'}`
 }
 
 const runs: View<RunRecord> = {

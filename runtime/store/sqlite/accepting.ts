@@ -117,16 +117,32 @@ export function createAccepting({ limits, ...parts }: AcceptingParts): Accepting
 
 /** The record of a request of which something was seen before, joined or busy: its actions name what there is. */
 function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
-  const some = outcomes.some((outcome) => !('original' in outcome))
-  const conflict = outcomes.some((outcome) => outcome.outcome === 'conflict')
   const actions = request.actions.map((action, index) => {
     const outcome = outcomes[index]
     if (outcome === undefined) return action
-    return { ...action, id: 'original' in outcome ? outcome.original : outcome.id }
+    return 'original' in outcome
+      ? { ...action, id: outcome.original, duplicateOf: outcome.request }
+      : { ...action, id: outcome.id }
   })
-  if (some) return { ...request, actions }
-  const reason = conflict
-    ? 'its dedupe key was used before with another body'
-    : 'its dedupe key was seen before'
-  return { ...request, actions, outcome: 'duplicate', status: conflict ? 409 : 200, reason }
+  const seen = outcomes.filter((outcome) => 'original' in outcome)
+  if (seen.length < outcomes.length) return { ...request, actions }
+  const duplicate = { ...request, actions, outcome: 'duplicate' } as const
+  const originals = tellRequests([...new Set(seen.map((outcome) => outcome.request))])
+  return seen.some(({ outcome }) => outcome === 'conflict')
+    ? {
+        ...duplicate,
+        status: 409,
+        code: 'IDEMPOTENCY_CONFLICT',
+        reason: `its key came before with another body, in ${originals}`,
+      }
+    : { ...duplicate, status: 200, reason: `it came before, in ${originals}` }
+}
+
+/** A reason is one line. */
+const mostTold = 3
+
+function tellRequests(ids: readonly Id[]): string {
+  const more = ids.length - mostTold
+  const told = ids.slice(0, mostTold).join(', ')
+  return `request${ids.length > 1 ? 's' : ''} ${told}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -1,0 +1,159 @@
+/** What is kept so that an action counts once, and what the sender of one that was there before is told. */
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import type { Action, Decision } from '@reveille/engine'
+import type { Acceptance, Entry } from '../store/port.ts'
+import { digestOfBody } from './body-digest.ts'
+import { agent, bearer, openSurface, wake } from './surface-fixture.ts'
+
+const dedupe: NonNullable<Action['dedupe']> = { key: 'delivery-1', windowMs: 5000, isGiven: false }
+const firstRequest = '019c5b1e-0000-7000-8000-0000000000aa'
+const otherRequest = '019c5b1e-0000-7000-8000-0000000000ab'
+const firstRun = '019c5b1e-0000-7000-8000-0000000000ba'
+const firstEvent = '019c5b1e-0000-7000-8000-0000000000bb'
+
+type Outcomes = Acceptance['actions']
+const duplicate = (original: string, request = firstRequest): Outcomes[number] => ({
+  outcome: 'duplicate',
+  original,
+  request,
+})
+
+/** A store that has seen these of the actions. */
+async function open(t: Parameters<typeof openSurface>[0], actions: readonly Action[], seen: Outcomes = []) {
+  const decision: Decision = { outcome: 'accepted', actions, mapping: actions[0]?.mapping }
+  const surface = await openSurface(t, { resolve: () => decision })
+  surface.state.acceptance = { actions: seen }
+  return surface
+}
+
+function dedupesOf(entry: Entry | undefined) {
+  return entry?.actions.map((action) => action.dedupe)
+}
+
+test('a key counts for its endpoint and mapping, from the commit on until its time is over', async (t) => {
+  const ofMapping = { ...agent, mapping: 'opened', dedupe }
+  const { post, entries, state } = await open(t, [ofMapping, { ...wake, dedupe }, agent])
+  await post('a/b', {})
+  const until = state.now + 5000
+  assert.deepEqual(dedupesOf(entries[0]), [
+    { scope: '["a/b","opened"]', key: 'delivery-1', until },
+    { scope: '["a/b",""]', key: 'delivery-1', until },
+    undefined,
+  ])
+})
+
+test('a key that the sender gave is kept with the digest of its body', async (t) => {
+  const { post, entries } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }])
+  const body = JSON.stringify({ message: 'x' })
+  await post('agent', body)
+  const [kept] = dedupesOf(entries[0]) ?? []
+  assert.equal(kept?.bodyDigest, createHash('sha256').update(body).digest('hex'))
+  assert.equal(kept?.scope, '["agent",""]')
+})
+
+test('a long body has the digest that it would have in one piece', async () => {
+  const body = Buffer.alloc(3 * 1024 * 1024 + 17, 'x')
+  assert.equal(await digestOfBody(body), createHash('sha256').update(body).digest('hex'))
+  assert.equal(await digestOfBody(Buffer.alloc(0)), createHash('sha256').digest('hex'))
+})
+
+test('a request that was there before is answered 200 with what it became then', async (t) => {
+  for (const [action, original, named] of [
+    [agent, firstRun, { runId: firstRun }],
+    [wake, firstEvent, { eventId: firstEvent }],
+  ] as const) {
+    const { post, notes, lines } = await open(t, [{ ...action, mapping: 'm', dedupe }], [duplicate(original)])
+    const { status, body, headers } = await post('github', {})
+    assert.equal(status, 200)
+    assert.deepEqual(body, { ok: true, outcome: 'duplicate', requestId: firstRequest, ...named })
+    assert.notEqual(headers['x-request-id'], firstRequest, 'it has an id of its own')
+    assert.deepEqual(notes, [], 'the store has its record already')
+    const line = await lines.line('request-duplicate')
+    assert.deepEqual(
+      [line['level'], line['outcome'], line['status'], line['mapping'], line['actions']],
+      [
+        'info',
+        'duplicate',
+        200,
+        'm',
+        [{ kind: action.kind, id: original, became: 'duplicate', request: firstRequest }],
+      ],
+    )
+  }
+})
+
+test('of several actions that were all there before, each is named with its request', async (t) => {
+  const seen = [duplicate(firstRun), duplicate(firstEvent, otherRequest)]
+  const { post } = await open(
+    t,
+    [
+      { ...agent, dedupe },
+      { ...wake, dedupe },
+    ],
+    seen,
+  )
+  const { status, body } = await post('github', {})
+  assert.equal(status, 200)
+  assert.deepEqual(body, {
+    ok: true,
+    outcome: 'duplicate',
+    requestId: firstRequest,
+    actions: [
+      { kind: 'agent', runId: firstRun, duplicate: true, requestId: firstRequest },
+      { kind: 'wake', eventId: firstEvent, duplicate: true, requestId: otherRequest },
+    ],
+  })
+})
+
+test('where some actions are new the request is accepted, and the others are told as duplicates', async (t) => {
+  const { post, entries, state, lines } = await open(t, [{ ...agent, dedupe }, agent])
+  state.accept = async ({ actions }) => {
+    const id = actions[1]?.record.id ?? ''
+    state.acceptance = { actions: [duplicate(firstRun), { outcome: 'accepted', id }] }
+  }
+  const { status, body } = await post('github', {})
+  const [entry] = entries
+  assert.equal(status, 202)
+  assert.deepEqual(body, {
+    ok: true,
+    requestId: entry?.request.id,
+    actions: [
+      { kind: 'agent', runId: firstRun, duplicate: true, requestId: firstRequest },
+      { kind: 'agent', runId: entry?.actions[1]?.record.id, sessionKey: 'hook:"quoted"' },
+    ],
+  })
+  assert.equal((await lines.line('request-accepted'))['status'], 202)
+})
+
+test('the same key with another body is a conflict, which says nothing of the first', async (t) => {
+  const seen = [{ outcome: 'conflict', original: firstRun, request: firstRequest }] as const
+  const { post, notes, lines } = await open(t, [{ ...agent, dedupe: { ...dedupe, isGiven: true } }], seen)
+  const { status, body, headers } = await post('agent', { message: 'x' }, { ...bearer, prefer: 'wait=20' })
+  assert.equal(status, 409)
+  assert.deepEqual(body, {
+    ok: false,
+    error: 'The idempotency key was used before, with another body.',
+    code: 'IDEMPOTENCY_CONFLICT',
+    requestId: headers['x-request-id'],
+  })
+  assert.deepEqual(notes, [], 'the store has its record already')
+  const line = await lines.line('request-duplicate')
+  assert.deepEqual([line['status'], line['code']], [409, 'IDEMPOTENCY_CONFLICT'])
+})
+
+test('what is refused, ignored, skipped or has failed reaches no store, and so marks no key', async (t) => {
+  const refusal = { code: 'INVALID_FIELD', message: 'no', details: [] } as const
+  for (const decision of [
+    { outcome: 'refused', ...refusal },
+    { outcome: 'failed', ...refusal, code: 'TRANSFORM_FAILED' },
+    { outcome: 'ignored', reason: 'r' },
+    { outcome: 'skipped', reason: 'r', mapping: 'm' },
+  ] as const satisfies readonly Decision[]) {
+    const { post, entries } = await openSurface(t, { resolve: () => decision })
+    await post('github', {})
+    assert.deepEqual(entries, [], decision.outcome)
+  }
+})
