@@ -1,0 +1,74 @@
+/** The key that an action has where its mapping names none: the id that the provider gives its delivery. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
+import type { AnsweredAction } from '../transform/port.ts'
+import type { Decision, Dedupe } from './decision.ts'
+
+const dayMs = 86_400_000
+
+function deduping(key: string): Mapping {
+  return { message: 'x', dedupe: { enabled: true, key } }
+}
+
+function dedupesOf(decision: Decision): (Dedupe | undefined)[] {
+  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
+  return decision.actions.map(({ dedupe }) => dedupe)
+}
+
+function keysOf(decision: Decision): (string | undefined)[] {
+  return dedupesOf(decision).map((dedupe) => dedupe?.key)
+}
+
+/** As a worker answers a list of actions. */
+function answering(...actions: AnsweredAction[]): NonNullable<Fixture['transforms']> {
+  return { 'a.ts': async () => ({ kind: 'list', actions }) }
+}
+
+const github: Fixture = { endpoints: { test: { verify: { provider: 'github' } } } }
+const delivery = { headers: { 'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958' } }
+const guid = delivery.headers['x-github-delivery']
+
+async function ofGithub(mapping: Mapping, more: Fixture = {}, request = delivery): Promise<Decision> {
+  const snapshot = snapshotOf([mapping], { ...github, ...more })
+  return snapshot.resolve(requestOf({ items: ['a', 'b'], id: 'own' }, request))
+}
+
+test('without a key it is the id of the delivery, for as long as its provider may send it again', async () => {
+  const [dedupe] = dedupesOf(await ofGithub({ message: 'x' }))
+  assert.equal(dedupe?.key, guid)
+  assert.ok(dedupe && dedupe.windowMs >= dayMs)
+  const own = await ofGithub(deduping('id'))
+  assert.deepEqual(dedupesOf(own), [{ ...dedupe, key: 'own' }])
+  const short = { enabled: true, windowMs: 5 }
+  assert.deepEqual(dedupesOf(await ofGithub({ message: 'x', dedupe: short })), [{ ...dedupe, windowMs: 5 }])
+  assert.deepEqual(keysOf(await ofGithub({ message: 'x', dedupe: { enabled: false } })), [undefined])
+  assert.deepEqual(keysOf(await ofGithub({ message: 'x' }, {}, { headers: {} as never })), [undefined])
+})
+
+test('actions of one delivery are told apart by their places', async () => {
+  assert.deepEqual(keysOf(await ofGithub({ message: 'x', forEach: 'items' })), [
+    `["${guid}",0]`,
+    `["${guid}",1]`,
+  ])
+  const transforms = answering({}, {})
+  const made = await ofGithub(
+    { message: 'x', transform: { module: 'a.ts' }, forEach: 'items' },
+    { transforms },
+  )
+  assert.equal(new Set(keysOf(made)).size, 4)
+  const one = await ofGithub({ message: 'x', transform: { module: 'a.ts' } }, { transforms })
+  assert.deepEqual(keysOf(one), [guid, `["${guid}",1]`])
+})
+
+test('explain says which policy the id of a delivery comes from, and when there is none', async () => {
+  const explain = async (headers: Record<string, string>) => {
+    const { actions } = await snapshotOf([{ message: 'x' }], github).explain(requestOf({}, { headers }))
+    return actions[0]?.fields.find(({ field }) => field === 'dedupe.key')
+  }
+  const value = guid
+  const sources = [{ path: 'endpoints.test.verify', value: `"${guid}"` }]
+  assert.deepEqual(await explain(delivery.headers), { field: 'dedupe.key', value, from: 'default', sources })
+  assert.equal((await explain({}))?.value, 'nothing, so every request counts')
+})
