@@ -1,5 +1,7 @@
 /** The hook surface's public face. */
 
+export { presentedToken } from './authenticate.ts'
+export { createDoors, type Entrance } from './doors.ts'
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
 export { parseFields } from './fields.ts'
 export { receivedAgain } from './kept.ts'

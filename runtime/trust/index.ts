@@ -8,6 +8,8 @@ import { createConfirmations } from './confirmations.ts'
 import { createDownloads } from './downloads.ts'
 import { createEntrustedFiles } from './entrusted.ts'
 
+export { createDownloads } from './downloads.ts'
+
 export interface Trust {
   /** What verifiers may ask for. */
   readonly means: VerifyMeans
