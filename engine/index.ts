@@ -37,6 +37,7 @@ export { thinkingLevels } from './config/settings.ts'
 export type { LintCode } from './lint/codes.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
+export { providerNames, providerRow, providerRows } from './providers/index.ts'
 export { buildCandidate, CandidateError, type CandidateParts, type Prepared } from './reload/candidate.ts'
 export type { Changes, Difference } from './reload/changes.ts'
 export type { GenerationArchive, GenerationContent, GenerationRecord, Rollback } from './reload/generation.ts'
@@ -111,4 +112,3 @@ export {
   type Verdict,
   type VerifyMeans,
 } from './verify/signed-request.ts'
-export { providerNames, providerRow, providerRows } from './verify/table/index.ts'

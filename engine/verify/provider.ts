@@ -2,6 +2,7 @@
 
 import type { VerifyPolicy } from '../config/configuration.ts'
 import { parseDuration } from '../config/duration.ts'
+import { providerRow } from '../providers/index.ts'
 import { createDeliveryIdFinder } from './delivery-id.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
 import { createHandshakes } from './handshakes/index.ts'
@@ -9,7 +10,6 @@ import { rowOfHmac } from './hmac-policy.ts'
 import { createVerifier } from './joined-verifier.ts'
 import type { ProviderRow } from './scheme.ts'
 import type { Headers, SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
-import { providerRow } from './table/index.ts'
 
 /** What of a request names its delivery. */
 export interface DeliveredRequest {

@@ -4,9 +4,9 @@
  */
 
 import { hash } from 'node:crypto'
+import { decode } from '../providers/encoding.ts'
 import { textOfBody } from './body-fields.ts'
 import { isSameSecret } from './compare.ts'
-import { decode } from './encoding.ts'
 import { fieldsOf, hasTooManyFields, isFormType } from './form.ts'
 import { headerOf } from './header.ts'
 import { type SignedRequest, type Unverified, unverified } from './signed-request.ts'

@@ -1,11 +1,11 @@
 /** Owns verifying a header that holds the secret itself: it says who sends, and nothing of what is sent. */
 
 import type { VerifyPolicy } from '../config/configuration.ts'
+import { secretsFor } from '../providers/secrets.ts'
 import { createSecretMatcher } from './compare.ts'
 import { headerOf } from './header.ts'
 import type { TokenScheme } from './scheme.ts'
 import type { SchemeVerifier } from './scheme-verifier.ts'
-import { secretsFor } from './secrets.ts'
 import { unverified } from './signed-request.ts'
 
 export function createTokenVerifier(scheme: TokenScheme, policy: VerifyPolicy): SchemeVerifier | undefined {

@@ -63,7 +63,7 @@ const secretWords = new Set([
 ])
 /** Where signatures are verified, what is compared is often named for its part in it. */
 const verifiersWords = new Set(['expected', 'given', 'right', 'computed', 'presented', 'hash', 'sha256'])
-const verifiers = /^(engine\/verify|runtime\/trust)\//
+const verifiers = /^(engine\/(verify|providers)|runtime\/trust)\//
 
 const equalities = new Set(['===', '!==', '==', '!=', 'in'])
 /** What compares its argument with its receiver, or with what that holds. */
