@@ -6,6 +6,8 @@
 
 import { hash } from 'node:crypto'
 import type { Auth, VerifyPolicy } from '../config/configuration.ts'
+import { providerRows } from '../providers/index.ts'
+import { secretsOf } from '../providers/secrets.ts'
 import { type Compared, type Diagnosis, type Finding, finding, findingCodes } from './diagnosis/diagnosis.ts'
 import { findHandshake } from './diagnosis/handshakes.ts'
 import { knownHeadersIn, schemesOf } from './diagnosis/places.ts'
@@ -20,7 +22,6 @@ import {
 import { type OtherPolicy, type Suspect, trialsOf } from './diagnosis/trials.ts'
 import { createProvider, type Handshakes } from './provider.ts'
 import type { SchemeVerifier } from './scheme-verifier.ts'
-import { secretsOf } from './secrets.ts'
 import {
   isSignatureRight,
   type SignatureFailure,
@@ -32,7 +33,6 @@ import {
   type Verdict,
   type VerifyMeans,
 } from './signed-request.ts'
-import { providerRows } from './table/index.ts'
 
 /** What is known of the endpoint that the request came to. */
 export interface DiagnosedEndpoint {

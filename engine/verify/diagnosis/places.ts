@@ -1,12 +1,12 @@
 /** Owns where signatures stand, as far as headers go: names to tell people, and to look for. */
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
+import { providerRow } from '../../providers/index.ts'
 import { headerOf } from '../header.ts'
 import { rowOfHmac } from '../hmac-policy.ts'
 import type { ProviderRow, Scheme } from '../scheme.ts'
 import { isInBody } from '../signature-place.ts'
 import type { Headers } from '../signed-request.ts'
-import { providerRow } from '../table/index.ts'
 
 /** In the order in which they are looked for. */
 export function schemesOf({ provider = '', hmac }: VerifyPolicy): readonly Scheme[] {

@@ -1,12 +1,12 @@
 /** Owns what is tried when a signature does not fit: one change at a time, the likelier ones first. */
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
+import { secretsOf } from '../../providers/secrets.ts'
 import { headerOf } from '../header.ts'
 import { createHmacVerifier } from '../hmac.ts'
 import { createProvider } from '../provider.ts'
 import type { HmacScheme, ProviderRow, Scheme } from '../scheme.ts'
 import type { SchemeVerifier } from '../scheme-verifier.ts'
-import { secretsOf } from '../secrets.ts'
 import { isInBody } from '../signature-place.ts'
 import type { SignatureFailure, SignedRequest } from '../signed-request.ts'
 import { bodyForms } from './body-forms.ts'
