@@ -6,11 +6,18 @@ export interface Acknowledged {
   readonly requestId: string
   readonly runId?: string
   readonly eventId?: string
+  /** Absent where the request was a new one. */
+  readonly outcome?: string
+  /** The answer's status. */
+  readonly status: number
+  /** What it answers. */
+  readonly post: Post
 }
 
 export interface Post {
   readonly path: string
   readonly body: object
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Connections that break are the test's business; any answer but a 2xx or a 503 is a failure of the gateway. */
@@ -24,12 +31,13 @@ export function createSender(options: { url: string; token: string; connections:
 
   const lines = Array.from({ length: options.connections }, async () => {
     while (!stopped) {
-      const answer = await post(options.next()).catch(() => undefined)
+      const next = options.next()
+      const answer = await post(next).catch(() => undefined)
       if (answer === undefined) {
         broken++
         await new Promise((resolve) => setTimeout(resolve, 5))
       } else if (answer.status < 300) {
-        acknowledged.push(JSON.parse(answer.text) as Acknowledged)
+        acknowledged.push({ ...JSON.parse(answer.text), status: answer.status, post: next })
         onFirst?.()
       } else if (answer.status !== 503) unexpected.push(`${answer.status} ${answer.text}`)
     }
@@ -42,7 +50,11 @@ export function createSender(options: { url: string; token: string; connections:
         {
           method: 'POST',
           agent,
-          headers: { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' },
+          headers: {
+            authorization: `Bearer ${options.token}`,
+            'content-type': 'application/json',
+            ...post.headers,
+          },
         },
         (incoming) => {
           let text = ''

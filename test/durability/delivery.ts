@@ -1,0 +1,43 @@
+/** Owns a delivery as it is sent again and again: one of each way in which a sender says that two requests are one. */
+
+import { createHmac } from 'node:crypto'
+import type { Post } from './sender.ts'
+
+const secret = 'delivery-secret-0123456789abcdef'
+
+/** What stands under `hooks` for them, besides its token. */
+export const deliveryHooks = `  endpoints:
+    github: { verify: { provider: github, secret: ${secret} } }
+  mappings:
+    - id: signed
+      match: { path: github }
+      message: "delivery {{delivery}}"
+      wakeMode: next-heartbeat
+      deliver: false
+    - id: keyed
+      match: { path: keyed }
+      dedupe: { key: "headers.\`x-delivery\`" }
+      message: "delivery {{delivery}}"
+      wakeMode: next-heartbeat
+      deliver: false
+`
+
+export type Way = 'signed' | 'keyed' | 'given'
+
+/** `name`: the same name makes the same request, byte for byte. */
+export function deliveryOf(way: Way, name: string): Post {
+  const body = { delivery: name }
+  switch (way) {
+    case 'signed': {
+      const signature = createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex')
+      const headers = { 'x-hub-signature-256': `sha256=${signature}`, 'x-github-delivery': name }
+      return { path: '/hooks/github', body, headers }
+    }
+    case 'keyed':
+      return { path: '/hooks/keyed', body, headers: { 'x-delivery': name } }
+    case 'given': {
+      const run = { message: `delivery ${name}`, wakeMode: 'next-heartbeat', deliver: false }
+      return { path: '/hooks/agent', body: run, headers: { 'idempotency-key': name } }
+    }
+  }
+}

@@ -1,0 +1,3 @@
+import { testDuplicates } from './duplicates.ts'
+
+testDuplicates(20)

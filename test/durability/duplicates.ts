@@ -1,0 +1,75 @@
+/**
+ * The promise to senders that try again: whatever they send twice counts once, though the gateway dies between its
+ * commit and its answer.
+ */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RunRecord } from '../../runtime/store/port.ts'
+import { deliveryHooks, deliveryOf, type Way } from './delivery.ts'
+import { dieWhileStarting, seeded, token, useKilledGateways } from './killed-gateway.ts'
+import { createSender } from './sender.ts'
+
+const ways: readonly Way[] = ['signed', 'keyed', 'given']
+const deliveries = 50
+
+/** The same seed gives the same kills at the same moments. */
+export function testDuplicates(kills: number): void {
+  const install = useKilledGateways()
+
+  test(`${deliveries} deliveries that are sent again through ${kills} kills are one run each`, async (t) => {
+    const random = seeded(20261122)
+    const gateway = await install(deliveryHooks)
+    await gateway.start()
+
+    const posts = Array.from({ length: deliveries }, (_, index) =>
+      deliveryOf(ways[index % ways.length] ?? 'given', `d${index}`),
+    )
+    // Each kill finds some of them new: they are taken up little by little.
+    let known = 1
+    const sender = createSender({
+      url: gateway.url,
+      token,
+      connections: 8,
+      next: () => posts[Math.floor(random() * known)] as (typeof posts)[number],
+    })
+    for (let kill = 1; kill <= kills; kill++) {
+      await sender.answered()
+      known = Math.ceil((deliveries * kill) / kills)
+      await new Promise((resolve) => setTimeout(resolve, random() * 100))
+      await gateway.kill('SIGKILL')
+      if (kill % 4 === 0) await dieWhileStarting(gateway, random() * 300)
+      await gateway.start()
+    }
+    const isKnown = () => new Set(sender.acknowledged.map(({ post }) => post)).size === deliveries
+    while (!isKnown()) await sender.answered()
+    await sender.stop()
+    await gateway.everyRunEnded()
+    const runs = [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
+    assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
+    gateway.checkStore()
+
+    assert.deepEqual(sender.unexpected, [])
+    const byMessage = new Map(runs.map((run) => [run.message, run]))
+    assert.equal(runs.length, deliveries, 'one run for each delivery')
+    assert.equal(byMessage.size, deliveries, 'and none of them twice')
+    const first = new Set<unknown>()
+    for (const { post, runId, requestId, outcome, status } of sender.acknowledged) {
+      const { delivery, message = `delivery ${delivery}` } = post.body as Record<string, string>
+      const run = byMessage.get(message)
+      assert.deepEqual(
+        [runId, requestId],
+        [run?.id, run?.requestId],
+        `${message}: every answer names its run`,
+      )
+      assert.equal(status, outcome === 'duplicate' ? 200 : 202)
+      if (outcome === 'duplicate') continue
+      assert.ok(!first.has(post), `${message} was accepted once`)
+      first.add(post)
+    }
+    const unheard = deliveries - first.size
+    t.diagnostic(
+      `${sender.acknowledged.length} answers; of ${unheard} deliveries the first answer was lost, and a duplicate told of the run`,
+    )
+  })
+}

@@ -1,0 +1,132 @@
+/** Owns what tests of `kill -9` share: a gateway in a process of its own that counts its turns, and what is asked of it. */
+
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Page, RunRecord } from '../../runtime/store/port.ts'
+import { ensureBuilt } from '../../tools/build.js'
+import { createGatewayProcess, freePort, type GatewayProcess } from './gateway-process.ts'
+
+export const token = 'crash-hook-token-0123456789abcdef'
+const gatewayToken = 'crash-gateway-token-0123456789abc'
+
+export interface KilledGateway extends GatewayProcess {
+  /** Checks the database of a gateway that is down. */
+  checkStore(): void
+  /** How often the model was asked, by run. */
+  asked(): Promise<Map<string, number>>
+  /** Resolves when no run is queued or under way. */
+  everyRunEnded(): Promise<void>
+  /** Every record of a list, by id. */
+  readAll<Item extends { id: string }>(list: string): Promise<Map<string, Item>>
+}
+
+/** To be called where tests are declared. `hooks`: what stands under `hooks` besides its token. */
+export function useKilledGateways(): (hooks?: string) => Promise<KilledGateway> {
+  const folders: string[] = []
+  before(() => ensureBuilt(fileURLToPath(new URL('../..', import.meta.url))))
+  after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))))
+  return async (hooks = '') => {
+    const folder = await mkdtemp(join(tmpdir(), 'reveille-crash-'))
+    folders.push(folder)
+    return install(folder, hooks)
+  }
+}
+
+async function install(folder: string, hooks: string): Promise<KilledGateway> {
+  const port = await freePort()
+  const file = join(folder, 'reveille.yaml')
+  await writeFile(
+    file,
+    `gateway:
+  port: ${port}
+  auth: { token: ${gatewayToken} }
+  log: { level: warn, format: json }
+hooks:
+  enabled: true
+  token: ${token}
+${hooks}
+agents: { defaults: { runner: counting }, route: { channel: terminal, to: stdout } }
+channels: { terminal: {} }
+plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
+`,
+  )
+  const witness = join(folder, 'witness')
+  const gateway = await createGatewayProcess({
+    command: [fileURLToPath(new URL('../../build/main.js', import.meta.url)), 'start', '--config', file],
+    port,
+    env: { REVEILLE_TEST_WITNESS: witness },
+  })
+  return {
+    ...gateway,
+    checkStore() {
+      const store = new DatabaseSync(join(folder, 'data', 'reveille.db'), { readOnly: true })
+      assert.deepEqual(store.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']])
+      assert.deepEqual(store.prepare('PRAGMA foreign_key_check').all(), [])
+      store.close()
+    },
+    asked: async () => countLines(await readFile(witness, 'utf8')),
+    everyRunEnded: () => everyRunEnded(gateway),
+    readAll: (list) => readAll(gateway, list),
+  }
+}
+
+/** A process may also die while it makes good what the death before it left behind. */
+export async function dieWhileStarting(gateway: GatewayProcess, afterMs: number): Promise<void> {
+  const started = gateway.start().catch(() => {})
+  await new Promise((resolve) => setTimeout(resolve, afterMs))
+  await gateway.kill('SIGKILL')
+  await started
+}
+
+async function everyRunEnded(gateway: GatewayProcess): Promise<void> {
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; ) {
+    const [queued, running] = await Promise.all(
+      ['queued', 'running'].map((state) =>
+        read<Page<RunRecord>>(gateway, `/api/runs?limit=1&state=${state}`),
+      ),
+    )
+    if (queued?.items.length === 0 && running?.items.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`Not every run ended:\n${gateway.output()}`)
+}
+
+async function read<Answer>(gateway: GatewayProcess, path: string): Promise<Answer | undefined> {
+  const answer = await fetch(gateway.url + path, { headers: { authorization: `Bearer ${gatewayToken}` } })
+  return answer.ok ? ((await answer.json()) as Answer) : undefined
+}
+
+/** Every record of a list, by id. */
+async function readAll<Item extends { id: string }>(
+  gateway: GatewayProcess,
+  list: string,
+): Promise<Map<string, Item>> {
+  const all = new Map<string, Item>()
+  for (let cursor = ''; ; ) {
+    const page = await read<Page<Item>>(gateway, `/api/${list}?limit=500${cursor}`)
+    assert.ok(page, `the list of ${list} can be read`)
+    for (const item of page.items) all.set(item.id, item)
+    if (!page.next) return all
+    cursor = `&cursor=${encodeURIComponent(page.next)}`
+  }
+}
+
+function countLines(text: string): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const line of text.split('\n')) if (line) counts.set(line, (counts.get(line) ?? 0) + 1)
+  return counts
+}
+
+/** A linear congruential generator (Numerical Recipes): the same kills at the same moments in every run. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
