@@ -6,6 +6,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorRow } from './errors.ts'
+import { lingerMs } from './linger.ts'
 
 interface Served {
   readonly incoming: IncomingMessage
@@ -42,12 +43,12 @@ function isFramedOddly({ headers, httpVersionMinor }: IncomingMessage): boolean 
 
 /** Bytes that the parser gave up on: there is no request to give an id to, and no way to go on with the connection. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (broken.has(socket)) return
+  broken.add(socket)
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  if (broken.has(socket)) return
-  broken.add(socket)
   const last = lastOn.get(socket)
   const isItsBody = last !== undefined && !last.incoming.complete
   const underWay = isItsBody ? last.before : last?.outgoing
@@ -60,9 +61,13 @@ function closeAfter(answer: ServerResponse | undefined, socket: Duplex, text: st
   else answer.once('close', () => close(socket, text))
 }
 
+/** Lingers, as other early answers do: bytes that come after a socket was closed would eat what it says. */
 function close(socket: Duplex, text: string): void {
   // The last answer may have closed it already.
-  if (socket.writable) socket.end(text, () => socket.destroy())
+  if (!socket.writable) return
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  timer.unref()
+  socket.once('close', () => clearTimeout(timer)).end(text)
 }
 
 function wordingOf(code: ErrorCode): string {

@@ -32,7 +32,7 @@ test('no two readers can be made to see different requests, even if Node.js was 
 
   for (const { name, bytes, statuses, seen = 0 } of shapesOf(hookToken)) {
     await t.test(name, async () => {
-      const said = await say(port, [bytes], statuses.length)
+      const said = await say(port, [Buffer.from(bytes, 'latin1')], { answers: statuses.length })
       assert.deepEqual(said.statuses, statuses, said.text)
       assert.deepEqual(await news(), Array(seen).fill(seenText))
     })

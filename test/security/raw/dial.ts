@@ -15,28 +15,38 @@ export interface Said {
   readonly statuses: readonly number[]
 }
 
-/**
- * Sends the pieces one after the other, says that this was all once so many answers came, and reads until the gateway
- * has closed: whoever says it earlier gets no answer.
- */
-export async function say(
-  port: number,
-  pieces: readonly (string | Buffer)[],
-  answers: number,
-): Promise<Said> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+export interface Saying {
+  /** Once so many answers came the sender says that this was all: whoever says it earlier gets none. */
+  readonly answers: number
+  /** Or after so many milliseconds without a word of the gateway. */
+  readonly idleMs?: number
+  /** The address that it is said from; on Linux all of 127/8 is this machine's. */
+  readonly from?: string
+  /** The sender is gone once everything is written. */
+  readonly abandons?: boolean
+}
+
+/** Sends the pieces one after the other, and reads until the gateway has closed. */
+export async function say(port: number, pieces: readonly Buffer[], saying: Saying): Promise<Said> {
+  const { answers, idleMs, from, abandons = false } = saying
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, localAddress: from })
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk) => {
     text += chunk
     if (statusesOf(text).length >= answers) socket.end()
   })
+  if (idleMs !== undefined) socket.setTimeout(idleMs, () => socket.end())
   socket.on('error', ignore)
-  const closed = once(socket, 'close', { signal: AbortSignal.timeout(patienceMs) })
+  const closed = Promise.withResolvers<void>()
+  socket.once('close', () => closed.resolve())
+  const patience = setTimeout(() => closed.reject(new Error('The connection was not closed.')), patienceMs)
   try {
-    await Promise.race([once(socket, 'connect'), closed])
+    await Promise.race([once(socket, 'ready'), closed.promise])
     for (const piece of pieces) await write(socket, piece)
-    await closed
+    if (abandons) socket.destroy()
+    await closed.promise
   } finally {
+    clearTimeout(patience)
     socket.destroy()
   }
   return { text, statuses: statusesOf(text) }
@@ -46,10 +56,10 @@ export function statusesOf(text: string): number[] {
   return Array.from(text.matchAll(statusLine), ([, status]) => Number(status))
 }
 
-function write(socket: Socket, piece: string | Buffer): Promise<void> {
+function write(socket: Socket, piece: Buffer): Promise<void> {
   return new Promise((resolve) => {
-    if (socket.destroyed) resolve()
-    else socket.write(typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece, () => resolve())
+    if (socket.writable) socket.write(piece, () => resolve())
+    else resolve()
   })
 }
 

@@ -1,0 +1,121 @@
+/** Owns putting a request together, from a seed to the bytes of a connection. */
+
+import { bodyOf } from './bodies.ts'
+import { goodRequest } from './good.ts'
+import { type Header, headersOf } from './headers.ts'
+import { methodOf, targetOf } from './targets.ts'
+import { createRandom, piece, type Random, textOf } from './words.ts'
+
+export interface FuzzCase {
+  readonly seed: number
+  /** Written one after another. */
+  readonly pieces: readonly Buffer[]
+  /**
+   * `answered`: framed as it should be, so that there is one answer to each request. `open`: nobody can say where it ends.
+   * `abandoned`: the sender goes away in the middle.
+   */
+  readonly kind: 'answered' | 'open' | 'abandoned'
+  /** As many answers as there may be; of those that are `answered`, exactly. */
+  readonly answers: number
+  /** What each answer has to be, where that is known. */
+  readonly expected?: readonly Expected[]
+  /** The address that it comes from. Default: one of many. */
+  readonly client?: string
+}
+
+export interface Expected {
+  readonly name: string
+  /** One of these. */
+  readonly statuses: readonly number[]
+  /** In the body of the answer. */
+  readonly holding: string
+}
+
+export function fuzzCase(seed: number): FuzzCase {
+  const random = createRandom(seed * 2_654_435_761)
+  // The first numbers of neighbouring seeds are neighbours themselves.
+  for (let turn = 0; turn < 8; turn++) random.below(2)
+  const good = random.chance(0.15) ? goodRequest(random, `${seed}-${random.below(1_000_000)}`) : undefined
+  if (good) return { seed, kind: 'answered', answers: good.expected.length, ...good }
+  const whole = wholeRequest(random)
+  if (random.chance(0.03))
+    return { seed, kind: 'answered', answers: 1, pieces: split(random, unfinished(random, whole)) }
+  if (random.chance(0.75)) return { seed, kind: 'answered', answers: 1, pieces: split(random, whole) }
+  if (random.chance(0.3)) {
+    const cut = random.below(whole.length)
+    return { seed, kind: 'abandoned', answers: 1, pieces: split(random, whole.subarray(0, cut)) }
+  }
+  // A mutation may turn its body into requests.
+  return { seed, kind: 'open', answers: 100, pieces: split(random, mutated(random, whole)) }
+}
+
+function wholeRequest(random: Random): Buffer {
+  const body = bodyOf(random)
+  const [framing, framed] = random.chance(0.25)
+    ? chunked(random, body)
+    : [['Content-Length', String(body.length)] as const, body]
+  const headers: Header[] = [['Host', 'x'], ...headersOf(random), framing]
+  const head = `${methodOf(random)} ${targetOf(random)} HTTP/1.${random.chance(0.97) || framed !== body ? 1 : 0}`
+  const lines = [head, ...headers.map(([name, value]) => `${name}: ${value}`), '', '']
+  return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), framed])
+}
+
+function chunked(random: Random, body: Buffer): readonly [Header, Buffer] {
+  const parts: Buffer[] = []
+  for (let at = 0; at < body.length; ) {
+    const size = Math.min(1 + random.below(random.chance(0.1) ? 3 : 20_000), body.length - at)
+    const extension = random.chance(0.1) ? `;${'a'.repeat(random.below(50))}=b` : ''
+    parts.push(
+      Buffer.from(`${size.toString(16)}${extension}\r\n`),
+      body.subarray(at, at + size),
+      Buffer.from('\r\n'),
+    )
+    at += size
+    if (parts.length > 900) break
+  }
+  const rest = Math.max(
+    0,
+    body.length - parts.reduce((sum, part, index) => sum + (index % 3 === 1 ? part.length : 0), 0),
+  )
+  if (rest > 0)
+    parts.push(
+      Buffer.from(`${rest.toString(16)}\r\n`),
+      body.subarray(body.length - rest),
+      Buffer.from('\r\n'),
+    )
+  const trailer = random.chance(0.1) ? `X-Trailer: ${'a'.repeat(random.below(200))}\r\n` : ''
+  return [['Transfer-Encoding', 'chunked'], Buffer.concat([...parts, Buffer.from(`0\r\n${trailer}\r\n`)])]
+}
+
+/** Its head is whole, and the rest of its body never comes: there is an answer, at the latest when the time is over. */
+function unfinished(random: Random, whole: Buffer): Buffer {
+  const body = whole.indexOf('\r\n\r\n') + 4
+  return whole.subarray(0, body + random.below(whole.length - body + 1))
+}
+
+/** Now and then in pieces, so that no piece ends where a reader would like it to. */
+function split(random: Random, bytes: Buffer): Buffer[] {
+  if (random.chance(0.8)) return [bytes]
+  const pieces: Buffer[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const size = 1 + random.below(pieces.length > 20 ? bytes.length : 600)
+    pieces.push(bytes.subarray(at, at + size))
+    at += size
+  }
+  return pieces
+}
+
+function mutated(random: Random, whole: Buffer): Buffer {
+  let bytes = whole
+  for (let count = 1 + random.below(4); count > 0; count--) {
+    // The head is shorter than the body, and more is to be broken in it.
+    const at = random.below(random.chance(0.7) ? Math.min(bytes.length, 400) : bytes.length)
+    const change = Buffer.from(
+      random.pick([textOf(random), piece(random), '\r\n', '\n', '\0', '\r', '\r\n\r\n', ' ']),
+      'latin1',
+    )
+    const taken = random.chance(0.5) ? random.below(8) : 0
+    bytes = Buffer.concat([bytes.subarray(0, at), change, bytes.subarray(at + taken)])
+  }
+  return bytes
+}

@@ -1,0 +1,154 @@
+/** Owns sending the requests of many seeds to one gateway, and holding what comes of each and of all. */
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { isErrorCode, statusOf } from '../../../runtime/http/index.ts'
+import { type ChildGateway, openChildGateway } from '../child/child-gateway.ts'
+import type { Vitals } from '../child/serving-gateway.ts'
+import { type Said, say } from '../raw/dial.ts'
+import { type FuzzCase, fuzzCase } from './cases.ts'
+import { bodyTimeoutMs, gatewayFiles } from './gateway.ts'
+import { createRandom } from './words.ts'
+
+export interface FuzzRun {
+  readonly firstSeed: number
+  readonly count: number
+  /** Milliseconds of the processor, collecting garbage left out. */
+  readonly longestHold: number
+}
+
+/** At the same time. */
+const connections = 32
+/** After so long without a word nobody knows what a broken request is waiting for. Milliseconds. */
+const idleMs = 2 * bodyTimeoutMs
+/** Of the run, how much may warm the gateway up, and how often it is measured. */
+const [warmUp, looks] = [0.25, 8]
+/** What may live longer than at the end of the warm-up, and what more the process may take of the machine. Bytes. */
+const [mostLive, mostResident] = [24 * 1_048_576, 160 * 1_048_576]
+/** No transform runs here, nothing stops, the disk is not full and no keys are fetched: a 5xx of any code is a fault. */
+const firstFault = 500
+
+export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longestHold }: FuzzRun) {
+  const gateway = await openChildGateway(t, {
+    entry: new URL('../child/serving-gateway.ts', import.meta.url),
+    files: gatewayFiles,
+  })
+  const share = Math.ceil(count / looks)
+  const tally = new Map<string, number>()
+  const vitals: Vitals[] = []
+  for (let from = 0; from < count; from += share) {
+    await sendAll(gateway, firstSeed + from, Math.min(share, count - from), tally)
+    vitals.push(await gateway.told<Vitals>('report'))
+  }
+  report(t, vitals, tally)
+
+  assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'nothing is told as an error')
+  const warm = vitals[Math.ceil(looks * warmUp) - 1]
+  const last = vitals.at(-1)
+  assert.ok(warm && last)
+  assert.ok(last.live - warm.live < mostLive, `${megabytes(warm.live)} lived, then ${megabytes(last.live)}`)
+  assert.ok(
+    last.resident - warm.resident < mostResident,
+    `${megabytes(warm.resident)}, then ${megabytes(last.resident)}`,
+  )
+  const held = Math.max(...vitals.map((each) => each.held))
+  assert.ok(held <= longestHold, `the event loop was held for ${held.toFixed(0)} ms`)
+}
+
+async function sendAll(gateway: ChildGateway, first: number, count: number, tally: Map<string, number>) {
+  const port = Number(new URL(gateway.address).port)
+  let next = first
+  async function sendOn(): Promise<void> {
+    while (next < first + count) {
+      const each = fuzzCase(next++)
+      const said = await send(port, each)
+      const fault = faultIn(each, said)
+      assert.ok(fault === undefined, `${fault}\n${reproductionOf(each, said)}`)
+      for (const outcome of outcomesOf(each, said)) tally.set(outcome, (tally.get(outcome) ?? 0) + 1)
+    }
+  }
+  await Promise.race([Promise.all(Array.from({ length: connections }, sendOn)), gateway.ended])
+}
+
+async function send(
+  port: number,
+  { seed, pieces, kind, answers, client = clientOf(seed) }: FuzzCase,
+): Promise<Said> {
+  try {
+    return await say(port, pieces, {
+      answers,
+      abandons: kind === 'abandoned',
+      ...(kind === 'open' && { idleMs }),
+      ...(process.platform === 'linux' && { from: client }),
+    })
+  } catch (error) {
+    throw new Error(`seed ${seed}: the gateway did not let go of the connection`, { cause: error })
+  }
+}
+
+/** Half of them are one client, of good and bad tries alike; the others are many. */
+function clientOf(seed: number): string {
+  const random = createRandom(seed)
+  return seed % 2 === 0
+    ? '127.0.0.1'
+    : `127.${random.below(200)}.${random.below(250)}.${1 + random.below(250)}`
+}
+
+function outcomesOf({ kind }: FuzzCase, { text, statuses }: Said): string[] {
+  if (kind === 'abandoned') return ['abandoned']
+  return statuses.length === 0
+    ? ['closed']
+    : answersOf(text).map((answer, index) => codeIn(answer) ?? `${statuses[index]}`)
+}
+
+function answersOf(text: string): string[] {
+  const parts = text.split(/(?=HTTP\/1\.1 \d{3} )/)
+  return parts.filter((part) => part !== '' && !part.startsWith('HTTP/1.1 100 '))
+}
+
+function codeIn(answer: string): string | undefined {
+  return /"code":"([^"]*)"/.exec(answer)?.[1]
+}
+
+/** What is wrong with the answers, in one sentence. */
+function faultIn({ kind, answers, expected }: FuzzCase, { text, statuses }: Said): string | undefined {
+  if (kind === 'answered' && statuses.length !== answers)
+    return `${statuses.length} answers to ${answers} requests`
+  if (statuses.length > answers) return 'more answers than requests'
+  for (const [index, part] of answersOf(text).entries()) {
+    const status = statuses[index] ?? 0
+    if (status >= firstFault) return `a fault: ${status}`
+    const code = codeIn(part)
+    if (status >= 400 && code !== undefined && (!isErrorCode(code) || statusOf(code) !== status))
+      return `${status} with the code ${code}`
+    const wanted = expected?.[index]
+    if (wanted && (!wanted.statuses.includes(status) || !part.includes(wanted.holding)))
+      return `${wanted.name}: ${status} in place of ${wanted.statuses} with ${wanted.holding}`
+  }
+  return undefined
+}
+
+/** All that it takes to send the same bytes again. */
+function reproductionOf({ seed, pieces }: FuzzCase, { text }: Said): string {
+  const bytes = Buffer.concat(pieces)
+  return [
+    `seed ${seed}; its bytes, once to read and once to send:`,
+    JSON.stringify(bytes.toString('latin1').slice(0, 3000)),
+    `base64 -d <<< ${bytes.toString('base64')} | nc 127.0.0.1 8787`,
+    `answered: ${JSON.stringify(text.slice(0, 2000))}`,
+  ].join('\n')
+}
+
+function report(t: TestContext, vitals: readonly Vitals[], tally: ReadonlyMap<string, number>): void {
+  const told = [...tally].toSorted(([, one], [, other]) => other - one).slice(0, 40)
+  t.diagnostic(told.map(([outcome, count]) => `${outcome}: ${count}`).join(', '))
+  const curve = (of: (each: Vitals) => number) => vitals.map((each) => megabytes(of(each))).join(' ')
+  t.diagnostic(`resident ${curve(({ resident }) => resident)}`)
+  t.diagnostic(`live ${curve(({ live }) => live)}`)
+  t.diagnostic(`held, in milliseconds: ${vitals.map(({ held }) => held.toFixed(0)).join(' ')}`)
+  t.diagnostic(`the gateway took ${((vitals.at(-1)?.spent ?? 0) / 1000).toFixed(1)} s of the processor`)
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1_048_576)} MB`
+}

@@ -1,0 +1,93 @@
+/** Owns what hostile texts are made of, and the chance that puts them together. */
+
+import { createRandom, type Random } from '../../../engine/config/sample-edits.ts'
+
+export { createRandom, type Random }
+
+/** What readers of text have stumbled over. */
+const pieces: readonly string[] = [
+  ...[
+    '',
+    'a',
+    'A',
+    '0',
+    '-1',
+    '1e999',
+    'null',
+    'true',
+    'undefined',
+    'NaN',
+    ' ',
+    '\t',
+    '%',
+    '%00',
+    '%2f',
+    '%2e%2e',
+    '%zz',
+  ],
+  ...[
+    '../',
+    '..\\',
+    './',
+    '//',
+    '/',
+    '\\',
+    '?',
+    '#',
+    '&',
+    '=',
+    ';',
+    ',',
+    ':',
+    '@',
+    '"',
+    "'",
+    '`',
+    '<',
+    '>',
+    '{{a}}',
+    '{% a %}',
+  ],
+  ...[
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'hasOwnProperty',
+    'valueOf',
+    'then',
+    'length',
+    'token',
+  ],
+  ...[
+    '\u0080',
+    '\u00e9',
+    '\u00ff',
+    '%c0%af',
+    '%e2%80%ae',
+    '%f0%9f%98%80',
+    '%ed%a0%80',
+    '${HOME}',
+    '$(id)',
+    "' OR 1=1--",
+  ],
+]
+
+export const piece = (random: Random): string => random.pick(pieces)
+
+export function textOf(random: Random, most = 4): string {
+  return Array.from({ length: random.below(most + 1) }, () => piece(random)).join('')
+}
+
+/** Short mostly, and now and then as long as `most`. */
+export function sizeOf(random: Random, most: number): number {
+  return random.chance(0.9) ? random.below(16) : random.below(most)
+}
+
+export function chosen<Value>(random: Random, makers: readonly ((random: Random) => Value)[]): Value {
+  return random.pick(makers)(random)
+}
+
+export function bytesOf(random: Random, length: number): Buffer {
+  return Buffer.from(Array.from({ length }, () => random.below(256)))
+}
