@@ -37,7 +37,25 @@ export const harmless: readonly Harmless[] = [
     'kept?.token === token',
   ]),
   ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
+  ...of('runtime/http/authenticate.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
+  ...of('engine/providers/secrets.ts', 'asks how a configured secret is written, when it is loaded', [
+    "text.startsWith(whsec) === (scheme.secrets === 'whsec')",
+  ]),
+  ...of('engine/verify/hmac.ts', 'asks how long the signature of the sender is', [
+    'bytes?.length === digestLengths[hash]',
+  ]),
+  ...of('engine/verify/sns.ts', 'asks whether the sender wrote its own signature as base64 is written', [
+    "signature.toString('base64') !== written",
+  ]),
+  ...of('engine/verify/diagnosis/signature-forms.ts', 'asks how a signature is written, for the operator', [
+    'given.includes(divider)',
+    'given.startsWith(prefix)',
+  ]),
 
+  ...of('engine/verify/diagnose.ts', ofGrammar, ['switch (token)']),
+  ...of('engine/verify/diagnosis/json-fault.ts', ofGrammar, [
+    "expected === (kind === '}' ? 'name or }' : 'value or ]')",
+  ]),
   ...of('engine/compile/expression/fault.ts', ofGrammar, [
     'source.lastIndexOf(token, position - token.length)',
   ]),
