@@ -64,7 +64,14 @@ test('a gateway that drains is alive and not ready', async (t) => {
 test('not ready is told with its reason', async (t) => {
   const app = Fastify()
   t.after(() => app.close())
-  const health: Health = { writable: true, backlog: 0, full: false, commits: 0 }
+  const health: Health = {
+    writable: true,
+    backlog: 0,
+    full: false,
+    events: 0,
+    fullOfEvents: false,
+    commits: 0,
+  }
   let now = { health, draining: false }
   const store = { health: () => now.health } as unknown as Store
   registerProbes(app, { store, isDraining: () => now.draining })

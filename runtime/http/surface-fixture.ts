@@ -51,6 +51,7 @@ export interface SurfaceFixture {
   readonly state: {
     live: Live
     full: boolean
+    fullOfEvents: boolean
     now: number
     accept: (entry: Entry) => Promise<void>
     /** What the store answers once `accept` has passed. */
@@ -133,6 +134,7 @@ export async function openSurface(
   const state: SurfaceFixture['state'] = {
     live: { generation: 1, snapshot: { ...snapshot, resolve } },
     full: false,
+    fullOfEvents: false,
     now: Date.parse('2026-01-01T00:00:00Z'),
     accept: async () => {},
     acceptance: { actions: [] },
@@ -144,7 +146,7 @@ export async function openSurface(
       return state.acceptance
     },
     note: (request: RequestRecord) => notes.push(request),
-    health: () => ({ writable: true, backlog: 0, full: state.full, commits: 0 }),
+    health: () => ({ writable: true, full: state.full, fullOfEvents: state.fullOfEvents }),
   }
   app.get('/healthz', async () => ({ ok: true }))
   app.post('/other', async (request) => request.body)

@@ -5,6 +5,7 @@
 
 import { acceptingContract } from './contract/accepting.ts'
 import type { ContractSubject } from './contract/bench.ts'
+import { boundsContract } from './contract/bounds.ts'
 import { busyContract } from './contract/busy.ts'
 import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
@@ -27,6 +28,7 @@ export function storeContract(subject: ContractSubject): void {
   performingContract(subject)
   joiningContract(subject)
   busyContract(subject)
+  boundsContract(subject)
   poolsContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)

@@ -33,7 +33,8 @@ export interface Store {
   accept(entry: Entry): Promise<Acceptance>
   /**
    * A request that made no action: refused ones and handshakes, which anybody can send, go to a bounded ring, the others to
-   * disk. No reply waits for it.
+   * disk. No reply waits for it. Of those that caused nothing, the newest of each outcome are kept, as `mostWithoutEffect`
+   * says.
    */
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
@@ -343,6 +344,10 @@ export interface Health {
   readonly backlog: number
   /** True when `accept` would answer BACKLOG to an entry with actions. */
   readonly full: boolean
+  /** Pending events, summaries of runs among them. */
+  readonly events: number
+  /** True when `accept` would answer BACKLOG to an entry that brings an event. */
+  readonly fullOfEvents: boolean
   /** Why it is not writable, in one sentence. */
   readonly reason?: string
   /** Commits since the store was opened: concurrent calls share them. */
@@ -353,7 +358,10 @@ export interface Health {
 export interface StoreLimits {
   /** History older than this, and in a terminal state, may go. Milliseconds. */
   readonly keepMs: number
-  /** Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. */
+  /**
+   * Most queued runs and unsent deliveries; over it `accept` throws `BACKLOG`. As many events may be pending; over that it
+   * throws for an entry that brings one. What runs post and send themselves is counted, and never refused.
+   */
   readonly backlog: number
   /** A session whose key was made up goes when its last turn is older than this. Milliseconds; absent: with `keepMs`. */
   readonly sessionIdleMs?: number
@@ -371,6 +379,11 @@ export interface StoreOptions extends StoreLimits {
   readonly onStopped?: (error: StoreError) => void
   /** Due times are waited for with it. Default: `setTimeout`, which does not keep the process alive. */
   readonly setTimer?: SetTimer
+  /**
+   * Most requests of each of the outcomes `ignored`, `skipped` and `duplicate`: when one more comes, the oldest goes before
+   * its time. Default: 100,000.
+   */
+  readonly mostWithoutEffect?: number
   /** Most messages of a session that `load` gives; older ones stay readable until they expire. */
   readonly historyMessages: number
 }

@@ -2,10 +2,11 @@
 
 import type { Acceptance, Dedupe, Id, RequestRecord, StoreLimits } from '../port.ts'
 import { StoreError } from '../port.ts'
-import { refuseOverBacklog } from './backlog.ts'
+import { refuseOverBacklog, refuseOverEvents } from './backlog.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { PlainAction, PlainEntry } from './entry.ts'
 import { createPlacing, type PlacingParts } from './placing.ts'
+import { createWithoutEffect } from './without-effect.ts'
 
 type Outcome = Acceptance['actions'][number]
 
@@ -24,10 +25,12 @@ export interface Accepting {
 export interface AcceptingParts extends PlacingParts {
   /** Asked for each entry: it may change. */
   readonly limits: Pick<StoreLimits, 'backlog'>
+  readonly mostWithoutEffect?: number
 }
 
-export function createAccepting({ limits, ...parts }: AcceptingParts): Accepting {
+export function createAccepting({ limits, mostWithoutEffect, ...parts }: AcceptingParts): Accepting {
   const { db, tally, joining, changed } = parts
+  const withoutEffect = createWithoutEffect(db, tally, mostWithoutEffect)
   const placing = createPlacing(parts)
   const insertRequest = db.prepare(
     'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
@@ -93,6 +96,7 @@ export function createAccepting({ limits, ...parts }: AcceptingParts): Accepting
   return {
     accept(entry, now) {
       if (entry.actions.length > 0) refuseOverBacklog(tally, limits)
+      if (entry.actions.some(({ type }) => type === 'event')) refuseOverEvents(tally, limits)
       const id = blobOfId(entry.id)
       if (insertWhole(id, entry) === 0) {
         return { actions: entry.actions.map((action, index) => answerAgain(action, index, id, now)) }
@@ -105,12 +109,15 @@ export function createAccepting({ limits, ...parts }: AcceptingParts): Accepting
       }
       const record = withOutcomes(JSON.parse(entry.record), actions)
       updateRequest.run(record.outcome, JSON.stringify(record), id)
+      withoutEffect.kept(record.outcome)
       changed('request', entry.id, record.outcome)
       return { actions }
     },
 
     note(request) {
-      if (insertWhole(blobOfId(request.id), request) > 0) changed('request', request.id, request.outcome)
+      if (insertWhole(blobOfId(request.id), request) === 0) return
+      withoutEffect.kept(request.outcome)
+      changed('request', request.id, request.outcome)
     },
   }
 }

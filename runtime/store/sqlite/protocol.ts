@@ -18,6 +18,7 @@ import type { Fault } from './fault.ts'
 export interface WriterData extends StoreLimits {
   readonly folder: string
   readonly historyMessages: number
+  readonly mostWithoutEffect?: number
   readonly now: number
 }
 
@@ -103,6 +104,8 @@ export interface WriterState {
   readonly writable: boolean
   readonly reason?: string
   readonly backlog: number
+  /** Pending events. */
+  readonly pending: number
   readonly commits: number
   /** When there is something to do though nobody asks. */
   readonly wakeAt: number

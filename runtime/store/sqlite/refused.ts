@@ -3,6 +3,7 @@
  * What one sender repeats is summed up, so that it does not push out what the others sent.
  */
 
+import { cut } from '../../cut.ts'
 import type { Id, RequestRecord } from '../port.ts'
 
 export interface Refused {
@@ -16,6 +17,7 @@ export interface Refused {
 
 const most = 10_000
 const minute = 60_000
+const longestName = 200
 const summedStatuses: ReadonlySet<number> = new Set([401, 403, 429])
 
 export function createRefused(): Refused {
@@ -23,8 +25,11 @@ export function createRefused(): Refused {
   const ring = new Map<Id, RequestRecord>()
   const sums = new Map<string, Id>()
 
+  /** Begun anew, it would walk over the places of all that went before. */
+  const oldestFirst = ring.values()
+
   function forgetOldest(): void {
-    const [oldest] = ring.values()
+    const oldest = oldestFirst.next().value
     if (oldest === undefined) return
     ring.delete(oldest.id)
     if (sums.get(sumKey(oldest)) === oldest.id) sums.delete(sumKey(oldest))
@@ -32,17 +37,17 @@ export function createRefused(): Refused {
 
   return {
     takes: (outcome) => outcome === 'refused' || outcome === 'handshake',
-    add(request) {
-      const isSummed = request.outcome === 'handshake' || summedStatuses.has(request.status)
-      const key = sumKey(request)
+    add({ body: _body, head: _head, ...request }) {
+      const record = { ...request, endpoint: shortName(request.endpoint) }
+      const isSummed = record.outcome === 'handshake' || summedStatuses.has(record.status)
+      const key = sumKey(record)
       const sum = isSummed ? ring.get(sums.get(key) ?? '') : undefined
       if (sum !== undefined) {
         ring.set(sum.id, { ...sum, count: (sum.count ?? 1) + 1 })
         return
       }
-      const { body: _body, head: _head, ...record } = request
-      ring.set(request.id, record)
-      if (isSummed) sums.set(key, request.id)
+      ring.set(record.id, record)
+      if (isSummed) sums.set(key, record.id)
       if (ring.size > most) forgetOldest()
     },
     get: (id) => ring.get(id),
@@ -55,6 +60,11 @@ export function createRefused(): Refused {
         .slice(0, limit)
     },
   }
+}
+
+/** Where any name is an endpoint's, strangers make them up. Written anew: a slice would keep the whole. */
+function shortName(endpoint: string): string {
+  return endpoint.length > longestName ? Buffer.from(cut(endpoint, longestName)).toString() : endpoint
 }
 
 function sumKey({ client = '', receivedAt, endpoint, outcome, status, failure = '' }: RequestRecord): string {

@@ -25,7 +25,7 @@ function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: nu
     insert.run(blobOfId(request.id), request.outcome, request.endpoint, JSON.stringify(request))
   }
   let elapsed = 0
-  const retention = createRetention(db, {
+  const retention = createRetention(db, readTally(db), {
     keepMs: day,
     now: 10 * day,
     elapsed: () => {
@@ -80,7 +80,7 @@ test('what was joined to a run goes with it, and nothing of it before', () => {
     insertJoined.run(blobOfId(mintId()), blobOfId(id), blobOfId(mintId()), 'm', 'p')
   }
   const count = (table: string) => db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']
-  const retention = createRetention(db, { keepMs: day, now: 10 * day, elapsed: () => 0 })
+  const retention = createRetention(db, readTally(db), { keepMs: day, now: 10 * day, elapsed: () => 0 })
   retention.sweep(retention.nextAt)
   assert.deepEqual(['runs', 'coalesced', 'joined'].map(count), [1, 1, 1])
 })
@@ -128,6 +128,6 @@ function openWithEffects({ keepMs }: { keepMs: number }) {
   const changed = () => {}
   const schedule = createSchedule(db, tally)
   const apply = createEffects({ db, tally, schedule, deliveries: createDeliveries(db, changed), changed })
-  const retention = createRetention(db, { keepMs, now: 0, elapsed: () => 0 })
+  const retention = createRetention(db, readTally(db), { keepMs, now: 0, elapsed: () => 0 })
   return { db, apply, sweep: retention.sweep }
 }

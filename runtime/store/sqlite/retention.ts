@@ -12,6 +12,8 @@ import { blobOfId, blobOfTime } from './blob.ts'
 import { type Key, type Step, stride } from './retention-step.ts'
 import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
 import { spentStep } from './spending.ts'
+import type { Tally } from './tally.ts'
+import { forgetOne } from './without-effect.ts'
 
 export interface Retention {
   /** When the next slice may run. */
@@ -41,14 +43,14 @@ export interface RetentionOptions {
   readonly elapsed?: () => number
 }
 
-export function createRetention(db: DatabaseSync, options: RetentionOptions): Retention {
+export function createRetention(db: DatabaseSync, tally: Tally, options: RetentionOptions): Retention {
   const { elapsed = () => performance.now() } = options
   // What is about something goes before it: deliveries before their run, runs and events before their request.
   const steps: readonly Step[] = [
     deliveryStep(db),
     runStep(db),
     eventStep(db),
-    requestStep(db),
+    requestStep(db, tally),
     turnStep(db),
     idleStep(db, options),
     runnerStateStep(db),
@@ -153,11 +155,13 @@ function deliveryStep(db: DatabaseSync): Step {
   })
 }
 
-function requestStep(db: DatabaseSync): Step {
+function requestStep(db: DatabaseSync, tally: Tally): Step {
   const effect = db.prepare('SELECT 1 FROM runs WHERE id = ?1 UNION ALL SELECT 1 FROM events WHERE id = ?1')
   return recordStep(db, 'requests', (record) => {
     const request = JSON.parse(record) as RequestRecord
-    return request.actions.every((action) => effect.get(blobOfId(action.id)) === undefined)
+    const isGone = request.actions.every((action) => effect.get(blobOfId(action.id)) === undefined)
+    if (isGone) forgetOne(tally, request.outcome)
+    return isGone
   })
 }
 

@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { type CommandResult, type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
+import { isFull, isFullOfEvents } from './backlog.ts'
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
 import type { Fault } from './fault.ts'
 import type { FromWriter, Reply, WriterData, WriterState } from './protocol.ts'
@@ -30,6 +31,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
     backlog: options.backlog,
     sessionIdleMs: options.sessionIdleMs,
     historyMessages: options.historyMessages,
+    mostWithoutEffect: options.mostWithoutEffect,
     now: options.now(),
   })
   return createStore(options, worker, state)
@@ -126,7 +128,9 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     health: () => ({
       writable: state.writable,
       backlog: state.backlog,
-      full: state.backlog >= backlog,
+      full: isFull(state, { backlog }),
+      events: state.pending,
+      fullOfEvents: isFullOfEvents(state, { backlog }),
       commits: state.commits,
       ...(state.reason === undefined ? undefined : { reason: state.reason }),
     }),

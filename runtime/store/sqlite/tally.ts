@@ -1,8 +1,10 @@
 /** Owns what the writer counts in memory, so that no question about it costs a read. Rebuilt at open. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { OutcomeWithoutEffect } from './without-effect.ts'
 
-export interface Tally {
+/** By outcome: the requests on disk that caused nothing. */
+export interface Tally extends Record<OutcomeWithoutEffect, number> {
   /** Open tasks of the kinds `run` and `delivery`. */
   backlog: number
   /** Pending events, and those of them that asked for `now`. */
@@ -18,10 +20,16 @@ export function readTally(db: DatabaseSync): Tally {
   const one = (sql: string) => db.prepare(sql).get() as Record<string, number>
   const pulse = one('SELECT commits, sequence FROM pulse')
   const count = (sql: string) => one(sql)['count'] ?? 0
+  // The second condition leads to the partial index.
+  const withOutcome = (outcome: OutcomeWithoutEffect) =>
+    count(`SELECT count(*) AS count FROM requests WHERE outcome = '${outcome}' AND outcome <> 'accepted'`)
   return {
     backlog: count(`SELECT count(*) AS count FROM tasks WHERE kind IN ('run', 'delivery')`),
     pending: count('SELECT count(*) AS count FROM inbox'),
     pendingNow: count('SELECT count(*) AS count FROM inbox WHERE rank = 0'),
+    ignored: withOutcome('ignored'),
+    skipped: withOutcome('skipped'),
+    duplicate: withOutcome('duplicate'),
     sequence: pulse['sequence'] ?? 0,
     commits: pulse['commits'] ?? 0,
   }

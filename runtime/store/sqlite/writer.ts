@@ -79,6 +79,7 @@ export function createWriter(data: WriterData): Writer {
       writable: failure === undefined,
       reason: failure,
       backlog: at.tally.backlog,
+      pending: at.tally.pending,
       commits: at.tally.commits - commitsAtOpen,
       wakeAt: wakeAt(at),
     }

@@ -1,0 +1,179 @@
+/** Owns the promises about what may pile up: pending events, and requests that caused nothing. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Id } from '../port.ts'
+import { heartbeatTask } from '../tasks.ts'
+import { type Bench, type ContractSubject, openBench } from './bench.ts'
+import { type HeldClaim, hireHands } from './hands.ts'
+import { createSampler, idOf } from './samples.ts'
+
+export function boundsContract(subject: ContractSubject): void {
+  describe(`${subject.name}: bounds`, { concurrency: 4, timeout: 30_000 }, () => {
+    test('over as many pending events as the backlog, no event is accepted, and runs still are', async (t) => {
+      const bench = await openBench(t, subject, { backlog: 2 })
+      const sample = createSampler(bench)
+      const both = sample.entry(sample.runAction(), sample.eventAction())
+      await bench.store.accept(sample.entry(sample.eventAction(), sample.eventAction()))
+      assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
+      await assert.rejects(bench.store.accept(sample.entry(sample.eventAction())), {
+        code: 'BACKLOG',
+        message: /2 events .* limit is 2/,
+      })
+      await assert.rejects(bench.store.accept(both), { code: 'BACKLOG' })
+      assert.equal(await bench.store.read.request(both.request.id), undefined, 'all of it or nothing')
+      await bench.store.accept(sample.entry(sample.runAction()))
+      assert.deepEqual(waiting(bench), { backlog: 1, full: false, events: 2, fullOfEvents: true })
+    })
+
+    test('once events were consumed, others are accepted', async (t) => {
+      const bench = await openBench(t, subject, { backlog: 2 })
+      const sample = createSampler(bench)
+      const [first, second] = [sample.eventAction({ mode: 'next-heartbeat' }), sample.eventAction()]
+      await bench.store.accept(sample.entry(first, second))
+      const claim = await heartbeat(bench)
+      consume(claim, bench, [idOf(first), idOf(first), bench.mintId()])
+      await bench.settled()
+      assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 1, fullOfEvents: false })
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      await assert.rejects(bench.store.accept(sample.entry(sample.eventAction())), { code: 'BACKLOG' })
+    })
+
+    test('pending events are counted right after writes that failed, an entry that is sent again, and a restart', async (t) => {
+      const bench = await openBench(t, subject, { backlog: 3 })
+      const sample = createSampler(bench)
+      const taken = sample.eventAction()
+      const [one, two] = [sample.entry(sample.eventAction()), sample.entry(taken)]
+      await bench.store.accept(one)
+      await bench.store.accept(one)
+      await bench.fault('disk-full')
+      const large = sample.entry(sample.eventAction({ text: 'x'.repeat(100_000) }))
+      await assert.rejects(bench.store.accept(large), { code: 'STORE_FULL' })
+      assert.equal(bench.store.health().events, 1)
+      await bench.fault('disk-freed')
+      await bench.fault('answer-lost')
+      await bench.store.accept(two)
+      const bad = sample.entry(sample.eventAction(), sample.eventAction({ id: idOf(taken) }))
+      await assert.rejects(bench.store.accept(bad), { code: 'BAD_ENTRY' })
+      assert.equal(bench.store.health().events, 2)
+      await bench.open({ backlog: 2 })
+      assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
+      await assert.rejects(bench.store.accept(sample.entry(sample.eventAction())), { code: 'BACKLOG' })
+      bench.store.configure({ keepMs: 1_000, backlog: 3 })
+      await bench.store.accept(sample.entry(sample.eventAction()))
+    })
+
+    test('the summary of a run counts, and is posted however many events are pending', async (t) => {
+      const bench = await openBench(t, subject, { backlog: 1 })
+      const sample = createSampler(bench)
+      await bench.store.accept(sample.entry(sample.eventAction()))
+      await bench.store.accept(sample.entry(sample.runAction()))
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      claim.settle({ done: true, effects: { events: [sample.event()] } })
+      await bench.settled()
+      assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
+    })
+
+    test('of requests that caused nothing the newest are kept, each outcome for itself', async (t) => {
+      const bench = await openBench(t, subject, { mostWithoutEffect: 3 })
+      const sample = createSampler(bench)
+      const note = (outcome: 'ignored' | 'skipped' | 'failed', count: number) =>
+        Array.from({ length: count }, () => {
+          const request = sample.request({ outcome, status: 200 })
+          bench.store.note(request)
+          return request.id
+        })
+      const [skipped, failed] = [note('skipped', 2), note('failed', 5)]
+      const ignored = note('ignored', 5)
+      await bench.settled()
+      const kept = async (outcome: string) =>
+        (await bench.store.read.requests({ outcome })).items.map(({ id }) => id).reverse()
+      assert.deepEqual(await kept('ignored'), ignored.slice(2))
+      assert.deepEqual(await kept('skipped'), skipped)
+      assert.deepEqual(await kept('failed'), failed, 'what is to be mended is kept')
+
+      await bench.open({ mostWithoutEffect: 3 })
+      const more = note('ignored', 1)
+      await bench.settled()
+      assert.deepEqual(await kept('ignored'), [...ignored.slice(3), ...more], 'also after a restart')
+
+      await bench.open({ mostWithoutEffect: 1 })
+      const fewer = note('ignored', 2)
+      await bench.settled()
+      assert.deepEqual(await kept('ignored'), fewer.slice(1), 'too many become fewer')
+    })
+
+    test('duplicates are among them, and what they are duplicates of is not', async (t) => {
+      const bench = await openBench(t, subject, { mostWithoutEffect: 2 })
+      const sample = createSampler(bench)
+      const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
+      const entries = [1, 2, 3, 4, 5].map(() => sample.entry(sample.runAction({}, { dedupe })))
+      for (const entry of entries) await bench.store.accept(entry)
+      const { items } = await bench.store.read.requests()
+      const ids = entries.map(({ request }) => request.id)
+      assert.deepEqual(
+        items.map(({ id, outcome }) => [ids.indexOf(id), outcome]),
+        [
+          [4, 'duplicate'],
+          [3, 'duplicate'],
+          [0, 'accepted'],
+        ],
+      )
+    })
+
+    test('of a refused request no more of its name is remembered than people read', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const refused = { outcome: 'refused', status: 401, code: 'UNAUTHORIZED' } as const
+      const endpoint = 'x'.repeat(15_000)
+      for (let time = 0; time < 3; time += 1) bench.store.note(sample.request({ ...refused, endpoint }))
+      const { items } = await bench.store.read.requests({ outcome: 'refused' })
+      assert.deepEqual(
+        items.map(({ endpoint: name, count }) => [name, count]),
+        [['x'.repeat(200), 3]],
+      )
+    })
+
+    test('what went with its time counts no more', async (t) => {
+      const keepMs = 3_600_000
+      const bench = await openBench(t, subject, { keepMs, mostWithoutEffect: 2 })
+      const sample = createSampler(bench)
+      const note = () => {
+        const request = sample.request({ outcome: 'ignored', status: 200 })
+        bench.store.note(request)
+        return request.id
+      }
+      note()
+      note()
+      await bench.settled()
+      bench.clock.advance(keepMs + 120_000)
+      const newest = [note(), note()]
+      for (let slice = 0; slice < 100; slice += 1) {
+        bench.clock.advance(1_000)
+        await bench.settled()
+      }
+      const kept = async () => (await bench.store.read.requests()).items.map(({ id }) => id).reverse()
+      assert.deepEqual(await kept(), newest)
+      const [, second] = newest
+      const third = note()
+      await bench.settled()
+      assert.deepEqual(await kept(), [second, third])
+    })
+  })
+}
+
+function waiting({ store }: Bench) {
+  const { backlog, full, events, fullOfEvents } = store.health()
+  return { backlog, full, events, fullOfEvents }
+}
+
+async function heartbeat(bench: Bench): Promise<HeldClaim> {
+  const hands = hireHands(bench.store, ['heartbeat'])
+  await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
+  return hands.next()
+}
+
+function consume(claim: HeldClaim, { clock, mintId }: Bench, events: readonly Id[]): void {
+  claim.settle({ done: true, effects: { consume: { by: mintId(), at: clock.now(), events } } })
+}
