@@ -1,6 +1,8 @@
 /** Owns which verifier reads which family of schemes. */
 
 import type { VerifyPolicy } from '../config/configuration.ts'
+import { createEcdsaVerifier } from './ecdsa.ts'
+import { createEd25519Verifier } from './ed25519.ts'
 import { createHmacVerifier } from './hmac.ts'
 import { createOidcVerifier } from './oidc.ts'
 import type { Scheme } from './scheme.ts'
@@ -19,7 +21,9 @@ export function createSchemeVerifier(scheme: Scheme, policy: VerifyPolicy): Sche
       return createOidcVerifier(scheme, policy)
     case 'sns':
       return createSnsVerifier(scheme, policy)
-    default:
-      return undefined
+    case 'ed25519':
+      return createEd25519Verifier(scheme, policy)
+    case 'ecdsa':
+      return createEcdsaVerifier(scheme, policy)
   }
 }

@@ -7,6 +7,7 @@ import { verify as isSignedBy, type KeyObject, X509Certificate } from 'node:cryp
 import type { VerifyPolicy } from '../config/configuration.ts'
 import { parseDuration } from '../config/duration.ts'
 import { isMap } from '../config/map.ts'
+import { decode } from '../providers/encoding.ts'
 import { parseJson } from '../resolve/json/parse.ts'
 import type { SnsScheme } from './scheme.ts'
 import type { SchemeVerifier } from './scheme-verifier.ts'
@@ -90,8 +91,8 @@ async function readMessage(body: Uint8Array, type: unknown): Promise<Message | S
   if (fields === undefined || fields.get('Type') !== type) return 'BODY_MALFORMED'
   const written = fields.get('Signature')
   if (written === undefined) return 'SIGNATURE_MISSING'
-  const signature = Buffer.from(written, 'base64')
-  if (signature.toString('base64') !== written) return 'SIGNATURE_MALFORMED'
+  const signature = decode(written, 'base64')
+  if (signature === undefined) return 'SIGNATURE_MALFORMED'
   const names = signedFields.get(type)?.filter((name) => name !== 'Subject' || fields.has(name))
   if (names === undefined || names.some((name) => !fields.has(name))) return 'BODY_MALFORMED'
   const time = timeOf(fields.get('Timestamp') ?? '')

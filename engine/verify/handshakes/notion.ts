@@ -4,6 +4,7 @@
  */
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
+import { secretsOf } from '../../providers/secrets.ts'
 import type { Handshakes } from '../provider.ts'
 import { emptyAnswer, onlyFieldOf } from './answers.ts'
 
@@ -11,7 +12,7 @@ const shape = /^[\x21-\x7e]{8,256}$/
 
 /** Only until there is a secret: after that, whoever sends one is not the one that is known. */
 export function createNotionHandshake({ secret }: VerifyPolicy): Handshakes | undefined {
-  if ([secret].flat().some((one) => one !== undefined && one !== '')) return undefined
+  if (secretsOf(secret).length > 0) return undefined
   return {
     methods: [],
     unsigned: true,

@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/configuration.ts'
+import { secretsOf } from '../../providers/secrets.ts'
 import type { Handshakes } from '../provider.ts'
 import { fieldOf, jsonAnswer } from './answers.ts'
 
@@ -9,7 +10,7 @@ import { fieldOf, jsonAnswer } from './answers.ts'
 const harmless = /^[\w+/=.-]{1,256}$/
 
 export function createZoomHandshake({ secret }: VerifyPolicy): Handshakes | undefined {
-  const newest = [secret].flat().find((one) => one !== undefined && one !== '')
+  const newest = secretsOf(secret)[0]?.text
   if (newest === undefined) return undefined
   return {
     methods: [],
