@@ -18,10 +18,10 @@ export function createVerifier(schemes: readonly Scheme[], policy: VerifyPolicy)
     return verifier === undefined ? [] : [{ scheme, verifier }]
   })
   if (active.length === 0) return undefined
-  const places = Object.values(
-    Object.groupBy(active, ({ scheme }, index) => placeOf(scheme) ?? String(index)),
+  const places = Map.groupBy(active, ({ scheme }) => placeOf(scheme) ?? scheme)
+  const verifiers = [...places.values()].map((sharing) =>
+    joinSharing(sharing.map(({ verifier }) => verifier)),
   )
-  const verifiers = places.map((sharing = []) => joinSharing(sharing.map(({ verifier }) => verifier)))
   const weaker = active.flatMap(({ scheme }) => (scheme.family === 'hmac' ? (scheme.weaker ?? []) : []))
 
   return {

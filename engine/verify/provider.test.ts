@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { HmacPolicy } from '../config/configuration.ts'
+import { providerNames, providerRows } from '../providers/index.ts'
+import { createProvider } from './provider.ts'
+import { isSignatureRight } from './signed-request.ts'
+import { digest, judge, noMeans, requestOf, seconds, verdictOf } from './signing-fixture.ts'
+
+const day = 86_400_000
+
+test('without a secret there is a provider and no verifier; blank secrets are none', () => {
+  for (const secret of [undefined, '', '  ', [], ['', '\n']]) {
+    assert.equal(createProvider({ provider: 'github', secret }).verifier, undefined)
+  }
+  assert.notEqual(createProvider({ provider: 'github', secret: ['', 'old'] }).verifier, undefined)
+})
+
+test('a name that nobody has makes a provider that verifies nothing', () => {
+  for (const provider of [undefined, 'githup', 'constructor', '__proto__', 'hmac']) {
+    const made = createProvider({ provider, secret: 'x' })
+    assert.equal(made.verifier, undefined)
+    assert.equal(made.retryHorizonMs, day)
+    assert.equal(made.deliveryIdOf({ headers: {}, payload: {}, rawBody: Buffer.alloc(0) }), undefined)
+  }
+})
+
+test('every provider can be made of any policy, and remembers deliveries for a day at least', () => {
+  for (const provider of providerNames) {
+    const made = createProvider({
+      provider,
+      secret: ['not in this form', 'ÿ'],
+      publicKey: '?',
+      publicUrl: 'https://a',
+    })
+    assert.ok(made.retryHorizonMs >= day, provider)
+  }
+  assert.equal(createProvider({ provider: 'docusign' }).retryHorizonMs, 15 * day)
+})
+
+test('headers that hold a secret are told', () => {
+  assert.deepEqual(createProvider({ provider: 'gitlab' }).tokenHeaders, ['x-gitlab-token'])
+  for (const { name, schemes, tokenHeaders = [] } of providerRows) {
+    for (const scheme of schemes) {
+      if (scheme.family === 'token') assert.ok(tokenHeaders.includes(scheme.header), name)
+    }
+  }
+})
+
+test('the verdict tells which secret it was, counted without the blank ones', async () => {
+  const policy = { provider: 'github', secret: ['', 'new', 'old'] }
+  for (const [index, secret] of ['new', 'old'].entries()) {
+    const headers = { 'x-hub-signature-256': `sha256=${digest('{}', secret)}` }
+    assert.deepEqual(await verdictOf(policy, { body: '{}', headers }), {
+      ok: true,
+      scheme: 'default',
+      secret: index,
+    })
+  }
+})
+
+test('whether a signature is there shows in the headers, where it stands in one', () => {
+  const isPresent = (provider: string, headers: Record<string, string>) =>
+    createProvider({ provider, secret: 'x' }).verifier?.isPresent(headers)
+  assert.equal(isPresent('github', {}), false)
+  assert.equal(isPresent('github', { 'x-hub-signature-256': '' }), false)
+  assert.equal(isPresent('github', { 'x-hub-signature-256': 'anything' }), true)
+  // It is refused, and said to be too weak.
+  assert.equal(isPresent('github', { 'x-hub-signature': 'anything' }), true)
+  assert.equal(isPresent('docusign', { 'x-docusign-signature-3': 'anything' }), true)
+  assert.equal(isPresent('mailgun', {}), true)
+})
+
+test('a header that came twice is one text, and no signature', async () => {
+  const good = `sha256=${digest('', 'x')}`
+  const headers = { 'x-hub-signature-256': [good, good] }
+  assert.equal(await judge({ provider: 'github', secret: 'x' }, { headers }), 'SIGNATURE_MALFORMED')
+})
+
+test('a right signature at the wrong time is told from a wrong one, for requests of another day', async () => {
+  const policy = { provider: 'stripe', secret: 'x' }
+  const headers = { 'stripe-signature': `t=${seconds - day},v1=${digest(`${seconds - day}.{}`, 'x')}` }
+  assert.equal(isSignatureRight(await verdictOf(policy, { body: '{}', headers })), true)
+  assert.equal(isSignatureRight(await verdictOf({ ...policy, secret: 'y' }, { body: '{}', headers })), false)
+})
+
+test('a short body is judged at once, without a promise', () => {
+  const { verifier } = createProvider({ provider: 'github', secret: 'x' })
+  const headers = { 'x-hub-signature-256': `sha256=${digest('{}', 'x')}` }
+  assert.deepEqual(verifier?.verify(requestOf({ body: '{}', headers }), noMeans), {
+    ok: true,
+    scheme: 'default',
+    secret: 0,
+  })
+})
+
+const hmac: HmacPolicy = {
+  header: 'X-Sig',
+  algorithm: 'sha512',
+  encoding: 'base64url',
+  key: 'hex',
+  signed: '{method} {url}|{id}|{timestamp}|{body}',
+  prefix: 'v9:',
+  divider: ';',
+  timestampHeader: 'X-Time',
+  timestampUnit: 'ms',
+  idHeader: 'X-Id',
+}
+
+test('hmac: everything that a sender may do otherwise can be configured', async () => {
+  const key = '00ff'.repeat(16)
+  const policy = { provider: 'hmac', secret: key, hmac, publicUrl: 'https://a.example/in' }
+  const signed = `PUT https://a.example/in?x=1|7|${seconds}000|{}`
+  const made = digest(signed, Buffer.from(key, 'hex'), 'sha512', 'base64url')
+  const headers = { 'x-sig': `v8:no; v9:${made}`, 'x-time': `${seconds}000`, 'x-id': '7' }
+  const sent = { method: 'PUT', target: '/in?x=1', body: '{}', headers }
+  assert.equal(await judge(policy, sent), 'good')
+  for (const wrong of [
+    { ...sent, method: 'POST' },
+    { ...sent, target: '/in?x=2' },
+    { ...sent, body: '[]' },
+    { ...sent, headers: { ...headers, 'x-id': '8' } },
+    { ...sent, headers: { ...headers, 'x-time': `${seconds}001` } },
+  ]) {
+    assert.equal(await judge(policy, wrong), 'SIGNATURE_MISMATCH')
+  }
+})
+
+test('hmac: a time that is signed has a window of five minutes, or the configured one; one that is not has none', async () => {
+  const at = async (time: number, signed: string, tolerance?: string) => {
+    const policy = {
+      ...hmac,
+      encoding: 'hex',
+      key: 'text',
+      signed,
+      prefix: undefined,
+      timestampUnit: 's',
+    } as const
+    const text = signed.replace('{timestamp}', String(time)).replace('{body}', '{}')
+    const headers = { 'x-sig': digest(text, 'x', 'sha512'), 'x-time': String(time) }
+    return judge({ provider: 'hmac', secret: 'x', hmac: policy, tolerance }, { body: '{}', headers })
+  }
+  assert.equal(await at(seconds - 300, '{timestamp}.{body}'), 'good')
+  assert.equal(await at(seconds - 301, '{timestamp}.{body}'), 'TIMESTAMP_OUTSIDE')
+  assert.equal(await at(seconds - 301, '{timestamp}.{body}', '1h'), 'good')
+  assert.equal(await at(1, '{body}', '1m'), 'good')
+})
+
+test('hmac: braces that are no slot are text', async () => {
+  const policy = {
+    ...hmac,
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'text',
+    prefix: undefined,
+    signed: '{x}{{body}}',
+  } as const
+  const headers = { 'x-sig': digest('{x}{[]}', 'x') }
+  assert.equal(await judge({ provider: 'hmac', secret: 'x', hmac: policy }, { body: '[]', headers }), 'good')
+})

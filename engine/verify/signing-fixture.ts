@@ -1,0 +1,45 @@
+/** Owns what tests of signatures share: a moment, digests made by hand, and a request that is put before a provider. */
+
+import { createHmac } from 'node:crypto'
+import type { VerifyPolicy } from '../config/configuration.ts'
+import { createProvider } from './provider.ts'
+import type { Encoding, HashName } from './scheme.ts'
+import type { SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
+
+export const now = Date.UTC(2026, 0, 15, 12)
+export const seconds = now / 1000
+
+/** Nothing that is verified with a secret asks for a download. */
+export const noMeans: VerifyMeans = {
+  download: () => Promise.reject(new Error('nothing is to be downloaded')),
+}
+
+export function digest(
+  signed: string | Uint8Array,
+  key: string | Uint8Array,
+  hash: HashName = 'sha256',
+  encoding: Encoding = 'hex',
+): string {
+  return createHmac(hash, key).update(signed).digest(encoding)
+}
+
+export interface Sent extends Partial<Omit<SignedRequest, 'rawBody'>> {
+  readonly body?: string | Uint8Array
+}
+
+export function requestOf({ body = '', ...sent }: Sent): SignedRequest {
+  const rawBody = typeof body === 'string' ? Buffer.from(body) : body
+  return { method: 'POST', target: '/hooks/test', headers: {}, now, ...sent, rawBody }
+}
+
+export async function verdictOf(policy: VerifyPolicy, sent: Sent): Promise<Verdict> {
+  const { verifier } = createProvider(policy)
+  if (verifier === undefined) throw new Error('the policy has nothing to verify with')
+  return verifier.verify(requestOf(sent), noMeans)
+}
+
+/** `good`, or the code of the failure. */
+export async function judge(policy: VerifyPolicy, sent: Sent): Promise<string> {
+  const verdict = await verdictOf(policy, sent)
+  return verdict.ok ? 'good' : verdict.code
+}
