@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { durationPattern } from '../config/duration.ts'
+import type { ProviderRow, Scheme } from '../verify/scheme.ts'
+import { providerNames, providerRow, providerRows } from './index.ts'
+
+test('every sender is found by its name, and stands in the table once', () => {
+  for (const row of providerRows) assert.equal(providerRow(row.name), row)
+  assert.equal(new Set(providerNames).size, providerRows.length + 1)
+  assert.equal(providerRow('hmac'), undefined)
+  assert.equal(providerRow('__proto__'), undefined)
+})
+
+test('every row names a page of https, and for how long a delivery may come again', () => {
+  for (const { name, doc, retryHorizon } of providerRows) {
+    assert.equal(new URL(doc).protocol, 'https:', name)
+    assert.match(retryHorizon, new RegExp(`${durationPattern}|^none$`), name)
+  }
+})
+
+test('names of headers are in lower case, as requests have them', () => {
+  for (const row of providerRows) {
+    const places = row.deliveryId ?? []
+    const headers = [
+      ...(row.tokenHeaders ?? []),
+      ...places.flatMap((place) => ('headers' in place ? place.headers : [])),
+      ...row.schemes.flatMap(headersOf),
+    ]
+    for (const header of headers) assert.match(header, /^[a-z0-9-]+\*?$/, row.name)
+  }
+})
+
+function headersOf(scheme: Scheme): readonly string[] {
+  if (scheme.family === 'token') return [scheme.header]
+  if (!('signature' in scheme) || !('headers' in scheme.signature)) return []
+  const from = scheme.timestamp?.from
+  const times = from && 'header' in from ? from.header : []
+  return [...scheme.signature.headers, ...times, ...((scheme.family === 'hmac' && scheme.weaker) || [])]
+}
+
+test('the page about signatures has the table as it is', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', 'verify', 'README.md'), 'utf8')
+  const table = page.slice(page.indexOf('## The table'), page.indexOf('## Decisions'))
+  const lines = table.split('\n').filter((line) => line.includes('](https://'))
+  assert.deepEqual(lines, providerRows.map(lineOf))
+})
+
+function lineOf({ name, title, doc, schemes, retryHorizon, handshake = '' }: ProviderRow): string {
+  const how = schemes.map(describe).join('; ') || 'nothing'
+  const window = schemes.map(windowOf).find((each) => each !== '') ?? ''
+  return `| \`${name}\` | [${title}](${doc}) | ${how} | ${window} | ${retryHorizon} | ${handshake} |`
+}
+
+function describe(scheme: Scheme): string {
+  switch (scheme.family) {
+    case 'hmac':
+      return `${scheme.hash.toUpperCase().replace('SHA', 'HMAC-SHA-')} of \`${scheme.signed}\``
+    case 'token':
+      return `the secret itself in \`${scheme.header}\``
+    case 'ed25519':
+      return `Ed25519 of \`${scheme.signed}\``
+    case 'ecdsa':
+      return `ECDSA P-256 of \`${scheme.signed}\``
+    case 'oidc':
+      return 'a token of OpenID Connect'
+    case 'sns':
+      return 'RSA of fields of the body'
+  }
+}
+
+function windowOf(scheme: Scheme): string {
+  const tolerance = 'timestamp' in scheme ? scheme.timestamp?.tolerance : undefined
+  return tolerance === undefined ? '' : `${tolerance} s`
+}
