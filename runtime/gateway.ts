@@ -6,6 +6,7 @@ import {
   createLoader,
   type Diagnostic,
   fence,
+  isLoopback,
   type Live,
   loadConfiguration,
   type ReloadEvent,
@@ -17,7 +18,7 @@ import { registerProbes } from './api/probes.ts'
 import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
-import { createApp, createHookSurface, isLoopbackHost, listen, realTimers } from './http/index.ts'
+import { createApp, createHookSurface, listen, realTimers } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
@@ -272,7 +273,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       mintId,
       draining: draining.signal,
       // Of the host that was bound at the start: a reload may name another one.
-      isBoundToLoopback: isLoopbackHost(settings.gateway.host),
+      isBoundToLoopback: isLoopback(settings.gateway.host),
       means: trust.means,
       honour: trust.honour,
       onIgnored: traces.note,

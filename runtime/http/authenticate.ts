@@ -10,14 +10,18 @@ export interface PresentedToken {
   readonly deprecated: boolean
 }
 
-/** The first form that is present decides: a wrong token is not rescued by a later form. */
+/**
+ * The first form that is present decides: a wrong token is not rescued by a later form. `taken`: headers that belong to
+ * the provider, where a token is asked for beside its signature.
+ */
 export function presentedToken(
   headers: IncomingHttpHeaders,
   query: Readonly<Fields>,
   allowQueryToken: boolean,
+  taken: readonly string[] = [],
 ): PresentedToken | undefined {
   const token =
-    bearerOf(headers.authorization) ??
+    bearerOf(taken.includes('authorization') ? undefined : headers.authorization) ??
     textOf(headers['x-gateway-token']) ??
     textOf(headers['x-openclaw-token'])
   if (token !== undefined) return { token: asUtf8(token), deprecated: false }

@@ -6,7 +6,6 @@ export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './error
 export { parseFields } from './fields.ts'
 export { receivedAgain } from './kept.ts'
 export { ListenError, type ListenErrorCode, listen } from './listen.ts'
-export { isLoopbackHost } from './local.ts'
 export type { HookLog } from './log.ts'
 export { createApp } from './server.ts'
 export { createHookSurface, type HookSurfaceOptions } from './surface.ts'

@@ -26,6 +26,7 @@ import type { SenderWarnings } from './sender-warnings.ts'
 import type { VerifySignature } from './signature.ts'
 import type { Throttle } from './throttle.ts'
 import type { Timers } from './timers.ts'
+import { isWrongTry } from './trust-failure.ts'
 import { overRate, type TurnAway } from './turn-away.ts'
 
 export interface LadderOptions {
@@ -74,13 +75,16 @@ export function createLadder(options: LadderOptions): Climb {
     if (fromClient) return fromClient
 
     const query = parseFields(exchange.query)
-    const given = presentedToken(headers, query, hooks.allowQueryToken)
+    const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
+    const given = presentedToken(headers, query, hooks.allowQueryToken, taken)
     exchange.deprecated = given?.deprecated === true && auth !== 'signature'
     const isLocal = () => options.isBoundToLoopback && isOfThisMachine(headers, client)
     const proof = proofIn(entrance, headers, given, isLocal)
     if (proof.kind === 'none') {
       const refusal = await turnAway(exchange, proof)
-      return handshakes.ofStranger(exchange, entrance, query, refusal)
+      // Whoever guesses, or has guessed too often, is not listened to.
+      const isHeard = refusal.code === 'UNAUTHORIZED' && !isWrongTry(proof)
+      return isHeard ? handshakes.ofStranger(exchange, entrance, query, refusal) : refusal
     }
     if (proof.kind === 'token') throttle.right(client)
     if (endpoint === undefined || !snapshot.covers(endpoint)) return refused('NOT_FOUND')

@@ -41,6 +41,7 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
     if (ending.fault !== undefined && !isToldWhole(ending.fault))
       log.error({ ...told, err: describeFault(ending.fault) })
     else if (ending.outcome === 'failed') log.error(told)
+    else if (code === 'VERIFIER_UNAVAILABLE') log.warn(told)
     else log.info(told)
   }
 }

@@ -26,12 +26,20 @@ const requests: View<RequestRecord> = {
     item.endpoint,
     item.outcome,
     String(item.status),
-    item.reason ?? [item.mapping, ...item.actions.map(actionDetail)].join('  ').trim(),
+    item.reason === undefined
+      ? [item.mapping, ...item.actions.map(actionDetail)].join('  ').trim()
+      : reasonDetail(item),
   ],
 }
 
 function actionDetail({ kind, id, duplicateOf }: RequestRecord['actions'][number]): string {
   return `${kind} ${shortId(id)}${duplicateOf === undefined ? '' : ' (came before)'}`
+}
+
+/** What one sender repeated within a minute is one line. */
+function reasonDetail({ reason = '', failure, count = 1 }: RequestRecord): string {
+  const told = failure === undefined ? reason : `${failure}: ${reason}`
+  return count > 1 ? `${told} (${counted(count, 'request')})` : told
 }
 
 const runs: View<RunRecord> = {
