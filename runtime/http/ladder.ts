@@ -92,7 +92,8 @@ export function createLadder(options: LadderOptions): Climb {
     const atEndpoint = proof.kind === 'signature' ? undefined : await overRate(throttle.takeOfEndpoint(rate))
     if (atEndpoint) return atEndpoint
     if (options.isDraining()) return refused('DRAINING')
-    if (store.health().full) return refused('BACKLOG')
+    const { full, fullOfEvents } = store.health()
+    if (full || (fullOfEvents && endpoint === 'wake')) return refused('BACKLOG')
 
     const maxBytes = maxBytesFor(snapshot, endpoint)
     const limits = { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers }
