@@ -47,10 +47,10 @@ test('the page about signatures has the table as it is', () => {
   assert.deepEqual(lines, providerRows.map(lineOf))
 })
 
-function lineOf({ name, title, doc, schemes, retryHorizon, handshake = '' }: ProviderRow): string {
+function lineOf({ name, title, doc, schemes, retryHorizon, handshake }: ProviderRow): string {
   const how = schemes.map(describe).join('; ') || 'nothing'
   const window = schemes.map(windowOf).find((each) => each !== '') ?? ''
-  return `| \`${name}\` | [${title}](${doc}) | ${how} | ${window} | ${retryHorizon} | ${handshake} |`
+  return `| \`${name}\` | [${title}](${doc}) | ${how} | ${window} | ${retryHorizon} | ${handshake ?? ''} |`
 }
 
 function describe(scheme: Scheme): string {
