@@ -43,7 +43,7 @@ function assertRefused({ status, body, headers }: Answer, expected: { status: nu
 }
 
 test('without the gateway token every address, known or not, answers 401 before anything else', async (t) => {
-  const { ask } = await install(t, behindProxy)
+  const { ask } = await install(t, {})
   const wrong: Record<string, string>[] = [
     {},
     { authorization: '' },
@@ -70,9 +70,8 @@ test('without the gateway token every address, known or not, answers 401 before 
     ['/api/nowhere', { method: 'POST', payload: '{' }],
     [`/api/runs?token=${gatewayToken}`, {}],
   ]
-  for (const [index, [path, options]] of requests.entries()) {
-    const headers = { 'content-type': 'application/json', ...from(`192.0.2.${index}`) }
-    const answer = await ask(path, { ...options, headers })
+  for (const [path, options] of requests) {
+    const answer = await ask(path, { ...options, headers: { 'content-type': 'application/json' } })
     assertRefused(answer, { status: 401, code: 'UNAUTHORIZED' })
   }
 })

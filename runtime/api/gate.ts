@@ -28,7 +28,8 @@ export function createAdminGate(options: { current: CurrentLive; mintId: MintId 
     const given = givenToken(request)
     const client = clientOf(request)
     if (given === undefined || matches(given) === undefined) {
-      const retryAfter = await tries.wrong(client)
+      // Whoever shows nothing guesses nothing.
+      const retryAfter = await (given === undefined ? tries.blocked(client) : tries.wrong(client))
       if (retryAfter !== undefined) return refuse(reply, 'TOO_MANY_TRIES', { retryAfter })
       reply.header('www-authenticate', 'Bearer')
       return refuse(reply, 'UNAUTHORIZED', { sentence: 'The admin surface wants the gateway token.' })
