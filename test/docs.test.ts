@@ -42,6 +42,19 @@ test('the example of docs/mappings.md about bursts and limits passes its own tes
   assert.equal(linted.code, 0, linted.out + linted.err)
 })
 
+test('the example of docs/mappings.md about what counts once passes its own tests, and lint has nothing to say', async (t) => {
+  const example = (await examplesOf('docs/mappings.md')).find((one) => one.includes('mappings/once.yaml'))
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n',
+    'mappings/once.yaml': example ?? '',
+  })
+  const tested = await run('test')
+  assert.equal(tested.code, 0, tested.out + tested.err)
+  assert.match(tested.out, /^3 passed/m)
+  const linted = await run('lint')
+  assert.equal(linted.code, 0, linted.out + linted.err)
+})
+
 async function examplesOf(page: string): Promise<string[]> {
   const text = await readFile(join(root, page), 'utf8')
   return [...text.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, example = '']) => example)

@@ -80,6 +80,32 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await read.delivery(delivery.id))
     })
 
+    test('a key is known until its time is over, though nothing is left of the run that it stands for', async (t) => {
+      const bench = await openBench(t, subject, { keepMs })
+      const sample = createSampler(bench)
+      const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 3 * keepMs }
+      const entry = sample.entry(sample.runAction({}, { dedupe }))
+      const original = entry.actions[0]?.record.id ?? ''
+      await bench.store.accept(entry)
+      const hands = hireHands(bench.store, ['run'])
+      const claim = await hands.next()
+      claim.settle({ done: true, effects: { run: { id: original, state: 'succeeded' } } })
+      await bench.settled()
+      bench.clock.advance(2 * keepMs)
+      for (let slice = 0; slice < 100 && (await bench.store.read.run(original)); slice++) {
+        bench.clock.advance(1000)
+        await bench.settled()
+      }
+      assert.equal(await bench.store.read.run(original), undefined)
+      const again = sample.entry(sample.runAction({}, { dedupe }))
+      const seen = { outcome: 'duplicate', original, request: entry.request.id }
+      assert.deepEqual((await bench.store.accept(again)).actions, [seen])
+      bench.clock.advance(keepMs)
+      const later = { ...dedupe, until: bench.clock.now() + 1000 }
+      const anew = await bench.store.accept(sample.entry(sample.runAction({}, { dedupe: later })))
+      assert.equal(anew.actions[0]?.outcome, 'accepted')
+    })
+
     test('what a shorter time leaves no room for goes at once', async (t) => {
       const bench = await openBench(t, subject, { keepMs })
       const sample = createSampler(bench)

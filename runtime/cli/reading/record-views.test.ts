@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RequestRecord } from '../../store/records.ts'
+import { recordViews } from './record-views.ts'
+
+const [first, second] = ['01a1fd97-8f22-7000-8029-fcfcbff544ad', '01a1fd97-8f22-7001-bb92-c4f805b88539']
+
+function detailOf(record: Partial<RequestRecord>): string | undefined {
+  const item = { id: first, endpoint: 'github', status: 200, receivedAt: 0, actions: [], ...record }
+  return recordViews.requests.row(item as never, 0).at(-1)
+}
+
+test('a list of requests tells what came before: of a whole request the reason, of some of its actions which', () => {
+  const reason = `it came before, in request ${second}`
+  assert.equal(detailOf({ outcome: 'duplicate', mapping: 'opened', reason }), reason)
+  const actions = [
+    { kind: 'agent', id: first, duplicateOf: second },
+    { kind: 'wake', id: second },
+  ] as const
+  assert.equal(detailOf({ mapping: 'opened', actions }), 'opened  agent f544ad (came before)  wake b88539')
+})
