@@ -27,7 +27,7 @@ export function secretsFor(scheme: Scheme, said: string | readonly string[] | un
 /** Undefined where the text is not written so, or stands for no bytes at all: with an empty key anybody can sign. */
 export function readKey(text: string, form: HmacScheme['key']): KeyObject | undefined {
   const bytes = keyBytes(text, form)
-  return bytes === undefined || bytes.length === 0 ? undefined : createSecretKey(bytes)
+  return bytes && createSecretKey(bytes)
 }
 
 function keyBytes(text: string, form: HmacScheme['key']): Buffer | undefined {

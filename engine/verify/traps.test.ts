@@ -1,7 +1,7 @@
 /** What goes wrong with each sender's signatures, a test for each. The bodies are ours, the digests made by hand. */
 
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
+import { generateKeyPairSync, hash, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { digest, judge, now, type Sent, seconds, verdictOf } from './signing-fixture.ts'
 
@@ -167,6 +167,24 @@ test('Standard Webhooks: a secret is base64, with or without its prefix and padd
     ),
     'SIGNATURE_MISMATCH',
   )
+})
+
+test('Standard Webhooks: with a secret and a key, a signature that fits either is enough; a key alone takes no digest', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const bytes = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
+  const key = `whpk_${bytes.toString('base64')}`
+  const asymmetric = `v1a,${sign(null, Buffer.from(`msg_1.${seconds}.${body}`), privateKey).toString('base64')}`
+  const wrong = `v1,${Buffer.alloc(32).toString('base64')}`
+  const both = { provider: 'standard-webhooks', secret: whsec, publicKey: key }
+  assert.equal(await judge(both, standard()), 'good')
+  assert.equal(await judge(both, standard('webhook', 'msg_1', asymmetric)), 'good')
+  assert.equal(await judge(both, standard('webhook', 'msg_1', `${wrong} ${asymmetric}`)), 'good')
+  assert.equal(await judge(both, standard('webhook', 'msg_1', wrong)), 'SIGNATURE_MISMATCH')
+  const alone = { provider: 'standard-webhooks', publicKey: key }
+  assert.equal(await judge(alone, standard()), 'SIGNATURE_MALFORMED')
+  // The key is public: whoever digests with it proves nothing.
+  const forged = `v1,${digest(`msg_1.${seconds}.${body}`, bytes, 'sha256', 'base64')}`
+  assert.equal(await judge(alone, standard('webhook', 'msg_1', forged)), 'SIGNATURE_MALFORMED')
 })
 
 test('Svix, Resend and OpenAI sign by the same specification; the first two under names of their own as well', async () => {
