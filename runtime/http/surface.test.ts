@@ -346,6 +346,22 @@ test('over the backlog and while draining it is 503 with Retry-After, after the 
   assert.equal(asked.length, 0)
 })
 
+test('where no more events may wait, a wake is turned away before its body, and nothing else is', async (t) => {
+  const { post, dial, state } = await openSurface(t)
+  state.fullOfEvents = true
+  const sender = await dial()
+  sender.send(
+    'POST /hooks/wake HTTP/1.1',
+    'host: x',
+    `authorization: Bearer ${token}`,
+    'content-length: 9',
+    '',
+    '',
+  )
+  assert.match(await sender.received('BACKLOG'), /^HTTP\/1\.1 503 /)
+  for (const endpoint of ['agent', 'github']) assert.equal((await post(endpoint, {})).status, 200)
+})
+
 for (const code of ['STORE_FULL', 'STORE_UNAVAILABLE', 'BACKLOG', 'DRAINING'] as const) {
   test(`a store that answers ${code} gives 503 with Retry-After`, async (t) => {
     const { post, state, notes } = await openSurface(t)

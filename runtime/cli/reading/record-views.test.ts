@@ -19,3 +19,18 @@ test('a list of requests tells what came before: of a whole request the reason, 
   ] as const
   assert.equal(detailOf({ mapping: 'opened', actions }), 'opened  agent f544ad (came before)  wake b88539')
 })
+
+test('a list of requests tells why a sender was not believed, and how often it came within the minute', () => {
+  const refused = {
+    outcome: 'refused',
+    status: 401,
+    failure: 'SIGNATURE_MISMATCH',
+    reason: 'it does not fit',
+  } as const
+  assert.equal(detailOf(refused), 'SIGNATURE_MISMATCH: it does not fit')
+  assert.equal(detailOf({ ...refused, count: 12 }), 'SIGNATURE_MISMATCH: it does not fit (12 requests)')
+  assert.equal(
+    detailOf({ outcome: 'handshake', reason: 'Slack asked', count: 2 }),
+    'Slack asked (2 requests)',
+  )
+})

@@ -1,0 +1,253 @@
+/** Endpoints of real providers on one gateway, over a socket: what each sender is answered, and what the operator reads of it. */
+
+import assert from 'node:assert/strict'
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { RequestRecord } from '../../runtime/store/port.ts'
+import { gatewayToken, hookToken, install } from '../installation.ts'
+
+const secrets = {
+  githubNew: 'github-secret-that-is-new-5Kq2x',
+  githubOld: 'github-secret-that-is-old-9Zr7w',
+  slack: '8f742231b10e8888abcd99yyyzzz85a5',
+  verifyToken: 'verify-token-of-the-operator',
+}
+const discord = generateKeyPairSync('ed25519')
+const rawKey = Buffer.from(discord.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url')
+
+const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+history: { bodies: all }
+hooks:
+  enabled: true
+  token: ${hookToken}
+  maxBodyBytes: 4096
+  endpoints:
+    github: { verify: { provider: github, secret: [${secrets.githubNew}, ${secrets.githubOld}] } }
+    slack: { verify: { provider: slack, secret: ${secrets.slack} } }
+    discord: { verify: { provider: discord, publicKey: "${rawKey.toString('hex')}" } }
+    meta: { verify: { provider: meta, verifyToken: ${secrets.verifyToken} } }
+    notion: { verify: { provider: notion } }
+    gmail:
+      verify:
+        { provider: google-pubsub, audience: "https://hooks.example.com", serviceAccount: push@example.com }
+    local: { auth: none }
+  mappings:
+    - { id: any, message: "Something came from {{path}}.", deliver: false, wakeMode: next-heartbeat }
+`
+
+interface Sent {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string | Buffer
+}
+
+async function openGateway(t: TestContext) {
+  const installation = await install(
+    t,
+    { 'reveille.yaml': configuration },
+    { fetch: () => Promise.reject(new TypeError('fetch failed')) },
+  )
+  const address = await installation.gateway.listen()
+
+  async function send(path: string, { method = 'POST', headers = {}, body }: Sent) {
+    const response = await fetch(`${address}/hooks/${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body }),
+    })
+    const text = await response.text()
+    const { code, runId } = text.startsWith('{') ? JSON.parse(text) : {}
+    return { status: response.status, headers: response.headers, text, code, runId }
+  }
+  /** The newest requests, as the operator reads them. */
+  async function requests(query: string): Promise<RequestRecord[]> {
+    const { items } = await installation.read<{ items: RequestRecord[] }>(`/api/requests?${query}`)
+    return items
+  }
+  return { ...installation, address, send, requests }
+}
+
+function signedByGitHub(body: string | Buffer, secret = secrets.githubNew) {
+  return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }
+}
+
+function signedBySlack(body: string, secondsAgo = 0) {
+  const timestamp = Math.floor(Date.now() / 1000) - secondsAgo
+  const digest = createHmac('sha256', secrets.slack).update(`v0:${timestamp}:${body}`).digest('hex')
+  return { 'x-slack-request-timestamp': String(timestamp), 'x-slack-signature': `v0=${digest}` }
+}
+
+function signedByDiscord(body: string) {
+  const timestamp = String(Math.floor(Date.now() / 1000))
+  const signature = sign(null, Buffer.from(timestamp + body), discord.privateKey)
+  return { 'x-signature-timestamp': timestamp, 'x-signature-ed25519': signature.toString('hex') }
+}
+
+test('endpoints of real providers', async (t) => {
+  const { send, requests, lines, folder, log, address } = await openGateway(t)
+  const failureOf = async (endpoint: string) => {
+    const [newest] = await requests(`outcome=refused&endpoint=${endpoint}&limit=1`)
+    return newest?.failure
+  }
+
+  await t.test('GitHub: its signature opens, no other does, and the token does not', async () => {
+    const body = JSON.stringify({ action: 'opened', title: 'Zażółć gęślą jaźń' })
+    assert.equal((await send('github', { headers: signedByGitHub(body), body })).status, 202)
+    for (const [headers, failure] of [
+      [{}, 'SIGNATURE_MISSING'],
+      [{ authorization: `Bearer ${hookToken}` }, 'SIGNATURE_MISSING'],
+      [signedByGitHub(body, 'another-secret'), 'SIGNATURE_MISMATCH'],
+      [{ 'x-hub-signature-256': 'sha256=zz' }, 'SIGNATURE_MALFORMED'],
+      [{ 'x-hub-signature': 'sha1=0000000000000000000000000000000000000000' }, 'SIGNATURE_WEAKER'],
+    ] as const) {
+      const { status, code } = await send('github', { headers, body })
+      assert.deepEqual([status, code], [401, 'UNAUTHORIZED'], failure)
+      assert.equal(await failureOf('github'), failure)
+    }
+  })
+
+  await t.test('GitHub: a body that was written anew on its way does not fit', async () => {
+    const body = '{ "number": 1.0 }'
+    const anew = JSON.stringify(JSON.parse(body))
+    assert.equal((await send('github', { headers: signedByGitHub(body), body: anew })).status, 401)
+    assert.equal((await send('github', { headers: signedByGitHub(body), body })).status, 202)
+  })
+
+  await t.test('GitHub: a compressed body is signed as it was sent', async () => {
+    const body = gzipSync('{"a":1}')
+    const encoded = { 'content-encoding': 'gzip' }
+    assert.equal(
+      (await send('github', { headers: { ...encoded, ...signedByGitHub(body) }, body })).status,
+      202,
+    )
+    const ofText = signedByGitHub('{"a":1}')
+    assert.equal((await send('github', { headers: { ...encoded, ...ofText }, body })).status, 401)
+  })
+
+  await t.test('GitHub: the old secret opens, and the log says so without it', async () => {
+    const body = '{"old":true}'
+    assert.equal(
+      (await send('github', { headers: signedByGitHub(body, secrets.githubOld), body })).status,
+      202,
+    )
+    const [line] = lines('old-secret-used')
+    assert.deepEqual(
+      [line?.['endpoint'], line?.['list'], line?.['position']],
+      ['github', 'endpoints.github.verify', 2],
+    )
+  })
+
+  await t.test('GitHub: a body over the limit is 413, whoever signed it', async () => {
+    const body = JSON.stringify({ text: 'x'.repeat(5000) })
+    const { status, code } = await send('github', { headers: signedByGitHub(body), body })
+    assert.deepEqual([status, code], [413, 'BODY_TOO_LARGE'])
+  })
+
+  await t.test('Slack: a challenge is echoed once its signature is good, and is no event', async () => {
+    const body = JSON.stringify({ type: 'url_verification', challenge: 'hBpoOds3uYCZ' })
+    const { status, text, runId } = await send('slack', { headers: signedBySlack(body), body })
+    assert.deepEqual([status, runId], [200, undefined])
+    assert.match(text, /hBpoOds3uYCZ/)
+    const [shaken] = await requests('outcome=handshake&endpoint=slack')
+    assert.deepEqual([shaken?.status, shaken?.actions], [200, []])
+
+    const forged = { ...signedBySlack(body), 'x-slack-signature': `v0=${'0'.repeat(64)}` }
+    assert.equal((await send('slack', { headers: forged, body })).status, 401)
+    assert.equal(await failureOf('slack'), 'SIGNATURE_MISMATCH')
+  })
+
+  await t.test(
+    'Slack: a signature of ten minutes ago is refused, and by how much it is off is told',
+    async () => {
+      const body = '{"type":"event_callback"}'
+      assert.equal((await send('slack', { headers: signedBySlack(body, 600), body })).status, 401)
+      const [newest] = await requests('outcome=refused&endpoint=slack&limit=1')
+      assert.equal(newest?.failure, 'TIMESTAMP_OUTSIDE')
+      assert.match(newest?.reason ?? '', /: 60\d s in the past$/)
+    },
+  )
+
+  await t.test('Discord: a PING is answered, and one that is signed badly is 401', async () => {
+    const body = JSON.stringify({ type: 1, id: '1' })
+    const { status, text } = await send('discord', { headers: signedByDiscord(body), body })
+    assert.deepEqual([status, JSON.parse(text)], [200, { type: 1 }])
+    const headers = { ...signedByDiscord(body), 'x-signature-ed25519': '0'.repeat(128) }
+    assert.equal((await send('discord', { headers, body })).status, 401)
+  })
+
+  await t.test(
+    'Meta: its GET is answered with the challenge alone, and with 403 for another token',
+    async () => {
+      const ask = (token: string) =>
+        send(`meta?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`, { method: 'GET' })
+      const { status, text, headers } = await ask(secrets.verifyToken)
+      assert.deepEqual([status, text], [200, '1158201444'])
+      assert.match(headers.get('content-type') ?? '', /^text\/plain/)
+      assert.equal((await ask('another')).status, 403)
+      assert.equal(await failureOf('meta'), 'HANDSHAKE_WRONG')
+      assert.equal((await send('meta', { method: 'GET' })).status, 405)
+      assert.equal((await send('github', { method: 'GET' })).status, 405)
+    },
+  )
+
+  await t.test('Notion: its secret is kept for the operator alone', async () => {
+    const value = 'secret_c4n4ry0000000000000'
+    const { status } = await send('notion', { body: JSON.stringify({ verification_token: value }) })
+    assert.equal(status, 200)
+    assert.equal((await send('notion', { body: '{"type":"page.created"}' })).status, 401)
+    const kept = join(folder, 'data', 'entrusted')
+    const [file = ''] = await readdir(kept)
+    assert.match(await readFile(join(kept, file), 'utf8'), new RegExp(value))
+    const told = JSON.stringify(await requests('limit=500'))
+    assert.doesNotMatch(told + log(), /c4n4ry/)
+  })
+
+  await t.test('Google: without its keys nobody is judged, and the sender comes again', async () => {
+    const claims = { iss: 'https://accounts.google.com', aud: 'https://hooks.example.com' }
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const token = `${part({ alg: 'RS256', kid: 'k', typ: 'JWT' })}.${part(claims)}.AAAA`
+    const { status, code, headers } = await send('gmail', {
+      headers: { authorization: `Bearer ${token}` },
+      body: '{"message":{"messageId":"1"}}',
+    })
+    assert.deepEqual([status, code, headers.get('retry-after')], [503, 'VERIFIER_UNAVAILABLE', '30'])
+    assert.equal(await failureOf('gmail'), 'KEYS_UNAVAILABLE')
+  })
+
+  await t.test('auth: none is open to programs here, and not to web pages', async () => {
+    assert.equal((await send('local', { body: '{}' })).status, 202)
+    const { port } = new URL(address)
+    for (const [name, value] of [
+      ['origin', 'https://page.example'],
+      ['sec-fetch-site', 'cross-site'],
+      ['x-forwarded-for', '203.0.113.7'],
+    ] as const) {
+      assert.equal((await send('local', { headers: { [name]: value }, body: '{}' })).status, 401, name)
+    }
+    // No program can choose the host of a fetch: a page whose name was made to point here is written by hand.
+    assert.match(await rebound(Number(port)), /^HTTP\/1\.1 401 /)
+  })
+
+  await t.test('nobody reads a secret anywhere', async () => {
+    const told = log() + JSON.stringify(await requests('limit=500'))
+    for (const secret of Object.values(secrets)) assert.ok(!told.includes(secret))
+  })
+})
+
+/** What a browser sends whose name for this machine is that of a web page. */
+async function rebound(port: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const head = [
+    'POST /hooks/local HTTP/1.1',
+    `Host: page.example:${port}`,
+    'Content-Length: 2',
+    'Connection: close',
+  ]
+  socket.end([...head, '', '{}'].join('\r\n'))
+  return readText(socket)
+}
