@@ -78,7 +78,8 @@ const gateway = section(
         backlog: Type.Integer({
           minimum: 1,
           default: 1_000_000,
-          description: 'Queued runs and unsent deliveries above which requests are answered 503.',
+          description:
+            'Queued runs and unsent deliveries above which requests are answered 503; pending events above which wakes are.',
         }),
       },
       { description: 'How much may wait.' },
@@ -173,7 +174,11 @@ const hooks = section(
 const history = section(
   {
     bodies: oneOf(['none', 'failed', 'all'], { default: 'failed', description: 'Whose bodies are kept.' }),
-    keep: duration({ default: '7d', description: 'How long history is kept.' }),
+    keep: duration({
+      default: '7d',
+      description:
+        'How long history is kept; of requests that caused nothing the newest 100,000 of each outcome at most.',
+    }),
   },
   { description: 'What is kept of the past.' },
 )
