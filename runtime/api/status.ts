@@ -9,7 +9,7 @@ import type { OpenDeliveries, Spent, Store } from '../store/port.ts'
 
 export interface StatusParts {
   readonly current: CurrentLive
-  readonly store: Pick<Store, 'read'>
+  readonly store: Pick<Store, 'read' | 'health'>
   /** How the main session fares. Default: nobody knows. */
   readonly heartbeat?: () => HeartbeatState
   /** How the configured channels fare. Default: nobody knows of any. */
@@ -37,6 +37,8 @@ export interface GatewayStatus {
   readonly day: string
   /** Those that are configured: that of all runs first. */
   readonly budgets: readonly BudgetStatus[]
+  /** Queued runs and unsent deliveries, and how many of them there may be. */
+  readonly backlog: { readonly waiting: number; readonly limit: number }
   /** Those that are configured, in that order, and then those that deliveries wait for in vain. */
   readonly channels: readonly ChannelStatus[]
 }
@@ -55,6 +57,7 @@ export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
   return {
     heartbeat: heartbeat?.() ?? null,
     day,
+    backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
     budgets: limits.flatMap(([key, limit, spent]) => (limit ? [statusOf(key, limit, spent)] : [])),
     channels: withCounts(channels?.() ?? [], open),
   }

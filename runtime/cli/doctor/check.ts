@@ -24,16 +24,40 @@ export interface Check {
   /** Stable, kebab-case. */
   readonly name: string
   readonly group: Group
-  /** At least one result. `signal`: the time for it is up. */
-  run(subject: Subject, signal: AbortSignal): Promise<readonly Result[]>
+  /** What it looks at, in a word or two. */
+  readonly title: string
+  /**
+   * At least one result, or the only one. `signal`: the time for it is up.
+   * @throws NotChecked
+   */
+  run(subject: Subject, signal: AbortSignal): Promise<Result | readonly Result[]>
 }
 
-export const ok = (message: string): Result => ({ state: 'ok', message })
+/** Why something cannot be looked at. The message is one line without a full stop, and never holds a secret. */
+export class NotChecked extends Error {
+  readonly code: string
+  readonly fix: string | undefined
 
-/** Of something that another part says, or that nobody can know now. */
-export const notChecked = (code: string, message: string, fix?: string): Result => ({
-  state: 'not-checked',
-  code,
-  message,
-  ...(fix !== undefined && { fix }),
-})
+  constructor(code: string, message: string, fix?: string) {
+    super(message)
+    this.name = 'NotChecked'
+    this.code = code
+    this.fix = fix
+  }
+}
+
+export function ok(message: string): Result {
+  return { state: 'ok', message }
+}
+
+export function warning(code: string, message: string, fix?: string): Result {
+  return { state: 'warning', code, message, ...(fix !== undefined && { fix }) }
+}
+
+export function problem(code: string, message: string, fix?: string): Result {
+  return { state: 'problem', code, message, ...(fix !== undefined && { fix }) }
+}
+
+export function notChecked({ code, message, fix }: Pick<NotChecked, 'code' | 'message' | 'fix'>): Result {
+  return { state: 'not-checked', code, message, ...(fix !== undefined && { fix }) }
+}

@@ -1,17 +1,380 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { createCommandLine } from '../io-fixture.ts'
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { configuration, gatewayToken, hookToken, install } from '../../../test/installation.ts'
+import type { Io } from '../io.ts'
+import { type Answer, createCommandLine } from '../io-fixture.ts'
 
-test('a configuration that is well passes, and the report says of what', async (t) => {
-  const { run } = await createCommandLine(t, { 'reveille.yaml': '{}\n' })
-  const { code, out, err } = await run('doctor')
-  assert.deepEqual({ code, err }, { code: 0, err: '' })
-  assert.match(out, /✓ it loads: 0 mappings/)
+const limit = { timeout: 30_000 }
+
+interface Told {
+  readonly check: string
+  readonly state: string
+  readonly code?: string
+  readonly message: string
+  readonly fix?: string
+  readonly place?: string
+}
+
+/** The results of one check; no answer holds a secret. */
+function resultsOf({ out }: Answer, check: string): readonly Told[] {
+  for (const secret of [gatewayToken, hookToken, typed]) assert.ok(!out.includes(secret), 'a secret is shown')
+  const { results } = JSON.parse(out) as { results: readonly Told[] }
+  return results.filter((result) => result.check === check)
+}
+
+/** `state CODE` of each result of a check. */
+function states(answer: Answer, check: string): readonly string[] {
+  return resultsOf(answer, check).map(({ state, code = '' }) => `${state} ${code}`.trimEnd())
+}
+
+const typed = 'changeme-changeme-changeme'
+
+/** A gateway that listens, and a command line in its folder that reaches it where the configuration says port 0. */
+async function createBench(
+  t: TestContext,
+  files: Readonly<Record<string, string>> = {},
+  io: Partial<Io> = {},
+) {
+  const installed = await install(t, files)
+  const url = await installed.gateway.listen()
+  const reach: typeof fetch = (address, init) =>
+    fetch(String(address).replace(/^http:\/\/127\.0\.0\.1:0(?=\/)/, url), init)
+  const world = { cwd: installed.folder, fetch: reach, now: Date.now, ...io }
+  const { run } = await createCommandLine(t, {}, world)
+  // Its tokens stand in it.
+  await chmod(path.join(installed.folder, 'reveille.yaml'), 0o600)
+  return { ...installed, run }
+}
+
+/** A configuration without a gateway. */
+function withoutGateway(t: TestContext, files: Readonly<Record<string, string>>, io: Partial<Io> = {}) {
+  return createCommandLine(t, files, io)
+}
+
+const plain = `gateway: { auth: { token: ${gatewayToken} } }\nhooks: { enabled: true, token: ${hookToken} }\n`
+
+test('what init writes has nothing wrong; that no gateway runs is a warning with the next step', async (t) => {
+  const { run } = await withoutGateway(t, {})
+  await run('init')
+  const answer = await run('doctor', '--config', 'local/reveille.yaml')
+  assert.deepEqual([answer.code, answer.err], [0, ''])
+  assert.match(answer.out, /✓ files +they load: 5 mappings\n/)
+  assert.match(answer.out, /! answers +no gateway answers at http:\/\/127\.0\.0\.1:8787 \[GATEWAY_DOWN\]\n/)
+  assert.match(answer.out, /→ Start it: `reveille start --config local\/reveille\.yaml`/)
+  assert.match(answer.out, /- not checked +hooks, admin and live: no gateway answers\n/)
+  assert.match(answer.out, /local\/reveille\.yaml: 1 warning, \d+ ok, \d+ not checked\.\n$/)
+  assert.equal((await run('doctor', '--config', 'local/reveille.yaml', '--strict')).code, 1)
+})
+
+test('--json answers the same with stable names', async (t) => {
+  const { run, cwd } = await withoutGateway(t, { 'reveille.yaml': 'gateway: {}\n' })
+  const { code, out, err } = await run('doctor', '--json')
+  assert.deepEqual([code, err], [0, ''])
+  const { ok, file, counts, results } = JSON.parse(out)
+  assert.deepEqual([ok, file], [true, path.join(cwd, 'reveille.yaml')])
+  assert.equal(counts.problem, 0)
+  const sum = Object.values(counts as Record<string, number>).reduce((all, each) => all + each)
+  assert.equal(sum, results.length)
+  for (const { check, group, state, message } of results) {
+    assert.match(check, /^[a-z]+(-[a-z]+)*$/)
+    assert.ok(group && state && message)
+  }
 })
 
 test('without a configuration it is bad usage', async (t) => {
-  const { run } = await createCommandLine(t, {})
+  const { run } = await withoutGateway(t, {})
   const { code, err } = await run('doctor')
   assert.equal(code, 2)
   assert.match(err, /^There is no reveille\.yaml in this folder/)
+  assert.equal((await run('doctor', '--onlin')).code, 2)
+})
+
+test('a configuration with errors is a problem with its place, and what needs none of it is checked all the same', async (t) => {
+  const text = `gateway: { auth: { token: ${gatewayToken} } }\nhooks:\n  token: ${typed}\n  pth: /hooks\n`
+  const { run } = await withoutGateway(t, { 'reveille.yaml': text })
+  const answer = await run('doctor', '--json')
+  assert.equal(answer.code, 1)
+  assert.deepEqual(
+    resultsOf(answer, 'configuration').map(({ state, code, place }) => [state, code, place]),
+    [
+      ['problem', 'UNKNOWN_KEY', 'reveille.yaml:4:3'],
+      ['warning', 'TOKEN_WEAK', 'reveille.yaml:3:10'],
+    ],
+  )
+  assert.deepEqual(states(answer, 'signatures'), ['not-checked CONFIGURATION_BROKEN'])
+  assert.deepEqual(states(answer, 'gateway'), ['warning GATEWAY_DOWN'])
+  assert.deepEqual(states(answer, 'node-version'), ['ok'])
+})
+
+test('a running gateway that does what the files say is well', limit, async (t) => {
+  const { run } = await createBench(t)
+  const answer = await run('doctor', '--json')
+  assert.equal(answer.code, 0, answer.out)
+  const checks = [
+    'gateway',
+    'hooks',
+    'admin-token',
+    'exposure',
+    'live-files',
+    'parked',
+    'channels',
+    'backlog',
+  ]
+  for (const check of [...checks, 'main-session', 'clock-gateway'])
+    assert.deepEqual(states(answer, check), ['ok'], check)
+  assert.match(resultsOf(answer, 'parked')[0]?.message ?? '', /says the gateway/)
+})
+
+test('files that were refused are a problem; files that were not read yet a warning', limit, async (t) => {
+  const { run, write, gateway } = await createBench(t, { 'mappings/a.yaml': 'mappings: []\n' })
+  await write('mappings/a.yaml', 'mappings: [{ match: { path: bell }, action: wake, text: x }]\n')
+  const unread = await run('doctor', '--json')
+  assert.deepEqual(states(unread, 'live-files'), ['warning FILES_NOT_LIVE'])
+  await write('mappings/a.yaml', 'mappings: [{ acton: wake }]\n')
+  await gateway.reload()
+  const refused = await run('doctor', '--json')
+  assert.deepEqual(states(refused, 'live-files'), ['problem FILES_REFUSED'])
+  assert.equal(refused.code, 1)
+})
+
+test(
+  'a gateway that wants another token is a problem, and what it holds is read from its store',
+  limit,
+  async (t) => {
+    const { run, write, post } = await createBench(t)
+    await post('/hooks/wake', { text: 'hello' })
+    await write('reveille.yaml', configuration.replace(gatewayToken, `other-${gatewayToken}`))
+    const answer = await run('doctor', '--json')
+    assert.deepEqual(states(answer, 'admin-token'), ['problem ADMIN_TOKEN_REFUSED'])
+    assert.deepEqual(states(answer, 'channels'), ['not-checked ADMIN_TOKEN_REFUSED'])
+    assert.match(resultsOf(answer, 'backlog')[0]?.message ?? '', /says its store/)
+  },
+)
+
+test('without a gateway token nobody can look, and that is said', limit, async (t) => {
+  const { run } = await createBench(t, {
+    'reveille.yaml': configuration.replace(`auth: { token: ${gatewayToken} }, `, ''),
+  })
+  const answer = await run('doctor', '--json')
+  assert.deepEqual(states(answer, 'admin-token'), ['warning NO_ADMIN_TOKEN'])
+  assert.deepEqual(states(answer, 'live-files'), ['not-checked NO_ADMIN_TOKEN'])
+})
+
+test('something else at the address is told from a gateway', async (t) => {
+  const others = [() => Response.json({ hello: 1 }), () => new Response('<html>'), () => Response.json(null)]
+  for (const other of others) {
+    const { run } = await withoutGateway(t, { 'reveille.yaml': plain }, { fetch: async () => other() })
+    const answer = await run('doctor', '--json')
+    assert.deepEqual(states(answer, 'gateway'), ['problem NOT_A_GATEWAY'])
+    assert.deepEqual(states(answer, 'hooks'), ['not-checked GATEWAY_DOWN'])
+  }
+})
+
+test('hooks that are off are told, by the files or by the gateway', limit, async (t) => {
+  const off = await withoutGateway(t, { 'reveille.yaml': '{}\n' })
+  assert.deepEqual(states(await off.run('doctor', '--json'), 'hooks'), ['warning HOOKS_DISABLED'])
+  const { run, write } = await createBench(t)
+  await write('reveille.yaml', configuration.replace('enabled: true', 'enabled: true, path: /other'))
+  assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['warning HOOKS_NOT_ANSWERED'])
+})
+
+test(
+  'an endpoint that nothing came for is told, by the gateway that runs and by the store of one that has ended',
+  limit,
+  async (t) => {
+    const mappings = ['bell', 'door', 'repo/:id', 'shop/:id/order'].map(
+      (name) => `  - { match: { path: "${name}" }, action: wake, text: x }\n`,
+    )
+    const { run, post, gateway, folder } = await createBench(t, {
+      'mappings/a.yaml': `mappings:\n${mappings.join('')}`,
+    })
+    assert.deepEqual(states(await run('doctor', '--json'), 'traffic'), ['not-checked NOTHING_RECEIVED'])
+    await post('/hooks/bell', {})
+    await post('/hooks/repo/42', {})
+    await post('/hooks/shop/7', {})
+    await post('/hooks/door', {}, { authorization: 'Bearer wrong' })
+    const told = resultsOf(await run('doctor', '--json'), 'traffic')
+    assert.deepEqual(
+      told.map(({ code }) => code),
+      ['NO_TRAFFIC'],
+    )
+    assert.match(
+      told[0]?.message ?? '',
+      /^nothing for \/door and \/shop\/:id\/order among .* \(says the gateway\)$/,
+    )
+
+    await gateway.close({ graceMs: 0 })
+    const before = await readdir(path.join(folder, 'data'))
+    const later = await run('doctor', '--json')
+    assert.match(resultsOf(later, 'traffic')[0]?.message ?? '', /\/door and .* \(says its store\)$/)
+    assert.deepEqual(states(later, 'gateway'), ['warning GATEWAY_DOWN'])
+    assert.deepEqual(await readdir(path.join(folder, 'data')), before, 'it left something behind')
+  },
+)
+
+test('what is parked is told with what moves it', limit, async (t) => {
+  const { run, post, line } = await createBench(t, {
+    'reveille.yaml': `${configuration.replace('agents: {', 'agents: { budget: { runs: 1 },')}`,
+  })
+  await post('/hooks/agent', { message: 'one', deliver: false })
+  await line('run-succeeded')
+  await post('/hooks/agent', { message: 'two', deliver: false })
+  await line('run-parked')
+  const [result] = resultsOf(await run('doctor', '--json'), 'parked')
+  assert.equal(result?.code, 'PARKED_RUNS')
+  assert.match(result?.fix ?? '', /reveille runs --state parked.*reveille resume --all/)
+})
+
+test('a preset without its secret names the variable, and the policy of an endpoint the keys', async (t) => {
+  const { run, write } = await withoutGateway(t, {
+    'reveille.yaml': `${plain.replace(`${hookToken} }`, `${hookToken}, presets: [github, discord, twilio] }`)}`,
+  })
+  const told = resultsOf(await run('doctor', '--json'), 'signatures')
+  assert.deepEqual(
+    told.map(({ state, code }) => `${state} ${code}`),
+    Array(3).fill('warning NO_SECRET'),
+  )
+  const fixOf = (endpoint: string) =>
+    told.find(({ message }) => message.startsWith(`/${endpoint} takes the hook token`))?.fix
+  assert.match(fixOf('github') ?? '', /^Set GITHUB_WEBHOOK_SECRET in \.env/)
+  assert.match(fixOf('discord') ?? '', /^Set DISCORD_PUBLIC_KEY in \.env/)
+  assert.match(
+    fixOf('twilio') ?? '',
+    /`hooks\.endpoints\.twilio\.verify\.secret` and .*publicUrl` into reveille\.yaml$/,
+  )
+
+  await write('.env', 'GITHUB_WEBHOOK_SECRET=4fK29sLq0ZpVx81mWnB7cRtY\n')
+  const later = resultsOf(await run('doctor', '--json'), 'signatures')
+  assert.deepEqual(
+    later.map(({ state }) => state),
+    ['ok', 'warning', 'warning'],
+  )
+})
+
+test('an endpoint that nobody can enter is a problem, one that everybody can a warning', async (t) => {
+  const { run } = await withoutGateway(t, {
+    'reveille.yaml': 'hooks:\n  endpoints:\n    shut: { auth: signature }\n    open: { auth: none }\n',
+  })
+  const answer = await run('doctor', '--json')
+  assert.deepEqual(states(answer, 'signatures'), ['problem NOTHING_TO_VERIFY_WITH'])
+  assert.deepEqual(states(answer, 'open-endpoints'), ['warning OPEN_ENDPOINT'])
+  assert.match(resultsOf(answer, 'open-endpoints')[0]?.message ?? '', /post to \/open$/)
+})
+
+test('a gateway that others reach is told to stand behind TLS', async (t) => {
+  const at = async (gateway: string) => {
+    const { run } = await withoutGateway(t, { 'reveille.yaml': `gateway: { ${gateway} }\n` })
+    return states(await run('doctor', '--json'), 'exposure')
+  }
+  assert.deepEqual(await at('host: 0.0.0.0'), ['warning NO_TLS'])
+  assert.deepEqual(await at('host: 0.0.0.0, trustedProxies: [10.0.0.0/8]'), ['ok'])
+  assert.deepEqual(await at('host: localhost'), ['ok'])
+})
+
+test('files that others can read or change are told with the chmod', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const { run, cwd } = await withoutGateway(t, {
+    'reveille.yaml': plain.replace(gatewayToken, '${REVEILLE_GATEWAY_TOKEN}').replace(hookToken, '${HOOK}'),
+    '.env': `REVEILLE_GATEWAY_TOKEN=${gatewayToken}\nHOOK=${hookToken}\n`,
+    'data/entrusted/a-token': 'x',
+    'mappings/a.yaml': 'mappings: []\n',
+  })
+  const at = (name: string) => path.join(cwd, name)
+  const modes = async () => {
+    const told = resultsOf(await run('doctor', '--json'), 'file-modes')
+    return told.map(({ state, code, message, fix }) =>
+      [state, code, message, fix].filter(Boolean).join(' | '),
+    )
+  }
+  await chmod(at('.env'), 0o600)
+  await chmod(at('data'), 0o700)
+  await chmod(at('mappings'), 0o755)
+  assert.deepEqual(await modes(), ['ok | nobody else reads what is secret, or changes what is run'])
+
+  await chmod(at('.env'), 0o640)
+  assert.deepEqual(await modes(), [
+    'warning | READABLE_BY_GROUP | others of its group can read .env | chmod go-rwx .env',
+  ])
+  await chmod(at('.env'), 0o644)
+  await chmod(at('data'), 0o755)
+  await chmod(at('data/entrusted'), 0o755)
+  await chmod(at('data/entrusted/a-token'), 0o644)
+  await chmod(at('mappings'), 0o777)
+  assert.deepEqual(await modes(), [
+    'problem | READABLE_BY_OTHERS | everybody on this machine can read .env, data/, data/entrusted/ and data/entrusted/a-token | chmod -R go-rwx .env data',
+    'problem | WRITABLE_BY_OTHERS | everybody on this machine can change mappings/ | chmod -R o-w mappings',
+  ])
+  assert.equal((await stat(at('.env'))).mode & 0o777, 0o644, 'it changes nothing')
+})
+
+test('the configuration is secret when a secret stands in it', {
+  skip: process.platform === 'win32',
+}, async (t) => {
+  const codes = async (text: string) => {
+    const { run, cwd } = await withoutGateway(t, { 'reveille.yaml': text, '.env': `HOOK=${hookToken}\n` })
+    await chmod(path.join(cwd, '.env'), 0o600)
+    await chmod(path.join(cwd, 'reveille.yaml'), 0o644)
+    return states(await run('doctor', '--json'), 'file-modes')
+  }
+  const written = [
+    `hooks: { token: ${hookToken} }`,
+    `hooks:\n  token: [ "${hookToken}" ]`,
+    `{"hooks":{"token":"${hookToken}"}}`,
+  ]
+  for (const text of written) assert.deepEqual(await codes(text), ['problem READABLE_BY_OTHERS'], text)
+  const referred = [
+    'hooks: { token: "${HOOK}" }',
+    'hooks:\n  token: [ ${HOOK} ]',
+    'hooks: { allowQueryToken: true }',
+  ]
+  for (const text of referred) assert.deepEqual(await codes(text), ['ok'], text)
+})
+
+test('the clock is held against a public server only when somebody says so', async (t) => {
+  const asked: string[] = []
+  const now = () => Date.UTC(2026, 2, 2, 12)
+  const answering = (date: string): Partial<Io> => ({
+    now,
+    fetch: async (address) => {
+      asked.push(new URL(String(address)).host)
+      if (String(address).startsWith('http:')) throw new TypeError('no network')
+      return new Response(null, { headers: { date } })
+    },
+  })
+  const statesAt = async (date: string, ...options: string[]) => {
+    const { run } = await withoutGateway(t, { 'reveille.yaml': plain }, answering(date))
+    return states(await run('doctor', '--json', ...options), 'clock-online')
+  }
+  assert.deepEqual(await statesAt('Mon, 02 Mar 2026 12:00:00 GMT'), ['not-checked NOT_ASKED'])
+  assert.deepEqual([...new Set(asked)], ['127.0.0.1:8787'])
+  assert.deepEqual(await statesAt('Mon, 02 Mar 2026 12:00:01 GMT', '--online'), ['ok'])
+  assert.deepEqual(await statesAt('Mon, 02 Mar 2026 12:01:00 GMT', '--online'), ['warning CLOCK_SKEW'])
+  assert.deepEqual(await statesAt('Mon, 02 Mar 2026 11:50:00 GMT', '--online'), ['problem CLOCK_SKEW'])
+  assert.deepEqual(await statesAt('sometime', '--online'), ['not-checked OFFLINE'])
+})
+
+test('the report fits its terminal, with what to do below what was found', async (t) => {
+  const { run, cwd } = await withoutGateway(
+    t,
+    {
+      'reveille.yaml':
+        'gateway: { host: 0.0.0.0, port: 18799 }\nhooks:\n  endpoints: { shut: { auth: signature } }\n',
+    },
+    { columns: 72, env: { NO_COLOR: '1' } },
+  )
+  await mkdir(path.join(cwd, 'data'), { mode: 0o700 })
+  const { out } = await run('doctor')
+  const lines = out.split('\n')
+  for (const line of lines) assert.ok(line.length <= 72, line)
+  const start = lines.findIndex((line) => line.includes('/shut'))
+  assert.deepEqual(lines.slice(start, start + 5), [
+    '  ✗ signatures   /shut turns everybody away: it asks for a signature,',
+    '                 and has nothing to verify one with',
+    '                 [NOTHING_TO_VERIFY_WITH]',
+    '                 → Write `hooks.endpoints.shut.verify.secret` into',
+    '                   reveille.yaml',
+  ])
 })

@@ -1,13 +1,14 @@
-/** Owns how a report reads: groups, a line for each result, below it what to do, and the sum. */
+/** Owns how a report reads: groups, a line for each result, what to do below it, and the sum. */
 
 import type { Paint } from '../../observe/paint.ts'
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
 import { counted } from '../counted.ts'
-import { groups, type Result, type State } from './check.ts'
+import { type Group, groups, type Result, type State } from './check.ts'
+import { listed } from './listed.ts'
 import type { Checked } from './run-checks.ts'
 
-const titles: Readonly<Record<(typeof groups)[number], string>> = {
+const titles: Readonly<Record<Group, string>> = {
   configuration: 'Configuration',
   files: 'Files',
   gateway: 'Gateway',
@@ -15,32 +16,67 @@ const titles: Readonly<Record<(typeof groups)[number], string>> = {
   machine: 'Machine',
 }
 
-const indent = ' '.repeat(4)
+const gap = '  '
+/** Below that, what to do is not worth a column of its own. */
+const leastRoom = 30
 
 export type Counts = Readonly<Record<State, number>>
 
+interface Line {
+  readonly title: string
+  readonly result: Result
+}
+
 /** Lines. */
 export function formatReport(checked: readonly Checked[], paint: Paint, columns: number): string[] {
-  return groups.flatMap((group) => {
-    const results = checked.filter(({ check }) => check.group === group).flatMap(({ results }) => results)
-    if (results.length === 0) return []
-    return [paint.bold(titles[group]), ...results.flatMap((result) => linesOf(result, paint, columns)), '']
+  const sections = groups.map((group) => ({
+    group,
+    lines: linesToTell(checked.filter(({ check }) => check.group === group)),
+  }))
+  const width = Math.max(0, ...sections.flatMap(({ lines }) => lines.map(({ title }) => title.length)))
+  return sections.flatMap(({ group, lines }) => {
+    if (lines.length === 0) return []
+    const told = lines.flatMap((line) => linesOf(line, width, paint, columns))
+    return [paint.bold(titles[group]), ...told, '']
   })
 }
 
-function linesOf({ state, message, fix, place, code }: Result, paint: Paint, columns: number): string[] {
-  const room = columns - indent.length
-  const text = [place === undefined ? '' : `${place}: `, message, code === undefined ? '' : ` [${code}]`]
-  const [first = '', ...others] = wrapWords(printable(text.join('')), room)
-  const told = [first, ...others.map((line) => `${indent}${line}`)].map((line) =>
-    state === 'not-checked' ? paint.dim(line) : line,
+/** What was not looked at for one reason is told in one line, behind the rest. */
+function linesToTell(checked: readonly Checked[]): readonly Line[] {
+  const all = checked.flatMap(({ check: { title }, results }) => results.map((result) => ({ title, result })))
+  const isTold = ({ result }: Line) => result.state !== 'not-checked'
+  const reasons = Map.groupBy(
+    all.filter((line) => !isTold(line)),
+    ({ result }) => result.message,
   )
+  const missing = [...reasons].flatMap(([message, lines]): Line[] => {
+    const [first] = lines
+    if (first === undefined) return []
+    const names = [...new Set(lines.map(({ title }) => title))]
+    return [{ title: 'not checked', result: { ...first.result, message: `${listed(names)}: ${message}` } }]
+  })
+  return [...all.filter(isTold), ...missing]
+}
+
+function linesOf({ title, result }: Line, width: number, paint: Paint, columns: number): string[] {
+  const { state, fix } = result
+  const name = title.padEnd(width)
+  const head = `${gap}${markOf(state, paint)} ${state === 'not-checked' ? paint.dim(name) : name}${gap}`
+  const left = ' '.repeat(gap.length + 2 + width + gap.length)
+  const room = Math.max(leastRoom, columns - left.length)
+  const told = wrapWords(printable(textOf(result)), room)
   const advice = fix === undefined ? [] : wrapWords(printable(fix), room - 2)
   return [
-    `  ${markOf(state, paint)} ${told[0]}`,
-    ...told.slice(1),
-    ...advice.map((line, index) => `${indent}${index === 0 ? paint.cyan('→') : ' '} ${line}`),
+    ...told.map(
+      (line, index) => `${index === 0 ? head : left}${state === 'not-checked' ? paint.dim(line) : line}`,
+    ),
+    ...advice.map((line, index) => `${left}${index === 0 ? paint.cyan('→') : ' '} ${line}`),
   ]
+}
+
+function textOf({ state, place, message, code }: Result): string {
+  const told = place === undefined ? message : `${place}: ${message}`
+  return code === undefined || state === 'not-checked' ? told : `${told} [${code}]`
 }
 
 function markOf(state: State, paint: Paint): string {

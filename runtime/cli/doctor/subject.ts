@@ -1,15 +1,63 @@
-/** Owns what the checks look at: one configuration, and the gateway that it describes. */
+/** Owns what the checks look at: one configuration, its folder, and the gateway that it describes. */
 
-import type { Settings } from '@reveille/engine'
+import path from 'node:path'
+import type { Configuration, Settings, Snapshot } from '@reveille/engine'
+import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import type { Compiled } from '../authoring/compile.ts'
 import type { Io } from '../io.ts'
+import { NotChecked } from './check.ts'
+import { createGatewayView, type GatewayView } from './gateway-view.ts'
+import { createRecordsView, type RecordsView } from './records-view.ts'
 
 export interface Subject {
   readonly io: Io
   /** The configuration file; absolute. */
   readonly file: string
+  readonly folder: string
   /** What it compiles to, or all that is wrong with it. */
   readonly compiled: Compiled
-  /** Absent where not even the block `gateway:` can be used. */
-  readonly settings?: Settings
+  /** Of a configuration with errors those of its block `gateway:`; absent where that cannot be used either. */
+  readonly found: Settings | undefined
+  /** The same, for whoever cannot go on without. @throws NotChecked */
+  settings(): Settings
+  /** @throws NotChecked for a configuration with errors */
+  good(): { readonly configuration: Configuration; readonly snapshot: Snapshot }
+  /** @throws NotChecked */
+  gateway(): GatewayView
+  /** What was received and what waits, by the running gateway, else by its store. @throws NotChecked */
+  records(): Promise<RecordsView>
+  close(): void
+}
+
+export async function openSubject(file: string, compiled: Compiled, io: Io): Promise<Subject> {
+  const settings = compiled.ok
+    ? compiled.configuration.settings
+    : (await loadGatewayBlock({ file, env: io.env }))?.settings
+  const gateway = settings && createGatewayView(settings, io)
+  const records = gateway && createRecordsView(settings, gateway)
+
+  /** @throws NotChecked */
+  function known<Value>(value: Value | undefined): Value {
+    if (value !== undefined) return value
+    throw new NotChecked(
+      'CONFIGURATION_BROKEN',
+      'the configuration has errors, and so has its block `gateway:`',
+    )
+  }
+
+  return {
+    io,
+    file,
+    folder: path.dirname(file),
+    compiled,
+    found: settings,
+    settings: () => known(settings),
+    good() {
+      if (compiled.ok) return compiled
+      throw new NotChecked('CONFIGURATION_BROKEN', 'the configuration has errors')
+    },
+    gateway: () => known(gateway),
+    records: async () => known(records).open(),
+    close: () => records?.close(),
+  }
 }

@@ -1,5 +1,6 @@
 /** Owns the way to a running gateway: its address, its token, and what its answers mean. */
 
+import type { Settings } from '@reveille/engine'
 import { CommandFailure } from '../command-failure.ts'
 import type { Io } from '../io.ts'
 import { loadGatewaySettings } from './gateway-settings.ts'
@@ -23,7 +24,8 @@ export interface Admin {
   probe(path: string): Promise<{ readonly status: number; readonly body: unknown }>
 }
 
-interface Connection {
+/** Where a gateway is, and what opens its admin surface. */
+export interface Connection {
   readonly address: string
   readonly token: string | undefined
   /** Where the token comes from, for the operator. */
@@ -32,8 +34,10 @@ interface Connection {
 
 /** `--config` wins; else REVEILLE_URL and REVEILLE_GATEWAY_TOKEN; else ./reveille.yaml. */
 export async function openAdmin(options: { config?: string }, io: Io): Promise<Admin> {
-  const { address, token, tokenSource } = await connectionOf(options, io)
+  return createAdmin(await connectionOf(options, io), io)
+}
 
+export function createAdmin({ address, token, tokenSource }: Connection, io: Io): Admin {
   async function ask(path: string, request: RequestInit, ms = answerMs): Promise<Response> {
     try {
       return await io.fetch(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
@@ -93,11 +97,14 @@ async function connectionOf(options: { config?: string }, io: Io): Promise<Conne
     }
   }
   const { settings } = await loadGatewaySettings(options, io)
-  const { host, port, token } = settings.gateway
+  return connectionTo(settings)
+}
+
+export function connectionTo({ gateway: { host, port, token }, file }: Settings): Connection {
   return {
     address: `http://${reachable(host)}:${port}`,
     token,
-    tokenSource: `gateway.auth.token of ${settings.file}`,
+    tokenSource: `gateway.auth.token of ${file}`,
   }
 }
 

@@ -2,27 +2,31 @@
 
 import { type Diagnostic, formatPlace } from '@reveille/engine'
 import { counted } from '../../counted.ts'
-import { type Check, ok, type Result } from '../check.ts'
+import { pasted } from '../../pasted.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import type { Subject } from '../subject.ts'
+
+/** Of one report; ten thousand mappings can have as many findings. */
+const mostTold = 50
 
 export const configuration: Check = {
   name: 'configuration',
   group: 'configuration',
+  title: 'files',
   async run(subject) {
-    const { compiled } = subject
+    const { compiled, io } = subject
     const diagnostics = compiled.ok ? compiled.warnings : compiled.diagnostics
-    const results = diagnostics.map((diagnostic) => resultOf(diagnostic, subject))
+    const results = diagnostics.slice(0, mostTold).map((diagnostic) => resultOf(diagnostic, subject))
+    const left = diagnostics.length - results.length
+    const tell = compiled.ok ? warning : problem
+    if (left > 0)
+      results.push(tell('MORE_DIAGNOSTICS', `there are ${left} more`, `${pasted('check', io)} tells all`))
     if (!compiled.ok) return results
-    return [ok(`it loads: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
+    return [ok(`they load: ${counted(compiled.snapshot.mappings.length, 'mapping')}`), ...results]
   },
 }
 
 function resultOf({ severity, code, message, hint, place }: Diagnostic, { io }: Subject): Result {
-  return {
-    state: severity === 'error' ? 'problem' : 'warning',
-    code,
-    message,
-    ...(hint !== undefined && { fix: hint }),
-    ...(place !== undefined && { place: formatPlace(place, io.cwd) }),
-  }
+  const result = severity === 'error' ? problem(code, message, hint) : warning(code, message, hint)
+  return place === undefined ? result : { ...result, place: formatPlace(place, io.cwd) }
 }

@@ -1,9 +1,45 @@
 /** Owns which checks there are, in the order in which they are told. */
 
 import type { Check } from '../check.ts'
+import { adminToken } from './admin-token.ts'
+import { backlog } from './backlog.ts'
+import { channels } from './channels.ts'
+import { clockAgainstGateway, clockOnline } from './clock.ts'
 import { configuration } from './configuration.ts'
+import { diskSpace } from './disk-space.ts'
+import { exposure } from './exposure.ts'
+import { fileModes } from './file-modes.ts'
+import { fileOwners } from './file-owners.ts'
+import { gatewayAnswers } from './gateway-answers.ts'
+import { hooksAnswered } from './hooks-answered.ts'
+import { liveFiles } from './live-files.ts'
+import { mainSession } from './main-session.ts'
 import { nodeVersion } from './node-version.ts'
+import { openEndpoints } from './open-endpoints.ts'
+import { parked } from './parked.ts'
+import { signatures } from './signatures.ts'
+import { traffic } from './traffic.ts'
 
-export function checks(_options: { readonly online?: boolean }): readonly Check[] {
-  return [configuration, nodeVersion]
+export function checks({ online }: { readonly online?: boolean }): readonly Check[] {
+  return [
+    configuration,
+    signatures,
+    openEndpoints,
+    fileModes,
+    fileOwners,
+    gatewayAnswers,
+    hooksAnswered,
+    adminToken,
+    exposure,
+    liveFiles,
+    traffic,
+    parked,
+    channels,
+    mainSession,
+    backlog,
+    nodeVersion,
+    clockAgainstGateway,
+    clockOnline(online ?? false),
+    diskSpace,
+  ]
 }

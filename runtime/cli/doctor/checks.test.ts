@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { type Check, NotChecked, ok } from './check.ts'
+import { judgeBacklog } from './checks/backlog.ts'
+import { judgeSkew } from './checks/clock.ts'
+import { judgeSpace } from './checks/disk-space.ts'
+import { judgeOwners } from './checks/file-owners.ts'
+import { judgeNode } from './checks/node-version.ts'
+import { skewOf } from './gateway-view.ts'
+import type { GuardedFile } from './guarded-files.ts'
+import { listed } from './listed.ts'
+import { runChecks } from './run-checks.ts'
+import type { Subject } from './subject.ts'
+
+const subject = {} as Subject
+const check = (name: string, run: Check['run']): Check => ({ name, group: 'work', title: name, run })
+
+test('checks run side by side, and none that fails or hangs takes the others along', async () => {
+  const met = Promise.withResolvers<void>()
+  let late: AbortSignal | undefined
+  const checked = await runChecks(
+    [
+      check('waits', () => met.promise.then(() => ok('after the other'))),
+      check('meets', async () => {
+        met.resolve()
+        return [ok('one'), ok('two')]
+      }),
+      check('hangs', (_subject, signal) => {
+        late = signal
+        return new Promise(() => {})
+      }),
+      check('throws', () => {
+        throw Object.assign(new Error('EACCES: permission denied, open /secret'), { code: 'EACCES' })
+      }),
+      check('knows why not', () => Promise.reject(new NotChecked('NO_WAY', 'there is no way'))),
+    ],
+    subject,
+    50,
+  )
+  assert.deepEqual(
+    checked.map(({ results }) => results.map(({ state, code, message }) => [state, code, message])),
+    [
+      [['ok', undefined, 'after the other']],
+      [
+        ['ok', undefined, 'one'],
+        ['ok', undefined, 'two'],
+      ],
+      [['not-checked', 'CHECK_TIMEOUT', 'it did not end within 0.05 s']],
+      [['not-checked', 'CHECK_FAILED', 'it failed: EACCES']],
+      [['not-checked', 'NO_WAY', 'there is no way']],
+    ],
+  )
+  assert.ok(late?.aborted)
+})
+
+test('a disk with less than a gigabyte or less than a twentieth free is a warning', () => {
+  const GB = 1_000_000_000
+  assert.deepEqual(judgeSpace({ free: 50 * GB, total: 500 * GB }), ok('50 GB free, 10 %'))
+  assert.equal(judgeSpace({ free: 0.9 * GB, total: 2 * GB }).code, 'DISK_NEARLY_FULL')
+  assert.match(judgeSpace({ free: 4 * GB, total: 100 * GB }).message, /^4\.0 GB free, 4 %/)
+  assert.equal(judgeSpace({ free: 4 * GB, total: 100 * GB }).state, 'warning')
+})
+
+test('a backlog is told before it is full, and is a problem when it is', () => {
+  const at = (waiting: number) => judgeBacklog({ waiting, limit: 1_000 }, 'the gateway', 'look').state
+  assert.deepEqual(
+    [at(0), at(799), at(800), at(999), at(1_000)],
+    ['ok', 'ok', 'warning', 'warning', 'problem'],
+  )
+})
+
+test('a Node.js older than 24 is a problem', () => {
+  assert.equal(judgeNode('24.0.0').state, 'ok')
+  assert.equal(judgeNode('26.1.0').state, 'ok')
+  assert.equal(judgeNode('22.9.0').code, 'NODE_TOO_OLD')
+})
+
+test('a second that a header leaves open is no skew, and each side is told', () => {
+  assert.equal(skewOf(1_000, 1_000, 1_050), 0)
+  assert.equal(skewOf(1_000, 1_900, 1_950), 0)
+  assert.equal(skewOf(61_000, 1_000, 1_500), 59_500)
+  assert.equal(skewOf(1_000, 61_000, 61_500), -59_001)
+  assert.match(judgeSkew(59_500, "the gateway's", 'x').message, /^60 s behind the gateway's$/)
+  assert.match(judgeSkew(-200_000, "the gateway's", 'x').message, /^200 s ahead of/)
+})
+
+test('files belong to whoever has the data folder; what the operator writes may be root’s', () => {
+  const file = (shown: string, uid: number, isData = false): GuardedFile => ({
+    shown,
+    isData,
+    isFolder: shown === 'data',
+    isSecret: true,
+    stats: { mode: 0o600, uid },
+  })
+  const judge = (...files: GuardedFile[]) => judgeOwners(files, 1000)
+  assert.equal(
+    judge(file('.env', 1000), file('data', 1000, true)).message,
+    'all of them are of one user, you',
+  )
+  assert.equal(judge(file('reveille.yaml', 0), file('data', 990, true)).state, 'ok')
+  const ofRoot = judge(file('data', 990, true), file('data/reveille.db-shm', 0, true))
+  assert.deepEqual([ofRoot.code, ofRoot.fix], ['OWNED_BY_ANOTHER', 'As root: chown 990 data/reveille.db-shm'])
+  assert.equal(judge(file('.env', 1001), file('data', 1000, true)).code, 'OWNED_BY_ANOTHER')
+  assert.equal(judge(file('.env', 1001)).code, 'OWNED_BY_ANOTHER')
+})
+
+test('many names are told by the first and their number', () => {
+  assert.equal(listed(['a']), 'a')
+  assert.equal(listed(['a', 'b', 'c']), 'a, b and c')
+  assert.equal(listed(['a', 'b', 'c', 'd', 'e', 'f']), 'a, b, c, d and 2 more')
+})
+
+test('every code that a check can answer stands in the README, and no other', async () => {
+  const here = new URL('./', import.meta.url)
+  const names = await readdir(here, { recursive: true })
+  const sources = names.filter((name) => name.endsWith('.ts') && !/\.test\.ts$|^signature/.test(name))
+  const texts = await Promise.all(sources.map((name) => readFile(new URL(name, here), 'utf8')))
+  const used = new Set(
+    texts.flatMap((text) => [...text.matchAll(/'([A-Z]+(?:_[A-Z]+)+|OFFLINE)'/g)].map(([, code]) => code)),
+  )
+  const readme = await readFile(new URL('README.md', here), 'utf8')
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `'))
+  const told = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, code]) => code),
+  )
+  used.delete('ENOENT')
+  assert.deepEqual(told.toSorted(), [...used].toSorted())
+})

@@ -1,0 +1,27 @@
+/** Checks that hooks are taken, by asking for one in the wrong way: nothing is sent. */
+
+import { pasted } from '../../pasted.ts'
+import { type Check, ok, warning } from '../check.ts'
+
+export const hooksAnswered: Check = {
+  name: 'hooks',
+  group: 'gateway',
+  title: 'hooks',
+  async run(subject) {
+    const { hooks } = subject.settings()
+    if (!hooks.enabled)
+      return warning(
+        'HOOKS_DISABLED',
+        'are off: every hook is answered 404',
+        'Write `enabled: true` under `hooks:`',
+      )
+    const gateway = subject.gateway()
+    const status = await gateway.statusOf(`${hooks.path}/wake`)
+    if (status === 405) return ok(`are taken at ${gateway.address}${hooks.path}`)
+    return warning(
+      'HOOKS_NOT_ANSWERED',
+      `${gateway.address}${hooks.path} answers ${status}, and not as one that takes hooks`,
+      `What is live may be older than the files: ${pasted('status', subject.io)} tells`,
+    )
+  },
+}

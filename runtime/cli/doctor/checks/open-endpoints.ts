@@ -1,0 +1,22 @@
+/** Checks that no endpoint lets everybody in without being meant to. */
+
+import { type Check, ok, warning } from '../check.ts'
+import { listed } from '../listed.ts'
+
+export const openEndpoints: Check = {
+  name: 'open-endpoints',
+  group: 'configuration',
+  title: 'access',
+  async run(subject) {
+    const { configuration, snapshot } = subject.good()
+    const open = Object.keys(configuration.endpoints).filter(
+      (name) => snapshot.termsOf(name)?.auth?.value === 'none',
+    )
+    if (open.length === 0) return ok('every endpoint asks for a token or a signature')
+    return warning(
+      'OPEN_ENDPOINT',
+      `whoever is on this machine, web pages in its browsers too, may post to ${listed(open.map((name) => `/${name}`))}`,
+      'Remove `auth: none` where that is not meant',
+    )
+  },
+}

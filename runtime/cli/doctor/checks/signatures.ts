@@ -1,0 +1,47 @@
+/** Checks that endpoints whose sender signs have something to verify the signature with. */
+
+import { providerRow, type Terms } from '@reveille/engine'
+import { shownPath } from '../../configuration.ts'
+import { counted } from '../../counted.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
+import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
+
+export const signatures: Check = {
+  name: 'signatures',
+  group: 'configuration',
+  title: 'signatures',
+  async run(subject) {
+    const { configuration, snapshot } = subject.good()
+    const keys = createSecretKeys(configuration, shownPath(subject.file, subject.io))
+    const results: Result[] = []
+    let verified = 0
+    for (const name of Object.keys(configuration.endpoints)) {
+      const found = judge(name, snapshot.termsOf(name) ?? {}, keys)
+      if (found === 'verified') verified += 1
+      else if (found !== undefined) results.push(found)
+    }
+    if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
+    return results.length > 0 ? results : ok('no endpoint names a provider that signs')
+  },
+}
+
+function judge(name: string, { auth, verify }: Terms, keys: SecretKeys): Result | 'verified' | undefined {
+  const provider = verify?.value
+  const wanted = auth?.value
+  const isAsked = wanted === 'signature' || wanted === 'both'
+  if (provider?.verifier !== undefined) return wanted === undefined || isAsked ? 'verified' : undefined
+  const advice = keys.adviceFor(name, provider?.name)
+  if (isAsked) {
+    const message = `/${name} turns everybody away: it asks for a signature, and has nothing to verify one with`
+    return problem('NOTHING_TO_VERIFY_WITH', message, advice)
+  }
+  if (provider === undefined || wanted === 'none' || wanted === 'token' || signsNothing(provider.name))
+    return undefined
+  const sender = providerRow(provider.name)?.title ?? 'the sender'
+  const message = `/${name} takes the hook token meanwhile: the signature of ${sender} is not looked at, as there is nothing to verify it with`
+  return warning('NO_SECRET', message, advice)
+}
+
+function signsNothing(provider: string): boolean {
+  return providerRow(provider)?.schemes.length === 0
+}

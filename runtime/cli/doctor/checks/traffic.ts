@@ -1,0 +1,42 @@
+/** Checks that something arrives at each endpoint that was set up. */
+
+import type { RequestRecord } from '../../../store/port.ts'
+import { counted } from '../../counted.ts'
+import { shortTime } from '../../table.ts'
+import { type Check, NotChecked, ok, type Result, warning } from '../check.ts'
+import { endpointsOf, unseen } from '../endpoints.ts'
+import { listed } from '../listed.ts'
+
+export const traffic: Check = {
+  name: 'traffic',
+  group: 'work',
+  title: 'traffic',
+  async run(subject) {
+    const names = endpointsOf(subject.good())
+    if (names.length === 0) return ok('no endpoint but `wake` and `agent`')
+    const records = await subject.records()
+    const { items } = await records.requests()
+    return judge(names, items, records.source, subject.io.now())
+  },
+}
+
+function judge(
+  names: readonly string[],
+  requests: readonly RequestRecord[],
+  source: string,
+  now: number,
+): Result {
+  const taken = requests.filter(({ outcome }) => outcome !== 'refused')
+  const oldest = taken.at(-1)
+  if (oldest === undefined)
+    throw new NotChecked('NOTHING_RECEIVED', `nothing was received yet, says ${source}`)
+  const silent = unseen(names, new Set(taken.map(({ endpoint }) => endpoint)))
+  const since = `${counted(taken.length, 'request')} since ${shortTime(oldest.receivedAt, now)}`
+  if (silent.length === 0)
+    return ok(`each of ${counted(names.length, 'endpoint')} has some among ${since} (says ${source})`)
+  return warning(
+    'NO_TRAFFIC',
+    `nothing for ${listed(silent.map((name) => `/${name}`))} among ${since} (says ${source})`,
+    'Look at what the sender says of its deliveries; what nobody sends to can go',
+  )
+}

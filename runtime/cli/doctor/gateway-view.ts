@@ -1,0 +1,116 @@
+/** Owns what a running gateway is asked, and how it is known whether one runs: each question once, for all checks. */
+
+import type { Settings } from '@reveille/engine'
+import type { GatewayStatus } from '../../api/index.ts'
+import type { Io } from '../io.ts'
+import { pasted } from '../pasted.ts'
+import { type Admin, connectionTo, createAdmin } from '../reading/admin-client.ts'
+import { NotChecked } from './check.ts'
+
+/** How long one answer may take. Milliseconds. */
+const answerMs = 5_000
+
+export type Reach =
+  | { readonly is: 'there'; readonly skewMs?: number }
+  /** Nobody listens, or nobody answers in time. */
+  | { readonly is: 'silent'; readonly why: string }
+  /** Something answers that is no gateway. */
+  | { readonly is: 'foreign' }
+
+export interface GatewayView {
+  readonly address: string
+  reach(): Promise<Reach>
+  /** The status of an answer to a GET without a token. @throws NotChecked where no gateway answers */
+  statusOf(path: string): Promise<number>
+  /** 401 where it takes another token; 404 where it has no admin surface. @throws NotChecked as `statusOf` */
+  admission(): Promise<number>
+  /** With the token of the configuration, which it takes. @throws NotChecked */
+  admin(): Promise<Admin>
+  /** @throws NotChecked */
+  status(): Promise<GatewayStatus>
+}
+
+export function createGatewayView(settings: Settings, io: Io): GatewayView {
+  const connection = connectionTo(settings)
+  const { address, token } = connection
+  const admin = createAdmin(connection, io)
+  const reach = once(probe)
+  const admission = once(askForAdmission)
+  const status = once(async () => (await view.admin()).get('/api/status') as Promise<GatewayStatus>)
+
+  const ask = (path: string, headers: Record<string, string> = {}) =>
+    io.fetch(`${address}${path}`, { headers, redirect: 'manual', signal: AbortSignal.timeout(answerMs) })
+
+  async function probe(): Promise<Reach> {
+    const asked = io.now()
+    let response: Response
+    try {
+      response = await ask('/healthz')
+    } catch (error) {
+      const isLate = error instanceof Error && error.name === 'TimeoutError'
+      return {
+        is: 'silent',
+        why: isLate
+          ? `what listens at ${address} does not answer within ${answerMs / 1000} s`
+          : `no gateway answers at ${address}`,
+      }
+    }
+    const body = (await response.json().catch(() => undefined)) as { ok?: unknown } | null | undefined
+    if (response.status !== 200 || body?.ok !== true) return { is: 'foreign' }
+    const date = Date.parse(response.headers.get('date') ?? '')
+    return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
+  }
+
+  async function mustAnswer(): Promise<void> {
+    const { is } = await reach()
+    if (is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
+  }
+
+  async function askForAdmission(): Promise<number> {
+    await mustAnswer()
+    const response = await ask('/api/status', { authorization: `Bearer ${token}` })
+    await response.body?.cancel()
+    return response.status
+  }
+
+  const view: GatewayView = {
+    address,
+    reach,
+    admission,
+    status,
+    async statusOf(path) {
+      await mustAnswer()
+      const response = await ask(path)
+      await response.body?.cancel()
+      return response.status
+    },
+    async admin() {
+      if (token === undefined) {
+        await mustAnswer()
+        throw new NotChecked('NO_ADMIN_TOKEN', 'without `gateway.auth.token` nobody may ask the gateway')
+      }
+      if ((await admission()) === 200) return admin
+      throw new NotChecked('ADMIN_TOKEN_REFUSED', 'the gateway does not take the token')
+    },
+  }
+  return view
+}
+
+/** What starts a gateway of this configuration. */
+export function startCommand(io: Io): string {
+  return `Start it: ${pasted('start', io)}`
+}
+
+/** A header has no fractions of a second: only what is certainly off counts. Positive: the other clock is ahead. */
+export function skewOf(date: number, asked: number, answered: number): number {
+  if (date > answered) return date - answered
+  return Math.min(0, date + 999 - asked)
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,0 +1,97 @@
+/** Owns where the checks read records: from the running gateway, else from its store, which is left as it is. */
+
+import type { Settings } from '@reveille/engine'
+import type { OpenDeliveries, Page, RequestRecord, RunRecord } from '../../store/port.ts'
+import { StoreError } from '../../store/port.ts'
+import { glanceAtStore, type StoreGlance } from '../../store/sqlite/index.ts'
+import type { Admin } from '../reading/admin-client.ts'
+import { NotChecked } from './check.ts'
+import type { GatewayView } from './gateway-view.ts'
+
+export interface RecordsView {
+  /** For people: who said it. */
+  readonly source: string
+  /** The newest first; whether there are more. */
+  requests(): Promise<{ readonly items: readonly RequestRecord[]; readonly more: boolean }>
+  openDeliveries(): Promise<readonly OpenDeliveries[]>
+  /** `more`: at least so many. */
+  parkedRuns(): Promise<{ readonly count: number; readonly more: boolean }>
+  backlog(): Promise<{ readonly waiting: number; readonly limit: number }>
+}
+
+/** Requests that are looked at. */
+export const lookedAt = 2_000
+const page = 500
+
+export function createRecordsView(settings: Settings, gateway: GatewayView) {
+  let glance: StoreGlance | undefined
+  let opened: Promise<RecordsView> | undefined
+
+  async function open(): Promise<RecordsView> {
+    try {
+      return fromGateway(await gateway.admin(), gateway)
+    } catch (error) {
+      if (!(error instanceof NotChecked)) throw error
+    }
+    glance = glanceOf(settings.gateway.dataDir)
+    return fromStore(glance, settings.gateway.limits.backlog)
+  }
+
+  return {
+    /** @throws NotChecked */
+    open(): Promise<RecordsView> {
+      opened ??= open()
+      return opened
+    },
+    close: () => glance?.close(),
+  }
+}
+
+function glanceOf(location: string): StoreGlance {
+  try {
+    return glanceAtStore(location)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw new NotChecked('STORE_UNREADABLE', `no gateway answers, and ${error.message}`)
+  }
+}
+
+function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
+  return {
+    source: 'the gateway',
+    async requests() {
+      const items: RequestRecord[] = []
+      let cursor: string | undefined
+      do {
+        const query = { limit: String(page), cursor }
+        const got = (await admin.get('/api/requests', query)) as Page<RequestRecord>
+        items.push(...got.items)
+        cursor = got.next
+      } while (cursor !== undefined && items.length < lookedAt)
+      return { items, more: cursor !== undefined }
+    },
+    async openDeliveries() {
+      return (await gateway.status()).channels
+    },
+    async parkedRuns() {
+      const query = { state: 'parked', limit: String(page) }
+      const { items, next } = (await admin.get('/api/runs', query)) as Page<RunRecord>
+      return { count: items.length, more: next !== undefined }
+    },
+    async backlog() {
+      const { backlog } = await gateway.status()
+      if (backlog !== undefined) return backlog
+      throw new NotChecked('GATEWAY_OLDER', 'the gateway is of a version that does not tell')
+    },
+  }
+}
+
+function fromStore(glance: StoreGlance, limit: number): RecordsView {
+  return {
+    source: 'its store',
+    requests: async () => glance.requests(lookedAt),
+    openDeliveries: async () => glance.openDeliveries(),
+    parkedRuns: async () => ({ count: glance.parkedRuns(), more: false }),
+    backlog: async () => ({ waiting: glance.backlog(), limit }),
+  }
+}

@@ -1,0 +1,65 @@
+/** Owns what has to be set so that an endpoint's signature is verified: the variable that its policy names, else the key. */
+
+import { type Configuration, type ProviderRow, providerRow, writePath } from '@reveille/engine'
+import { parseDocument } from 'yaml'
+
+/** Texts beyond that are not looked through for a name. */
+const longestText = 262_144
+
+export interface SecretKeys {
+  /** A sentence without a full stop. */
+  adviceFor(endpoint: string, provider: string | undefined): string
+}
+
+/** Files are read for it only when something is asked. */
+export function createSecretKeys({ sources }: Configuration, configFile: string): SecretKeys {
+  let variables: ReadonlyMap<string, string> | undefined
+  return {
+    adviceFor(endpoint, provider) {
+      variables ??= new Map([...sources.values()].flatMap((text) => [...variablesIn(text)]))
+      const variable = variables.get(endpoint)
+      if (variable !== undefined) return `Set ${variable} in .env, to what the sender shows`
+      const verify = ['hooks', 'endpoints', endpoint, 'verify']
+      const keys = keysOf(provider === undefined ? undefined : providerRow(provider))
+      const paths = keys.map((key) => `\`${writePath([...verify, key])}\``)
+      return `Write ${paths.join(' and ')} into ${configFile}`
+    },
+  }
+}
+
+/** Endpoint -> the variable that its secret or key refers to. */
+function* variablesIn(text: string): Iterable<[string, string]> {
+  if (text.length > longestText || !/verify/.test(text) || !text.includes('${')) return
+  for (const [endpoint, policy] of entriesOf(policiesIn(text))) {
+    const { secret, publicKey } = (policy as { verify?: Record<string, unknown> } | null)?.verify ?? {}
+    const [, name] = /^\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}$/.exec(String(secret ?? publicKey)) ?? []
+    if (name !== undefined) yield [endpoint, name]
+  }
+}
+
+function policiesIn(text: string): unknown {
+  try {
+    const document = parseDocument(text, { logLevel: 'silent' }).toJS({ maxAliasCount: 100 }) as {
+      endpoints?: unknown
+      hooks?: { endpoints?: unknown }
+    } | null
+    return document?.endpoints ?? document?.hooks?.endpoints
+  } catch {
+    // What cannot be read has been told of by whoever loaded it.
+    return undefined
+  }
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}
+
+function keysOf(row: ProviderRow | undefined): readonly string[] {
+  const schemes = row?.schemes ?? []
+  const families = new Set(schemes.map(({ family }) => family))
+  if (families.has('oidc')) return ['audience']
+  if (families.has('sns')) return ['topicArns']
+  const key = families.has('ed25519') || families.has('ecdsa') ? 'publicKey' : 'secret'
+  const signsAddress = schemes.some((scheme) => 'signed' in scheme && scheme.signed.includes('{url}'))
+  return signsAddress ? [key, 'publicUrl'] : [key]
+}
