@@ -82,8 +82,10 @@ async function judge(
   const asksSignature = auth === 'signature' || auth === 'both'
   const token = auth === 'token' || auth === 'both' ? judgeToken(endpoint.token) : undefined
   const about = asksSignature ? [] : [whyNoSignature(auth, verify, verifier !== undefined)]
-  const isLacking = token?.taken === false || (asksSignature && !verifier?.isPresent(request.headers))
-  if (isLacking && handshakes?.unsigned) {
+  // Whoever guesses is not listened to.
+  const isLacking =
+    token?.code === 'TOKEN_MISSING' || (asksSignature && !verifier?.isPresent(request.headers))
+  if (isLacking && token?.code !== 'TOKEN_WRONG' && handshakes?.unsigned) {
     const unsigned = answered(handshakes, request, false)
     if (unsigned) return unsigned
   }

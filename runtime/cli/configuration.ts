@@ -46,7 +46,7 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): s
 }
 
 /** Relative where it lies below the user's folder: that is how the user would write it. */
-export function shownPath(file: string, io: Io): string {
+export function shownPath(file: string, io: Pick<Io, 'cwd'>): string {
   const relative = path.relative(io.cwd, file)
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
 }

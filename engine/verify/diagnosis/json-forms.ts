@@ -72,12 +72,15 @@ const characters: readonly Rewriting[] = [
 
 const htmlCodes = new Set([0x3c, 0x3e, 0x26])
 
+/** Of more it takes half a second to write each layout. */
+const manyTokens = 250_000
+
 /** Nothing where the text is no JSON object or list. The likelier ones come first, and none comes twice. */
 export function* jsonForms(text: string): Iterable<JsonForm> {
   const tokens = tokensOf(text)
   if (tokens === undefined) return
   yield* asWritten({ told: '', text }, text)
-  for (const layout of layouts) {
+  for (const layout of tokens.length > manyTokens ? [compact] : layouts) {
     const laidOut = layOut(tokens, layout, 4 * text.length + 1024)
     if (laidOut === undefined || laidOut === text) continue
     yield { told: layout.told, text: laidOut }

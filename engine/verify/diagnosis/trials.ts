@@ -129,11 +129,15 @@ function* keyReadings({ request, verify, schemes }: Suspect): Iterable<Trial> {
 const readingAdvice =
   'The sender reads its secret in another way than this provider does: see whether `verify.provider` is the right one; `provider: hmac` lets you say how the key is read.'
 
+const otherAdvice =
+  'The sender was given that secret: put it here too, or have the sender call the other address.'
+const tokenAdvice = 'A token that opens endpoints is no secret to sign with: give the sender one of its own.'
+
 function* endpoints({ request, verify, others }: Suspect): Iterable<Trial> {
   for (const { place, verify: other } of others.slice(0, mostOthers)) {
     const { secret, publicKey } = other
     const told = `it fits the secret of ${place}`
-    const advice = `The sender was given that secret: put it here too, or have the sender call the other address.`
+    const advice = other.provider === undefined ? tokenAdvice : otherAdvice
     yield withPolicy(request, { ...verify, secret, publicKey }, finding('OTHER_ENDPOINT', told, advice))
     if (other.provider === undefined || other.provider === verify.provider) continue
     const whole = finding(
@@ -184,6 +188,9 @@ function* coverage({ request, verify, schemes }: Suspect): Iterable<Trial> {
   }
 }
 
+const urlAdvice =
+  'Give `verify.publicUrl` the address exactly as it was given to the sender. The query is taken as it came: where that differs, something on the way changed it.'
+
 function* urls({ request, verify, schemes, recordedUrl }: Suspect): Iterable<Trial> {
   if (!schemes.filter(isHmac).some(({ signed }) => signed.includes('{url}'))) return
   const hosts = ['x-forwarded-host', 'host'].map((name) => headerOf(request.headers, name) ?? '')
@@ -194,13 +201,8 @@ function* urls({ request, verify, schemes, recordedUrl }: Suspect): Iterable<Tri
     hosts: [...new Set(hosts.filter((host) => /^[\w.:[\]-]{1,255}$/.test(host)))],
   })
   for (const { told, url } of forms) {
-    const found = finding(
-      'URL',
-      verify.publicUrl === undefined
-        ? `it covers the address that was called, and fits ${told === '' ? 'that of the request' : `it ${told}`}`
-        : `it fits the configured address ${told}`,
-      'Give `verify.publicUrl` the address exactly as it was given to the sender; where only the query differs, something on the way changed it.',
-    )
+    const which = verify.publicUrl === undefined ? 'the address that was called' : 'the configured address'
+    const found = finding('URL', `it fits ${which} ${told}`.trimEnd(), urlAdvice)
     const [address = '', query] = url.split('?', 2)
     const target = `${request.target.split('?', 1)[0]}${query === undefined ? '' : `?${query}`}`
     yield withPolicy({ ...request, target }, { ...verify, publicUrl: address }, found)

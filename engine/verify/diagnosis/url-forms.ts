@@ -29,9 +29,12 @@ export interface UrlSources {
 /** Those that differ in one part come first. At most a few hundred, and none is the configured one. */
 export function urlForms({ configured, recorded, target, hosts }: UrlSources): readonly UrlForm[] {
   const asked = partsOf(`https://unknown${target.startsWith('/') ? target : `/${target}`}`)
-  const base = partsOf(configured ?? recorded ?? '') ?? (asked && { ...asked, host: hosts[0] ?? '' })
-  if (base === undefined || asked === undefined || base.host === '') return []
+  const said = partsOf(configured ?? '')
   const other = partsOf(recorded ?? '')
+  const near = said ?? other ?? partsOf(`https://${hosts[0] ?? ''}/`)
+  if (asked === undefined || near === undefined) return []
+  // The query is always the one that was received, and so is the path of an address that has none.
+  const base = { ...near, path: said?.path || asked.path, query: asked.query }
   const options = {
     scheme: choices(base.scheme, [
       ['with http in place of https', 'http'],
@@ -45,7 +48,8 @@ export function urlForms({ configured, recorded, target, hosts }: UrlSources): r
     host: choices(base.host, [
       ...(other ? [['with the host of the recorded address', other.host] as const] : []),
       ...hosts.map(
-        (host) => ['with the host that the request names', partsOf(`http://${host}/`)?.host ?? ''] as const,
+        (host) =>
+          ['with the host that the request names', partsOf(`http://${host}/`)?.host ?? base.host] as const,
       ),
     ]),
     path: choices(base.path, [
@@ -56,12 +60,12 @@ export function urlForms({ configured, recorded, target, hosts }: UrlSources): r
       ...(other ? [['with the path of the recorded address', other.path] as const] : []),
     ]),
     query: choices(base.query, [
-      ['without its query', ''],
-      ['with the query that was asked for', asked.query],
+      ['without the query that came', ''],
+      ...(said ? [['with the query of the configured address', said.query] as const] : []),
       ...(other ? [['with the query of the recorded address', other.query] as const] : []),
     ]),
   }
-  return combined(options, write(base))
+  return combined(options, said && write(base))
 }
 
 type Choice = { readonly told: string; readonly text: string }
@@ -76,7 +80,11 @@ function choices(base: string, others: readonly (readonly [string, string])[]): 
 
 const mostChanges = 3
 
-function combined({ scheme, host, port, path, query }: Choices, configured: string): readonly UrlForm[] {
+/** Without a configured address, the likeliest one is a form too. */
+function combined(
+  { scheme, host, port, path, query }: Choices,
+  configured: string | undefined,
+): readonly UrlForm[] {
   const forms: { told: readonly string[]; url: string }[] = []
   for (const s of scheme)
     for (const h of host)
@@ -86,7 +94,7 @@ function combined({ scheme, host, port, path, query }: Choices, configured: stri
             const told = [s, h, p, d, q].map((each) => each.told).filter(Boolean)
             const parts = { scheme: s.text, host: h.text, port: p.text, path: d.text, query: q.text }
             const url = write(parts)
-            if (h.text !== '' && url !== configured && told.length <= mostChanges) forms.push({ told, url })
+            if (url !== configured && told.length <= mostChanges) forms.push({ told, url })
           }
   return forms
     .sort((a, b) => a.told.length - b.told.length)

@@ -48,8 +48,12 @@ const refused = new Set([
   '--config',
 ])
 
+/** No shell takes a longer one. */
+const longestCommand = 1024 * 1024
+
 /** @throws RequestFault */
 export function readCurlCommand(text: string): FiledRequest {
+  if (text.length > longestCommand) throw new RequestFault(1, 1, 'The command is longer than 1 MiB.')
   const headers = createHead()
   const bodies: string[] = []
   let method: string | undefined

@@ -27,11 +27,13 @@ export interface FiledRequest {
   readonly isBodyWrittenAnew?: boolean
 }
 
+type World = Pick<Io, 'cwd' | 'input'>
+
 /** A body of 10 MB fits, in base64 and between quotes too. */
 const longestFile = 32 * 1024 * 1024
 
 /** @throws CommandFailure (bad usage) with the place */
-export async function readRequests(file: string, io: Io): Promise<readonly FiledRequest[]> {
+export async function readRequests(file: string, io: World): Promise<readonly FiledRequest[]> {
   const bytes = withoutMark(file === '-' ? await readInput(io) : await readBounded(file, io))
   if (bytes.length > longestFile) throw new CommandFailure(2, `${shown(file, io)} is larger than 32 MiB.`)
   try {
@@ -52,7 +54,7 @@ function readAny(bytes: Buffer): readonly FiledRequest[] {
   return [readHttpRequest(bytes)]
 }
 
-async function readInput(io: Io): Promise<Buffer> {
+async function readInput(io: World): Promise<Buffer> {
   const input = await io.input?.()
   if (input === undefined)
     throw new CommandFailure(2, 'There is no standard input; name the file with --request FILE.')
@@ -60,7 +62,7 @@ async function readInput(io: Io): Promise<Buffer> {
 }
 
 /** Never more than one byte too many: the path may name a device that does not end. */
-async function readBounded(file: string, io: Io): Promise<Buffer> {
+async function readBounded(file: string, io: World): Promise<Buffer> {
   try {
     const handle = await open(path.resolve(io.cwd, file))
     try {
@@ -87,6 +89,6 @@ function withoutMark(bytes: Buffer): Buffer {
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-function shown(file: string, io: Io): string {
+function shown(file: string, io: World): string {
   return file === '-' ? 'standard input' : shownPath(path.resolve(io.cwd, file), io)
 }

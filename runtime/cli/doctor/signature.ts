@@ -90,11 +90,12 @@ async function diagnoseOne(
 /** As the gateway would find it. */
 function stateOfToken(
   { headers, target }: { readonly headers: FiledRequest['headers']; readonly target: string },
-  { findToken }: Entrance,
+  { auth, verify, findToken }: Entrance,
   { allowQueryToken }: Snapshot['settings']['hooks'],
 ): 'right' | 'older' | 'wrong' | 'missing' {
   const query = parseFields(target.split('?').slice(1).join('?'))
-  const given = presentedToken(headers, query, allowQueryToken)
+  const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
+  const given = presentedToken(headers, query, allowQueryToken, taken)
   if (given === undefined) return 'missing'
   const found = findToken(given.token)
   if (found === undefined) return 'wrong'

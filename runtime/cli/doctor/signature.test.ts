@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { createCommandLine } from '../io-fixture.ts'
+
+const secret = 'sekret-of-github-0123456789'
+const older = 'sekret-of-last-year-0123456789'
+const hookToken = 'sekret-hook-token-0123456789abcdef'
+const body = '{"action":"opened","title":"canary of the body"}'
+const signatureOf = (text: string, key = secret) =>
+  `sha256=${createHmac('sha256', key).update(text).digest('hex')}`
+
+const configuration = `hooks:
+  enabled: true
+  token: ${hookToken}
+  endpoints:
+    github: { verify: { provider: github, secret: [${secret}, ${older}] } }
+    stripe: { verify: { provider: stripe, secret: whsec_sekret-of-stripe-0123456789 } }
+    alerts: { verify: { provider: aws-sns, topicArns: ["arn:aws:sns:eu-central-1:123456789012:alerts"] } }
+    plain: { maxBodyBytes: 1000 }
+`
+
+const message = (signature: string, text = body) =>
+  `POST /hooks/github HTTP/1.1\nHost: hooks.example.com\nContent-Type: application/json\nX-Hub-Signature-256: ${signature}\n\n${text}`
+
+const files = {
+  'reveille.yaml': configuration,
+  'good.http': message(signatureOf(body)),
+  'older.http': message(signatureOf(body, older)),
+  'rewritten.http': message(signatureOf(body), JSON.stringify(JSON.parse(body), null, 2)),
+}
+const github = ['doctor', 'signature', '--endpoint', 'github', '--request']
+
+/** Whatever is answered, it holds no secret, no signature and nothing of the body. */
+function assertDiscreet(text: string): void {
+  for (const kept of [
+    'sekret',
+    'canary',
+    signatureOf(body),
+    signatureOf(body).slice(7),
+    signatureOf(body, older),
+  ])
+    assert.ok(!text.includes(kept), `${kept} in ${text}`)
+}
+
+test('a request that would be taken is told with the secret that fits, and exits with 0', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, out, err } = await run(...github, 'good.http')
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(
+    out,
+    /^\/github {2}2xx {2}taken {2}the signature is right\n\nprovider {2}github\nsecret {4}1 of 2\n/,
+  )
+  assert.match(
+    out,
+    new RegExp(
+      `^body {6}${body.length} bytes\nSHA-256 {3}[0-9a-f]{64}\nclock {5}2026-03-02T12:00:00\\.000Z$`,
+      'm',
+    ),
+  )
+  const rotated = await run(...github, 'older.http')
+  assert.equal(rotated.code, 0)
+  assert.match(rotated.out, /^! an older secret fits.* \[OLDER_SECRET\]\n {2}→ Keep it/m)
+  assertDiscreet(out + rotated.out)
+})
+
+test('a request that would not be taken is told with what differs and what to do, and exits with 1', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, out, err } = await run(...github, 'rewritten.http')
+  assert.deepEqual([code, err], [1, ''])
+  assert.match(out, /^\/github {2}401 {2}refused {2}SIGNATURE_MISMATCH {2}the signature does not fit/)
+  assert.match(
+    out,
+    /^✗ it fits the body written as compact JSON: something .* rewrote it \[BODY_FORM\]\n {2}→ /m,
+  )
+  assertDiscreet(out)
+})
+
+test('--json answers with stable codes, and holds as little', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  for (const [file, ok, code, finding] of [
+    ['good.http', true, 'TAKEN', undefined],
+    ['rewritten.http', false, 'SIGNATURE_MISMATCH', 'BODY_FORM'],
+  ] as const) {
+    const { out } = await run(...github, file, '--json')
+    const answer = JSON.parse(out)
+    assert.deepEqual([answer.ok, answer.endpoint, answer.results[0].code], [ok, 'github', code])
+    assert.equal(answer.results[0].findings[0]?.code, finding)
+    assertDiscreet(out)
+  }
+})
+
+test('lines are broken between words for a terminal', async (t) => {
+  const { run } = await createCommandLine(t, files, { columns: 60, env: { NO_COLOR: '1' } })
+  const { out } = await run(...github, 'rewritten.http')
+  const findings = out.split('\n\n')[1] ?? ''
+  assert.ok(
+    findings.split('\n').length > 3 && findings.split('\n').every((line) => line.length <= 60),
+    findings,
+  )
+})
+
+test('a list of requests is answered one by one, each by its name, and one that would not be taken decides', async (t) => {
+  const requests = [
+    {
+      id: 'first',
+      url: 'https://hooks.example.com/hooks/github',
+      headers: { 'X-Hub-Signature-256': signatureOf(body) },
+      rawBody: body,
+    },
+    {
+      id: 'second',
+      headers: { 'X-Hub-Signature-256': [signatureOf('')] },
+      rawBodyBase64: Buffer.from(body).toString('base64'),
+    },
+  ]
+  const { run } = await createCommandLine(t, { ...files, 'list.json': JSON.stringify(requests) })
+  const { code, out } = await run(...github, 'list.json')
+  assert.equal(code, 1)
+  assert.match(out, /^first\n\/github {2}2xx {2}taken[\s\S]*\nsecond\n\/github {2}401 {2}refused/)
+  const { results } = JSON.parse((await run(...github, 'list.json', '--json')).out)
+  assert.deepEqual(
+    results.map((each: { label: string; taken: boolean }) => [each.label, each.taken]),
+    [
+      ['first', true],
+      ['second', false],
+    ],
+  )
+})
+
+test('the clock is that of --now, else that of the file, else that of this machine', async (t) => {
+  const at = Date.UTC(2026, 0, 15, 12)
+  const seconds = at / 1000
+  const digest = createHmac('sha256', 'whsec_sekret-of-stripe-0123456789')
+    .update(`${seconds}.${body}`)
+    .digest('hex')
+  const request = { headers: { 'stripe-signature': `t=${seconds},v1=${digest}` }, rawBody: body }
+  const { run } = await createCommandLine(t, {
+    ...files,
+    'now.json': JSON.stringify({ ...request, now: seconds }),
+    'later.json': JSON.stringify(request),
+  })
+  const stripe = ['doctor', 'signature', '--endpoint', 'stripe', '--request']
+  assert.match(
+    (await run(...stripe, 'now.json')).out,
+    /taken[\s\S]*\nclock {5}2026-01-15T12:00:00\.000Z, by the file\n/,
+  )
+  const late = await run(...stripe, 'later.json')
+  assert.equal(late.code, 1)
+  assert.match(
+    late.out,
+    /TIMESTAMP_OUTSIDE[\s\S]*✗ the signature is right, and its time lies 46 d in the past, and 300 s are allowed \[CLOCK\]/,
+  )
+  for (const now of [
+    String(seconds),
+    String(at + 299_000),
+    '2026-01-15T12:01:00Z',
+    '2026-01-15T13:01:00+01:00',
+  ])
+    assert.equal((await run(...stripe, 'later.json', '--now', now)).code, 0, now)
+  const wrong = await run(...stripe, 'later.json', '--now', 'noon')
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.err, /^--now wants a time such as/)
+})
+
+test('an endpoint that takes the token is told to, and whether the right one came', async (t) => {
+  const { run } = await createCommandLine(t, {
+    ...files,
+    'bearer.http': `POST /hooks/plain HTTP/1.1\nAuthorization: Bearer ${hookToken}\n\n{}`,
+    'query.http': `POST /hooks/plain?token=${hookToken} HTTP/1.1\n\n{}`,
+    'wrong.http': 'POST /hooks/plain HTTP/1.1\nx-gateway-token: another\n\n{}',
+  })
+  const plain = ['doctor', 'signature', '--endpoint', 'plain', '--request']
+  for (const file of ['bearer.http', 'query.http']) {
+    const { code, out } = await run(...plain, file)
+    assert.equal(code, 0)
+    assert.match(out, /^\/plain {2}2xx {2}taken {2}the token is right\n\n! the endpoint has no `verify`/)
+    assertDiscreet(out)
+  }
+  const { code, out } = await run(...plain, 'wrong.http')
+  assert.equal(code, 1)
+  assert.match(out, /^\/plain {2}401 {2}refused {2}TOKEN_WRONG/)
+})
+
+test('the hook token as a secret, and the secret of another endpoint, are told by where they stand', async (t) => {
+  const { run } = await createCommandLine(t, {
+    ...files,
+    'token.http': message(signatureOf(body, hookToken)),
+    'stripe.http': message(signatureOf(body, 'whsec_sekret-of-stripe-0123456789')),
+  })
+  for (const [file, told] of [
+    ['token.http', /^✗ it fits the secret of hooks\.token \[OTHER_ENDPOINT\]$/m],
+    ['stripe.http', /^✗ it fits the secret of endpoints\.stripe\.verify \[OTHER_ENDPOINT\]$/m],
+  ] as const) {
+    const { out } = await run(...github, file)
+    assert.match(out, told)
+    assertDiscreet(out)
+  }
+})
+
+test('keys are fetched, but not with --offline, and nothing but https is ever asked', async (t) => {
+  const asked: string[] = []
+  const fetched: typeof fetch = async (address) => {
+    asked.push(String(address))
+    throw new TypeError('no network')
+  }
+  const certificate = 'https://sns.eu-central-1.amazonaws.com/SimpleNotificationService-0123456789abcdef.pem'
+  const sns = JSON.stringify({
+    Type: 'Notification',
+    MessageId: '1',
+    TopicArn: 'arn:aws:sns:eu-central-1:123456789012:alerts',
+    Message: 'canary',
+    Timestamp: '2026-03-02T12:00:00.000Z',
+    SignatureVersion: '2',
+    Signature: Buffer.alloc(256).toString('base64'),
+    SigningCertURL: certificate,
+  })
+  const { run } = await createCommandLine(
+    t,
+    {
+      ...files,
+      'sns.json': JSON.stringify({ headers: { 'x-amz-sns-message-type': 'Notification' }, rawBody: sns }),
+    },
+    { fetch: fetched },
+  )
+  const alerts = ['doctor', 'signature', '--endpoint', 'alerts', '--request', 'sns.json']
+  const offline = await run(...alerts, '--offline')
+  assert.match(offline.out, /^\/alerts {2}503 {2}refused {2}KEYS_UNAVAILABLE/)
+  assert.deepEqual([offline.code, asked], [1, []])
+  await run(...alerts)
+  assert.deepEqual(asked, [certificate])
+})
+
+test('an endpoint that nothing covers is 404, with the nearest name', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, out } = await run('doctor', 'signature', '--endpoint', 'gihub', '--request', 'good.http')
+  assert.equal(code, 1)
+  assert.match(out, /^\/gihub {2}404 {2}refused {2}NOT_FOUND[\s\S]*Did you mean github\?/)
+})
+
+test('hooks that are not enabled are diagnosed all the same, and said to be off', async (t) => {
+  const off = configuration.replace('enabled: true', 'enabled: false')
+  const { run } = await createCommandLine(t, { ...files, 'reveille.yaml': off })
+  const { code, err } = await run(...github, 'good.http')
+  assert.equal(code, 0)
+  assert.match(err, /^`hooks\.enabled` is false/)
+})
+
+test('without endpoint or request it is bad usage, and the help names both', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  assert.equal((await run('doctor', 'signature', '--endpoint', 'github')).code, 2)
+  assert.equal((await run('doctor', 'signature', '--request', 'good.http')).code, 2)
+  const { code, out } = await run('doctor', 'signature', '--help')
+  assert.equal(code, 0)
+  assert.match(out, /--endpoint <name>[\s\S]*--request <file>[\s\S]*--offline/)
+})
