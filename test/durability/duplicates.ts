@@ -38,7 +38,7 @@ export function testDuplicates(kills: number): void {
       known = Math.ceil((deliveries * kill) / kills)
       await new Promise((resolve) => setTimeout(resolve, random() * 100))
       await gateway.kill('SIGKILL')
-      if (kill % 4 === 0) await dieWhileStarting(gateway, random() * 300)
+      if (kill % 3 === 0) await dieWhileStarting(gateway, random() * 300)
       await gateway.start()
     }
     const isKnown = () => new Set(sender.acknowledged.map(({ post }) => post)).size === deliveries
