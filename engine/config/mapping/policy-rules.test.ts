@@ -127,6 +127,9 @@ test('whoever says `auth` last is the one who is told, and one who is overruled 
   assert.deepEqual((await told(context, files('concurrency: 1'))).codes, [
     'error AUTH_NONE_PUBLIC mappings/door.yaml:2:11',
   ])
+  assert.deepEqual((await told(context, files('auth: none'))).codes, [
+    'error AUTH_NONE_PUBLIC reveille.yaml:4:13',
+  ])
 })
 
 test('a provider’s secret of fewer than 16 characters is a warning; what is no secret is not measured', async (context) => {

@@ -263,6 +263,17 @@ test('an endpoint that nobody can enter is a problem, one that everybody can a w
   assert.match(resultsOf(answer, 'open-endpoints')[0]?.message ?? '', /post to \/open$/)
 })
 
+test('a report about thousands of endpoints stays one that somebody reads', async (t) => {
+  const names = Array.from({ length: 500 }, (_, index) => `    e${index}: { auth: signature }\n`)
+  const { run } = await withoutGateway(t, { 'reveille.yaml': `hooks:\n  endpoints:\n${names.join('')}` })
+  const told = resultsOf(await run('doctor', '--json'), 'signatures')
+  assert.equal(told.length, 51)
+  assert.deepEqual(
+    [told[50]?.state, told[50]?.code, told[50]?.message],
+    ['problem', 'MORE_ENDPOINTS', 'there are 450 more like these'],
+  )
+})
+
 test('a gateway that others reach is told to stand behind TLS', async (t) => {
   const at = async (gateway: string) => {
     const { run } = await withoutGateway(t, { 'reveille.yaml': `gateway: { ${gateway} }\n` })

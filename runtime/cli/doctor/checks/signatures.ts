@@ -6,6 +6,9 @@ import { counted } from '../../counted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 
+/** Of one report; ten thousand endpoints can have as many findings. */
+const mostTold = 50
+
 export const signatures: Check = {
   name: 'signatures',
   group: 'configuration',
@@ -20,6 +23,8 @@ export const signatures: Check = {
       if (found === 'verified') verified += 1
       else if (found !== undefined) results.push(found)
     }
+    const more = results.length - mostTold
+    if (more > 0) results.splice(mostTold, more, rest(results.slice(mostTold)))
     if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
     return results.length > 0 ? results : ok('no endpoint names a provider that signs')
   },
@@ -40,6 +45,11 @@ function judge(name: string, { auth, verify }: Terms, keys: SecretKeys): Result 
   const sender = providerRow(provider.name)?.title ?? 'the sender'
   const message = `/${name} takes the hook token meanwhile: the signature of ${sender} is not looked at, as there is nothing to verify it with`
   return warning('NO_SECRET', message, advice)
+}
+
+function rest(results: readonly Result[]): Result {
+  const tell = results.some(({ state }) => state === 'problem') ? problem : warning
+  return tell('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
 }
 
 function signsNothing(provider: string): boolean {
