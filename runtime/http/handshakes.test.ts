@@ -212,6 +212,8 @@ test('what a handshake asks for is done before it is answered, and kept nowhere 
       payload: body,
     })
   assert.equal((await send()).statusCode, 200)
+  const [shaken] = notes
+  assert.deepEqual([shaken?.outcome, shaken?.body, shaken?.head], ['handshake', undefined, undefined])
   assert.deepEqual(
     honoured,
     [['gh/:any', entrusted, confirm]],
