@@ -5,12 +5,12 @@ import { createPublicKeyVerifier } from './public-key.ts'
 import type { Ed25519Scheme } from './scheme.ts'
 import type { SchemeVerifier } from './scheme-verifier.ts'
 
-const signatureBytes = 64
+const length = 64
 
 export function createEd25519Verifier(
   scheme: Ed25519Scheme,
   policy: VerifyPolicy,
 ): SchemeVerifier | undefined {
-  const isLength = (bytes: number) => bytes === signatureBytes
+  const isLength = (bytes: number) => bytes === length
   return createPublicKeyVerifier(scheme, policy, { encoding: scheme.encoding, hash: undefined, isLength })
 }
