@@ -2,11 +2,10 @@
 
 import type { VerifyPolicy } from '../config/configuration.ts'
 import { parseDuration } from '../config/duration.ts'
-import { providerRow } from '../providers/index.ts'
+import { rowOf } from '../providers/material.ts'
 import { createDeliveryIdFinder } from './delivery-id.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
 import { createHandshakes } from './handshakes/index.ts'
-import { rowOfHmac } from './hmac-policy.ts'
 import { createVerifier } from './joined-verifier.ts'
 import type { ProviderRow } from './scheme.ts'
 import type { Headers, SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
@@ -57,12 +56,11 @@ const dayMs = 86_400_000
 
 /** A name that nobody has is a finding when the configuration is loaded; here it is a provider that verifies nothing. */
 export function createProvider(policy: VerifyPolicy): Provider {
-  const { provider: name = '', hmac } = policy
-  const row = name === 'hmac' ? hmac && rowOfHmac(hmac) : providerRow(name)
+  const row = rowOf(policy)
   const verifier = row && createVerifier(row.schemes, policy)
   const handshakes = row && createHandshakes(row, policy)
   return {
-    name,
+    name: policy.provider ?? '',
     ...(verifier && { verifier }),
     ...(handshakes && { handshakes }),
     tokenHeaders: row?.tokenHeaders ?? [],

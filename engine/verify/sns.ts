@@ -53,7 +53,7 @@ export function createSnsVerifier(
   { name = 'default' }: SnsScheme,
   { topicArns = [], signatureVersion: only, tolerance }: VerifyPolicy,
 ): SchemeVerifier | undefined {
-  const topics = new Set(topicArns.filter((arn) => arn !== ''))
+  const topics = new Set(topicArns.filter((arn) => arn.trim() !== ''))
   if (topics.size === 0) return undefined
   const toleranceMs = tolerance === undefined ? Number.POSITIVE_INFINITY : parseDuration(tolerance)
 

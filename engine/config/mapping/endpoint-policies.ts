@@ -52,7 +52,11 @@ export function mergeEndpoints(sets: PolicySets, memory: Memory, findings: Findi
   for (const [name, policy] of Object.entries(merged)) merged[name] = memory.keep('endpoint', name, policy)
   return {
     endpoints: Object.freeze(merged),
-    writtenAbout: (name) => layers.flatMap((layer) => layer.get(name) ?? []),
+    writtenAbout: (name) =>
+      layers.flatMap((layer, index) => {
+        const written = layer.get(name)
+        return written ? [{ ...written, isPreset: index === 0 }] : []
+      }),
   }
 }
 
@@ -67,6 +71,8 @@ export interface WrittenPolicy {
   readonly policy: EndpointPolicy
   readonly source: Source
   readonly path: Path
+  /** Whether it is not the operator's own. */
+  readonly isPreset?: boolean
 }
 
 function createLayer(

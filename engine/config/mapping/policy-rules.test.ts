@@ -96,7 +96,10 @@ test('a token that nobody is asked for has no effect', async (context) => {
     [`auth: none\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:8:7']],
     [`auth: signature\n${signed}\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:9:7']],
     [`${signed}\ntoken: ${good}`, ['warning UNUSED_FIELD reveille.yaml:8:7']],
-    [`verify: { provider: github, secret: "" }\ntoken: ${good}`, []],
+    [
+      `verify: { provider: github, secret: "" }\ntoken: ${good}`,
+      ['warning VERIFY_NOT_YET reveille.yaml:7:35'],
+    ],
     [`auth: both\n${signed}\ntoken: ${good}`, []],
     [`auth: token\n${signed}\ntoken: ${good}`, []],
   ]
@@ -143,6 +146,7 @@ test('a provider’s secret of fewer than 16 characters is a warning; what is no
   assert.deepEqual(codes, [
     'warning SECRET_SHORT reveille.yaml:9:18',
     'warning SECRET_WEAK reveille.yaml:9:33',
+    'warning UNUSED_FIELD reveille.yaml:10:9',
   ])
   assert.match(diagnostics[0]?.message ?? '', /^`hooks\.endpoints\.forge\.verify\.secret` is shorter than 16/)
 })
@@ -164,7 +168,11 @@ test('what a provider holds opens nothing else', async (context) => {
     [`verify: { provider: github, secret: ${hook} }`, '7:43', /equals `hooks\.token`/],
     [`verify: { provider: github, secret: [${good}, ${admin}] }`, '7:70', /equals `gateway\.auth\.token`/],
     [`auth: both\ntoken: ${good}\nverify: { provider: github, secret: ${good} }`, '9:43', /a token of the/],
-    [`verify: { provider: meta, verifyToken: ${hook} }`, '7:46', /verifyToken` equals `hooks\.token`/],
+    [
+      `verify: { provider: meta, secret: ${good}, verifyToken: ${hook} }`,
+      '7:80',
+      /verifyToken` equals `hooks\.token`/,
+    ],
   ] as const
   for (const [text, place, message] of cases) {
     const { ok, codes, diagnostics } = await told(context, policy(text))

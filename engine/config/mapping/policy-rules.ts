@@ -1,5 +1,6 @@
 /** Owns what is asked of endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
 
+import { hasMaterial } from '../../providers/material.ts'
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { EndpointPolicy, VerifyPolicy } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
@@ -11,6 +12,7 @@ import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { checkSecret, checkToken, tokensAt } from '../token-rules.ts'
 import type { JoinedPolicies, WrittenPolicy } from './endpoint-policies.ts'
+import { verifyRules } from './verify-rules.ts'
 
 /** What of the configuration the rules read; absent where it is wrong itself. */
 interface Surroundings {
@@ -25,7 +27,7 @@ const hookKey = '`hooks.token`'
 type Opener = typeof adminKey | typeof hookKey
 
 /** The key of a policy that holds, as somebody wrote it. */
-interface Written {
+export interface Written {
   readonly path: Path
   /** As people are told: with backticks. */
   readonly name: string
@@ -52,6 +54,9 @@ export async function checkPolicies(
       for (const finding of rule({ path, name: `\`${writePath(path)}\`` }))
         findings.report(giver.source, finding)
     }
+    const isOwn = (keys: Path) =>
+      written.some(({ policy, isPreset }) => !isPreset && valueAt(policy, keys) !== undefined)
+    for (const [keys, rule] of verifyRules(policy, isOwn)) tell(keys, rule)
     if (auth === 'none') tell(['auth'], (at) => checkOpen(at, surroundings))
     if (token !== undefined) tell(['token'], (at) => checkTokens(at, policy, surroundings))
     if (verify !== undefined) {
@@ -151,11 +156,13 @@ function* checkTokens(
 function whyUnused(auth: EndpointPolicy['auth'], verify: VerifyPolicy | undefined): string | undefined {
   if (auth === 'none') return '`auth: none` asks for nothing'
   if (auth === 'signature') return '`auth: signature` asks for a signature alone'
-  const hasMeans = textsIn(verify?.secret).concat(textsIn(verify?.publicKey)).some(Boolean)
-  return auth === undefined && hasMeans ? '`verify` asks for a signature instead' : undefined
+  return auth === undefined && verify && hasMaterial(verify)
+    ? '`verify` asks for a signature instead'
+    : undefined
 }
 
-type Rules = Iterable<[keys: Path, rule: (at: Written) => Iterable<Finding>]>
+/** By the keys that each is about, which somebody has written. */
+export type Rules = Iterable<[keys: Path, rule: (at: Written) => Iterable<Finding>]>
 
 function* rulesOfVerify(
   endpoint: string,

@@ -1,9 +1,9 @@
 /** Owns where signatures stand, as far as headers go: names to tell people, and to look for. */
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
+import { rowOfHmac } from '../../providers/hmac-policy.ts'
 import { providerRow } from '../../providers/index.ts'
 import { headerOf } from '../header.ts'
-import { rowOfHmac } from '../hmac-policy.ts'
 import type { ProviderRow, Scheme } from '../scheme.ts'
 import { isInBody } from '../signature-place.ts'
 import type { Headers } from '../signed-request.ts'

@@ -1,0 +1,299 @@
+/** Owns what is wrong with a `verify` once it is joined: what its provider needs, reads and takes. No finding shows a secret. */
+
+import { providerNames } from '../../providers/index.ts'
+import {
+  hasMaterial,
+  isSupplied,
+  keysReadBy,
+  rowOf,
+  signsUrl,
+  type VerifyKey,
+} from '../../providers/material.ts'
+import { readPublicKey } from '../../providers/public-keys.ts'
+import { readKey, secretsFor, secretsOf } from '../../providers/secrets.ts'
+import type { ProviderRow, Scheme } from '../../verify/scheme.ts'
+import type { EndpointPolicy, VerifyPolicy } from '../configuration.ts'
+import { nearestName } from '../nearest.ts'
+import { type Path, writePath } from '../path.ts'
+import type { Finding } from '../schema/violation.ts'
+import { tokensAt } from '../token-rules.ts'
+import { hmacRules } from './hmac-rules.ts'
+import type { Rules, Written } from './policy-rules.ts'
+
+/** `isOwn`: whether the operator wrote the key, and no preset. Presets name a provider before there is anything to verify with. */
+export function* verifyRules(policy: EndpointPolicy, isOwn: (keys: Path) => boolean): Rules {
+  const { auth, verify } = policy
+  if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
+    yield [['auth'], (at) => nothingToVerifyWith(at, auth, verify)]
+  if (verify === undefined) return
+  const { provider, hmac } = verify
+  if (provider === undefined) {
+    yield [['verify'], missing('provider', `Write \`provider:\` and a name: ${providerNames.join(', ')}.`)]
+    return
+  }
+  const row = rowOf(verify)
+  if (row === undefined) {
+    yield [['verify', 'provider'], provider === 'hmac' ? withoutHmac : (at) => unknownProvider(at, provider)]
+    return
+  }
+  yield* unread(row, verify)
+  yield* needs(row, verify, isOwn)
+  yield* malformed(row, verify)
+  if (provider === 'hmac' && hmac) yield* hmacRules(hmac)
+  if (auth === undefined) yield* notYet(row, verify, isOwn)
+}
+
+/** Or wrong in a way that is told by itself. */
+function isVerifiable(verify: VerifyPolicy | undefined): boolean {
+  return verify !== undefined && (rowOf(verify) === undefined || hasMaterial(verify))
+}
+
+function* nothingToVerifyWith(
+  { path, name }: Written,
+  auth: string,
+  verify?: VerifyPolicy,
+): Iterable<Finding> {
+  const row = verify && rowOf(verify)
+  const unsigned = row?.schemes.length === 0
+  yield {
+    path,
+    code: 'AUTH_UNVERIFIABLE',
+    message: unsigned
+      ? `${name} is \`${auth}\`, and ${row.title} signs nothing`
+      : `${name} is \`${auth}\`, and there is nothing to verify a signature with`,
+    hint: unsigned
+      ? 'Remove it: the endpoint then takes a token.'
+      : 'Write `verify:` with the provider and what it is verified with; a secret that is empty counts as absent.',
+  }
+}
+
+/** Of `verify`, by any of the keys below it or by itself. */
+function missing(key: string, hint: string): (at: Written) => Iterable<Finding> {
+  return function* ({ path }) {
+    const owner = path.slice(0, path.lastIndexOf('verify') + 1)
+    const message = `\`${writePath([...owner, key])}\` is missing`
+    yield { path: owner, at: 'key', code: 'MISSING_KEY', message, hint }
+  }
+}
+
+const withoutHmac = missing('hmac', 'Write `hmac:` with at least the `header` that the signature stands in.')
+
+function* unknownProvider({ path, name }: Written, provider: string): Iterable<Finding> {
+  const nearest = nearestName(provider, providerNames)
+  yield {
+    path,
+    code: 'UNKNOWN_PROVIDER',
+    message: `${name} names a provider that is not known`,
+    hint: nearest
+      ? `Did you mean \`${nearest}\`?`
+      : `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`,
+  }
+}
+
+function* unread(row: ProviderRow, verify: VerifyPolicy): Rules {
+  const read = keysReadBy(row)
+  for (const key of Object.keys(verify) as VerifyKey[]) {
+    if (key === 'provider' || read.has(key) || isBlank(verify[key])) continue
+    yield [['verify', key], (at) => unused(at, row, key)]
+  }
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || (typeof value === 'string' && value.trim() === '')
+}
+
+function* unused({ path, name }: Written, row: ProviderRow, key: VerifyKey): Iterable<Finding> {
+  const message = `${name} has no effect: ${whyUnread(row, key)}`
+  yield { severity: 'warning', path, at: 'key', code: 'UNUSED_FIELD', message, hint: insteadOf(row, key) }
+}
+
+function whyUnread({ title, schemes }: ProviderRow, key: VerifyKey): string {
+  if (schemes.length === 0) return `${title} signs nothing`
+  if (key === 'tolerance') return `a signature of ${title} bears no time that could be looked at`
+  if (key === 'publicUrl') return `the address is not signed by ${title}`
+  if (key === 'secret') return `there is no secret that ${title} would share`
+  return `it is not for ${title}`
+}
+
+function insteadOf(row: ProviderRow, key: VerifyKey): string {
+  const read = keysReadBy(row)
+  if (key === 'secret' && read.has('publicKey')) return 'Write its public key as `publicKey` instead.'
+  if (key === 'publicKey' && read.has('secret')) return 'Write its secret as `secret` instead.'
+  if (key === 'hmac') return 'Remove it, or write `provider: hmac` to have it read.'
+  return 'Remove it.'
+}
+
+/** What is needed besides a secret is asked for once there is one. Where there is none, once the operator names the provider. */
+function* needs(row: ProviderRow, verify: VerifyPolicy, isOwn: (keys: Path) => boolean): Rules {
+  const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
+  const read = keysReadBy(row)
+  if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined)
+    yield [
+      ['verify', keyed],
+      missing('publicKey', `${row.title} shows its public key where the webhook is set up.`),
+    ]
+  if (
+    keyed &&
+    isBlank(verify.publicUrl) &&
+    row.schemes.some((each) => signsUrl(each) && isSupplied(each, verify))
+  ) {
+    const hint = `Write the address that ${row.title} calls, as it was given to it: it is part of what is signed.`
+    yield [['verify', keyed], missing('publicUrl', hint)]
+  }
+  const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOwn)
+  if (own === undefined) return
+  for (const { family } of row.schemes) {
+    if (family === 'sns' && verify.topicArns === undefined)
+      yield [
+        own,
+        missing(
+          'topicArns',
+          'Write the topics that are believed: everybody on AWS can have SNS send to this address.',
+        ),
+      ]
+    if (family === 'oidc') yield* needsOfOidc(own, verify)
+  }
+}
+
+function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: VerifyPolicy): Rules {
+  if (serviceAccount === undefined)
+    yield [
+      keys,
+      missing(
+        'serviceAccount',
+        'Write the address of the account that pushes: everybody on Google Cloud can get a token for this address.',
+      ),
+    ]
+  if (audience === undefined && publicUrl === undefined)
+    yield [
+      keys,
+      missing(
+        'audience',
+        'Write the audience of the subscription; where it has none, `publicUrl` with the address that it pushes to.',
+      ),
+    ]
+}
+
+function* malformed(row: ProviderRow, verify: VerifyPolicy): Rules {
+  for (const scheme of row.schemes) {
+    if (scheme.family === 'hmac' && verify.secret !== undefined)
+      yield [['verify', 'secret'], (at) => malformedSecrets(at, scheme, verify.secret)]
+    if ((scheme.family === 'ed25519' || scheme.family === 'ecdsa') && verify.publicKey !== undefined)
+      yield [['verify', 'publicKey'], (at) => malformedKeys(at, scheme, verify.publicKey)]
+    if (scheme.family === 'sns' && verify.topicArns)
+      yield [
+        ['verify', 'topicArns'],
+        each(
+          verify.topicArns,
+          topicArn,
+          'the ARN of a topic',
+          'It looks like arn:aws:sns:eu-central-1:123456789012:alerts.',
+        ),
+      ]
+    if (scheme.family === 'oidc' && verify.serviceAccount)
+      yield [
+        ['verify', 'serviceAccount'],
+        each(
+          verify.serviceAccount,
+          account,
+          'the e-mail address of an account',
+          'It looks like push@project.iam.gserviceaccount.com.',
+        ),
+      ]
+  }
+  if (row.handshake === 'cloudevents' && verify.allowedOrigins)
+    yield [
+      ['verify', 'allowedOrigins'],
+      each(
+        verify.allowedOrigins,
+        origin,
+        'the name of a sender',
+        'It is a host name, without https:// and without a path.',
+      ),
+    ]
+}
+
+const topicArn = /^arn:aws[a-z-]{0,20}:sns:[a-z0-9-]{1,40}:\d{12}:[\w-]{1,256}(\.fifo)?$/
+const account = /^[^\s@]{1,256}@[^\s@]{1,256}$/
+const origin = /^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/
+
+function each(
+  texts: string | readonly string[],
+  pattern: RegExp,
+  expected: string,
+  hint: string,
+): (at: Written) => Iterable<Finding> {
+  return function* ({ path, name }) {
+    for (const { path: at, token: text } of tokensAt(path, texts)) {
+      if (isBlank(text) || pattern.test(text)) continue
+      yield { path: at, code: 'INVALID_VALUE', message: `${name} must be ${expected}`, hint }
+    }
+  }
+}
+
+const writtenAs = {
+  whsec: 'base64, with or without `whsec_` before it',
+  base64: 'base64, as `hmac.key` says',
+  hex: 'hex, as `hmac.key` says',
+  text: 'text',
+} as const
+
+function* malformedSecrets(
+  { path, name }: Written,
+  scheme: Extract<Scheme, { family: 'hmac' }>,
+  secrets: VerifyPolicy['secret'],
+): Iterable<Finding> {
+  for (const { path: at, token: secret } of tokensAt(path, secrets)) {
+    if (!secretsFor(scheme, secret).some(({ text }) => readKey(text, scheme.key) === undefined)) continue
+    const hint = secret.startsWith('whpk_')
+      ? 'What begins with `whpk_` is a public key: write it as `publicKey`.'
+      : 'Copy it once more from the provider, whole.'
+    yield { path: at, code: 'INVALID_VALUE', message: `${name} must be ${writtenAs[scheme.key]}`, hint }
+  }
+}
+
+function* malformedKeys(
+  { path, name }: Written,
+  scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>,
+  keys: VerifyPolicy['publicKey'],
+): Iterable<Finding> {
+  for (const { path: at, token: key } of tokensAt(path, keys)) {
+    if (isBlank(key) || readPublicKey(key, scheme) !== undefined) continue
+    const hint = key.includes('-----')
+      ? 'Leave out the lines that begin with dashes, and the line breaks.'
+      : 'Copy it once more from the provider, whole.'
+    yield { path: at, code: 'INVALID_VALUE', message: `${name} must be ${keyWrittenAs(scheme)}`, hint }
+  }
+}
+
+function keyWrittenAs(scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>): string {
+  if (scheme.family === 'ecdsa') return 'a public key on P-256: base64 of its DER'
+  return scheme.key === 'hex' ? 'a public key of 32 bytes: 64 hex digits' : '`whpk_` and 32 bytes in base64'
+}
+
+/** A preset names its provider long before there is a secret; whoever writes `verify` means it. */
+function* notYet(row: ProviderRow, verify: VerifyPolicy, isOwn: (keys: Path) => boolean): Rules {
+  if (row.schemes.length === 0 || hasMaterial(verify)) return
+  const read = keysReadBy(row)
+  const empty = (Object.keys(verify) as VerifyKey[]).find((key) => read.has(key) && isEmpty(verify[key]))
+  const keys = ['verify', empty ?? 'provider']
+  if (!isOwn(keys)) return
+  yield [keys, (at) => toldNotYet(at, row, empty !== undefined)]
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.every(isBlank) : isBlank(value)
+}
+
+function* toldNotYet({ path, name }: Written, { title }: ProviderRow, isEmpty: boolean): Iterable<Finding> {
+  yield {
+    severity: 'warning',
+    path,
+    at: 'key',
+    code: 'VERIFY_NOT_YET',
+    message: isEmpty
+      ? `${name} is empty: until it is set, the endpoint takes a token instead`
+      : `${name} is named without what it is verified with: until then, the endpoint takes a token instead`,
+    hint: `Set what ${title} shows; with \`auth: signature\` a gateway without it does not start.`,
+  }
+}

@@ -1,0 +1,71 @@
+/** Owns what a provider is verified with: which keys of `verify` it reads, and whether they hold enough. */
+
+import type { VerifyPolicy } from '../config/configuration.ts'
+import type { ProviderRow, Scheme } from '../verify/scheme.ts'
+import { rowOfHmac } from './hmac-policy.ts'
+import { providerRow } from './index.ts'
+import { secretsFor, secretsOf } from './secrets.ts'
+
+export type VerifyKey = keyof VerifyPolicy
+
+/** Undefined for a name that nobody has, and for `hmac` without the block of that name. */
+export function rowOf({ provider = '', hmac }: VerifyPolicy): ProviderRow | undefined {
+  return provider === 'hmac' ? hmac && rowOfHmac(hmac) : providerRow(provider)
+}
+
+/** Whether a signature could be verified. */
+export function hasMaterial(verify: VerifyPolicy): boolean {
+  return rowOf(verify)?.schemes.some((scheme) => isSupplied(scheme, verify)) ?? false
+}
+
+/** Whether there is what this scheme is verified with: a secret, a key, or the names that are believed. */
+export function isSupplied(scheme: Scheme, verify: VerifyPolicy): boolean {
+  switch (scheme.family) {
+    case 'hmac':
+    case 'token':
+      return secretsFor(scheme, verify.secret).length > 0
+    case 'ed25519':
+    case 'ecdsa':
+      return secretsOf(verify.publicKey).length > 0
+    case 'oidc':
+      return Boolean((verify.audience || verify.publicUrl) && verify.serviceAccount)
+    case 'sns':
+      return secretsOf(verify.topicArns).length > 0
+  }
+}
+
+/** All that a row reads, `provider` aside. */
+export function keysReadBy({ name, schemes, handshake }: ProviderRow): ReadonlySet<VerifyKey> {
+  const keys = new Set<VerifyKey>(schemes.flatMap(keysOf))
+  if (name === 'hmac') keys.add('hmac')
+  if (handshake === 'meta') keys.add('verifyToken')
+  if (handshake === 'cloudevents') keys.add('allowedOrigins')
+  return keys
+}
+
+function keysOf(scheme: Scheme): VerifyKey[] {
+  switch (scheme.family) {
+    case 'hmac':
+      return ['secret', ...timeOf(scheme), ...(signsUrl(scheme) ? (['publicUrl'] as const) : [])]
+    case 'token':
+      return ['secret']
+    case 'ed25519':
+    case 'ecdsa':
+      return ['publicKey', ...timeOf(scheme)]
+    case 'oidc':
+      return ['audience', 'publicUrl', 'serviceAccount']
+    case 'sns':
+      return ['topicArns', 'signatureVersion', 'tolerance']
+  }
+}
+
+export function signsUrl(scheme: Scheme): boolean {
+  return scheme.family === 'hmac' && scheme.signed.includes('{url}')
+}
+
+/** A time that is not signed is the sender's to choose: there is nothing to tolerate. */
+function timeOf({ signed, timestamp }: Extract<Scheme, { signed: string }>): 'tolerance'[] {
+  if (timestamp === undefined) return []
+  const isSigned = signed.includes('{timestamp}') || ('body' in timestamp.from && signed.includes('{body}'))
+  return isSigned ? ['tolerance'] : []
+}
