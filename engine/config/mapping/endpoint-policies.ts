@@ -55,7 +55,7 @@ export function mergeEndpoints(sets: PolicySets, memory: Memory, findings: Findi
     writtenAbout: (name) =>
       layers.flatMap((layer, index) => {
         const written = layer.get(name)
-        return written ? [{ ...written, isPreset: index === 0 }] : []
+        return written ? [{ ...written, from: layerNames[index] }] : []
       }),
   }
 }
@@ -66,13 +66,16 @@ function joined(under: EndpointPolicy | undefined, over: EndpointPolicy): Endpoi
   return { ...under, ...over, ...(verify && { verify }) }
 }
 
+const layerNames = ['preset', 'file', 'configuration'] as const
+export type PolicyOrigin = (typeof layerNames)[number]
+
 /** As one file has it. */
 export interface WrittenPolicy {
   readonly policy: EndpointPolicy
   readonly source: Source
   readonly path: Path
-  /** Whether it is not the operator's own. */
-  readonly isPreset?: boolean
+  /** What kind of file it is. */
+  readonly from?: PolicyOrigin
 }
 
 function createLayer(

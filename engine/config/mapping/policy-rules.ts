@@ -54,9 +54,9 @@ export async function checkPolicies(
       for (const finding of rule({ path, name: `\`${writePath(path)}\`` }))
         findings.report(giver.source, finding)
     }
-    const isOwn = (keys: Path) =>
-      written.some(({ policy, isPreset }) => !isPreset && valueAt(policy, keys) !== undefined)
-    for (const [keys, rule] of verifyRules(policy, isOwn)) tell(keys, rule)
+    const originOf = (keys: Path) =>
+      written.findLast(({ policy }) => valueAt(policy, keys) !== undefined)?.from
+    for (const [keys, rule] of verifyRules(policy, originOf)) tell(keys, rule)
     if (auth === 'none') tell(['auth'], (at) => checkOpen(at, surroundings))
     if (token !== undefined) tell(['token'], (at) => checkTokens(at, policy, surroundings))
     if (verify !== undefined) {

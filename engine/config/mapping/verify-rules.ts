@@ -17,11 +17,14 @@ import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'
 import { tokensAt } from '../token-rules.ts'
+import type { PolicyOrigin } from './endpoint-policies.ts'
 import { hmacRules } from './hmac-rules.ts'
 import type { Rules, Written } from './policy-rules.ts'
 
-/** `isOwn`: whether the operator wrote the key, and no preset. Presets name a provider before there is anything to verify with. */
-export function* verifyRules(policy: EndpointPolicy, isOwn: (keys: Path) => boolean): Rules {
+/** Whose word holds for a key. Presets name a provider before there is anything to verify with, and mapping files are copies of them. */
+type OriginOf = (keys: Path) => PolicyOrigin | undefined
+
+export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Rules {
   const { auth, verify } = policy
   if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
     yield [['auth'], (at) => nothingToVerifyWith(at, auth, verify)]
@@ -37,10 +40,10 @@ export function* verifyRules(policy: EndpointPolicy, isOwn: (keys: Path) => bool
     return
   }
   yield* unread(row, verify)
-  yield* needs(row, verify, isOwn)
+  yield* needs(row, verify, originOf)
   yield* malformed(row, verify)
   if (provider === 'hmac' && hmac) yield* hmacRules(hmac)
-  if (auth === undefined) yield* notYet(row, verify, isOwn)
+  if (auth === undefined) yield* notYet(row, verify, originOf)
 }
 
 /** Or wrong in a way that is told by itself. */
@@ -124,7 +127,7 @@ function insteadOf(row: ProviderRow, key: VerifyKey): string {
 }
 
 /** What is needed besides a secret is asked for once there is one. Where there is none, once the operator names the provider. */
-function* needs(row: ProviderRow, verify: VerifyPolicy, isOwn: (keys: Path) => boolean): Rules {
+function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rules {
   const keyed = (['secret', 'publicKey'] as const).find((key) => secretsOf(verify[key]).length > 0)
   const read = keysReadBy(row)
   if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined)
@@ -140,6 +143,7 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, isOwn: (keys: Path) => b
     const hint = `Write the address that ${row.title} calls, as it was given to it: it is part of what is signed.`
     yield [['verify', keyed], missing('publicUrl', hint)]
   }
+  const isOwn = (keys: Path) => isOperators(originOf(keys))
   const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOwn)
   if (own === undefined) return
   for (const { family } of row.schemes) {
@@ -153,6 +157,10 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, isOwn: (keys: Path) => b
       ]
     if (family === 'oidc') yield* needsOfOidc(own, verify)
   }
+}
+
+function isOperators(origin: PolicyOrigin | undefined): boolean {
+  return origin === 'file' || origin === 'configuration'
 }
 
 function* needsOfOidc(keys: Path, { audience, publicUrl, serviceAccount }: VerifyPolicy): Rules {
@@ -271,29 +279,23 @@ function keyWrittenAs(scheme: Extract<Scheme, { family: 'ed25519' | 'ecdsa' }>):
   return scheme.key === 'hex' ? 'a public key of 32 bytes: 64 hex digits' : '`whpk_` and 32 bytes in base64'
 }
 
-/** A preset names its provider long before there is a secret; whoever writes `verify` means it. */
-function* notYet(row: ProviderRow, verify: VerifyPolicy, isOwn: (keys: Path) => boolean): Rules {
-  if (row.schemes.length === 0 || hasMaterial(verify)) return
-  const read = keysReadBy(row)
-  const empty = (Object.keys(verify) as VerifyKey[]).find((key) => read.has(key) && isEmpty(verify[key]))
-  const keys = ['verify', empty ?? 'provider']
-  if (!isOwn(keys)) return
-  yield [keys, (at) => toldNotYet(at, row, empty !== undefined)]
+/** An empty secret counts as absent, in a preset and in a copy of one; whoever writes one into the configuration means it. */
+function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rules {
+  if (hasMaterial(verify)) return
+  for (const key of ['secret', 'publicKey'] as const) {
+    const keys = ['verify', key]
+    if (!keysReadBy(row).has(key) || originOf(keys) !== 'configuration') continue
+    yield [keys, (at) => toldNotYet(at, row)]
+  }
 }
 
-function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? value.every(isBlank) : isBlank(value)
-}
-
-function* toldNotYet({ path, name }: Written, { title }: ProviderRow, isEmpty: boolean): Iterable<Finding> {
+function* toldNotYet({ path, name }: Written, { title }: ProviderRow): Iterable<Finding> {
   yield {
     severity: 'warning',
     path,
     at: 'key',
     code: 'VERIFY_NOT_YET',
-    message: isEmpty
-      ? `${name} is empty: until it is set, the endpoint takes a token instead`
-      : `${name} is named without what it is verified with: until then, the endpoint takes a token instead`,
-    hint: `Set what ${title} shows; with \`auth: signature\` a gateway without it does not start.`,
+    message: `${name} is empty: until it is set, the endpoint takes a token instead of a signature`,
+    hint: `Set what ${title} shows; with \`auth: signature\` a gateway does not start without it.`,
   }
 }
