@@ -44,9 +44,6 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/verify/hmac.ts', 'asks how long the signature of the sender is', [
     'bytes?.length === digestLengths[hash]',
   ]),
-  ...of('engine/verify/sns.ts', 'asks whether the sender wrote its own signature as base64 is written', [
-    "signature.toString('base64') !== written",
-  ]),
   ...of('engine/verify/diagnosis/signature-forms.ts', 'asks how a signature is written, for the operator', [
     'given.includes(divider)',
     'given.startsWith(prefix)',
