@@ -1,0 +1,145 @@
+/** Owns reading everything that a gateway has to say: to whoever may ask it, on the command line, and on its disk. */
+
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createCommandLine } from '../../../runtime/cli/io-fixture.ts'
+import type { Installation } from '../../installation.ts'
+import { startReveille } from '../../process/reveille-process.ts'
+import { configured, credentials, heads } from './canaries.ts'
+
+/** A text and where it was read. */
+export interface Output {
+  readonly from: string
+  readonly text: string
+}
+
+type Ask = (path: string, method?: string, payload?: object) => Promise<Output>
+
+const headers = { authorization: `Bearer ${configured['gateway-token']}` }
+
+export async function readApi(address: string): Promise<Output[]> {
+  const outputs: Output[] = []
+  const ask: Ask = async (path, method = 'GET', payload) => {
+    const body = payload === undefined ? {} : { body: JSON.stringify(payload) }
+    const type: Record<string, string> = payload === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await fetch(address + path, { method, headers: { ...headers, ...type }, ...body })
+    const output = { from: `${method} ${path}`, text: await answer.text() }
+    outputs.push(output)
+    return output
+  }
+  for (const list of ['requests', 'runs', 'events', 'deliveries', 'sessions', 'generations']) {
+    const { items } = JSON.parse((await ask(`/api/${list}?limit=500`)).text) as {
+      items: Record<string, unknown>[]
+    }
+    for (const item of items) {
+      const id = item['id'] ?? item['key'] ?? item['generation']
+      await ask(`/api/${list}/${encodeURIComponent(String(id))}`)
+    }
+  }
+  const note = heads['query-note']
+  for (const path of [
+    'status',
+    'route',
+    `runs?limit=${note}`,
+    `runs?cursor=${note}`,
+    `runs/${note}`,
+    `sessions/${note}`,
+    note,
+    `generations/${note}`,
+  ])
+    await ask(`/api/${path}`)
+  for (const path of ['/healthz', '/readyz', `/${note}`]) await ask(path)
+  await ask('/api/reload?dryRun=true&limit=100', 'POST')
+  await ask('/api/reload', 'POST')
+  await ask('/api/deliveries', 'POST', { channel: note, text: 'x' })
+  await ask('/api/route', 'PUT', { channel: note })
+  for (const path of [
+    `runs/${note}/cancel`,
+    `deliveries/${note}/replay`,
+    `requests/${note}/replay`,
+    'generations/99/rollback',
+  ])
+    await ask(`/api/${path}`, 'POST')
+  return outputs
+}
+
+/** Of each outcome and code one request is asked about by itself. */
+export async function readCommands(
+  t: TestContext,
+  { folder }: Installation,
+  address: string,
+  isThorough: boolean,
+): Promise<Output[]> {
+  const env = { REVEILLE_URL: address, REVEILLE_GATEWAY_TOKEN: configured['gateway-token'] }
+  const online = await createCommandLine(t, {}, { env, fetch, now: Date.now })
+  const offline = await createCommandLine(t, {}, { cwd: folder, fetch: noNetwork, now: Date.now })
+  const outputs: Output[] = []
+
+  async function run(line: typeof online, ...args: readonly string[]): Promise<string> {
+    const { out, err } = await line.run(...args)
+    outputs.push({ from: args.join(' '), text: `${out}\n${err}` })
+    return out
+  }
+  async function both(line: typeof online, ...args: readonly string[]): Promise<void> {
+    await run(line, ...args)
+    await run(line, ...args, '--json')
+  }
+
+  for (const list of ['requests', 'runs', 'events', 'deliveries', 'sessions', 'generations']) {
+    await run(online, list)
+    const { items } = JSON.parse(await run(online, list, '--json')) as { items: Record<string, string>[] }
+    if (list === 'generations') continue
+    // Of each kind of outcome one.
+    const kinds = new Map(items.map((item) => [`${item['outcome']} ${item['state']}`, item]))
+    for (const item of kinds.values()) {
+      await both(online, list, item['id'] ?? item['key'] ?? '')
+      if (list === 'requests') await run(online, 'explain', item['id'] ?? '', '--json')
+    }
+  }
+  for (const args of [['status'], ['route'], ['reload', '--dry-run']]) await both(online, ...args)
+  // Each loads and compiles the whole configuration: they are many, and a third of them tells the most of it.
+  const config = ['--config', 'reveille.yaml']
+  const request = ['--payload', 'payload.json', '--header', `cookie: ${credentials.cookie}`, ...config]
+  const signed = ['--request', 'request.http', '--endpoint', 'github', '--offline', ...config]
+  const asked = [
+    ...['check', 'lint', 'test', 'doctor'].map((command) => [command, ...config]),
+    ...['try', 'explain'].flatMap((command) =>
+      ['plain', 'picky', 'transformed'].map((endpoint) => [command, endpoint, ...request]),
+    ),
+    ['doctor', 'signature', ...signed],
+  ].flatMap((args) => [args, [...args, '--json']])
+  for (const [index, args] of asked.entries()) if (isThorough || index % 3 === 0) await run(offline, ...args)
+  return outputs
+}
+
+/** From the start of a gateway to its end, as whoever starts it reads it. */
+export async function readStart(t: TestContext, { folder }: Installation): Promise<Output> {
+  const entry = fileURLToPath(new URL('../../../runtime/main.ts', import.meta.url))
+  const { send, ended, stdout, stderr } = await startReveille(t, folder, { entry })
+  send('SIGTERM')
+  await ended
+  return { from: 'start', text: `${stdout()}\n${stderr()}` }
+}
+
+const noNetwork = () => Promise.reject(new TypeError('no network'))
+
+export interface Kept {
+  /** Below the folder. */
+  readonly file: string
+  readonly bytes: string
+  /** Whether others than its owner may read it. */
+  readonly open: boolean
+}
+
+export async function readDisk(folder: string): Promise<Kept[]> {
+  const kept: Kept[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const open = ((await stat(path)).mode & 0o077) !== 0
+    const bytes = entry.isFile() ? await readFile(path, 'latin1') : ''
+    kept.push({ file: relative(folder, path), bytes, open })
+  }
+  return kept
+}

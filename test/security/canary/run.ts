@@ -1,0 +1,100 @@
+/** Owns sending canaries to every end that a request can come to, and searching whatever the gateway says or writes for them. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { renderErrorTable } from '../../../runtime/http/index.ts'
+import { createPrettyStream } from '../../../runtime/observe/pretty.ts'
+import { until } from '../../installation.ts'
+import { bodies, type Canaries, configured, credentials, found, heads, literal } from './canaries.ts'
+import { installCanaries } from './installation.ts'
+import { readApi, readCommands, readDisk, readStart } from './outputs.ts'
+import { placesIn, tellingFields } from './places.ts'
+import { sendAll } from './requests.ts'
+
+const secrets: Canaries = { ...configured, ...credentials, ...heads }
+const everything: Canaries = { ...secrets, ...bodies }
+
+/** Codes that no request reaches by what it holds. */
+const outOfReach = new Set([
+  ...['TRANSFORM_TIMEOUT', 'TRANSFORM_BUSY', 'ENGINE_FAILED', 'INTERNAL', 'REQUEST_TIMEOUT', 'WRONG_STATE'],
+  ...['BACKLOG', 'DRAINING', 'STORE_FULL', 'STORE_UNAVAILABLE', 'VERIFIER_UNAVAILABLE'],
+])
+
+/** `isThorough`: asks of every command, in both its forms. */
+export async function holdCanaries(t: TestContext, isThorough: boolean): Promise<void> {
+  const installed = await installCanaries(t)
+  const { gateway, folder } = installed
+  const address = await gateway.listen()
+  const sent = await sendAll(address)
+  await until(isQuiet, 'every run and delivery to end')
+  const api = await readApi(address)
+  const commands = await readCommands(t, installed, address, isThorough)
+  await gateway.close()
+  const start = await readStart(t, installed)
+  const disk = await readDisk(join(folder, 'data'))
+
+  async function isQuiet(): Promise<true | undefined> {
+    const headers = { authorization: `Bearer ${configured['gateway-token']}` }
+    const open = ['runs?state=queued', 'runs?state=running', 'deliveries?state=pending']
+    const pages = await Promise.all(open.map((path) => installed.ask(`/api/${path}`, { headers })))
+    return pages.every(({ body }) => (body['items'] as unknown[]).length === 0) || undefined
+  }
+
+  await t.test('every code was told', () => {
+    const codes = new Set(sent.map(({ code }) => code))
+    const missed = Array.from(renderErrorTable().matchAll(/^\| `(\w+)`/gm), ([, code = '']) => code)
+    assert.deepEqual(
+      missed.filter((code) => !codes.has(code) && !outOfReach.has(code)),
+      [],
+    )
+    for (const outcome of ['ignored', 'skipped', 'duplicate']) assert.ok(codes.has(outcome), outcome)
+  })
+  await t.test('what senders are answered holds none', () => {
+    for (const { name, text } of sent) assert.deepEqual(found(text, everything), [], `${name}: ${text}`)
+  })
+  await t.test('the log holds none, as JSON and as it is set for people', () => {
+    const lines = installed.log().split('\n').slice(0, -1)
+    let pretty = ''
+    const stream = createPrettyStream({ write: (text: string) => (pretty += text) }, { colour: false })
+    for (const line of lines) stream.write(line)
+    for (const line of [...lines, ...pretty.split('\n')]) assert.deepEqual(found(line, everything), [], line)
+    assert.ok(lines.length > sent.length, 'the log was read')
+  })
+  await t.test(
+    'the admin surface and commands show what a mapping put into a message, where that belongs',
+    () => {
+      const { hidden, key, malformed } = bodies
+      const places = new Set<string>()
+      for (const output of [...api, ...commands, start]) {
+        const isItsReaders = /^(try|explain) (plain|picky|transformed) /.test(output.from)
+        // Whoever tries a request has it before them, and is shown of it what no name says is a secret.
+        const untold: Canaries = isItsReaders
+          ? { ...secrets, hidden }
+          : { ...secrets, hidden, key, malformed }
+        assert.deepEqual(found(output.text, untold), [], `${output.from}: ${output.text}`)
+        if (!isItsReaders) for (const place of placesIn(output, bodies)) places.add(place)
+      }
+      assert.deepEqual([...places].toSorted(), tellingFields.toSorted())
+    },
+  )
+  await t.test(
+    'the disk holds what is kept to be tried again in the store, and nothing for others to read',
+    () => {
+      const archived = literal.map((name) => configured[name])
+      for (const { file, bytes, open } of disk) {
+        assert.deepEqual(found(file, everything), [], file)
+        assert.equal(open, false, `${file} is for its owner alone`)
+        // The archive keeps the files of a configuration as they are, for the way back.
+        const isArchive = /^generations.\d+.configuration.reveille\.yaml$/.test(file)
+        const known = archived.reduce((text, value) => text.replaceAll(value, ''), bytes)
+        assert.deepEqual(found(isArchive ? known : bytes, { ...configured, ...credentials }), [], file)
+        if (!file.startsWith('reveille.db')) assert.deepEqual(found(bytes, { ...heads, ...bodies }), [], file)
+      }
+      assert.ok(
+        disk.some(({ bytes }) => found(bytes, bodies).length > 0),
+        'what is kept was read',
+      )
+    },
+  )
+}

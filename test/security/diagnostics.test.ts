@@ -1,0 +1,113 @@
+/** What is wrong with a configuration is told with the line that holds it, and without the secrets of that line. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigurationError } from '../../runtime/gateway.ts'
+import { install, rehearsalPlugin, until } from '../installation.ts'
+
+/** Each stands in one kind of place, so that a find says where it came from. */
+const secrets = {
+  hookToken: 'canary-hook-token-3f9a1c',
+  gatewayToken: 'canary-gateway-token-77b0e2',
+  boardKey: 'canary-board-key-c81d55',
+  runnerKey: 'canary-runner-key-0a4be9',
+  unusedVariable: 'canary-unused-variable-e1',
+  wrongToken: 'canary-wrong-token-99d1f0',
+  query: 'canary-query-41fe08',
+}
+
+const configuration = `gateway: { port: 0, auth: { token: "\${GATEWAY_TOKEN}" }, log: { level: trace, format: json } }
+hooks: { enabled: true, token: "\${HOOK_TOKEN}", maxBodyBytes: 4096 }
+history: { bodies: all }
+plugins: ["${rehearsalPlugin}"]
+channels: { board: { folder: "{folder}", apiKey: "\${BOARD_KEY}" } }
+agents:
+  route: { channel: board, to: team }
+  runners: { blabbing: { kind: blabbing, folder: "{folder}", apiKey: ${secrets.runnerKey} } }
+`
+const environment = `HOOK_TOKEN=${secrets.hookToken}
+GATEWAY_TOKEN=${secrets.gatewayToken}
+BOARD_KEY=${secrets.boardKey}
+UNUSED=${secrets.unusedVariable}
+`
+const mappings = `mappings:
+  - { id: plain, match: { path: plain }, message: "Read {{text}}", wakeMode: now }
+`
+
+/** The names of the secrets that a text shows, in any of the forms that an encoding gives them. */
+function found(text: string): string[] {
+  return Object.entries(secrets)
+    .filter(([, value]) => [value, btoa(value).slice(0, -3)].some((form) => text.includes(form)))
+    .map(([name]) => name)
+}
+
+const replaced = (from: string | RegExp, to: string) => configuration.replace(from, to)
+
+const endpoint = (policy: string) => replaced('hooks: { ', `hooks: { endpoints: { github: ${policy} }, `)
+const verify = (keys: string) => endpoint(`{ verify: { ${keys} } }`)
+
+/** What an operator gets wrong in the very lines that hold secrets. */
+const mistakes: Record<string, string> = {
+  'a key beside a token': replaced('hooks: { ', `hooks: { token2: ${secrets.query}, `),
+  'a misspelt token': replaced('auth: { token:', `auth: { tokne: ${secrets.wrongToken}, token:`),
+  'a token that is a list of maps': replaced('"${HOOK_TOKEN}"', `[{ value: ${secrets.wrongToken} }]`),
+  'a token that a header cannot carry': replaced('"${HOOK_TOKEN}"', `"${secrets.wrongToken}é"`),
+  'equal tokens': replaced('"${HOOK_TOKEN}"', '"${GATEWAY_TOKEN}"'),
+  'equal literal tokens': replaced('"${HOOK_TOKEN}"', secrets.wrongToken).replace(
+    '"${GATEWAY_TOKEN}"',
+    secrets.wrongToken,
+  ),
+  'broken YAML in the line of a token': replaced('token: "${HOOK_TOKEN}"', `token: "${secrets.wrongToken}`),
+  'a variable where a number belongs': replaced('port: 0', 'port: "${BOARD_KEY}"'),
+  'a variable where a name belongs': replaced('channel: board', 'channel: "${BOARD_KEY}"'),
+  'a variable as a level': replaced('level: trace', 'level: "${BOARD_KEY}"'),
+  'a secret of a plugin with the wrong type': replaced(
+    `apiKey: ${secrets.runnerKey}`,
+    `apiKey: [${secrets.runnerKey}]`,
+  ),
+  'a misspelt secret of a plugin': replaced(`apiKey: ${secrets.runnerKey}`, `apiKye: ${secrets.runnerKey}`),
+  'an unset variable with a fallback beside it': replaced(
+    '"${HOOK_TOKEN}"',
+    `"\${NOT_SET}\${HOOK_TOKEN:-${secrets.wrongToken}}"`,
+  ),
+  'a misspelt secret of a provider': verify(`provider: github, secrt: ${secrets.wrongToken}`),
+  'a secret that is a map': verify(`provider: github, secret: { value: ${secrets.wrongToken} }`),
+  'a list where a token of a handshake belongs': verify(
+    `provider: meta, secret: a-secret-that-is-long-enough, verifyToken: [${secrets.wrongToken}]`,
+  ),
+  'an address with a password that is none': verify(
+    `provider: twilio, secret: a-secret-that-is-long-enough, publicUrl: "ftp://me:${secrets.wrongToken}@x"`,
+  ),
+  'a token of an endpoint that is a list of maps': endpoint(`{ token: [{ value: ${secrets.wrongToken} }] }`),
+  "an endpoint's token that opens the admin surface": endpoint('{ token: "${GATEWAY_TOKEN}" }'),
+  'a store with a password': replaced(
+    'port: 0',
+    `port: 0, store: "postgres://me:${secrets.wrongToken}@db/x"`,
+  ),
+}
+
+test('no diagnostic shows a secret, however an operator mistakes the line that holds it', async (t) => {
+  const good = { 'reveille.yaml': configuration, '.env': environment, 'mappings/all.yaml': mappings }
+  const installed = await install(t, good, { watch: true })
+  for (const [mistake, content] of Object.entries(mistakes)) {
+    const before = installed.lines('diagnostic').length
+    await installed.write('reveille.yaml', content)
+    await until(() => installed.lines('diagnostic').length > before || undefined, `diagnostics of ${mistake}`)
+
+    const error = await install(t, { ...good, 'reveille.yaml': content }).catch((error) => error)
+    assert.ok(error instanceof ConfigurationError, mistake)
+    const told = [error.message, JSON.stringify(error.diagnostics), error.stack, String(error.cause)].join(
+      '\n',
+    )
+    assert.deepEqual(found(told), [], `${mistake}: ${told}`)
+  }
+  assert.equal(installed.gateway.current().generation, 1)
+  assert.deepEqual(found(installed.log()), [], installed.log())
+})
+
+test('what stands in .env stays there, broken lines included', async (t) => {
+  const broken = `${environment}BROKEN ${secrets.wrongToken}\n"${secrets.query}\n`
+  const { log, line } = await install(t, { 'reveille.yaml': configuration, '.env': broken }, { watch: true })
+  await line('content-unchanged')
+  assert.deepEqual(found(log()), [], log())
+})
