@@ -10,7 +10,6 @@ const openNames = new Set([
   'allowQueryToken',
   'allowedSessionKeyPrefixes',
   'defaultSessionKey',
-  'publicKey',
   'sessionKey',
 ])
 /** A misspelt key still holds what was meant to be hidden. */

@@ -1,0 +1,83 @@
+/** A secret and a token are changed on a gateway that runs, while their senders go on: nobody is turned away who should not be. */
+
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import { gatewayToken, install, until } from '../installation.ts'
+
+const [oldSecret, newSecret] = ['github-secret-that-is-old-9Zr7w', 'github-secret-that-is-new-5Kq2x']
+const [oldToken, newToken] = ['doorbell-token-that-is-old-4Mn8v', 'doorbell-token-that-is-new-7Bc3y']
+
+function configured(secrets: readonly string[], tokens: readonly string[]): string {
+  return `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: info, format: json } }
+hooks:
+  enabled: true
+  token: hook-token-of-somebody-else-2Fd6
+  allowQueryToken: false
+  endpoints:
+    github: { verify: { provider: github, secret: [${secrets.join(', ')}] } }
+    doorbell: { token: [${tokens.join(', ')}] }
+  mappings:
+    - { id: any, action: wake, mode: next-heartbeat, text: "Something came from {{path}}." }
+`
+}
+
+test('a secret and a token are changed in three steps, and no request of their senders is refused meanwhile', async (t) => {
+  const { gateway, write, lines, read } = await install(t, {
+    'reveille.yaml': configured([oldSecret], [oldToken]),
+  })
+  const address = await gateway.listen()
+  const held = { secret: oldSecret, token: oldToken }
+  let sent = 0
+  const refused: string[] = []
+
+  async function sendBoth(): Promise<void> {
+    const body = JSON.stringify({ number: ++sent })
+    const signature = createHmac('sha256', held.secret).update(body).digest('hex')
+    const posts = [
+      post('/hooks/github', body, { 'x-hub-signature-256': `sha256=${signature}` }),
+      post('/hooks/doorbell', body, { authorization: `Bearer ${held.token}` }),
+    ]
+    for (const status of await Promise.all(posts)) if (status !== 200) refused.push(`${sent}: ${status}`)
+  }
+
+  async function post(path: string, body: string, headers: Record<string, string>): Promise<number> {
+    const response = await fetch(address + path, { method: 'POST', headers, body })
+    await response.arrayBuffer()
+    return response.status
+  }
+
+  /** Senders never rest while the files change; it ends with requests that met what is live now. */
+  async function change(secrets: readonly string[], tokens: readonly string[]): Promise<void> {
+    const state = { isLive: false }
+    const senders = [1, 2, 3].map(async () => {
+      while (!state.isLive) await sendBoth()
+      await sendBoth()
+    })
+    await write('reveille.yaml', configured(secrets, tokens))
+    const result = await gateway.reload()
+    assert.equal(result.outcome, 'live', JSON.stringify(result))
+    state.isLive = true
+    await Promise.all(senders)
+  }
+
+  await change([newSecret, oldSecret], [newToken, oldToken])
+  for (const event of ['old-secret-used', 'old-token-used']) {
+    const told = lines(event)
+    assert.equal(told.length, 1, `${event} is told once a minute`)
+    assert.doesNotMatch(JSON.stringify(told), /that-is/)
+  }
+  Object.assign(held, { secret: newSecret, token: newToken })
+  await sendBoth()
+  await change([newSecret], [newToken])
+  assert.deepEqual(refused, [])
+
+  Object.assign(held, { secret: oldSecret, token: oldToken })
+  await sendBoth()
+  assert.deepEqual(refused, [`${sent}: 401`, `${sent}: 401`])
+  const { items } = await until(async () => {
+    const page = await read<{ items: { failure?: string }[] }>('/api/requests?outcome=refused')
+    return page.items.length === 2 ? page : undefined
+  }, 'both refusals')
+  assert.deepEqual(items.map(({ failure }) => failure).sort(), ['SIGNATURE_MISMATCH', 'TOKEN_WRONG'])
+})
