@@ -27,7 +27,7 @@ const cheapBytes = 64 * 1024
 export function reply(exchange: Exchange, ending: Ending, timers: Timers): void {
   const headers = headersOf(exchange)
   const tooSlow = 'code' in ending && ending.code === 'BODY_TIMEOUT'
-  const isInTheWay = exchange.body === undefined && (tooSlow || isDearToSkip(exchange.incoming))
+  const isInTheWay = exchange.body === undefined && (tooSlow || standsInTheWay(exchange))
   if ('handshake' in ending && ending.handshake) {
     pushHandshakeHeaders(headers, ending.handshake)
     sendAs(exchange, ending.handshake.status, headers, ending.handshake.body, isInTheWay, timers)
@@ -68,7 +68,7 @@ export function replyNotFound(
 ): void {
   const text = errorWording(requestId, refused('NOT_FOUND'))
   const exchange = { incoming, outgoing, requestId }
-  send(exchange, statusOf('NOT_FOUND'), [], text, isDearToSkip(incoming), timers)
+  send(exchange, statusOf('NOT_FOUND'), [], text, standsInTheWay(exchange), timers)
 }
 
 type Answered = Pick<Exchange, 'incoming' | 'outgoing' | 'requestId'>
@@ -203,7 +203,17 @@ function pushErrorHeaders(
   if (code === 'METHOD_NOT_ALLOWED') headers.push('allow', 'POST')
 }
 
-/** Whether a body of this kind, unread, costs more than a new connection: it is large, or nobody knows how large. */
-function isDearToSkip(incoming: IncomingMessage): boolean {
-  return incoming.headers['transfer-encoding'] !== undefined || declaredBytes(incoming) > cheapBytes
+/**
+ * Whether a body, unread, costs more than a new connection: it is large, or nobody knows how large. Or the connection ends
+ * with this reply, and what still comes of a body would eat it.
+ */
+function standsInTheWay({ incoming, outgoing }: Answered): boolean {
+  if (incoming.headers['transfer-encoding'] !== undefined) return true
+  const bytes = declaredBytes(incoming)
+  return bytes > cheapBytes || (bytes > 0 && isLastOf(outgoing))
+}
+
+/** As the sender asked for it, or a gateway that stops. */
+function isLastOf(outgoing: ServerResponse): boolean {
+  return !outgoing.shouldKeepAlive || outgoing.getHeader('connection') === 'close'
 }

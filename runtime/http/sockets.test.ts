@@ -104,6 +104,17 @@ test('after an early answer to a small body the connection serves the next reque
   assert.equal(entries.length, 1)
 })
 
+test('an early answer is the last of its connection only once the body has come', async (t) => {
+  const { dial, timers } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, 'Content-Length: 4', 'Connection: close', '', 'ab')
+  await sender.received('UNAUTHORIZED')
+  assert.equal(timers.running, 1, 'it is waited for')
+  sender.send('cd')
+  assert.match(await sender.closed(), /^HTTP\/1\.1 401 .*"UNAUTHORIZED"/s)
+  assert.equal(timers.running, 0)
+})
+
 test('pipelined requests are answered in order', async (t) => {
   const { dial } = await openSurface(t)
   const sender = await dial()

@@ -50,11 +50,11 @@ const makers: readonly ((random: Random, id: string) => Good)[] = [
       ],
     }
   },
-  (_, id) => ({
-    pieces: [bytesOf('wake', { headers: { Authorization: 'Bearer wrong' }, body: wake(id) })],
-    expected: [{ name: 'a wrong token', statuses: [401, 429], holding: '"ok":false' }],
-    client: '127.9.9.9',
-  }),
+  (_, id) => {
+    const request = bytesOf('wake', { headers: { Authorization: 'Bearer wrong' }, body: wake(id) })
+    const refused = { name: 'a wrong token', statuses: [401, 429], holding: '"ok":false' }
+    return { pieces: [request, request, request], expected: [refused, refused, refused], client: '127.9.9.9' }
+  },
   ...Object.entries(signers).map(
     ([vendor, sign]) =>
       (_: Random, id: string) =>

@@ -25,6 +25,28 @@ const idleMs = 2 * bodyTimeoutMs
 const [warmUp, looks] = [0.25, 8]
 /** What may live longer than at the end of the warm-up, and what more the process may take of the machine. Bytes. */
 const [mostLive, mostResident] = [24 * 1_048_576, 160 * 1_048_576]
+/** What a run comes to, or it has not come far. */
+const toReach = [
+  ...[
+    '200',
+    '202',
+    'MALFORMED_HTTP',
+    'UNAUTHORIZED',
+    'TOO_MANY_TRIES',
+    'RATE_LIMITED',
+    'METHOD_NOT_ALLOWED',
+    'NOT_FOUND',
+  ],
+  ...[
+    'BODY_TIMEOUT',
+    'BODY_TOO_LARGE',
+    'HEADERS_TOO_LARGE',
+    'BAD_ENCODING',
+    'INVALID_JSON',
+    'INVALID_TEXT',
+    'BLANK_TEXT',
+  ],
+]
 /** No transform runs here, nothing stops, the disk is not full and no keys are fetched: a 5xx of any code is a fault. */
 const firstFault = 500
 
@@ -42,6 +64,7 @@ export async function holdAgainstFuzz(t: TestContext, { firstSeed, count, longes
   }
   report(t, vitals, tally)
 
+  for (const outcome of toReach) assert.ok(tally.has(outcome), `there was no ${outcome}`)
   assert.doesNotMatch(gateway.output(), /"level":[56]0/, 'nothing is told as an error')
   const warm = vitals[Math.ceil(looks * warmUp) - 1]
   const last = vitals.at(-1)
