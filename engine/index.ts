@@ -87,13 +87,13 @@ export {
   type TransformListener,
 } from './transform/port.ts'
 export { createSecretMatcher, isSameSecret, type SecretMatcher } from './verify/compare.ts'
-export { type DiagnosedEndpoint, type DiagnosedRequest, diagnose } from './verify/diagnose.ts'
+export { type DiagnosedEndpoint, type DiagnosedRequest, diagnose } from './verify/diagnosis/diagnose.ts'
 export { type Diagnosis, type Finding, findingCodes } from './verify/diagnosis/diagnosis.ts'
 export { findJsonFault } from './verify/diagnosis/json-fault.ts'
 export type { OtherPolicy } from './verify/diagnosis/trials.ts'
 export { fieldsOf, hasTooManyFields, isFormType, maxFields } from './verify/form.ts'
 
-export type { Handshake, HandshakeRequest } from './verify/handshake.ts'
+export type { Handshake, HandshakeRequest } from './verify/handshakes/handshake.ts'
 export {
   createProvider,
   type DeliveredRequest,

@@ -48,7 +48,7 @@ const planted = [
     'runtime/http never reaches runtime/dispatch',
   ],
   [
-    type('runtime/dispatch/run/performer.ts', 'runtime/http/prefer.ts'),
+    type('runtime/dispatch/run/performer.ts', 'runtime/http/reply/prefer.ts'),
     'runtime/dispatch knows nothing of who accepts',
   ],
   [value('runtime/guard/loop.ts', 'runtime/dispatch/index.ts'), 'agent, guard, session and store serve'],

@@ -2,8 +2,8 @@
 
 import { type CurrentLive, createSecretMatcher, type SecretMatcher, type Settings } from '@reveille/engine'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { clientOf } from '../http/client.ts'
-import { createTries } from '../http/throttle.ts'
+import { clientOf } from '../http/clients/client.ts'
+import { createTries } from '../http/clients/throttle.ts'
 import type { MintId } from '../store/id.ts'
 import { refuse } from './refusal.ts'
 

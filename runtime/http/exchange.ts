@@ -3,9 +3,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Action, FieldError, Handshake, Live } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
+import type { TrustFailure } from './auth/trust-failure.ts'
 import { type ErrorCode, errorRow } from './errors.ts'
-import type { Waiting } from './outcome-waits.ts'
-import type { TrustFailure } from './trust-failure.ts'
+import type { Waiting } from './reply/outcome-waits.ts'
 
 export interface Exchange {
   readonly incoming: IncomingMessage

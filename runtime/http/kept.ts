@@ -2,9 +2,9 @@
 
 import type { ReceivedRequest } from '@reveille/engine'
 import type { RequestRecord } from '../store/port.ts'
-import { tokenHeadersOf, withoutToken, withoutTokens } from './authenticate.ts'
+import { tokenHeadersOf, withoutToken, withoutTokens } from './auth/presented-token.ts'
+import { parseFields } from './body/fields.ts'
 import type { Exchange } from './exchange.ts'
-import { parseFields } from './fields.ts'
 
 /** What else says who somebody is; no mapping is asked to read it. */
 const credentials = ['cookie', 'proxy-authorization'] as const

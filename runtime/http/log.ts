@@ -4,7 +4,7 @@ import { TransformError } from '@reveille/engine'
 import { statusOfEnding } from './entry.ts'
 import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
 import { describeFault } from './fault.ts'
-import type { WaitEnd } from './outcome-waits.ts'
+import type { WaitEnd } from './reply/outcome-waits.ts'
 
 /** The reason says all that it knows; its stack is of our own lines. */
 function isToldWhole(fault: unknown): boolean {

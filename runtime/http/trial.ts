@@ -1,11 +1,11 @@
 /** Owns what the hook surface makes of a request that is only tried: received and answered, nothing stored. */
 
 import type { Decision, Refusal, TrialSurface } from '@reveille/engine'
-import { tokenHeadersOf, withoutToken, withoutTokens } from './authenticate.ts'
-import { decodeFor, maxBytesFor } from './decode.ts'
+import { tokenHeadersOf, withoutToken, withoutTokens } from './auth/presented-token.ts'
+import { decodeFor, maxBytesFor } from './body/decode.ts'
+import type { Fields } from './body/fields.ts'
 import { statusOfEnding } from './entry.ts'
 import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
-import type { Fields } from './fields.ts'
 
 /** The rungs of the ladder between the token and the store. Whether hooks are enabled is not asked. */
 export const trialSurface: TrialSurface = {

@@ -1,6 +1,6 @@
 /** Owns whether a request is a handshake, asked as the gateway asks. */
 
-import type { Handshake } from '../handshake.ts'
+import type { Handshake } from '../handshakes/handshake.ts'
 import type { Handshakes } from '../provider.ts'
 import type { SignedRequest } from '../signed-request.ts'
 

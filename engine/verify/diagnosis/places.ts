@@ -5,7 +5,7 @@ import { rowOfHmac } from '../../providers/hmac-policy.ts'
 import { providerRow } from '../../providers/index.ts'
 import { headerOf } from '../header.ts'
 import type { ProviderRow, Scheme } from '../scheme.ts'
-import { isInBody } from '../signature-place.ts'
+import { isInBody } from '../signed/signature-place.ts'
 import type { Headers } from '../signed-request.ts'
 
 /** In the order in which they are looked for. */

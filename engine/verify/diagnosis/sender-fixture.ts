@@ -2,7 +2,7 @@
 
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/configuration.ts'
-import { createCertificate } from '../certificate-fixture.ts'
+import { createCertificate } from '../families/certificate-fixture.ts'
 import type { SignedRequest, VerifyMeans } from '../signed-request.ts'
 
 export const now = Date.UTC(2026, 0, 15, 12)

@@ -1,7 +1,7 @@
 /** Owns how handshakes answer: texts that are echoed are short, and harmless wherever a browser may show them. */
 
 import { isMap } from '../../config/map.ts'
-import type { Handshake } from '../handshake.ts'
+import type { Handshake } from './handshake.ts'
 
 /** Of a text that is sent back, in UTF-16 units. */
 const longestEcho = 4096

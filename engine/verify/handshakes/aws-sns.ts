@@ -1,8 +1,8 @@
 /** Owns what SNS asks besides notifications: https://docs.aws.amazon.com/sns/latest/dg/http-subscription-confirmation-json.html */
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
+import { parseSnsAddress } from '../families/sns-address.ts'
 import type { Handshakes } from '../provider.ts'
-import { parseSnsAddress } from '../sns-address.ts'
 import { emptyAnswer, fieldOf } from './answers.ts'
 
 export function createSnsHandshake({ topicArns = [] }: VerifyPolicy): Handshakes {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import type { VerifyPolicy } from '../../config/configuration.ts'
-import type { Handshake, HandshakeRequest } from '../handshake.ts'
 import type { HandshakeKind } from '../scheme.ts'
+import type { Handshake, HandshakeRequest } from './handshake.ts'
 import { createHandshakes } from './index.ts'
 
 const post: HandshakeRequest = {

@@ -37,11 +37,11 @@ export const harmless: readonly Harmless[] = [
     'kept?.token === token',
   ]),
   ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
-  ...of('runtime/http/authenticate.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
+  ...of('runtime/http/auth/presented-token.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
   ...of('engine/providers/secrets.ts', 'asks how a configured secret is written, when it is loaded', [
     "text.startsWith(whsec) === (scheme.secrets === 'whsec')",
   ]),
-  ...of('engine/verify/hmac.ts', 'asks how long the signature of the sender is', [
+  ...of('engine/verify/families/hmac.ts', 'asks how long the signature of the sender is', [
     'bytes?.length === digestLengths[hash]',
   ]),
   ...of('engine/verify/diagnosis/signature-forms.ts', 'asks how a signature is written, for the operator', [
@@ -49,7 +49,7 @@ export const harmless: readonly Harmless[] = [
     'given.startsWith(prefix)',
   ]),
 
-  ...of('engine/verify/diagnose.ts', ofGrammar, ['switch (token)']),
+  ...of('engine/verify/diagnosis/diagnose.ts', ofGrammar, ['switch (token)']),
   ...of('engine/verify/diagnosis/json-fault.ts', ofGrammar, [
     "expected === (kind === '}' ? 'name or }' : 'value or ]')",
   ]),

@@ -1,0 +1,492 @@
+import assert from 'node:assert/strict'
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { test } from 'node:test'
+import { signatureData } from '../../../test/sample-data.ts'
+import type { VerifyPolicy } from '../../config/configuration.ts'
+import { UnavailableError, type VerifyMeans } from '../signed-request.ts'
+import { bodyForms } from './body-forms.ts'
+import { type DiagnosedEndpoint, type DiagnosedRequest, diagnose } from './diagnose.ts'
+import type { Diagnosis } from './diagnosis.ts'
+import {
+  canary,
+  means,
+  now,
+  otherSecret,
+  requestOf,
+  type Sender,
+  senders,
+  snsMessage,
+  topic,
+} from './sender-fixture.ts'
+import type { OtherPolicy } from './trials.ts'
+
+const all = Object.entries(senders) as [string, Sender][]
+const withSecret = all.filter(([, { verify }]) => verify.secret !== undefined)
+
+interface Asked extends Partial<DiagnosedEndpoint> {
+  readonly others?: readonly OtherPolicy[]
+  readonly means?: VerifyMeans
+}
+
+/** Whatever a test asks, its answer holds no secret, no header's value and nothing of the body. */
+async function ask(
+  request: DiagnosedRequest,
+  verify: VerifyPolicy | undefined,
+  asked: Asked = {},
+): Promise<Diagnosis> {
+  const { others = [], means: host = means, token = 'missing', auth } = asked
+  const diagnosis = await diagnose(request, { verify, token, auth }, others, host)
+  const told = JSON.stringify(diagnosis)
+  const kept = [verify, ...others.map((each) => each.verify)].flatMap((each) => [
+    ...[each?.secret ?? []].flat(),
+    ...[each?.publicKey ?? []].flat(),
+  ])
+  const values = Object.values(request.headers).map(String)
+  for (const secret of [...kept, ...values, canary]) {
+    if (secret.trim().length > 5) assert.ok(!told.includes(JSON.stringify(secret.trim()).slice(1, -1)), told)
+  }
+  return diagnosis
+}
+
+const first = ({ findings }: Diagnosis) => findings[0]?.code
+const good = ({ sign, body, headers }: Sender) => requestOf(body, { ...headers, ...sign(body) })
+
+for (const [name, sender] of all) {
+  const { verify, body, headers, sign, signatureHeader = '' } = sender
+
+  test(`what ${name} signs is taken, with the scheme and the secret that fit`, async () => {
+    const { taken, code, secret, secrets, findings } = await ask(good(sender), verify)
+    assert.deepEqual(
+      { taken, code, secret, secrets, findings },
+      { taken: true, code: 'TAKEN', secret: 1, secrets: 1, findings: [] },
+    )
+  })
+
+  test(`without ${name}'s header it is named`, async () => {
+    const { [signatureHeader]: _, ...others } = { ...headers, ...sign(body) }
+    const diagnosis = await ask(requestOf(body, others), verify)
+    assert.deepEqual(
+      [diagnosis.taken, diagnosis.code, first(diagnosis)],
+      [false, 'SIGNATURE_MISSING', 'HEADER_MISSING'],
+    )
+    assert.ok(diagnosis.findings[0]?.told.includes(`\`${signatureHeader}\``), diagnosis.findings[0]?.told)
+  })
+
+  test(`a body of ${name} that was changed is not explained away`, async () => {
+    const changed = requestOf(body.replace('a', 'b'), { ...headers, ...sign(body) })
+    const diagnosis = await ask(changed, verify)
+    assert.deepEqual(
+      [diagnosis.taken, diagnosis.code, first(diagnosis)],
+      [false, 'SIGNATURE_MISMATCH', 'UNEXPLAINED'],
+    )
+  })
+
+  if (sender.signsTime)
+    test(`a clock that is off is told for ${name} with its side, and with what is allowed`, async () => {
+      for (const [ms, side] of [
+        [3_600_000, 'past'],
+        [-3_600_000, 'future'],
+      ] as const) {
+        const diagnosis = await ask({ ...good(sender), now: now + ms }, verify)
+        assert.deepEqual([diagnosis.code, first(diagnosis)], ['TIMESTAMP_OUTSIDE', 'CLOCK'])
+        assert.equal(diagnosis.skewSeconds, -ms / 1000)
+        assert.match(
+          diagnosis.findings[0]?.told ?? '',
+          new RegExp(`60 min in the ${side}, and \\d+ (s|min) are allowed$`),
+        )
+      }
+    })
+}
+
+for (const [name, { verify, body, headers, sign }] of withSecret) {
+  const secret = String(verify.secret)
+  const request = requestOf(body, { ...headers, ...sign(body) })
+
+  test(`an older secret of ${name} is taken, and told to be older`, async () => {
+    const diagnosis = await ask(request, {
+      ...verify,
+      secret: [name === 'standard-webhooks' ? 'whsec_bmV3ZXN0' : otherSecret, secret],
+    })
+    assert.deepEqual([diagnosis.taken, diagnosis.secret, first(diagnosis)], [true, 2, 'OLDER_SECRET'])
+  })
+
+  test(`a secret of ${name} with blanks or quotation marks around it is told`, async () => {
+    for (const [wrong, told] of [
+      [` ${secret}\n`, /without the blanks around it/],
+      [`"${secret}"`, /without the quotation marks around it/],
+    ] as const) {
+      const diagnosis = await ask(request, { ...verify, secret: wrong })
+      // Where a secret is base64, blanks around it may be no part of the key.
+      if (diagnosis.taken) continue
+      assert.equal(first(diagnosis), 'SECRET_FORM')
+      assert.match(diagnosis.findings[0]?.told ?? '', told)
+    }
+  })
+
+  test(`the secret of another endpoint is told for ${name} with that endpoint`, async () => {
+    const others = [{ place: 'endpoints.elsewhere.verify', verify: { provider: 'slack', secret } }]
+    const diagnosis = await ask(request, { ...verify, secret: 'whsec_bmV3ZXN0LXNlY3JldA==' }, { others })
+    assert.equal(first(diagnosis), 'OTHER_ENDPOINT')
+    assert.match(diagnosis.findings[0]?.told ?? '', /endpoints\.elsewhere\.verify/)
+  })
+}
+
+/** How the body came, of one that was signed compact and in ASCII or not: what brings it back is told. */
+const rewritten: readonly (readonly [string, (json: string) => string, RegExp])[] = [
+  ['indented', (json) => JSON.stringify(JSON.parse(json), null, 2), /as compact JSON/],
+  ['ended with a line break', (json) => `${json}\n`, /without the line break at its end/],
+  ['given a byte order mark', (json) => `\ufeff${json}`, /without the byte order mark/],
+  ['escaped', (json) => json.replaceAll('ë', '\\u00eb'), /characters in place of \\uXXXX/],
+  ['written with escaped slashes', (json) => json.replaceAll('/', '\\/'), /with `\/` in place of/],
+  [
+    'put into a form',
+    (json) => new URLSearchParams({ payload: json }).toString(),
+    /unwrapped from the field `payload`/,
+  ],
+  ['encoded in base64', (json) => Buffer.from(json).toString('base64'), /decoded from base64/],
+  ['put into a JSON string', (json) => JSON.stringify(json), /unwrapped from a JSON string/],
+  ['encoded twice', (json) => Buffer.from(json).toString('latin1'), /encoded twice/],
+]
+
+for (const [name, { verify, body, sign }] of all.filter(([, { signsBytes }]) => signsBytes)) {
+  test(`how the body of ${name} was rewritten on its way is told`, async () => {
+    for (const [way, rewrite, told] of rewritten) {
+      const diagnosis = await ask(requestOf(rewrite(body), sign(body)), verify)
+      assert.deepEqual([diagnosis.taken, first(diagnosis)], [false, 'BODY_FORM'], way)
+      assert.match(diagnosis.findings[0]?.told ?? '', told, way)
+    }
+  })
+}
+
+test('a body that was signed in another writing than it came in is found, whichever program wrote it', async () => {
+  const { verify, body, sign } = senders.github
+  const value = JSON.parse(body)
+  const writings: readonly (readonly [string, RegExp])[] = [
+    [JSON.stringify(value, null, 2), /two-space indentation/],
+    [JSON.stringify(value, null, 4), /four-space indentation/],
+    [JSON.stringify(value, null, '\t'), /tabs/],
+    [`${JSON.stringify(value, null, 2)}\n`, /two-space indentation, and a line break at its end/],
+    [
+      body.replaceAll('/', '\\/').replaceAll('ë', '\\u00eb'),
+      /with `\\\/`, with \\uXXXX for what is not ASCII/,
+    ],
+    [
+      body.replaceAll(':', ': ').replaceAll(',', ', ').replaceAll(': //', '://').replaceAll('ë', '\\u00eb'),
+      /a space behind each comma and colon, with \\uXXXX/,
+    ],
+    [body.replaceAll('ë', '\\u00EB'), /in upper case/],
+    [new URLSearchParams({ payload: body }).toString(), /as a form, in its field `payload`/],
+    [`${body}\r\n`, /CRLF at its end/],
+    [`\ufeff${body}`, /with a byte order mark/],
+  ]
+  for (const [signed, told] of writings) {
+    const diagnosis = await ask(requestOf(body, sign(signed)), verify)
+    assert.equal(first(diagnosis), 'BODY_FORM', String(told))
+    assert.match(diagnosis.findings[0]?.told ?? '', told)
+  }
+})
+
+test('a rewritten body is found under the wrong clock too, and both are told', async () => {
+  const { verify, body, sign } = senders.stripe
+  const request = requestOf(`${body}\n`, sign(body), { now: now + 7_200_000 })
+  const { findings } = await ask(request, verify)
+  assert.deepEqual(
+    findings.map(({ code }) => code),
+    ['BODY_FORM', 'CLOCK'],
+  )
+})
+
+test('a body of another length than the sender said is told before anything that is guessed', async () => {
+  const { verify, body, sign } = senders.github
+  const request = requestOf(body.slice(0, -9), {
+    ...sign(body),
+    'content-length': String(Buffer.byteLength(body)),
+  })
+  assert.equal(first(await ask(request, verify)), 'LENGTH')
+})
+
+test('the way of another provider is told where it fits this secret', async () => {
+  const { body, sign } = senders.github
+  const secret = senders.github.verify.secret
+  const value = sign(body)['x-hub-signature-256'] ?? ''
+  const bitbucket = await ask(requestOf(body, { 'x-hub-signature': value }), { provider: 'github', secret })
+  assert.deepEqual([bitbucket.code, first(bitbucket)], ['SIGNATURE_WEAKER', 'OTHER_PROVIDER'])
+  assert.match(bitbucket.findings[0]?.told ?? '', /by the way of Bitbucket/)
+  const slack = await ask(requestOf(body, senders.slack.sign(body, secret)), { provider: 'github', secret })
+  assert.match(slack.findings[0]?.told ?? '', /by the way of Slack/)
+})
+
+test('the SHA-1 signature of GitHub alone is told to be weaker, and by no other name', async () => {
+  const { verify, body } = senders.github
+  const weak = `sha1=${createHmac('sha1', verify.secret).update(body).digest('hex')}`
+  const { code, findings } = await ask(requestOf(body, { 'x-hub-signature': weak }), verify)
+  assert.deepEqual([code, findings[0]?.code], ['SIGNATURE_WEAKER', 'WEAKER_ONLY'])
+  assert.match(findings[0]?.told ?? '', /`x-hub-signature` came, and `x-hub-signature-256` did not/)
+})
+
+test('a digest that is written in another way is told', async () => {
+  const { verify, body, sign } = senders.github
+  const [, hex = ''] = sign(body)['x-hub-signature-256'].split('=')
+  for (const value of [hex, `"sha256=${hex}"`, Buffer.from(hex, 'hex').toString('base64'), `sha1=${hex}`]) {
+    const diagnosis = await ask(requestOf(body, { 'x-hub-signature-256': value }), verify)
+    assert.equal(first(diagnosis), 'SIGNATURE_FORM')
+  }
+})
+
+test('another reading of the secret is told: whsec_ as text, base64 and hex as bytes', async () => {
+  const { body, sign } = senders.github
+  const bytes = Buffer.from('00fffe0102030405060708090a0b0c0d', 'hex')
+  const signed = { 'x-hub-signature-256': `sha256=${createHmac('sha256', bytes).update(body).digest('hex')}` }
+  for (const secret of [
+    bytes.toString('hex'),
+    bytes.toString('base64'),
+    `whsec_${bytes.toString('base64')}`,
+  ]) {
+    const diagnosis = await ask(requestOf(body, signed), { provider: 'github', secret })
+    assert.equal(first(diagnosis), 'SECRET_FORM', secret)
+    assert.match(diagnosis.findings[0]?.told ?? '', /decoded from (hex|base64)/)
+  }
+  const prefixed = await ask(requestOf(body, sign(body, 'plain-0123')), {
+    provider: 'github',
+    secret: 'whsec_plain-0123',
+  })
+  assert.match(prefixed.findings[0]?.told ?? '', /without `whsec_`/)
+})
+
+test('an address that differs from the one that Twilio signed is told by what differs', async () => {
+  const { verify, body, headers, sign } = senders.twilio
+  const request = requestOf(
+    body,
+    { ...headers, ...sign(body), host: 'hooks.example.com' },
+    { target: '/hooks/twilio' },
+  )
+  for (const [publicUrl, told] of [
+    ['http://hooks.example.com/hooks/twilio', /https in place of http/],
+    ['https://hooks.example.com/hooks/twilio/', /without the slash at its end/],
+    ['https://internal.example/hooks/twilio', /the host that the request names/],
+    ['https://hooks.example.com/twilio', /the path that was asked for/],
+    [undefined, /it fits the address that was called/],
+  ] as const) {
+    const diagnosis = await ask(request, { ...verify, publicUrl })
+    assert.deepEqual([diagnosis.taken, first(diagnosis)], [false, 'URL'], publicUrl)
+    assert.match(diagnosis.findings[0]?.told ?? '', told)
+  }
+  const withQuery = await ask({ ...request, target: '/hooks/twilio?added=by-a-proxy' }, verify)
+  assert.match(withQuery.findings[0]?.told ?? '', /without the query that came/)
+})
+
+test('a public key that stands where secrets do, or is written in another way, is told', async () => {
+  const { verify, body, sign } = senders.discord
+  const request = requestOf(body, sign(body))
+  const swapped = await ask(request, { provider: 'discord', secret: verify.publicKey }, { auth: 'signature' })
+  assert.deepEqual([swapped.code, first(swapped)], ['SECRET_MISSING', 'KEY_IN_OTHER_FIELD'])
+  const base64 = Buffer.from(verify.publicKey, 'hex').toString('base64')
+  assert.equal(first(await ask(request, { ...verify, publicKey: base64 })), 'SECRET_FORM')
+  const { sendgrid } = senders
+  const armoured = `-----BEGIN PUBLIC KEY-----\n${sendgrid.verify.publicKey}\n-----END PUBLIC KEY-----\n`
+  const pem = await ask(good(sendgrid), { ...sendgrid.verify, publicKey: armoured })
+  assert.ok(pem.taken || first(pem) === 'SECRET_FORM')
+})
+
+test('another public key is not explained by a secret', async () => {
+  const { publicKey } = generateKeyPairSync('ed25519')
+  const other = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('hex')
+  const { findings } = await ask(good(senders.discord), { provider: 'discord', publicKey: other })
+  assert.match(findings[0]?.told ?? '', /^the public key is another one/)
+})
+
+const sns = { provider: 'aws-sns', topicArns: [topic] }
+const snsHeaders = { 'x-amz-sns-message-type': 'Notification', 'content-type': 'text/plain; charset=UTF-8' }
+
+test('a message of SNS is taken; one of another topic, one that was changed and one without its key are told', async () => {
+  const request = requestOf(snsMessage(), snsHeaders)
+  assert.deepEqual((await ask(request, sns)).code, 'TAKEN')
+  const topics = { ...sns, topicArns: ['arn:aws:sns:eu-central-1:123456789012:other'] }
+  assert.equal((await ask(request, topics)).code, 'WRONG_TOPIC')
+  const changed = requestOf(snsMessage().replace('a4d6fd4f', 'b4d6fd4f'), snsHeaders)
+  const forged = await ask(changed, sns)
+  assert.deepEqual([forged.code, first(forged)], ['SIGNATURE_MISMATCH', 'UNEXPLAINED'])
+  assert.match(forged.findings[0]?.told ?? '', /changed on its way, or is forged/)
+  const without = { download: () => Promise.reject(new UnavailableError('not now')) }
+  assert.equal((await ask(request, sns, { means: without })).code, 'KEYS_UNAVAILABLE')
+  const base64 = requestOf(Buffer.from(snsMessage()).toString('base64'), snsHeaders)
+  assert.equal(first(await ask(base64, sns)), 'BODY_FORM')
+})
+
+test('handshakes are told as such, where they are signed rightly and where they need not be', async () => {
+  const { slack, discord } = senders
+  const asked = JSON.stringify({ type: 'url_verification', challenge: canary, token: 'x' })
+  const challenge = await ask(requestOf(asked, slack.sign(asked)), slack.verify)
+  assert.deepEqual(
+    [challenge.taken, challenge.code, challenge.status, first(challenge)],
+    [true, 'HANDSHAKE', 200, 'HANDSHAKE'],
+  )
+  const unsigned = await ask(requestOf(asked, {}), slack.verify)
+  assert.deepEqual([unsigned.taken, unsigned.code], [false, 'SIGNATURE_MISSING'])
+  const ping = JSON.stringify({ type: 1, id: '1' })
+  assert.equal((await ask(requestOf(ping, discord.sign(ping)), discord.verify)).code, 'HANDSHAKE')
+})
+
+test('a handshake that comes unsigned is told to be answered, and not to whoever guesses', async () => {
+  const asked = requestOf(JSON.stringify({ challenge: canary }), {})
+  const monday = (token: DiagnosedEndpoint['token']) => ask(asked, { provider: 'monday' }, { token })
+  assert.deepEqual(
+    [(await monday('missing')).code, (await monday('wrong')).code],
+    ['HANDSHAKE', 'TOKEN_WRONG'],
+  )
+  const { verify } = senders.discord
+  const ping = requestOf(JSON.stringify({ type: 1, id: '1' }), {})
+  assert.equal((await ask(ping, verify, { auth: 'none' })).code, 'TAKEN', 'nobody knows who asks')
+})
+
+test("Meta's question with the wrong token is told to be wrong, and a GET that asks nothing has the wrong method", async () => {
+  const meta = { provider: 'meta', secret: otherSecret, verifyToken: 'verify-token-0123' }
+  const asking = (token: string) => ({
+    ...requestOf('', {}),
+    method: 'GET',
+    target: `/hooks/meta?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${token}`,
+  })
+  const right = await ask(asking('verify-token-0123'), meta)
+  assert.deepEqual([right.taken, right.code, right.status], [true, 'HANDSHAKE', 200])
+  const wrong = await ask(asking('another'), meta)
+  assert.deepEqual([wrong.taken, wrong.code, wrong.status], [false, 'HANDSHAKE_WRONG', 403])
+  assert.equal((await ask({ ...asking(''), target: '/hooks/meta' }, meta)).code, 'METHOD_NOT_ALLOWED')
+})
+
+test('an endpoint without `verify`, or with nothing to verify with, takes the token, and says so', async () => {
+  const request = good(senders.github)
+  const bare = await ask(request, undefined)
+  assert.deepEqual([bare.taken, bare.code, first(bare)], [false, 'TOKEN_MISSING', 'NO_VERIFY'])
+  const empty = await ask(request, { provider: 'github', secret: '' }, { token: 'right' })
+  assert.deepEqual([empty.taken, empty.code, first(empty)], [true, 'TAKEN', 'NO_SECRET'])
+  const asked = await ask(request, { provider: 'github', secret: '' }, { auth: 'signature' })
+  assert.deepEqual([asked.taken, asked.code, first(asked)], [false, 'SECRET_MISSING', 'NO_SECRET'])
+  const wrong = await ask(request, senders.github.verify, { auth: 'token', token: 'wrong' })
+  assert.deepEqual([wrong.code, first(wrong)], ['TOKEN_WRONG', 'SIGNATURE_NOT_ASKED'])
+  const open = await ask(request, senders.github.verify, { auth: 'none' })
+  assert.deepEqual([open.taken, first(open)], [true, 'NOTHING_ASKED'])
+})
+
+test('where both are asked for, the token is looked at first and the signature all the same', async () => {
+  const { github } = senders
+  const both = (token: DiagnosedEndpoint['token']) =>
+    ask(good(github), github.verify, { auth: 'both', token })
+  assert.equal((await both('missing')).code, 'TOKEN_MISSING')
+  assert.equal(first(await both('older')), 'OLDER_TOKEN')
+  const changed = requestOf(`${github.body}\n`, github.sign(github.body))
+  assert.equal(first(await ask(changed, github.verify, { auth: 'both', token: 'right' })), 'BODY_FORM')
+})
+
+test('a sender that the configuration describes itself is diagnosed like any other', async () => {
+  const hmac = {
+    header: 'X-Own',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'text',
+    signed: '{body}',
+    timestampUnit: 's',
+  } as const
+  const verify = { provider: 'hmac', secret: senders.github.verify.secret, hmac }
+  const { body, sign } = senders.github
+  const value = sign(body)['x-hub-signature-256'].slice('sha256='.length)
+  assert.equal((await ask(requestOf(body, { 'x-own': value }), verify)).code, 'TAKEN')
+  const missing = await ask(requestOf(body, {}), verify)
+  assert.match(missing.findings[0]?.told ?? '', /`x-own` is missing/)
+  assert.equal(first(await ask(requestOf(`${body}\n`, { 'x-own': value }), verify)), 'BODY_FORM')
+})
+
+test('a megabyte is diagnosed in bounded time, and what nests deeply or never ends is too', async () => {
+  const { verify, sign } = senders.github
+  const bodies = [
+    '['.repeat(500_000) + ']'.repeat(500_000),
+    JSON.stringify(
+      Array.from({ length: 9_000 }, (_, index) => ({ index, name: `Zoë/${index}`, text: canary })),
+    ),
+    `{"a":"${'\\'.repeat(1_000_000)}`,
+    `[${','.repeat(1_000_000)}]`,
+    `payload=${'%7B'.repeat(330_000)}`,
+  ]
+  for (const body of bodies) {
+    const startedAt = process.cpuUsage()
+    const diagnosis = await ask(requestOf(body, sign('something else')), verify)
+    const { user, system } = process.cpuUsage(startedAt)
+    assert.equal(first(diagnosis), 'UNEXPLAINED')
+    assert.ok((user + system) / 1000 < 5000, `${body.slice(0, 10)}: ${(user + system) / 1000} ms`)
+  }
+})
+
+test('of a body over 5 MB only what costs little is tried, and its ending is', () => {
+  const long = JSON.stringify({ text: 'x'.repeat(5 * 1024 * 1024), url: 'https://a.example/b' }, null, 1)
+  const told = [...bodyForms(Buffer.from(`${long}\n`))].map((form) => form.told)
+  assert.ok(told.includes('without the line break at its end') && told.includes('written as compact JSON'))
+  assert.ok(told.length <= 5, told.join())
+  const numbers = JSON.stringify(Array.from({ length: 200_000 }, (_, index) => index % 10))
+  assert.ok([...bodyForms(Buffer.from(numbers))].length <= 8, 'nor is a list laid out in every way')
+})
+
+interface Vector extends VerifyPolicy {
+  readonly id: string
+  readonly secrets?: readonly string[]
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly rawBody: string
+  readonly now: number
+  readonly expect: 'valid' | 'invalid'
+  readonly jwks?: object
+  readonly certificates?: Readonly<Record<string, string>>
+}
+
+const vectors = signatureData('vectors') as
+  | readonly (Omit<Vector, 'tolerance'> & { tolerance: number | null })[]
+  | undefined
+
+test('every known request is told as its verdict is, and never explained to fit when it does not', {
+  skip: vectors === undefined,
+}, async () => {
+  for (const vector of vectors ?? []) {
+    const {
+      provider,
+      url,
+      method,
+      rawBody,
+      tolerance,
+      secret,
+      secrets,
+      publicKey,
+      audience,
+      serviceAccount,
+      topicArns,
+    } = vector
+    const verify = Object.fromEntries(
+      Object.entries({
+        provider,
+        secret: secrets ?? secret,
+        publicKey,
+        audience,
+        serviceAccount,
+        topicArns,
+        publicUrl: url,
+        tolerance: tolerance === null ? undefined : `${tolerance}s`,
+      }).filter(([, value]) => value !== undefined),
+    ) as VerifyPolicy
+    const headers = Object.fromEntries(
+      Object.entries(vector.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    )
+    const { pathname, search } = new URL(url)
+    const request = {
+      method,
+      target: pathname + search,
+      url,
+      headers,
+      rawBody: Buffer.from(rawBody),
+      now: vector.now * 1000,
+    }
+    const host: VerifyMeans = {
+      download: async (address) => vector.certificates?.[address] ?? JSON.stringify(vector.jwks),
+    }
+    const { taken, findings } = await diagnose(request, { verify, token: 'missing' }, [], host)
+    assert.equal(taken, vector.expect === 'valid', vector.id)
+    if (!taken) assert.ok(findings.length > 0, vector.id)
+  }
+})

@@ -1,0 +1,156 @@
+/**
+ * Owns signatures of AWS SNS, which cover fields of the body:
+ * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+ */
+
+import { verify as isSignedBy, type KeyObject, X509Certificate } from 'node:crypto'
+import type { VerifyPolicy } from '../../config/configuration.ts'
+import { parseDuration } from '../../config/duration.ts'
+import { isMap } from '../../config/map.ts'
+import { decode } from '../../providers/encoding.ts'
+import { parseJson } from '../../resolve/json/parse.ts'
+import type { SnsScheme } from '../scheme.ts'
+import {
+  type SignatureFailure,
+  UnavailableError,
+  type Unverified,
+  unverified,
+  type VerifyMeans,
+} from '../signed-request.ts'
+import type { SchemeVerifier } from './scheme-verifier.ts'
+import { parseSnsAddress } from './sns-address.ts'
+
+const typeHeader = 'x-amz-sns-message-type'
+const rawHeader = 'x-amz-sns-rawdelivery'
+
+/** A message has 256 KiB at most, and what is around it is little. */
+const mostBytes = 1024 * 1024
+
+const hashes: ReadonlyMap<string, string> = new Map([
+  ['1', 'sha1'],
+  ['2', 'sha256'],
+])
+
+const confirmation = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
+/** What is signed of each type, in this order. A subject is signed only where there is one. */
+const signedFields: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['Notification', ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']],
+  ['SubscriptionConfirmation', confirmation],
+  ['UnsubscribeConfirmation', confirmation],
+])
+
+/** Of a message everything that counts, found to be texts. */
+interface Message {
+  readonly signed: string
+  readonly topic: string
+  readonly time: number
+  readonly version: string
+  readonly signature: Buffer
+  readonly certificate: string
+}
+
+export function createSnsVerifier(
+  { name = 'default' }: SnsScheme,
+  { topicArns = [], signatureVersion: only, tolerance }: VerifyPolicy,
+): SchemeVerifier | undefined {
+  const topics = new Set(topicArns.filter((arn) => arn.trim() !== ''))
+  if (topics.size === 0) return undefined
+  const toleranceMs = tolerance === undefined ? Number.POSITIVE_INFINITY : parseDuration(tolerance)
+
+  return {
+    isPresent: (headers) => headers[typeHeader] !== undefined,
+    /** The topic is looked at before anything is downloaded: strangers' topics cost nothing. */
+    async verify({ headers, rawBody, now }, means) {
+      if (headers[rawHeader] === 'true') return unverified('SIGNATURE_MISSING', { told: rawDelivery })
+      const message = await readMessage(rawBody, headers[typeHeader])
+      if (typeof message === 'string') return unverified(message)
+      if (!topics.has(message.topic)) return unverified('WRONG_TOPIC', { told: otherTopic })
+      const hash = hashes.get(message.version)
+      if (hash === undefined) return unverified('SIGNATURE_MALFORMED')
+      if (only !== undefined && message.version !== String(only))
+        return unverified(only === 2 ? 'SIGNATURE_WEAKER' : 'SIGNATURE_MALFORMED', { told: otherVersion })
+      const key = await keyOf(message.certificate, now, means)
+      if ('ok' in key) return key
+      if (!isSignedBy(hash, Buffer.from(message.signed), key, message.signature))
+        return unverified('SIGNATURE_MISMATCH')
+      const skewMs = message.time - now
+      if (Math.abs(skewMs) > toleranceMs)
+        return unverified('TIMESTAMP_OUTSIDE', { skewSeconds: Math.round(skewMs / 1000) })
+      return { ok: true, scheme: name, secret: 0 }
+    },
+  }
+}
+
+const rawDelivery =
+  'raw message delivery is switched on for the subscription, and such messages are not signed'
+const otherVersion = 'the signature is not of the version that `signatureVersion` names'
+const otherTopic = 'the message names a topic that is not among `topicArns`'
+
+async function readMessage(body: Uint8Array, type: unknown): Promise<Message | SignatureFailure> {
+  const fields = await readFields(body)
+  if (fields === undefined || fields.get('Type') !== type) return 'BODY_MALFORMED'
+  const written = fields.get('Signature')
+  if (written === undefined) return 'SIGNATURE_MISSING'
+  const signature = decode(written, 'base64')
+  if (signature === undefined) return 'SIGNATURE_MALFORMED'
+  const names = signedFields.get(type)?.filter((name) => name !== 'Subject' || fields.has(name))
+  if (names === undefined || names.some((name) => !fields.has(name))) return 'BODY_MALFORMED'
+  const time = timeOf(fields.get('Timestamp') ?? '')
+  if (time === undefined) return 'TIMESTAMP_MALFORMED'
+  return {
+    signed: names.map((name) => `${name}\n${fields.get(name)}\n`).join(''),
+    topic: fields.get('TopicArn') ?? '',
+    time,
+    version: fields.get('SignatureVersion') ?? '',
+    signature,
+    certificate: fields.get('SigningCertURL') ?? '',
+  }
+}
+
+/** The fields that are texts; undefined where the body is no object. */
+async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string> | undefined> {
+  if (body.byteLength > mostBytes) return undefined
+  try {
+    const value = await parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    if (!isMap(value)) return undefined
+    // A subject that is neither text nor nothing would be seen by mappings, and is not signed.
+    if (typeof (value['Subject'] ?? '') !== 'string') return undefined
+    return new Map(
+      Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    )
+  } catch {
+    return undefined
+  }
+}
+
+function timeOf(text: string): number | undefined {
+  const isOne = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text)
+  const time = isOne ? Date.parse(text) : Number.NaN
+  return Number.isNaN(time) ? undefined : time
+}
+
+/** @throws UnavailableError */
+async function keyOf(address: string, now: number, means: VerifyMeans): Promise<KeyObject | Unverified> {
+  const url = parseSnsAddress(address)
+  const isCertificate = url?.search === '' && /^\/[\w-]{1,200}\.pem$/.test(url.pathname)
+  if (!isCertificate) return unverified('KEY_REFUSED', { told: notOfAws })
+  try {
+    const certificate = new X509Certificate(await means.download(url.href))
+    const { validFromDate, validToDate, publicKey } = certificate
+    if (now < validFromDate.getTime() || now > validToDate.getTime())
+      return unverified('KEY_REFUSED', { told: outOfDate })
+    const isStrong =
+      publicKey.asymmetricKeyType === 'rsa' &&
+      (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) >= shortestKeyBits
+    return isStrong ? publicKey : unverified('KEY_REFUSED', { told: notRsa })
+  } catch (error) {
+    if (error instanceof UnavailableError && !error.isAbsent) throw error
+    return unverified('KEY_REFUSED', { told: noCertificate })
+  }
+}
+
+const shortestKeyBits = 2048
+const notOfAws = 'the certificate is said to be at an address that is not one of SNS'
+const outOfDate = 'the certificate is not valid at this time'
+const notRsa = 'the certificate is not of an RSA key of 2,048 bits or more'
+const noCertificate = 'there is no certificate at the address that the message names'

@@ -1,0 +1,67 @@
+/**
+ * Owns how Twilio covers a body. It signs the fields of a form, joined without dividers; of any other body it signs a
+ * digest that stands in the query. https://www.twilio.com/docs/usage/webhooks/webhooks-security
+ */
+
+import { hash } from 'node:crypto'
+import { decode } from '../../providers/encoding.ts'
+import { isSameSecret } from '../compare.ts'
+import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
+import { headerOf } from '../header.ts'
+import { type SignedRequest, type Unverified, unverified } from '../signed-request.ts'
+import { textOfBody } from './body-fields.ts'
+
+export interface Coverage {
+  /** What is signed of a form. */
+  readonly form: string
+  /** The digest of the body, as the query has it, where that is what covers it. */
+  readonly digest?: string
+}
+
+/** How the signature will cover the body, if it is right. `parameter`: where the query has the digest of one. */
+export function readCoverage(request: SignedRequest, parameter?: string): Coverage | Unverified {
+  const digest = parameter === undefined ? null : new URLSearchParams(queryOf(request.target)).get(parameter)
+  if (digest !== null) return { form: '', digest }
+  if (request.rawBody.length === 0) return { form: '' }
+  const text = textOfBody(request)
+  if (!isFormType(headerOf(request.headers, 'content-type')) || looksLikeJson(text)) {
+    return unverified('BODY_NOT_COVERED')
+  }
+  return hasTooManyFields(text) ? unverified('BODY_MALFORMED') : { form: writeForm(text) }
+}
+
+/** Once the signature is right: whether the digest that it covers is that of the body. */
+export function isCovered({ digest }: Coverage, body: Uint8Array): boolean {
+  if (digest === undefined) return true
+  const given = decode(digest, 'hex')
+  return given !== undefined && isSameSecret(given, hash('sha256', body, 'buffer'))
+}
+
+function queryOf(target: string): string {
+  const mark = target.indexOf('?')
+  return mark === -1 ? '' : target.slice(mark + 1)
+}
+
+/** The gateway takes such a body for JSON whatever its type says, and no form of Twilio's begins so. */
+function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text)
+}
+
+/** Each distinct name in the order of its bytes, followed by its value; with several values, once for each distinct one. */
+function writeForm(text: string): string {
+  const fields = new Map<string, Set<string>>()
+  for (const [name, value] of fieldsOf(text)) {
+    const values = fields.get(name)
+    if (values === undefined) fields.set(name, new Set([value]))
+    else values.add(value)
+  }
+  let written = ''
+  for (const [name, values] of [...fields].sort(([a], [b]) => byBytes(a, b))) {
+    for (const value of [...values].sort(byBytes)) written += name + value
+  }
+  return written
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

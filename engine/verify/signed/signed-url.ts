@@ -1,0 +1,60 @@
+/**
+ * Owns the address that a signature covers. It is configured, for nobody but the provider knows which one it called: the
+ * `Host` and `X-Forwarded-*` headers are the sender's to choose. Only the query is taken as it was received.
+ */
+
+import type { UrlStyle } from '../scheme.ts'
+
+/** All ways in which the provider may have written it, the likeliest first. */
+export type WriteUrl = (target: string) => readonly string[]
+
+/** An address of scheme and host alone stands for every path below it. */
+const origin = /^[a-z]+:\/\/[^/?#]+$/i
+
+/** @param target path and query as received */
+export function createUrlWriter(publicUrl: string, style: UrlStyle | undefined): WriteUrl {
+  const address = publicUrl.replace(/[?#].*$/s, '')
+  const takesPath = origin.test(address)
+  const bases = style === 'twilio' ? portsOf(address) : [address]
+  return (target) => {
+    const mark = target.indexOf('?')
+    const received = takesPath ? target : mark === -1 ? '' : target.slice(mark)
+    const urls = bases.map((base) => base + received)
+    return style === 'hubspot' ? urls.flatMap((url) => [decodeAsHubspot(url), url]) : urls
+  }
+}
+
+/** User, host, port and path. */
+const parts = /^(https?):\/\/([^/?#]*@)?(\[[^\]]*\]|[^:/?#]*)(:[0-9]+)?(.*)$/is
+
+/**
+ * Twilio may sign the port that it calls or leave it out; its own library tries both.
+ * https://www.twilio.com/docs/usage/webhooks/webhooks-security
+ */
+function portsOf(url: string): readonly string[] {
+  const found = parts.exec(url)
+  if (!found) return [url]
+  const [, scheme = '', user = '', host = '', port, path = ''] = found
+  const usual = scheme.toLowerCase() === 'https' ? ':443' : ':80'
+  return ['', port ?? usual].map((each) => `${scheme}://${user}${host}${each}${path}`)
+}
+
+/** https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation */
+const hubspotEscapes: Readonly<Record<string, string>> = {
+  '%3A': ':',
+  '%2F': '/',
+  '%3F': '?',
+  '%40': '@',
+  '%21': '!',
+  '%24': '$',
+  '%27': "'",
+  '%28': '(',
+  '%29': ')',
+  '%2A': '*',
+  '%2C': ',',
+  '%3B': ';',
+}
+
+function decodeAsHubspot(url: string): string {
+  return url.replace(/%[0-9a-f]{2}/gi, (found) => hubspotEscapes[found.toUpperCase()] ?? found)
+}

@@ -1,0 +1,324 @@
+/** What an endpoint asks of its senders: a token, a signature, both or nothing; and what is told of those that lack it. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { UnavailableError, type Verdict } from '@reveille/engine'
+import { StoreError } from '../../store/port.ts'
+import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
+import { createProvider, secret, sign, termsFor } from './provider-fixture.ts'
+
+const body = '{"a":1}'
+const signed = { 'x-signature': sign(body) }
+const forged = { 'x-signature': sign(body, 'another secret') }
+
+test('an endpoint with a signature takes that in place of the token, and no token in place of that', async (t) => {
+  const { post, asked, notes } = await openSurface(t, {
+    terms: { github: termsFor('github', createProvider()) },
+  })
+  assert.equal((await post('github', body, signed)).status, 200)
+  assert.deepEqual(asked[0]?.payload, { a: 1 })
+  assert.equal((await post('github', body, { ...signed, authorization: 'Bearer wrong' })).status, 200)
+  for (const [headers, failure] of [
+    [{}, 'SIGNATURE_MISSING'],
+    [bearer, 'SIGNATURE_MISSING'],
+    [forged, 'SIGNATURE_MISMATCH'],
+    [{ ...bearer, ...forged }, 'SIGNATURE_MISMATCH'],
+  ] as const) {
+    assert.equal((await post('github', body, headers)).status, 401)
+    assert.equal(notes.at(-1)?.failure, failure)
+  }
+  assert.equal(asked.length, 2)
+})
+
+test('auth: both demands the two', async (t) => {
+  const terms = { github: termsFor('github', createProvider(), 'both') }
+  const { post, notes } = await openSurface(t, { terms })
+  assert.equal((await post('github', body, { ...bearer, ...signed })).status, 200)
+  for (const [headers, failure] of [
+    [signed, 'TOKEN_MISSING'],
+    [{ ...signed, authorization: 'Bearer wrong' }, 'TOKEN_WRONG'],
+    [bearer, 'SIGNATURE_MISSING'],
+    [{ ...bearer, ...forged }, 'SIGNATURE_MISMATCH'],
+  ] as const) {
+    assert.equal((await post('github', body, headers)).status, 401)
+    assert.equal(notes.at(-1)?.failure, failure)
+  }
+})
+
+test('with both, a provider that signs in Authorization leaves our token the other headers', async (t) => {
+  const provider = createProvider({ tokenHeaders: ['authorization'] })
+  const { post } = await openSurface(t, { terms: { github: termsFor('github', provider, 'both') } })
+  const headers = { ...signed, authorization: 'Bearer of.the.provider', 'x-gateway-token': token }
+  assert.equal((await post('github', body, headers)).status, 200)
+})
+
+test('until there is a secret the token opens, and where a signature is demanded nothing does', async (t) => {
+  const provider = createProvider({ secrets: [] })
+  const terms = { github: termsFor('github', provider), wake: termsFor('wake', provider, 'signature') }
+  const { post, notes } = await openSurface(t, { terms })
+  assert.equal((await post('github', body, bearer)).status, 200)
+  assert.equal((await post('github', body, signed)).status, 401)
+  assert.equal((await post('wake', body, { ...bearer, ...signed })).status, 401)
+  assert.equal(notes.at(-1)?.failure, 'SECRET_MISSING')
+})
+
+test('a token of an endpoint opens it beside those of all hooks, and nothing else', async (t) => {
+  const terms = { github: { token: { value: ['own'], policy: 'github' } } }
+  const { post } = await openSurface(t, { terms })
+  const own = { authorization: 'Bearer own' }
+  assert.equal((await post('github', body, own)).status, 200)
+  assert.equal((await post('github', body, bearer)).status, 200)
+  assert.equal((await post('wake', body, own)).status, 401)
+})
+
+test('whatever is missing or wrong, the sender reads the same', async (t) => {
+  const terms = {
+    github: termsFor('github', createProvider()),
+    agent: termsFor('agent', createProvider(), 'both'),
+  }
+  const { post } = await openSurface(t, { terms })
+  const answers = [
+    await post('wake', body, {}),
+    await post('wake', body, { authorization: 'Bearer wrong' }),
+    await post('nowhere', body, {}),
+    await post('github', body, {}),
+    await post('github', body, forged),
+    await post('agent', body, signed),
+    await post('agent', body, { ...bearer, ...forged }),
+  ]
+  const told = answers.map(({ status, headers, body: { requestId, ...rest } }) => {
+    const { 'x-request-id': id, date, ...others } = headers
+    return { status, others, rest, hasId: id === requestId, hasDate: date !== undefined }
+  })
+  for (const each of told) assert.deepEqual(each, told[0])
+  assert.equal(told[0]?.others['www-authenticate'], 'Bearer')
+})
+
+test('the operator is told why, and by how much a clock is off; nothing of the request is', async (t) => {
+  const verdicts: Verdict[] = [
+    { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: -612.4 },
+    { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: 3600 },
+    { ok: false, code: 'KEY_REFUSED', told: 'the certificate is of nobody' },
+  ]
+  const verify = () => verdicts.shift() ?? assert.fail()
+  const terms = { github: termsFor('github', createProvider({ verify })) }
+  const { post, notes, lines } = await openSurface(t, { terms })
+  const canary = 'c4n4ry'
+  for (const reason of [
+    'the time of the signature lies outside the tolerance: 612 s in the past',
+    'the time of the signature lies outside the tolerance: 3,600 s in the future',
+    'the certificate is of nobody',
+  ]) {
+    await post(`github?x=${canary}`, { canary }, { 'x-signature': canary })
+    assert.deepEqual([notes.at(-1)?.reason, lines.all.at(-1)?.['reason']], [reason, reason])
+    assert.equal(lines.all.at(-1)?.['failure'], notes.at(-1)?.failure)
+  }
+  assert.doesNotMatch(JSON.stringify([notes, lines.all]), new RegExp(canary))
+})
+
+test('a name that a stranger made up is not kept', async (t) => {
+  const { post, app, notes } = await openSurface(t)
+  await post('made-up', body, {})
+  await app.inject({ method: 'GET', url: '/hooks/made-up' })
+  await post('github', body, {})
+  await post('made-up', body)
+  assert.deepEqual(
+    notes.map(({ status, endpoint }) => [status, endpoint]),
+    [
+      [401, ''],
+      [405, ''],
+      [401, 'github'],
+      [404, 'made-up'],
+    ],
+  )
+})
+
+test('the signature is looked for before the body is read, and verified before anything is made of it', async (t) => {
+  const { dial, timers } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  const sender = await dial()
+  sender.send('POST /hooks/github HTTP/1.1', 'host: x', 'content-length: 1000', '', '')
+  assert.match(await sender.received('UNAUTHORIZED'), /^HTTP\/1\.1 401 /)
+  assert.equal(timers.running, 0)
+})
+
+test('it is verified over the bytes as they were sent, before they are decoded', async (t) => {
+  const { post, asked } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  const zipped = gzipSync(body)
+  const encoded = { 'content-encoding': 'gzip' }
+  assert.equal((await post('github', zipped, { ...encoded, 'x-signature': sign(zipped) })).status, 200)
+  assert.deepEqual(asked[0]?.payload, { a: 1 })
+  assert.equal((await post('github', zipped, { ...encoded, ...signed })).status, 401)
+  const odd = '{ "a" : 1.0 }'
+  assert.equal((await post('github', odd, { 'x-signature': sign(odd) })).status, 200)
+  assert.equal((await post('github', '{"a":1.0}', { 'x-signature': sign(odd) })).status, 401)
+})
+
+test('a forged body is not parsed, and a signed one that is no JSON is 400', async (t) => {
+  const { post } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  assert.equal((await post('github', 'no JSON', forged)).status, 401)
+  assert.equal(
+    (await post('github', 'no JSON', { 'x-signature': sign('no JSON') })).body['code'],
+    'INVALID_JSON',
+  )
+  const encoded = { 'content-encoding': 'gzip' }
+  assert.equal((await post('github', 'no gzip', { ...encoded, ...forged })).status, 401)
+  const long = 'x'.repeat(2000)
+  assert.equal((await post('github', long, { 'x-signature': sign(long) })).status, 413)
+})
+
+test('a verifier sees method, path and query as they were sent', async (t) => {
+  const targets: string[] = []
+  const verify = ({ method, target }: { method: string; target: string }): Verdict => {
+    targets.push(`${method} ${target}`)
+    return { ok: true, scheme: 'default', secret: 0 }
+  }
+  const terms = { github: termsFor('github', createProvider({ verify })) }
+  const { dial } = await openSurface(t, { terms })
+  for (const url of ['/hooks/github?a=%2f&b', 'http://x.example/hooks/github?a=%2f&b']) {
+    const sender = await dial()
+    sender.send(`POST ${url} HTTP/1.1`, 'host: x', 'x-signature: s', 'content-length: 2', '', '{}')
+    await sender.received('HTTP/1.1 200')
+  }
+  assert.deepEqual(targets, ['POST /hooks/github?a=%2f&b', 'POST /hooks/github?a=%2f&b'])
+})
+
+test('keys that are out of reach make it 503 with Retry-After, whichever way the verifier says so', async (t) => {
+  for (const verify of [
+    () => Promise.reject(new UnavailableError('The server answered 500.')),
+    () => {
+      throw new UnavailableError('The server answered 500.')
+    },
+  ]) {
+    const terms = { github: termsFor('github', createProvider({ verify })) }
+    const { post, notes, lines } = await openSurface(t, { terms })
+    const { status, headers, body: answer } = await post('github', body, signed)
+    assert.deepEqual([status, headers['retry-after'], answer['code']], [503, '30', 'VERIFIER_UNAVAILABLE'])
+    assert.deepEqual([notes[0]?.outcome, notes[0]?.failure], ['refused', 'KEYS_UNAVAILABLE'])
+    assert.equal(lines.all[0]?.['level'], 'warn')
+  }
+})
+
+test('a verifier that fails in any other way is a bare 500', async (t) => {
+  const verify = () => Promise.reject(new TypeError('canary'))
+  const { post } = await openSurface(t, { terms: { github: termsFor('github', createProvider({ verify })) } })
+  const { status, text } = await post('github', body, signed)
+  assert.equal(status, 500)
+  assert.doesNotMatch(text, /canary/)
+})
+
+test('while draining or over the backlog it is 503 before a signature is verified', async (t) => {
+  const verify = () => assert.fail('it was verified')
+  const terms = { github: termsFor('github', createProvider({ verify })) }
+  const { post, state, draining } = await openSurface(t, { terms })
+  state.full = true
+  assert.equal((await post('github', body, signed)).body['code'], 'BACKLOG')
+  draining.abort()
+  assert.equal((await post('github', body, signed)).body['code'], 'DRAINING')
+  assert.equal((await post('github', body, {})).status, 401)
+})
+
+test('an old token and an old secret are told of once a minute for each endpoint, by their place alone', async (t) => {
+  const provider = createProvider({ secrets: ['new', secret] })
+  const { post, lines, state } = await openSurface(t, {
+    hooks: { tokens: ['newest', token] },
+    terms: { github: termsFor('github', provider, 'both') },
+  })
+  const old = () => lines.all.filter(({ event }) => String(event).startsWith('old-'))
+  const both = { ...bearer, ...signed }
+  await post('github', body, both)
+  await post('github', body, both)
+  await post('wake', body, bearer)
+  await post('wake', body, { authorization: 'Bearer newest' })
+  await post('nowhere', body, bearer)
+  state.now += 60_000
+  await post('wake', body, bearer)
+  const { hint, ...facts } = old()[0] ?? assert.fail()
+  assert.deepEqual(facts, {
+    level: 'warn',
+    event: 'old-token-used',
+    endpoint: 'github',
+    list: 'hooks.token',
+    position: 2,
+    client: '127.0.0.1',
+  })
+  assert.ok(hint)
+  assert.deepEqual(
+    old().map(({ event, endpoint, list, position }) => [event, endpoint, list, position]),
+    [
+      ['old-token-used', 'github', 'hooks.token', 2],
+      ['old-secret-used', 'github', 'endpoints.github.verify', 2],
+      ['old-token-used', 'wake', 'hooks.token', 2],
+      ['old-token-used', 'wake', 'hooks.token', 2],
+    ],
+  )
+  assert.doesNotMatch(JSON.stringify(lines.all), new RegExp(`${token}|${secret}`))
+})
+
+test('auth: none opens to programs on this machine alone, and only while nobody else can reach the gateway', async (t) => {
+  const terms = { github: { auth: { value: 'none', policy: 'github' } } } as const
+  for (const isBoundToLoopback of [true, false]) {
+    const { post, notes } = await openSurface(t, { terms, isBoundToLoopback })
+    const here = { host: '127.0.0.1:8787' }
+    assert.equal((await post('github', body, here)).status, isBoundToLoopback ? 200 : 401)
+    assert.equal((await post('wake', body, here)).status, 401, 'an endpoint that does not say so')
+    for (const headers of [
+      { host: 'rebound.example' },
+      { ...here, origin: 'https://page.example' },
+      { ...here, 'sec-fetch-site': 'cross-site' },
+      { ...here, 'x-forwarded-for': '203.0.113.7' },
+    ]) {
+      assert.equal((await post('github', body, headers)).status, 401)
+      assert.equal(notes.at(-1)?.failure, 'NOT_LOCAL')
+      assert.equal((await post('github', body, { ...headers, ...bearer })).status, 200, 'the token opens')
+    }
+  }
+})
+
+test('auth: none is not for those whom a believed forwarder tells of', async (t) => {
+  const terms = { github: { auth: { value: 'none', policy: 'github' } } } as const
+  const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
+  const { post } = await openSurface(t, { terms, isBoundToLoopback: true, trustedProxies: [loopback] })
+  assert.equal((await post('github', body, { host: 'localhost' })).status, 200)
+  const forwarded = { host: 'localhost', 'x-forwarded-for': '203.0.113.7' }
+  assert.equal((await post('github', body, forwarded)).status, 401)
+})
+
+test("neither mappings nor what is kept have the provider's token", async (t) => {
+  const provider = createProvider({ tokenHeaders: ['x-provider-token'] })
+  const terms = {
+    github: termsFor('github', provider),
+    wake: termsFor('wake', createProvider({ secrets: [] })),
+  }
+  const fixture = await openSurface(t, {
+    terms,
+    bodies: 'all',
+    resolve: () => ({ outcome: 'ignored', reason: 'nothing matched' }),
+  })
+  const sent = { ...signed, 'x-provider-token': 'canary', 'x-event': 'e' }
+  await fixture.post('github', body, sent)
+  const [request] = fixture.asked
+  const [note] = fixture.notes
+  assert.deepEqual([request?.headers['x-event'], note?.head?.headers['x-event']], ['e', 'e'])
+  assert.doesNotMatch(JSON.stringify([request?.headers, note?.head]), /canary/)
+})
+
+test('a snapshot that says otherwise holds for the next request', async (t) => {
+  const { post, state } = await openSurface(t)
+  assert.equal((await post('github', body, signed)).status, 401)
+  const terms = { github: termsFor('github', createProvider()) }
+  state.live = { generation: 2, snapshot: createSnapshot({ terms }) }
+  assert.equal((await post('github', body, signed)).status, 200)
+  assert.equal((await post('github', body, bearer)).status, 401)
+})
+
+test('what follows a right signature is as for a right token: loops, waits and a store that says no', async (t) => {
+  const terms = { github: termsFor('github', createProvider()) }
+  const { post, state } = await openSurface(t, {
+    terms,
+    loopIn: ({ query }) => (query['echo'] ? 'an echo' : undefined),
+  })
+  assert.deepEqual((await post('github?echo=1', body, signed)).body['reason'], 'an echo')
+  state.accept = () => Promise.reject(new StoreError('STORE_FULL', 'no'))
+  assert.equal((await post('github', body, signed)).body['code'], 'STORE_FULL')
+})

@@ -1,0 +1,39 @@
+/**
+ * Owns the lingering close. A socket that is closed while the sender still writes is reset, and a reset may
+ * eat the reply on its way. So the whole reply goes out first, then what the sender still sends is thrown
+ * away for a while, and only then is the connection closed.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Timers } from '../timers.ts'
+
+/** How long a sender may take to see its reply and stop. */
+export const lingerMs = 2000
+/** How much is thrown away; from then on the sender is held by TCP and costs nothing. */
+export const lingerBytes = 256 * 1024
+
+/** The head must have been written, with a Content-Length that `text` fills and `Connection: close`. */
+export function endLingering(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  text: string,
+  timers: Timers,
+): void {
+  let discarded = 0
+  const timer = timers.setTimeout(close, lingerMs)
+
+  function discard(chunk: Buffer) {
+    discarded += chunk.length
+    if (discarded > lingerBytes) incoming.pause()
+  }
+  function close() {
+    timers.clearTimeout(timer)
+    incoming.off('data', discard).off('end', close).off('close', close).pause()
+    outgoing.end()
+  }
+  outgoing.write(text)
+  incoming.on('error', ignore).on('data', discard).on('end', close).on('close', close).resume()
+}
+
+/** The sender hung up; that is what we were waiting for, and `close` follows. */
+function ignore(): void {}

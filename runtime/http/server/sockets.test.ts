@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import { lingerBytes } from '../reply/linger.ts'
+import { createSnapshot, openSurface, token } from '../surface-fixture.ts'
+
+const host = 'Host: x'
+const auth = `Authorization: Bearer ${token}`
+const end = ['', '']
+
+function post(path: string, body: string, ...headers: string[]): string {
+  return [`POST ${path} HTTP/1.1`, host, `Content-Length: ${body.length}`, ...headers, '', body].join('\r\n')
+}
+
+test('401 comes before the body: a sender that has sent nothing of it already has its answer', async (t) => {
+  const { dial, timers } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, 'Content-Length: 1000', ...end)
+  assert.match(await sender.received('UNAUTHORIZED'), /^HTTP\/1\.1 401 /)
+  assert.equal(timers.running, 0)
+})
+
+test('413 comes at the declared length, without the body', async (t) => {
+  const { dial, asked } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 99999999', ...end)
+  const head = await sender.received('BODY_TOO_LARGE')
+  assert.match(head, /^HTTP\/1\.1 413 /)
+  assert.match(head, /connection: close/i)
+  assert.equal(asked.length, 0)
+})
+
+test('413 comes in the middle of a chunked body', async (t) => {
+  const { dial, timers } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Transfer-Encoding: chunked', ...end)
+  sender.send('400', 'x'.repeat(1024), '')
+  await timers.armed()
+  sender.send('1', 'x', '')
+  assert.match(await sender.received('BODY_TOO_LARGE'), /^HTTP\/1\.1 413 /)
+})
+
+test('a body that does not come in time is 408, and the connection is closed', async (t) => {
+  const { dial, timers, notes } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 10', ...end, '{"a"')
+  await timers.armed()
+  timers.fire()
+  const reply = await sender.received('BODY_TIMEOUT')
+  assert.match(reply, /^HTTP\/1\.1 408 /)
+  assert.match(reply, /connection: close/i)
+  timers.fire()
+  await sender.closed()
+  assert.deepEqual([notes[0]?.status, notes[0]?.code], [408, 'BODY_TIMEOUT'])
+})
+
+test('the deadline is off once the body is whole', async (t) => {
+  const { dial, timers, state } = await openSurface(t)
+  const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>()
+  const { promise: commit, resolve: letCommit } = Promise.withResolvers<void>()
+  state.accept = () => {
+    wasAsked()
+    return commit
+  }
+  const sender = await dial()
+  sender.send(post('/hooks/wake', '{}', auth))
+  await asked
+  assert.equal(timers.running, 0)
+  letCommit()
+  assert.match(await sender.received('eventId'), /^HTTP\/1\.1 200 /)
+})
+
+test('a stranger that sends on and on gets its answer, is read no further than the bound, and is cut off', async (t) => {
+  const { app, dial, timers } = await openSurface(t)
+  const accepted = once(app.server, 'connection') as Promise<[Socket]>
+  const sender = await dial()
+  const [server] = await accepted
+  const size = 64 * 1024 * 1024
+  sender.send('POST /hooks/wake HTTP/1.1', host, `Content-Length: ${size}`, ...end)
+  sender.socket.write(Buffer.alloc(size, 'x'))
+  assert.match(await sender.received('UNAUTHORIZED'), /^HTTP\/1\.1 401 .*connection: close/is)
+  while (!server.isPaused() && server.bytesRead < 2 * lingerBytes) await new Promise((go) => setImmediate(go))
+  timers.fire()
+  await sender.closed()
+  assert.ok(server.bytesRead < 2 * lingerBytes, `${server.bytesRead} bytes were read`)
+})
+
+test('a stranger whose large body ends keeps the connection no longer', async (t) => {
+  const { dial, timers } = await openSurface(t)
+  const sender = await dial()
+  sender.send(post('/hooks/wake', 'x'.repeat(100_000)))
+  assert.match(await sender.closed(), /^HTTP\/1\.1 401 /)
+  assert.equal(timers.running, 0)
+})
+
+test('after an early answer to a small body the connection serves the next request', async (t) => {
+  const { dial, entries } = await openSurface(t)
+  const sender = await dial()
+  sender.send(post('/hooks/wake', '{"text":"a"}'))
+  await sender.received('UNAUTHORIZED')
+  sender.send(post('/hooks/wake', '{"text":"b"}', auth))
+  await sender.received('eventId')
+  assert.equal(entries.length, 1)
+})
+
+test('an early answer is the last of its connection only once the body has come', async (t) => {
+  const { dial, timers } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, 'Content-Length: 4', 'Connection: close', '', 'ab')
+  await sender.received('UNAUTHORIZED')
+  assert.equal(timers.running, 1, 'it is waited for')
+  sender.send('cd')
+  assert.match(await sender.closed(), /^HTTP\/1\.1 401 .*"UNAUTHORIZED"/s)
+  assert.equal(timers.running, 0)
+})
+
+test('pipelined requests are answered in order', async (t) => {
+  const { dial } = await openSurface(t)
+  const sender = await dial()
+  const requests = [
+    post('/hooks/wake', '{"text":"a"}', auth),
+    post('/hooks/wake', '{"text":"b"}'),
+    post('/hooks/nowhere', '{}', auth),
+    post('/hooks/wake', '{"text":"c"}', auth, 'Connection: close'),
+  ]
+  sender.send(requests.join(''))
+  const statuses = [...(await sender.closed()).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  assert.deepEqual(statuses, ['200', '401', '404', '200'])
+})
+
+test('a sender that goes away in the middle leaves no record and no error', async (t) => {
+  const { dial, timers, lines, notes, asked } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 10', ...end, '{"a"')
+  await timers.armed()
+  sender.socket.destroy()
+  assert.equal((await lines.line('sender-gone'))['level'], 'debug')
+  assert.deepEqual([notes.length, asked.length, lines.all.length, timers.running], [0, 0, 1, 0])
+})
+
+test('a request is carried to its end by the snapshot that it began with', async (t) => {
+  const { dial, timers, state, entries } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Content-Length: 2', ...end)
+  await timers.armed()
+  state.live = { generation: 2, snapshot: createSnapshot({ hooks: { enabled: false } }) }
+  sender.send('{}')
+  assert.match(await sender.received('eventId'), /^HTTP\/1\.1 200 /)
+  assert.equal(entries[0]?.request.generation, 1)
+})
+
+test('a sender that asks before it sends is told to go on only once its token was right', async (t) => {
+  const { dial } = await openSurface(t)
+  const expect = ['Content-Length: 2', 'Expect: 100-continue']
+  const stranger = await dial()
+  stranger.send('POST /hooks/wake HTTP/1.1', host, ...expect, ...end)
+  assert.match(await stranger.closed(), /^HTTP\/1\.1 401 /)
+  const friend = await dial()
+  friend.send('POST /hooks/wake HTTP/1.1', host, auth, ...expect, ...end)
+  assert.match(await friend.received('100 Continue'), /^HTTP\/1\.1 100 Continue\r\n\r\n$/)
+  friend.send('{}')
+  await friend.received('eventId')
+})
+
+test('a sender of HTTP/1.0, which knows no interim reply, gets none', async (t) => {
+  const { dial } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.0', host, auth, 'Content-Length: 2', 'Expect: 100-continue', '', '{}')
+  assert.match(await sender.closed(), /^HTTP\/1\.1 200 /)
+})
+
+test('a body in more chunks than are kept apart arrives whole and in order', async (t) => {
+  const { dial, asked } = await openSurface(t, { hooks: { maxBodyBytes: 16_384 } })
+  const body = JSON.stringify({ text: Array.from({ length: 1500 }, (_, index) => index).join('') })
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Transfer-Encoding: chunked', ...end)
+  sender.send(...Array.from(body).flatMap((character) => ['1', character]), '0', ...end)
+  await sender.received('eventId')
+  assert.equal(Buffer.from(asked[0]?.rawBody ?? []).toString(), body)
+})
+
+test('other routes still tell senders to go on', async (t) => {
+  const { dial } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /other HTTP/1.1', host, 'Content-Type: application/json', 'Content-Length: 2')
+  sender.send('', 'Expect: 100-continue', ...end)
+  await sender.received('100 Continue')
+  sender.send('{}')
+  assert.match(await sender.received('\r\n\r\n{}'), /HTTP\/1\.1 200 /)
+})
+
+for (const [title, bytes, status, code] of [
+  ['no HTTP at all', 'canary\r\n\r\n', 400, 'MALFORMED_HTTP'],
+  [
+    'two lengths',
+    `POST /hooks/wake HTTP/1.1\r\n${host}\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n`,
+    400,
+    'MALFORMED_HTTP',
+  ],
+  [
+    'headers without end',
+    `GET / HTTP/1.1\r\nCanary: ${'x'.repeat(20_000)}\r\n\r\n`,
+    431,
+    'HEADERS_TOO_LARGE',
+  ],
+] as const) {
+  test(`${title}: ${status} ${code}, then the connection is closed`, async (t) => {
+    const { dial } = await openSurface(t)
+    const sender = await dial()
+    sender.socket.write(bytes)
+    const reply = await sender.closed()
+    assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} .*"code":"${code}"`, 's'))
+    assert.doesNotMatch(reply, /canary/i)
+  })
+}
+
+test('a broken chunk in a body that is being read ends the connection and accepts nothing', async (t) => {
+  const { dial, timers, entries, lines } = await openSurface(t)
+  const sender = await dial()
+  sender.send('POST /hooks/wake HTTP/1.1', host, auth, 'Transfer-Encoding: chunked', ...end)
+  await timers.armed()
+  sender.send('zz', '', '')
+  assert.match(await sender.closed(), /MALFORMED_HTTP/)
+  await lines.line('sender-gone')
+  assert.equal(entries.length, 0)
+})
