@@ -1,6 +1,5 @@
 /** Owns the configuration file: every key's type, default and documentation. No other place knows a default. */
 
-import * as Type from 'typebox'
 import { thinkingLevels } from '../settings.ts'
 import { defineFileShape } from './file-shape.ts'
 import {
@@ -19,6 +18,7 @@ import {
 import { mappingList } from './mapping-schema.ts'
 import { endpointPolicies } from './policy-schema.ts'
 import { presetList } from './preset-schema.ts'
+import { type Static, Type } from './type.ts'
 
 /** The longest wait of a Node.js timer. */
 const longestTimerMs = 2 ** 31 - 1
@@ -377,4 +377,4 @@ export const configurationSchema = keys({
 export const configurationShape = defineFileShape(configurationSchema, [['hooks', 'mappings']])
 
 /** The configuration file's value, defaults filled in. */
-export type ConfigurationValue = Type.Static<typeof configurationSchema>
+export type ConfigurationValue = Static<typeof configurationSchema>

@@ -1,7 +1,7 @@
 /** Owns the few words that our schemas add to JSON Schema, and the shorthands that the schemas are written with. */
 
-import * as Type from 'typebox'
 import { durationPattern } from '../duration.ts'
+import { type Static, type TProperties, type TSchema, Type } from './type.ts'
 
 /** Annotations understood by the checker; to any other reader of the schema they mean nothing. */
 export interface Notes {
@@ -22,7 +22,7 @@ export interface Notes {
 export const keywords = ['expects', 'references', 'editor'] as const
 
 /** A map with exactly these keys. */
-export function keys<Properties extends Type.TProperties>(
+export function keys<Properties extends TProperties>(
   properties: Properties,
   notes: Notes & { default?: object; minProperties?: number } = {},
 ) {
@@ -35,7 +35,7 @@ export const schemaKey = Type.Optional(
 )
 
 /** A map with exactly these keys that may be left out as a whole; then all its defaults hold. */
-export function section<Properties extends Type.TProperties>(properties: Properties, notes: Notes = {}) {
+export function section<Properties extends TProperties>(properties: Properties, notes: Notes = {}) {
   return keys(properties, { default: {}, ...notes })
 }
 
@@ -84,12 +84,12 @@ export function textOrTexts(notes: Notes & { minItems?: number } = {}) {
 }
 
 /** A value by name; the names are the operator's. `names` says which are good, its `expects` what they consist of. */
-export function byName<Value extends Type.TSchema>(
+export function byName<Value extends TSchema>(
   value: Value,
   notes: Notes & { default?: object; names?: { pattern: string; expects: string } } = {},
 ) {
   const { names, ...rest } = notes
-  return Type.Unsafe<Record<string, Type.Static<Value>>>({
+  return Type.Unsafe<Record<string, Static<Value>>>({
     type: 'object',
     additionalProperties: value,
     ...(names && { propertyNames: names }),

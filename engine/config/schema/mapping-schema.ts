@@ -1,11 +1,11 @@
 /** Owns mapping files and mapping entries: every key's type, default and documentation. */
 
-import * as Type from 'typebox'
 import type { HeaderPattern } from '../configuration.ts'
 import { defineFileShape } from './file-shape.ts'
 import { byName, duration, keys, oneOf, schemaKey, text } from './keywords.ts'
 import { endpointPolicies } from './policy-schema.ts'
 import { testList } from './test-schema.ts'
+import { type Static, Type } from './type.ts'
 
 /** A text that may hold placeholders. */
 function template(description: string) {
@@ -217,7 +217,7 @@ export const mappingSchema = keys({
 })
 
 /** One mapping as its file gives it, defaults filled in. */
-export type MappingValue = Type.Static<typeof mappingSchema>
+export type MappingValue = Static<typeof mappingSchema>
 
 export const mappingList = Type.Array(mappingSchema, {
   default: [],
@@ -235,4 +235,4 @@ export const mappingFileSchema = keys({
 export const mappingFileShape = defineFileShape(mappingFileSchema, [['mappings'], ['tests']])
 
 /** A mapping file's value, defaults filled in. */
-export type MappingFileValue = Type.Static<typeof mappingFileSchema>
+export type MappingFileValue = Static<typeof mappingFileSchema>

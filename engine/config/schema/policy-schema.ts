@@ -1,8 +1,8 @@
 /** Owns endpoint policies: every key's type, default and documentation. */
 
-import * as Type from 'typebox'
 import { ratePattern } from '../rate.ts'
 import { byName, dailyBudget, duration, keys, later, oneOf, text, textOrTexts } from './keywords.ts'
+import { Type } from './type.ts'
 
 const rate = (description: string) =>
   Type.Optional(

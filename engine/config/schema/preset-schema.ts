@@ -1,8 +1,8 @@
 /** Owns `hooks.presets`: which preset is in use, and what its user wants to be different. */
 
-import * as Type from 'typebox'
 import { text } from './keywords.ts'
 import { type MappingValue, mappingSchema } from './mapping-schema.ts'
+import { Type } from './type.ts'
 
 /** The fields that can be given another value in all mappings of a preset whose action has them. */
 export const adjustableFields = {

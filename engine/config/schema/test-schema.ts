@@ -1,10 +1,10 @@
 /** Owns the `tests:` of mapping files: every key's type and documentation. */
 
-import * as Type from 'typebox'
 import type { Expected, ExpectedField, ExpectedTests } from '../configuration.ts'
 import { fieldNames } from '../fields.ts'
 import { defaultTestTime } from '../time.ts'
 import { byName, keys, oneOf, text, textOrTexts } from './keywords.ts'
+import { type Static, type TOptional, type TUnsafe, Type } from './type.ts'
 
 const scalar = ['string', 'number', 'boolean'] as const
 
@@ -54,7 +54,7 @@ function expected(description: string) {
 
 const fields = Object.fromEntries(
   fieldNames.map((name) => [name, Type.Optional(expected(`The action's \`${name}\`.`))]),
-) as Readonly<Record<ExpectedField, Type.TOptional<Type.TUnsafe<Expected>>>>
+) as Readonly<Record<ExpectedField, TOptional<TUnsafe<Expected>>>>
 
 const ofAction = {
   mapping: Type.Optional(text({ description: 'The id of the mapping that matched.' })),
@@ -147,7 +147,7 @@ const testSchema = keys({
 })
 
 /** One test as its file gives it. */
-export type TestValue = Type.Static<typeof testSchema>
+export type TestValue = Static<typeof testSchema>
 
 export const testList = Type.Array(testSchema, {
   default: [],

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import * as TypeBox from 'typebox'
+import { Type } from './type.ts'
+
+const notes = { description: 'A key.', default: [] }
+
+/** One schema with everything that ours are written with. */
+function write(word: typeof Type): TypeBox.TSchema {
+  return word.Object(
+    {
+      flag: word.Boolean({ default: true }),
+      count: word.Optional(word.Integer({ minimum: 1 })),
+      name: word.Optional(word.String()),
+      list: word.Array(word.Unsafe<'a' | 'b'>({ enum: ['a', 'b'] }), notes),
+      nothing: word.Object({}),
+      parts: word.Optional(
+        word.Object({ one: word.Optional(word.Boolean()) }, { additionalProperties: false }),
+      ),
+    },
+    notes,
+  )
+}
+
+test('a schema is the one that TypeBox makes', () => {
+  assert.equal(JSON.stringify(write(Type)), JSON.stringify(write(TypeBox)))
+})
+
+test('a word changes no schema that it is given, and what is optional stays so in one place', () => {
+  const name = Type.String()
+  Type.Optional(name)
+  assert.deepEqual(Type.Object({ name }).required, ['name'])
+})
