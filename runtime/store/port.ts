@@ -34,7 +34,7 @@ export interface Store {
   /**
    * A request that made no action: refused ones and handshakes, which anybody can send, go to a bounded ring, the others to
    * disk. No reply waits for it. Of those that caused nothing, the newest of each outcome are kept, as `mostWithoutEffect`
-   * says.
+   * says, and the newest bodies, as `mostBodyBytes` says.
    */
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
@@ -380,10 +380,15 @@ export interface StoreOptions extends StoreLimits {
   /** Due times are waited for with it. Default: `setTimeout`, which does not keep the process alive. */
   readonly setTimer?: SetTimer
   /**
-   * Most requests of each of the outcomes `ignored`, `skipped` and `duplicate`: when one more comes, the oldest goes before
-   * its time. Default: 100,000.
+   * Most requests of each of the outcomes `ignored`, `skipped`, `duplicate` and `failed`: when one more comes, the oldest goes
+   * before its time. Default: 100,000.
    */
   readonly mostWithoutEffect?: number
+  /**
+   * Most bytes of the bodies that are kept of all these together, with their headers: over it the oldest ones go, and the
+   * requests stay without them. Default: 1 GiB.
+   */
+  readonly mostBodyBytes?: number
   /** Most messages of a session that `load` gives; older ones stay readable until they expire. */
   readonly historyMessages: number
 }

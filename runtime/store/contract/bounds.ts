@@ -84,14 +84,14 @@ export function boundsContract(subject: ContractSubject): void {
           bench.store.note(request)
           return request.id
         })
-      const [skipped, failed] = [note('skipped', 2), note('failed', 5)]
+      const [skipped, failed] = [note('skipped', 2), note('failed', 4)]
       const ignored = note('ignored', 5)
       await bench.settled()
       const kept = async (outcome: string) =>
         (await bench.store.read.requests({ outcome })).items.map(({ id }) => id).reverse()
       assert.deepEqual(await kept('ignored'), ignored.slice(2))
       assert.deepEqual(await kept('skipped'), skipped)
-      assert.deepEqual(await kept('failed'), failed, 'what is to be mended is kept')
+      assert.deepEqual(await kept('failed'), failed.slice(1))
 
       await bench.open({ mostWithoutEffect: 3 })
       const more = note('ignored', 1)
@@ -102,6 +102,50 @@ export function boundsContract(subject: ContractSubject): void {
       const fewer = note('ignored', 2)
       await bench.settled()
       assert.deepEqual(await kept('ignored'), fewer.slice(1), 'too many become fewer')
+    })
+
+    test('of what caused nothing only so much of bodies is kept: the oldest go, and the requests stay', async (t) => {
+      const bench = await openBench(t, subject, { mostBodyBytes: 1000 })
+      const sample = createSampler(bench)
+      const note = (outcome: 'ignored' | 'failed', bytes: number) => {
+        const request = sample.request({ outcome, status: 200, body: Buffer.alloc(bytes), head })
+        bench.store.note(request)
+        return request.id
+      }
+      const head = { headers: { a: 'b' }, query: {} }
+      const headBytes = JSON.stringify(head).length
+      const [first, second] = [note('failed', 600 - headBytes), note('ignored', 400 - headBytes)]
+      await bench.settled()
+      const bodies = async () => (await bench.store.read.recentBodies()).map(({ id }) => id).reverse()
+      assert.deepEqual(await bodies(), [first, second], 'as many as fit, to the byte')
+
+      const third = note('failed', 1)
+      await bench.settled()
+      assert.deepEqual(await bodies(), [second, third])
+      const lost = await bench.store.read.request(first)
+      assert.deepEqual([lost?.outcome, lost?.body, lost?.head], ['failed', undefined, undefined])
+
+      await bench.open({ mostBodyBytes: 1000 })
+      const fourth = note('failed', 950)
+      await bench.settled()
+      assert.deepEqual(await bodies(), [fourth], 'also after a restart, and as many as it takes')
+      note('failed', 2000)
+      await bench.settled()
+      assert.deepEqual(await bodies(), [], 'not even one that is larger than all may be')
+    })
+
+    test('the bodies of what was accepted are not among them', async (t) => {
+      const bench = await openBench(t, subject, { mostBodyBytes: 100 })
+      const sample = createSampler(bench)
+      const entry = sample.entry(sample.runAction())
+      const request = { ...entry.request, body: Buffer.alloc(200), head: { headers: {}, query: {} } }
+      await bench.store.accept({ ...entry, request })
+      bench.store.note(sample.request({ outcome: 'failed', status: 500, body: Buffer.alloc(200) }))
+      await bench.settled()
+      assert.deepEqual(
+        (await bench.store.read.recentBodies()).map(({ id }) => id),
+        [request.id],
+      )
     })
 
     test('duplicates are among them, and what they are duplicates of is not', async (t) => {
@@ -137,10 +181,11 @@ export function boundsContract(subject: ContractSubject): void {
 
     test('what went with its time counts no more', async (t) => {
       const keepMs = 3_600_000
-      const bench = await openBench(t, subject, { keepMs, mostWithoutEffect: 2 })
+      const bench = await openBench(t, subject, { keepMs, mostWithoutEffect: 2, mostBodyBytes: 200 })
       const sample = createSampler(bench)
       const note = () => {
-        const request = sample.request({ outcome: 'ignored', status: 200 })
+        const body = Buffer.alloc(100)
+        const request = sample.request({ outcome: 'ignored', status: 200, body })
         bench.store.note(request)
         return request.id
       }
@@ -156,6 +201,7 @@ export function boundsContract(subject: ContractSubject): void {
       const newest = [note(), note()]
       await bench.settled()
       assert.deepEqual(await kept(), newest)
+      assert.equal((await bench.store.read.recentBodies()).length, 2)
       const [, second] = newest
       const third = note()
       await bench.settled()

@@ -6,7 +6,7 @@ import { refuseOverBacklog, refuseOverEvents } from './backlog.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { PlainAction, PlainEntry } from './entry.ts'
 import { createPlacing, type PlacingParts } from './placing.ts'
-import { createWithoutEffect } from './without-effect.ts'
+import { type Bounds, createWithoutEffect } from './without-effect.ts'
 
 type Outcome = Acceptance['actions'][number]
 
@@ -25,12 +25,12 @@ export interface Accepting {
 export interface AcceptingParts extends PlacingParts {
   /** Asked for each entry: it may change. */
   readonly limits: Pick<StoreLimits, 'backlog'>
-  readonly mostWithoutEffect?: number
+  readonly bounds?: Bounds
 }
 
-export function createAccepting({ limits, mostWithoutEffect, ...parts }: AcceptingParts): Accepting {
+export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): Accepting {
   const { db, tally, joining, changed } = parts
-  const withoutEffect = createWithoutEffect(db, tally, mostWithoutEffect)
+  const withoutEffect = createWithoutEffect(db, tally, bounds)
   const placing = createPlacing(parts)
   const insertRequest = db.prepare(
     'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
@@ -109,17 +109,22 @@ export function createAccepting({ limits, mostWithoutEffect, ...parts }: Accepti
       }
       const record = withOutcomes(JSON.parse(entry.record), actions)
       updateRequest.run(record.outcome, JSON.stringify(record), id)
-      withoutEffect.kept(record.outcome)
+      withoutEffect.kept({ outcome: record.outcome, bytes: bytesOf(entry) })
       changed('request', entry.id, record.outcome)
       return { actions }
     },
 
     note(request) {
       if (insertWhole(blobOfId(request.id), request) === 0) return
-      withoutEffect.kept(request.outcome)
+      withoutEffect.kept({ outcome: request.outcome, bytes: bytesOf(request) })
       changed('request', request.id, request.outcome)
     },
   }
+}
+
+/** As `bytesInRow` counts them. */
+function bytesOf({ body, head }: PlainEntry): number {
+  return (body?.byteLength ?? 0) + (head === null ? 0 : Buffer.byteLength(head))
 }
 
 /** The record of a request of which something was seen before, joined or busy: its actions name what there is. */

@@ -89,7 +89,7 @@ function prepareDesk(db: DatabaseSync, data: WriterData, changed: NoteChange): D
       joining,
       changed,
       limits: data,
-      mostWithoutEffect: data.mostWithoutEffect,
+      bounds: data,
     }),
     applyEffects: createEffects({ db, tally, schedule, deliveries, changed }),
     loadWork: createLoading(db, tally, data.historyMessages),

@@ -120,6 +120,10 @@ export const migrations: readonly string[] = [
   UPDATE deliveries SET channel = record ->> '$.channel';
   CREATE INDEX deliveries_by_channel ON deliveries (state, channel, id) WHERE state <> 'delivered';
   `,
+  // The oldest bodies of requests that caused nothing, past all that were accepted.
+  `
+  CREATE INDEX requests_with_spare_body ON requests (id) WHERE body IS NOT NULL AND outcome <> 'accepted';
+  `,
 ]
 
 /** Brings the database to the newest schema. @throws StoreError `SCHEMA_NEWER` when it is already past it */

@@ -19,6 +19,7 @@ export interface WriterData extends StoreLimits {
   readonly folder: string
   readonly historyMessages: number
   readonly mostWithoutEffect?: number
+  readonly mostBodyBytes?: number
   readonly now: number
 }
 

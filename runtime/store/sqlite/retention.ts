@@ -13,7 +13,7 @@ import { type Key, type Step, stride } from './retention-step.ts'
 import { idleStep, runnerStateStep, turnStep } from './session-steps.ts'
 import { spentStep } from './spending.ts'
 import type { Tally } from './tally.ts'
-import { forgetOne } from './without-effect.ts'
+import { bytesInRow, forgetOne } from './without-effect.ts'
 
 export interface Retention {
   /** When the next slice may run. */
@@ -101,21 +101,23 @@ export function createRetention(db: DatabaseSync, tally: Tally, options: Retenti
 interface RecordRow {
   readonly id: Uint8Array
   readonly record: string
+  readonly bytes: number
 }
 
-/** Walks a table of records by id, below the ids of the age limit. */
+/** Walks a table of records by id, below the ids of the age limit. `bytes`: SQL of what else a row takes. */
 function recordStep(
   db: DatabaseSync,
   table: string,
-  isGone: (record: string, cutoff: number) => boolean,
+  isGone: (record: string, cutoff: number, bytes: number) => boolean,
+  bytes = '0',
 ): Step {
   const select = db.prepare(
-    `SELECT id, record FROM ${table} WHERE id > ? AND id < ? ORDER BY id LIMIT ${stride}`,
+    `SELECT id, record, ${bytes} AS bytes FROM ${table} WHERE id > ? AND id < ? ORDER BY id LIMIT ${stride}`,
   )
   const remove = db.prepare(`DELETE FROM ${table} WHERE id = ?`)
   return (after, cutoff) => {
     const rows = select.all(after?.[0] ?? blobOfTime(0), blobOfTime(cutoff)) as unknown as RecordRow[]
-    for (const row of rows) if (isGone(row.record, cutoff)) remove.run(row.id)
+    for (const row of rows) if (isGone(row.record, cutoff, row.bytes)) remove.run(row.id)
     const last = rows.at(-1)
     return rows.length < stride || last === undefined ? undefined : [last.id]
   }
@@ -157,12 +159,13 @@ function deliveryStep(db: DatabaseSync): Step {
 
 function requestStep(db: DatabaseSync, tally: Tally): Step {
   const effect = db.prepare('SELECT 1 FROM runs WHERE id = ?1 UNION ALL SELECT 1 FROM events WHERE id = ?1')
-  return recordStep(db, 'requests', (record) => {
-    const request = JSON.parse(record) as RequestRecord
-    const isGone = request.actions.every((action) => effect.get(blobOfId(action.id)) === undefined)
-    if (isGone) forgetOne(tally, request.outcome)
-    return isGone
-  })
+  const isGone = (record: string, _cutoff: number, bytes: number) => {
+    const { outcome, actions } = JSON.parse(record) as RequestRecord
+    if (actions.some((action) => effect.get(blobOfId(action.id)) !== undefined)) return false
+    forgetOne(tally, { outcome, bytes })
+    return true
+  }
+  return recordStep(db, 'requests', isGone, bytesInRow)
 }
 
 function dedupeStep(db: DatabaseSync): Step {

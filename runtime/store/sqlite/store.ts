@@ -32,6 +32,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
     sessionIdleMs: options.sessionIdleMs,
     historyMessages: options.historyMessages,
     mostWithoutEffect: options.mostWithoutEffect,
+    mostBodyBytes: options.mostBodyBytes,
     now: options.now(),
   })
   return createStore(options, worker, state)

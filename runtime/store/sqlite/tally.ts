@@ -1,10 +1,12 @@
 /** Owns what the writer counts in memory, so that no question about it costs a read. Rebuilt at open. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { OutcomeWithoutEffect } from './without-effect.ts'
+import { bytesInRow, type OutcomeWithoutEffect } from './without-effect.ts'
 
 /** By outcome: the requests on disk that caused nothing. */
 export interface Tally extends Record<OutcomeWithoutEffect, number> {
+  /** What the bodies of those take that are kept, with the headers beside them. */
+  bodyBytes: number
   /** Open tasks of the kinds `run` and `delivery`. */
   backlog: number
   /** Pending events, and those of them that asked for `now`. */
@@ -30,6 +32,9 @@ export function readTally(db: DatabaseSync): Tally {
     ignored: withOutcome('ignored'),
     skipped: withOutcome('skipped'),
     duplicate: withOutcome('duplicate'),
+    failed: withOutcome('failed'),
+    bodyBytes: count(`SELECT coalesce(sum(${bytesInRow}), 0) AS count FROM requests
+      WHERE body IS NOT NULL AND outcome <> 'accepted'`),
     sequence: pulse['sequence'] ?? 0,
     commits: pulse['commits'] ?? 0,
   }
