@@ -72,6 +72,12 @@ const mistakes: Record<string, string> = {
   ),
   'a misspelt secret of a provider': verify(`provider: github, secrt: ${secrets.wrongToken}`),
   'a secret that is a map': verify(`provider: github, secret: { value: ${secrets.wrongToken} }`),
+  'a secret of a provider that nobody knows': verify(`provider: gihtub, secret: ${secrets.wrongToken}`),
+  'a secret that is no base64': verify(`provider: standard-webhooks, secret: "whsec_${secrets.wrongToken}?"`),
+  'a secret that is no hexadecimal': verify(
+    `provider: hmac, secret: ${secrets.wrongToken}, hmac: { header: x-a, key: hex }`,
+  ),
+  'a secret where a public key belongs': verify(`provider: discord, publicKey: ${secrets.wrongToken}`),
   'a list where a token of a handshake belongs': verify(
     `provider: meta, secret: a-secret-that-is-long-enough, verifyToken: [${secrets.wrongToken}]`,
   ),
