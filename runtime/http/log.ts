@@ -1,6 +1,7 @@
 /** Owns the one log line of a request: never a body, a token or a query string. */
 
 import { TransformError } from '@reveille/engine'
+import { cut } from '../cut.ts'
 import { statusOfEnding } from './entry.ts'
 import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
 import { describeFault } from './fault.ts'
@@ -10,6 +11,9 @@ import type { WaitEnd } from './reply/outcome-waits.ts'
 function isToldWhole(fault: unknown): boolean {
   return fault instanceof TransformError && fault.cause === undefined
 }
+
+/** Of an endpoint, in UTF-16 units: a stranger may make up one that is as long as an address may be. */
+const longestName = 200
 
 /** What the surface needs of a log; pino's has it. */
 export interface HookLog {
@@ -24,7 +28,7 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
   const facts = {
     event: `request-${ending.outcome}`,
     requestId: exchange.requestId,
-    endpoint: exchange.endpoint ?? '',
+    endpoint: cut(exchange.endpoint ?? '', longestName),
     outcome: ending.outcome,
     status: statusOfEnding(ending),
     mapping: ending.mapping,

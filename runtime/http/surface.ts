@@ -26,6 +26,7 @@ import { type Accepted, type Duplicate, type Ending, type Exchange, refused, wai
 import { describeFault } from './fault.ts'
 import { createLadder, hundredths } from './ladder.ts'
 import { type HookLog, logEnding, logOutcome } from './log.ts'
+import { createRefusedLines } from './refused-lines.ts'
 import { createOutcomeWaits, type Waiting } from './reply/outcome-waits.ts'
 import { reply, replyNotFound, replyWithOutcome } from './reply/reply.ts'
 import { parseTarget } from './target.ts'
@@ -90,6 +91,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   const throttle = options.throttle ?? createThrottle()
   const doorOf = createDoors()
   const warnings = createSenderWarnings(log, now)
+  const refusedLines = createRefusedLines({ log, clock, timers })
   const turnAway = createTurnAway(throttle)
   const { means = nothingWithinReach, honour = async () => {} } = options
   const climb = createLadder({
@@ -161,7 +163,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     if (waitingIn(ending) === undefined) reply(exchange, ending, timers)
     if (ending.outcome !== 'accepted' && ending.outcome !== 'duplicate')
       store.note(composeRecord(exchange, ending))
-    logEnding(log, exchange, ending, millisecondsOf(exchange))
+    logEnding(refusedLines.logFor(exchange, ending), exchange, ending, millisecondsOf(exchange))
   }
 
   /** The log told of the acceptance already; now its sender hears of it, and of the outcome if there is one. */
@@ -187,6 +189,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   }
 
   app.decorate('hookSurface', { takes, receive })
+  app.addHook('onClose', async () => refusedLines.close())
   app.server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!takes(incoming.url ?? '')) outgoing.writeContinue()
     app.server.emit('request', incoming, outgoing)

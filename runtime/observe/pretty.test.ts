@@ -113,6 +113,15 @@ test('each event is told in one set line', () => {
     ],
     [
       {
+        event: 'requests-untold',
+        count: 1204,
+        clients: 3,
+        reasons: { HANDSHAKE: 4, TOKEN_WRONG: 1200 },
+      },
+      'refused     1204 more requests within a minute, not told one by one: 1200 TOKEN_WRONG, 4 HANDSHAKE  from 3 clients  reveille requests sums them up',
+    ],
+    [
+      {
         ...request,
         mapping: undefined,
         event: 'request-handshake',

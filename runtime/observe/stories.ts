@@ -53,6 +53,11 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)}  ${text(f['status'])} ${text(f['failure'] ?? f['code'])}  ${text(f['reason'])}`,
     `${f['failure'] === undefined ? '' : `from ${text(f['client'])}  `}request ${id(f['requestId'])}`,
   ],
+  'requests-untold': (f) => [
+    'refused',
+    `${count(f['count'], 'more request')} within a minute, not told one by one${reasons(f)}`,
+    `from ${count(f['clients'], 'client')}  reveille requests sums them up`,
+  ],
   'request-failed': (f) => [
     'failed',
     `${endpoint(f)}${mapping(f)}  ${text(f['status'])} ${text(f['code'])}  ${text(f['reason'])}`,
@@ -244,6 +249,13 @@ function action({ kind, id: of, became, request }: Facts): string {
 
 function changes(facts: Facts): string {
   return facts['changes'] ? `: ${text(facts['changes'])}` : ''
+}
+
+/** The most frequent ones first. */
+function reasons({ reasons: told }: Facts): string {
+  if (typeof told !== 'object' || told === null) return ''
+  const list = Object.entries(told).sort(([, a], [, b]) => Number(b) - Number(a))
+  return `: ${list.map(([code, times]) => `${text(times)} ${text(code)}`).join(', ')}`
 }
 
 function reloadAnswer({ outcome, generation }: Facts): string {

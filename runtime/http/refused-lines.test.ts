@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Ending, refused } from './exchange.ts'
+import { createRefusedLines } from './refused-lines.ts'
+import { bearer, createLogLines, createManualTimers, openSurface } from './surface-fixture.ts'
+
+const wrong: Ending = { ...refused('UNAUTHORIZED'), failure: 'TOKEN_WRONG' }
+
+function openLines() {
+  const lines = createLogLines()
+  const timers = createManualTimers()
+  const state = { now: 0 }
+  const refusedLines = createRefusedLines({ log: lines, clock: () => state.now, timers })
+  return {
+    ...refusedLines,
+    lines,
+    timers,
+    state,
+    /** Tells so many endings, and answers at which level. */
+    tell(client: string, times: number, ending: Ending = wrong): string[] {
+      const from = lines.all.length
+      for (let time = 0; time < times; time++) {
+        refusedLines.logFor({ client }, ending).info({ event: 'request-refused' })
+      }
+      return lines.all.slice(from).map(({ level }) => level)
+    },
+    untold: () => lines.all.filter(({ event }) => event === 'requests-untold'),
+  }
+}
+
+const levels = (info: number, debug: number) => [
+  ...new Array<string>(info).fill('info'),
+  ...new Array<string>(debug).fill('debug'),
+]
+
+test('of one client the first twenty of a minute are told, the others in one line when it is over', () => {
+  const { tell, timers, untold } = openLines()
+  assert.deepEqual(tell('203.0.113.7', 25), levels(20, 5))
+  assert.deepEqual(tell('203.0.113.8', 1, refused('NOT_FOUND')), levels(1, 0), 'another one is told')
+  assert.deepEqual(tell('203.0.113.7', 2, refused('NOT_FOUND')), levels(0, 2))
+  assert.deepEqual(untold(), [])
+  timers.fire()
+  const reasons = { TOKEN_WRONG: 5, NOT_FOUND: 2 }
+  assert.deepEqual(untold(), [{ level: 'info', event: 'requests-untold', count: 7, clients: 1, reasons }])
+  assert.deepEqual(tell('203.0.113.7', 1), levels(1, 0), 'a new minute')
+})
+
+test('a minute that passed without a timer is told with the next line', () => {
+  const { tell, state, untold } = openLines()
+  tell('203.0.113.7', 21)
+  state.now += 60_000
+  tell('203.0.113.7', 1)
+  assert.deepEqual(
+    untold().map(({ count }) => count),
+    [1],
+  )
+})
+
+test('of all clients together two hundred are told, however many they are, and they are counted up to a thousand', () => {
+  const { tell, timers, untold } = openLines()
+  let told = 0
+  for (let client = 0; client < 3000; client++) {
+    told += tell(`10.0.${client >> 8}.${client & 255}`, 1).filter((level) => level === 'info').length
+  }
+  assert.equal(told, 200)
+  assert.equal(timers.running, 1)
+  timers.fire()
+  assert.deepEqual(
+    untold().map(({ count, clients }) => [count, clients]),
+    [[2800, 1000]],
+  )
+})
+
+test('addresses of one network of IPv6 are one client', () => {
+  const { tell } = openLines()
+  const told = Array.from({ length: 30 }, (_, index) => tell(`2001:db8::${index + 1}`, 1)).flat()
+  assert.deepEqual(told, levels(20, 10))
+})
+
+test('handshakes, which anybody may send, count with them; whatever else happens is told each time', () => {
+  const { tell } = openLines()
+  const handshake: Ending = { outcome: 'handshake', handshake: { status: 200, body: '', reason: 'asked' } }
+  assert.deepEqual(tell('203.0.113.7', 21, handshake), levels(20, 1))
+  assert.deepEqual(tell('203.0.113.7', 30, { outcome: 'accepted', placed: [] }), levels(30, 0))
+  assert.deepEqual(tell('203.0.113.7', 30, { ...refused('INTERNAL'), outcome: 'failed' }), levels(30, 0))
+})
+
+test('where something of ours was out of order, the line that sums it up is a warning', () => {
+  const { tell, close, untold, timers } = openLines()
+  tell('203.0.113.7', 21, { ...refused('STORE_UNAVAILABLE'), fault: new Error('no disk') })
+  close()
+  assert.deepEqual(
+    untold().map(({ level }) => level),
+    ['warn'],
+  )
+  assert.equal(timers.running, 0)
+})
+
+test('a surface tells a guesser twenty times, and the rest when it closes', async (t) => {
+  const { app, post, lines, notes } = await openSurface(t)
+  for (let time = 0; time < 30; time++) await post('github', {}, { authorization: 'Bearer wrong' })
+  assert.equal((await post('github', {}, bearer)).status, 200)
+  const told = lines.all.filter(({ event }) => event === 'request-refused')
+  assert.deepEqual(
+    told.map(({ level }) => level),
+    levels(20, 10),
+  )
+  assert.equal(notes.length, 30, 'records have them all')
+  await app.close()
+  assert.equal((await lines.line('requests-untold'))['count'], 10)
+})
+
+test('a name that a stranger made up fills no line', async (t) => {
+  const { post, lines } = await openSurface(t)
+  await post('x'.repeat(5000), {}, {})
+  const line = await lines.line('request-refused')
+  assert.equal(line['endpoint'], 'x'.repeat(200))
+})
