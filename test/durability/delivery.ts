@@ -1,6 +1,6 @@
 /** Owns a delivery as it is sent again and again: one of each way in which a sender says that two requests are one. */
 
-import { createHmac } from 'node:crypto'
+import { signedByGitHub } from '../signed.ts'
 import type { Post } from './sender.ts'
 
 const secret = 'delivery-secret-0123456789abcdef'
@@ -29,8 +29,7 @@ export function deliveryOf(way: Way, name: string): Post {
   const body = { delivery: name }
   switch (way) {
     case 'signed': {
-      const signature = createHmac('sha256', secret).update(JSON.stringify(body)).digest('hex')
-      const headers = { 'x-hub-signature-256': `sha256=${signature}`, 'x-github-delivery': name }
+      const headers = { ...signedByGitHub(JSON.stringify(body), secret), 'x-github-delivery': name }
       return { path: '/hooks/github', body, headers }
     }
     case 'keyed':

@@ -1,7 +1,6 @@
 /** Endpoints of real providers on one gateway, over a socket: what each sender is answered, and what the operator reads of it. */
 
 import assert from 'node:assert/strict'
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -10,6 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { RequestRecord } from '../../runtime/store/port.ts'
 import { gatewayToken, hookToken, install } from '../installation.ts'
+import { createDiscordKeys, seconds, signedByDiscord, signedByGitHub, signedBySlack } from '../signed.ts'
 
 const secrets = {
   githubNew: 'github-secret-that-is-new-5Kq2x',
@@ -17,8 +17,7 @@ const secrets = {
   slack: '8f742231b10e8888abcd99yyyzzz85a5',
   verifyToken: 'verify-token-of-the-operator',
 }
-const discord = generateKeyPairSync('ed25519')
-const rawKey = Buffer.from(discord.publicKey.export({ format: 'jwk' }).x ?? '', 'base64url')
+const discord = createDiscordKeys()
 
 const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
 history: { bodies: all }
@@ -29,7 +28,7 @@ hooks:
   endpoints:
     github: { verify: { provider: github, secret: [${secrets.githubNew}, ${secrets.githubOld}] } }
     slack: { verify: { provider: slack, secret: ${secrets.slack} } }
-    discord: { verify: { provider: discord, publicKey: "${rawKey.toString('hex')}" } }
+    discord: { verify: { provider: discord, publicKey: "${discord.publicKey}" } }
     meta: { verify: { provider: meta, verifyToken: ${secrets.verifyToken} } }
     notion: { verify: { provider: notion } }
     gmail:
@@ -72,21 +71,9 @@ async function openGateway(t: TestContext) {
   return { ...installation, address, send, requests }
 }
 
-function signedByGitHub(body: string | Buffer, secret = secrets.githubNew) {
-  return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` }
-}
-
-function signedBySlack(body: string, secondsAgo = 0) {
-  const timestamp = Math.floor(Date.now() / 1000) - secondsAgo
-  const digest = createHmac('sha256', secrets.slack).update(`v0:${timestamp}:${body}`).digest('hex')
-  return { 'x-slack-request-timestamp': String(timestamp), 'x-slack-signature': `v0=${digest}` }
-}
-
-function signedByDiscord(body: string) {
-  const timestamp = String(Math.floor(Date.now() / 1000))
-  const signature = sign(null, Buffer.from(timestamp + body), discord.privateKey)
-  return { 'x-signature-timestamp': timestamp, 'x-signature-ed25519': signature.toString('hex') }
-}
+const byGitHub = (body: string | Buffer, secret = secrets.githubNew) => signedByGitHub(body, secret)
+const bySlack = (body: string, secondsAgo = 0) => signedBySlack(body, secrets.slack, seconds() - secondsAgo)
+const byDiscord = (body: string) => signedByDiscord(body, discord.privateKey)
 
 test('endpoints of real providers', async (t) => {
   const { send, requests, lines, folder, log, address } = await openGateway(t)
@@ -97,11 +84,11 @@ test('endpoints of real providers', async (t) => {
 
   await t.test('GitHub: its signature opens, no other does, and the token does not', async () => {
     const body = JSON.stringify({ action: 'opened', title: 'Zażółć gęślą jaźń' })
-    assert.equal((await send('github', { headers: signedByGitHub(body), body })).status, 202)
+    assert.equal((await send('github', { headers: byGitHub(body), body })).status, 202)
     for (const [headers, failure] of [
       [{}, 'SIGNATURE_MISSING'],
       [{ authorization: `Bearer ${hookToken}` }, 'SIGNATURE_MISSING'],
-      [signedByGitHub(body, 'another-secret'), 'SIGNATURE_MISMATCH'],
+      [byGitHub(body, 'another-secret'), 'SIGNATURE_MISMATCH'],
       [{ 'x-hub-signature-256': 'sha256=zz' }, 'SIGNATURE_MALFORMED'],
       [{ 'x-hub-signature': 'sha1=0000000000000000000000000000000000000000' }, 'SIGNATURE_WEAKER'],
     ] as const) {
@@ -114,27 +101,21 @@ test('endpoints of real providers', async (t) => {
   await t.test('GitHub: a body that was written anew on its way does not fit', async () => {
     const body = '{ "number": 1.0 }'
     const anew = JSON.stringify(JSON.parse(body))
-    assert.equal((await send('github', { headers: signedByGitHub(body), body: anew })).status, 401)
-    assert.equal((await send('github', { headers: signedByGitHub(body), body })).status, 202)
+    assert.equal((await send('github', { headers: byGitHub(body), body: anew })).status, 401)
+    assert.equal((await send('github', { headers: byGitHub(body), body })).status, 202)
   })
 
   await t.test('GitHub: a compressed body is signed as it was sent', async () => {
     const body = gzipSync('{"a":1}')
     const encoded = { 'content-encoding': 'gzip' }
-    assert.equal(
-      (await send('github', { headers: { ...encoded, ...signedByGitHub(body) }, body })).status,
-      202,
-    )
-    const ofText = signedByGitHub('{"a":1}')
+    assert.equal((await send('github', { headers: { ...encoded, ...byGitHub(body) }, body })).status, 202)
+    const ofText = byGitHub('{"a":1}')
     assert.equal((await send('github', { headers: { ...encoded, ...ofText }, body })).status, 401)
   })
 
   await t.test('GitHub: the old secret opens, and the log says so without it', async () => {
     const body = '{"old":true}'
-    assert.equal(
-      (await send('github', { headers: signedByGitHub(body, secrets.githubOld), body })).status,
-      202,
-    )
+    assert.equal((await send('github', { headers: byGitHub(body, secrets.githubOld), body })).status, 202)
     const [line] = lines('old-secret-used')
     assert.deepEqual(
       [line?.['endpoint'], line?.['list'], line?.['position']],
@@ -144,19 +125,19 @@ test('endpoints of real providers', async (t) => {
 
   await t.test('GitHub: a body over the limit is 413, whoever signed it', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(5000) })
-    const { status, code } = await send('github', { headers: signedByGitHub(body), body })
+    const { status, code } = await send('github', { headers: byGitHub(body), body })
     assert.deepEqual([status, code], [413, 'BODY_TOO_LARGE'])
   })
 
   await t.test('Slack: a challenge is echoed once its signature is good, and is no event', async () => {
     const body = JSON.stringify({ type: 'url_verification', challenge: 'hBpoOds3uYCZ' })
-    const { status, text, runId } = await send('slack', { headers: signedBySlack(body), body })
+    const { status, text, runId } = await send('slack', { headers: bySlack(body), body })
     assert.deepEqual([status, runId], [200, undefined])
     assert.match(text, /hBpoOds3uYCZ/)
     const [shaken] = await requests('outcome=handshake&endpoint=slack')
     assert.deepEqual([shaken?.status, shaken?.actions], [200, []])
 
-    const forged = { ...signedBySlack(body), 'x-slack-signature': `v0=${'0'.repeat(64)}` }
+    const forged = { ...bySlack(body), 'x-slack-signature': `v0=${'0'.repeat(64)}` }
     assert.equal((await send('slack', { headers: forged, body })).status, 401)
     assert.equal(await failureOf('slack'), 'SIGNATURE_MISMATCH')
   })
@@ -165,7 +146,7 @@ test('endpoints of real providers', async (t) => {
     'Slack: a signature of ten minutes ago is refused, and by how much it is off is told',
     async () => {
       const body = '{"type":"event_callback"}'
-      assert.equal((await send('slack', { headers: signedBySlack(body, 600), body })).status, 401)
+      assert.equal((await send('slack', { headers: bySlack(body, 600), body })).status, 401)
       const [newest] = await requests('outcome=refused&endpoint=slack&limit=1')
       assert.equal(newest?.failure, 'TIMESTAMP_OUTSIDE')
       assert.match(newest?.reason ?? '', /: 60\d s in the past$/)
@@ -174,9 +155,9 @@ test('endpoints of real providers', async (t) => {
 
   await t.test('Discord: a PING is answered, and one that is signed badly is 401', async () => {
     const body = JSON.stringify({ type: 1, id: '1' })
-    const { status, text } = await send('discord', { headers: signedByDiscord(body), body })
+    const { status, text } = await send('discord', { headers: byDiscord(body), body })
     assert.deepEqual([status, JSON.parse(text)], [200, { type: 1 }])
-    const headers = { ...signedByDiscord(body), 'x-signature-ed25519': '0'.repeat(128) }
+    const headers = { ...byDiscord(body), 'x-signature-ed25519': '0'.repeat(128) }
     assert.equal((await send('discord', { headers, body })).status, 401)
   })
 

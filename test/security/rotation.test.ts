@@ -1,9 +1,9 @@
 /** A secret and a token are changed on a gateway that runs, while their senders go on: nobody is turned away who should not be. */
 
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { gatewayToken, install, until } from '../installation.ts'
+import { signedByGitHub } from '../signed.ts'
 
 const [oldSecret, newSecret] = ['github-secret-that-is-old-9Zr7w', 'github-secret-that-is-new-5Kq2x']
 const [oldToken, newToken] = ['doorbell-token-that-is-old-4Mn8v', 'doorbell-token-that-is-new-7Bc3y']
@@ -33,9 +33,8 @@ test('a secret and a token are changed in three steps, and no request of their s
 
   async function sendBoth(): Promise<void> {
     const body = JSON.stringify({ number: ++sent })
-    const signature = createHmac('sha256', held.secret).update(body).digest('hex')
     const posts = [
-      post('/hooks/github', body, { 'x-hub-signature-256': `sha256=${signature}` }),
+      post('/hooks/github', body, signedByGitHub(body, held.secret)),
       post('/hooks/doorbell', body, { authorization: `Bearer ${held.token}` }),
     ]
     for (const status of await Promise.all(posts)) if (status !== 200) refused.push(`${sent}: ${status}`)

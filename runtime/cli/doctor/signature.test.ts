@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { hmacOf, signedByStripe } from '../../../test/signed.ts'
 import { createCommandLine } from '../io-fixture.ts'
 
 const secret = 'sekret-of-github-0123456789'
 const older = 'sekret-of-last-year-0123456789'
 const hookToken = 'sekret-hook-token-0123456789abcdef'
 const body = '{"action":"opened","title":"canary of the body"}'
-const signatureOf = (text: string, key = secret) =>
-  `sha256=${createHmac('sha256', key).update(text).digest('hex')}`
+const signatureOf = (text: string, key = secret) => `sha256=${hmacOf(text, key)}`
 
 const configuration = `hooks:
   enabled: true
@@ -131,10 +130,10 @@ test('a list of requests is answered one by one, each by its name, and one that 
 test('the clock is that of --now, else that of the file, else that of this machine', async (t) => {
   const at = Date.UTC(2026, 0, 15, 12)
   const seconds = at / 1000
-  const digest = createHmac('sha256', 'whsec_sekret-of-stripe-0123456789')
-    .update(`${seconds}.${body}`)
-    .digest('hex')
-  const request = { headers: { 'stripe-signature': `t=${seconds},v1=${digest}` }, rawBody: body }
+  const request = {
+    headers: signedByStripe(body, 'whsec_sekret-of-stripe-0123456789', seconds),
+    rawBody: body,
+  }
   const { run } = await createCommandLine(t, {
     ...files,
     'now.json': JSON.stringify({ ...request, now: seconds }),

@@ -1,7 +1,7 @@
 /** Owns sending the canaries to every end that a request can come to. */
 
-import { createHmac } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { hmacOf, signedByGitHub } from '../../signed.ts'
 import { say } from '../raw/dial.ts'
 import { bodies, configured, credentials, heads } from './canaries.ts'
 
@@ -131,12 +131,11 @@ export async function sendAll(address: string): Promise<Sent[]> {
   await send('unknown encoding', 'plain', { ...right, 'content-encoding': heads.header })
   await send('another method', 'plain', right, payload, 'PUT')
 
-  const signatureOf = (secret: string) => createHmac('sha256', secret).update(payload).digest('hex')
   await send('signed', 'github', {
-    'x-hub-signature-256': `sha256=${signatureOf(configured['github-secret'])}`,
+    ...signedByGitHub(payload, configured['github-secret']),
     'x-github-delivery': heads.delivery,
   })
-  await send('signed', 'custom', { 'x-custom-signature': signatureOf(configured['hmac-secret']) })
+  await send('signed', 'custom', { 'x-custom-signature': hmacOf(payload, configured['hmac-secret']) })
   await send('a token of the provider', 'gitlab', { 'x-gitlab-token': configured['gitlab-token'] })
   const verify = `hub.mode=subscribe&hub.verify_token=${configured['meta-verify-token']}`
   await send('a handshake', `meta?${verify}&hub.challenge=1234&note=${heads['query-note']}`, {}, '', 'GET')

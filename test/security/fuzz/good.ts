@@ -61,12 +61,12 @@ const makers: readonly ((random: Random, id: string) => Good)[] = [
         one(`a signature of ${vendor}`, vendor, sign(id)),
   ),
   (_, id) => {
-    const { headers, body } = signedByGithub(id)
+    const { headers, body } = byGitHub(id)
     return one('a token and a signature', 'both', { headers: { ...headers, ...bearer }, body })
   },
 ]
 
-function signedByGithub(id: string): Signed {
+function byGitHub(id: string): Signed {
   return signers['github']?.(id) ?? { headers: {}, body: '' }
 }
 

@@ -1,6 +1,15 @@
 /** Owns signing as vendors sign: the least of it, with keys of our own, to mix good requests among bad ones. */
 
-import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import {
+  createDiscordKeys,
+  hmacOf,
+  seconds,
+  signedByDiscord,
+  signedByGitHub,
+  signedBySlack,
+  signedByStripe,
+} from '../../signed.ts'
 
 export const secrets = {
   github: 'fuzz-github-secret',
@@ -13,15 +22,8 @@ export const secrets = {
 }
 export const publicUrl = 'https://hooks.example.com/hooks/twilio'
 
-const discord = generateKeyPairSync('ed25519')
-/** Of DER, the last 32 bytes are the key itself. */
+const discord = createDiscordKeys()
 export const discordPublicKey = discord.publicKey
-  .export({ format: 'der', type: 'spki' })
-  .subarray(-32)
-  .toString('hex')
-
-const hmac = (secret: string, text: string, hash = 'sha256') => createHmac(hash, secret).update(text)
-const seconds = () => String(Math.floor(Date.now() / 1000))
 
 export interface Signed {
   readonly headers: Readonly<Record<string, string>>
@@ -32,53 +34,32 @@ export interface Signed {
 export const signers: Readonly<Record<string, (id: string) => Signed>> = {
   github: (id) => {
     const body = JSON.stringify({ action: 'opened', id })
-    return {
-      body,
-      headers: {
-        'X-Hub-Signature-256': `sha256=${hmac(secrets.github, body).digest('hex')}`,
-        'X-GitHub-Delivery': id,
-      },
-    }
+    return { body, headers: { ...signedByGitHub(body, secrets.github), 'x-github-delivery': id } }
   },
   stripe: (id) => {
-    const [body, t] = [JSON.stringify({ id: `evt_${id}`, type: 'invoice.paid' }), seconds()]
-    return {
-      body,
-      headers: { 'Stripe-Signature': `t=${t},v1=${hmac(secrets.stripe, `${t}.${body}`).digest('hex')}` },
-    }
+    const body = JSON.stringify({ id: `evt_${id}`, type: 'invoice.paid' })
+    return { body, headers: signedByStripe(body, secrets.stripe) }
   },
   slack: (id) => {
-    const [body, t] = [JSON.stringify({ type: 'event_callback', event_id: `Ev${id}` }), seconds()]
-    return {
-      body,
-      headers: {
-        'X-Slack-Request-Timestamp': t,
-        'X-Slack-Signature': `v0=${hmac(secrets.slack, `v0:${t}:${body}`).digest('hex')}`,
-      },
-    }
+    const body = JSON.stringify({ type: 'event_callback', event_id: `Ev${id}` })
+    return { body, headers: signedBySlack(body, secrets.slack) }
   },
   discord: (id) => {
-    const [body, t] = [JSON.stringify({ type: 2, id }), seconds()]
-    return {
-      body,
-      headers: {
-        'X-Signature-Timestamp': t,
-        'X-Signature-Ed25519': sign(null, Buffer.from(t + body), discord.privateKey).toString('hex'),
-      },
-    }
+    const body = JSON.stringify({ type: 2, id })
+    return { body, headers: signedByDiscord(body, discord.privateKey) }
   },
   twilio: (id) => ({
     body: `Body=hello&MessageSid=SM${id}`,
     headers: {
       'Content-Type': 'application/x-www-form-urlencoded',
-      'X-Twilio-Signature': hmac(secrets.twilio, `${publicUrl}BodyhelloMessageSidSM${id}`, 'sha1').digest(
-        'base64',
-      ),
+      'X-Twilio-Signature': createHmac('sha1', secrets.twilio)
+        .update(`${publicUrl}BodyhelloMessageSidSM${id}`)
+        .digest('base64'),
     },
   }),
   mailgun: (id) => {
-    const [timestamp, token] = [seconds(), `token-${id}`]
-    const signature = hmac(secrets.mailgun, timestamp + token).digest('hex')
+    const [timestamp, token] = [String(seconds()), `token-${id}`]
+    const signature = hmacOf(timestamp + token, secrets.mailgun)
     const body = JSON.stringify({ signature: { timestamp, token, signature }, 'event-data': { id } })
     return { body, headers: {} }
   },
