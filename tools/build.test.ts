@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -50,6 +50,24 @@ test('the entries are bundled as flat files that run without their sources', asy
     [],
     'no half-written file stays',
   )
+})
+
+test('no letter of a comment makes Node keep two bytes for each of a bundle', async (t) => {
+  const { folder, write, output } = await createSources(t)
+  const source = `class Word {
+    /**
+     * é – 😀
+     */
+    get() {
+      // …
+      return [/* ü */ 'été', '// ü'].join()
+    }
+  }
+  console.log(new Word().get())`
+  await write('runtime/main.ts', source)
+  const { file } = await ensureBuilt(folder)
+  assert.match(await readFile(file, 'utf8'), /^[\0-\x7f]*$/)
+  assert.equal(await output(file), 'été,// ü')
 })
 
 test('nothing is built while no source has changed', async (t) => {

@@ -20,7 +20,7 @@ export function inert(text: string, { before, after }: Place): string {
 
 /** A paragraph whose lines are neither quotes nor items of a list. */
 export function inertLines(text: string): string {
-  return text.replaceAll(/^(?=(?:>|[-*•]|\d+\.) )/gm, joiner)
+  return text.replaceAll(/^(?=(?:>|[-*\u2022]|\d+\.) )/gm, joiner)
 }
 
 /** An address whose signs are no markup, as a URL writes them otherwise. */

@@ -100,7 +100,7 @@ export function problem(provider: Provider, text: string, facts: Facts): PluginE
   const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...Object.values(headers)]
   const clean = compileCredentialRedaction(secrets)(text).trim()
   const whole = clean.startsWith(name) ? clean : `${name}: ${clean}`
-  return new PluginError(oneLine(/[.!?…]$/.test(whole) ? whole : `${whole}.`, longestMessage), facts)
+  return new PluginError(oneLine(/[.!?\u2026]$/.test(whole) ? whole : `${whole}.`, longestMessage), facts)
 }
 
 /** The error and its causes, at most as many as any library nests. */

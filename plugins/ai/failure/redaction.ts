@@ -7,8 +7,8 @@ const tellingStart = 8
 
 /** Keys by their makers' prefixes, what follows `Bearer`, and what a vendor has starred out only in part. */
 const credentials = [
-  /\b(?:sk|rk|pk|gsk|xai|ant|pplx|hf)[-_][\w*.…-]{4,}/g,
-  /\bAIza[\w*.…-]{4,}/g,
+  /\b(?:sk|rk|pk|gsk|xai|ant|pplx|hf)[-_][\w*.\u2026-]{4,}/g,
+  /\bAIza[\w*.\u2026-]{4,}/g,
   /(?<=\bBearer\s)\S+/gi,
   /[^\s"'`]*\*{3,}[^\s"'`]*/g,
 ]
