@@ -497,6 +497,37 @@ test('Mailgun: the signature stands in the body, JSON or form, and covers time a
   assert.equal(await judge(policy, { body: crowded, headers: form }), 'BODY_MALFORMED')
 })
 
+test('where what is signed stands inside of the body, a compressed one is refused: nobody would see what was verified', async () => {
+  const packed = { 'content-encoding': 'br' }
+  const signature = digest(`${seconds}f00d`, secret)
+  const body = JSON.stringify({ signature: { timestamp: String(seconds), token: 'f00d', signature } })
+  assert.equal(await judge({ provider: 'mailgun', secret }, { body, headers: packed }), 'BODY_NOT_COVERED')
+  assert.equal(await twilio(twilioUrl + twilioSigned, { headers: packed }), 'BODY_NOT_COVERED')
+  assert.equal(
+    await twilio(twilioUrl + twilioSigned, { headers: { 'content-encoding': 'identity' } }),
+    'good',
+  )
+  const query = `?bodySHA256=${hash('sha256', body)}`
+  const sent = { target: `/hooks/twilio${query}`, body, headers: packed }
+  assert.equal(await twilio(twilioUrl + query, sent), 'good', 'the digest is of the bytes as they came')
+})
+
+test('an id cannot take the time and the beginning of the body into itself', async () => {
+  const policy = { provider: 'svix', secret: `whsec_${Buffer.from('key').toString('base64')}` }
+  const evil = 'x=1&payload={"evil":true}&y='
+  // A comment, say, that a stranger wrote and the sender quotes.
+  const comment = `hi.${seconds}.${evil}`
+  const genuine = `{"comment":"${comment}"}`
+  const sign = (signed: string) => `v1,${digest(signed, 'key', 'sha256', 'base64')}`
+  const captured = sign(`msg_1.${seconds}.${genuine}`)
+  const headers = { 'svix-id': 'msg_1', 'svix-timestamp': String(seconds), 'svix-signature': captured }
+  assert.equal(await judge(policy, { headers, body: genuine }), 'good')
+  const shifted = { ...headers, 'svix-id': `msg_1.${seconds}.{"comment":"hi` }
+  assert.equal(await judge(policy, { headers: shifted, body: `${evil}"}` }), 'SIGNATURE_MALFORMED')
+  const dotted = { ...headers, 'svix-id': 'a.b.1', 'svix-signature': sign(`a.b.1.${seconds}.${genuine}`) }
+  assert.equal(await judge(policy, { headers: dotted, body: genuine }), 'good', 'ids may hold dots')
+})
+
 test('DocuSign: every numbered header counts, for XML as for JSON, and the key is a text', async () => {
   const key = 'ibFTzDfPXJ2EuqNHj31C155COVwaB1UZy0FsF4Rw7mE='
   const xml = '<?xml version="1.0"?><DocuSignEnvelopeInformation/>'

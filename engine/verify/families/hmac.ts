@@ -6,7 +6,7 @@ import { decode } from '../../providers/encoding.ts'
 import { readKey, type Secret, secretsFor } from '../../providers/secrets.ts'
 import { isSameSecret } from '../compare.ts'
 import type { HmacScheme } from '../scheme.ts'
-import { type BodyFields, readBodyFields, unreadable } from '../signed/body-fields.ts'
+import { type BodyFields, isPacked, packedBody, readBodyFields, unreadable } from '../signed/body-fields.ts'
 import { createSignatureReader, isInBody } from '../signed/signature-place.ts'
 import { compileSigned, feedSigned, hasSlot } from '../signed/signed-bytes.ts'
 import { isCovered } from '../signed/signed-form.ts'
@@ -45,7 +45,10 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Sc
 
   return {
     isPresent: signatures.isPresent,
-    verify: (request) => (readsBodyFirst ? withBody(request, judge) : judge(request, noFields)),
+    verify(request) {
+      if (!readsBodyFirst) return judge(request, noFields)
+      return isPacked(request.headers) ? packedBody : withBody(request, judge)
+    },
   }
 
   function judge(request: SignedRequest, body: BodyFields): Verdict | Promise<Verdict> {

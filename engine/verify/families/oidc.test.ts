@@ -223,6 +223,15 @@ test('a token that names no key is refused before any is asked for', async () =>
   assert.deepEqual(host.asked, [])
 })
 
+test('a page of errors that a server called a success is not kept in place of its keys', async () => {
+  const host = createHost('<html>we are sorry</html>', oneKey)
+  assert.equal(await codeOf(createToken(), { host }), 'ok')
+  assert.deepEqual(
+    host.asked.map(({ fresh }) => fresh),
+    [false, true],
+  )
+})
+
 test('keys that cannot be had, read or used leave the verdict open', async () => {
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 })
   const unusable = [

@@ -39,6 +39,8 @@ export function createOidcVerifier(
       known = { text, keyFor: createLocalJWKSet(JSON.parse(text)) }
       return known.keyFor
     } catch (cause) {
+      // A page of errors, perhaps, that its server called a success.
+      if (!fresh) return keysOf({ download }, true)
       throw new UnavailableError('The key set of the sender cannot be read.', { cause })
     }
   }

@@ -124,6 +124,25 @@ test('without a key there is nothing to verify with, and with a bad one nothing 
     )
 })
 
+test('a key with which anybody could sign is none: zeros for a placeholder, and the like', () => {
+  const zeros = '00'.repeat(31)
+  // The key itself, or the neutral point, and no factor: right for every message, or for one in four or eight.
+  const points = ['00', '01'].map((first) => first + zeros).concat(`ec${'ff'.repeat(30)}7f`, `${zeros}80`)
+  for (const publicKey of points) {
+    const found = Array.from({ length: 64 }, (_, index) => {
+      const signed = { 'x-signature-timestamp': String(Number(time) + index) }
+      return [publicKey, `01${zeros}`].map((point) =>
+        codeOf(
+          { ...discord, publicKey },
+          { ...signed, 'x-signature-ed25519': `${point}${'00'.repeat(32)}` },
+          body,
+        ),
+      )
+    })
+    assert.deepEqual(new Set(found.flat()), new Set(['SIGNATURE_MISMATCH']), publicKey)
+  }
+})
+
 const standard: VerifyPolicy = { provider: 'standard-webhooks', publicKey: `whpk_${raw.toString('base64')}` }
 
 function standardHeaders(prefix = 'v1a,', at = time): Headers {

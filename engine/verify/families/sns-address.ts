@@ -1,7 +1,11 @@
 /** Owns which addresses are those of SNS: https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
 
-/** One of a region of AWS, of China too. */
-const host = /^sns\.[a-z0-9-]{1,40}\.amazonaws\.com(\.cn)?$/
+/**
+ * Of a region of AWS, of China too: `us-gov-west-1`. What is none may be anybody's: `sns.s3.amazonaws.com` and
+ * `sns.s3-us-west-2.amazonaws.com` are a bucket by the name of `sns`.
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html#VirtualHostingBackwardsCompatibility
+ */
+const host = /^sns\.[a-z]{2,8}(-[a-z]{2,12}){1,2}-\d{1,2}\.amazonaws\.com(\.cn)?$/
 const longest = 4096
 
 /**

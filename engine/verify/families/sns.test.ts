@@ -156,6 +156,11 @@ test('no certificate is asked for but one of SNS, however its address is written
     's3.eu-central-1.amazonaws.com',
     'sns.eu-central-1.amazonaws.com.',
     'sns.a.b.amazonaws.com',
+    // Buckets of S3 by the name of `sns`, which anybody may have taken.
+    'sns.s3.amazonaws.com',
+    'sns.s3-us-west-2.amazonaws.com',
+    'sns.s3-accelerate.amazonaws.com',
+    'sns.s3-fips-us-gov-west-1.amazonaws.com',
   ]
   const addresses = [
     ...hosts.map((name) => `https://${name}/a.pem`),
@@ -174,9 +179,62 @@ test('no certificate is asked for but one of SNS, however its address is written
     assert.equal(await codeOf(message, { host }), 'KEY_REFUSED', String(SigningCertURL))
   }
   assert.deepEqual(host.asked, [])
-  const china = address.replace('.com', '.com.cn')
-  assert.equal(await codeOf(signFields({ ...notification, SigningCertURL: china }), { host }), 'ok')
-  assert.deepEqual(host.asked, [china])
+  const genuine = ['us-gov-west-1', 'ap-southeast-7', 'eu-isoe-west-1', 'us-east-1'].map((region) =>
+    address.replace('eu-central-1', region),
+  )
+  genuine.push(address.replace('eu-central-1', 'cn-north-1').replace('.com', '.com.cn'))
+  for (const SigningCertURL of genuine)
+    assert.equal(
+      await codeOf(signFields({ ...notification, SigningCertURL }), { host }),
+      'ok',
+      SigningCertURL,
+    )
+  assert.deepEqual(host.asked, genuine)
+})
+
+test('no line of a message can be moved into another field: what is signed is read in one way alone', async () => {
+  const Message = 'hello\nMessageId\nchosen\nSubject\nignore all that'
+  const { Subject, ...bare } = notification
+  const signed = signFields({ ...bare, Message })
+  assert.equal(await codeOf(signed), 'ok', 'a message may hold such lines')
+  const shifted = {
+    ...signed,
+    Message: 'hello',
+    MessageId: `chosen\nSubject\nignore all that\nMessageId\n${bare['MessageId']}`,
+  }
+  assert.equal(await codeOf(shifted), 'BODY_MALFORMED')
+  const MessageId = 'chosen'
+  const subject = `ignore all that\nMessageId\n${bare['MessageId']}`
+  assert.equal(await codeOf({ ...signed, Message: 'hello', MessageId, Subject: subject }), 'BODY_MALFORMED')
+})
+
+test('a header that names another topic or message than the body is refused, as mappings may read it', async () => {
+  const signed = signFields(notification)
+  const right = { 'x-amz-sns-topic-arn': topic, 'x-amz-sns-message-id': String(notification['MessageId']) }
+  assert.equal(await codeOf(signed, { headers: right }), 'ok')
+  for (const name of Object.keys(right))
+    assert.equal(await codeOf(signed, { headers: { ...right, [name]: 'another' } }), 'BODY_MALFORMED', name)
+})
+
+test('a message that came compressed is refused: what is verified and what mappings see would be two', async () => {
+  const signed = signFields(notification)
+  for (const encoding of ['br', 'deflate', 'GZIP', 'identity, br'])
+    assert.equal(await codeOf(signed, { headers: { 'content-encoding': encoding } }), 'BODY_NOT_COVERED')
+  assert.equal(await codeOf(signed, { headers: { 'content-encoding': 'identity' } }), 'ok')
+})
+
+test('what is no certificate is asked for once anew, so that a page of errors is not kept for one', async () => {
+  const answers = ['<html>we are sorry</html>', certificate]
+  const asked: (boolean | undefined)[] = []
+  const host: VerifyMeans = {
+    async download(_, options) {
+      asked.push(options?.fresh)
+      return answers[asked.length - 1] ?? 'no more'
+    },
+  }
+  assert.equal(await codeOf(signFields(notification), { host }), 'ok')
+  assert.deepEqual(asked, [undefined, true])
+  assert.equal(await codeOf(signFields(notification), { host }), 'KEY_REFUSED')
 })
 
 test('a certificate counts at its time alone, and only one of a strong RSA key', async () => {

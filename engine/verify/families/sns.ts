@@ -10,7 +10,9 @@ import { isMap } from '../../config/map.ts'
 import { decode } from '../../providers/encoding.ts'
 import { parseJson } from '../../resolve/json/parse.ts'
 import type { SnsScheme } from '../scheme.ts'
+import { isPacked, packedBody } from '../signed/body-fields.ts'
 import {
+  type Headers,
   type SignatureFailure,
   UnavailableError,
   type Unverified,
@@ -22,6 +24,11 @@ import { parseSnsAddress } from './sns-address.ts'
 
 const typeHeader = 'x-amz-sns-message-type'
 const rawHeader = 'x-amz-sns-rawdelivery'
+/** What headers say once more, unsigned, where mappings may read it. */
+const repeated = [
+  ['x-amz-sns-topic-arn', 'TopicArn'],
+  ['x-amz-sns-message-id', 'MessageId'],
+] as const
 
 /** A message has 256 KiB at most, and what is around it is little. */
 const mostBytes = 1024 * 1024
@@ -62,7 +69,8 @@ export function createSnsVerifier(
     /** The topic is looked at before anything is downloaded: strangers' topics cost nothing. */
     async verify({ headers, rawBody, now }, means) {
       if (headers[rawHeader] === 'true') return unverified('SIGNATURE_MISSING', { told: rawDelivery })
-      const message = await readMessage(rawBody, headers[typeHeader])
+      if (isPacked(headers)) return packedBody
+      const message = await readMessage(rawBody, headers)
       if (typeof message === 'string') return unverified(message)
       if (!topics.has(message.topic)) return unverified('WRONG_TOPIC', { told: otherTopic })
       const hash = hashes.get(message.version)
@@ -86,15 +94,19 @@ const rawDelivery =
 const otherVersion = 'the signature is not of the version that `signatureVersion` names'
 const otherTopic = 'the message names a topic that is not among `topicArns`'
 
-async function readMessage(body: Uint8Array, type: unknown): Promise<Message | SignatureFailure> {
+async function readMessage(body: Uint8Array, headers: Headers): Promise<Message | SignatureFailure> {
+  const type = headers[typeHeader]
   const fields = await readFields(body)
   if (fields === undefined || fields.get('Type') !== type) return 'BODY_MALFORMED'
+  if (repeated.some(([header, name]) => (headers[header] ?? fields.get(name)) !== fields.get(name)))
+    return 'BODY_MALFORMED'
   const written = fields.get('Signature')
   if (written === undefined) return 'SIGNATURE_MISSING'
   const signature = decode(written, 'base64')
   if (signature === undefined) return 'SIGNATURE_MALFORMED'
   const names = signedFields.get(type)?.filter((name) => name !== 'Subject' || fields.has(name))
-  if (names === undefined || names.some((name) => !fields.has(name))) return 'BODY_MALFORMED'
+  if (names === undefined || !names.every((name) => isUnmistakable(name, fields.get(name))))
+    return 'BODY_MALFORMED'
   const time = timeOf(fields.get('Timestamp') ?? '')
   if (time === undefined) return 'TIMESTAMP_MALFORMED'
   return {
@@ -105,6 +117,14 @@ async function readMessage(body: Uint8Array, type: unknown): Promise<Message | S
     signature,
     certificate: fields.get('SigningCertURL') ?? '',
   }
+}
+
+/**
+ * What is signed has a name and a value on a line each. Of the values only the first, the message, may have lines: from the
+ * last one upwards there is then one way to read it.
+ */
+function isUnmistakable(name: string, value: string | undefined): boolean {
+  return value !== undefined && (name === 'Message' || !value.includes('\n'))
 }
 
 /** The fields that are texts; undefined where the body is no object. */
@@ -135,7 +155,10 @@ async function keyOf(address: string, now: number, means: VerifyMeans): Promise<
   const isCertificate = url?.search === '' && /^\/[\w-]{1,200}\.pem$/.test(url.pathname)
   if (!isCertificate) return unverified('KEY_REFUSED', { told: notOfAws })
   try {
-    const certificate = new X509Certificate(await means.download(url.href))
+    const certificate =
+      readCertificate(await means.download(url.href)) ??
+      // A page of errors, perhaps, that its server called a success.
+      new X509Certificate(await means.download(url.href, { fresh: true }))
     const { validFromDate, validToDate, publicKey } = certificate
     if (now < validFromDate.getTime() || now > validToDate.getTime())
       return unverified('KEY_REFUSED', { told: outOfDate })
@@ -146,6 +169,14 @@ async function keyOf(address: string, now: number, means: VerifyMeans): Promise<
   } catch (error) {
     if (error instanceof UnavailableError && !error.isAbsent) throw error
     return unverified('KEY_REFUSED', { told: noCertificate })
+  }
+}
+
+function readCertificate(text: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -5,7 +5,7 @@ import { valueAt } from '../../resolve/payload-path.ts'
 import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
 import { headerOf } from '../header.ts'
 import type { BodyPlace } from '../scheme.ts'
-import type { SignedRequest } from '../signed-request.ts'
+import { type Headers, type SignedRequest, unverified } from '../signed-request.ts'
 
 /** Undefined where nothing stands there. */
 export type BodyFields = (place: BodyPlace) => unknown
@@ -25,9 +25,25 @@ export function readBodyFields(request: SignedRequest): BodyFields | Promise<Bod
   }
 }
 
+const utf8 = new TextDecoder()
+
+/** Without a mark of the byte order, as mappings will see it. */
 export function textOfBody({ rawBody }: SignedRequest): string {
-  return Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.length).toString()
+  return utf8.decode(rawBody)
 }
+
+/**
+ * Whether the body came compressed. What is read of it here is then not what mappings will see: there are bytes that are
+ * one text as they came, and another one unpacked.
+ */
+export function isPacked(headers: Headers): boolean {
+  const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
+  return encoding !== '' && encoding !== 'identity'
+}
+
+export const packedBody = unverified('BODY_NOT_COVERED', {
+  told: 'The body came compressed, and what is signed stands inside of it.',
+})
 
 function readForm(text: string): BodyFields {
   if (hasTooManyFields(text)) return unreadable

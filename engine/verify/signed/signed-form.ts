@@ -9,7 +9,7 @@ import { isSameSecret } from '../compare.ts'
 import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
 import { headerOf } from '../header.ts'
 import { type SignedRequest, type Unverified, unverified } from '../signed-request.ts'
-import { textOfBody } from './body-fields.ts'
+import { isPacked, packedBody, textOfBody } from './body-fields.ts'
 
 export interface Coverage {
   /** What is signed of a form. */
@@ -23,6 +23,7 @@ export function readCoverage(request: SignedRequest, parameter?: string): Covera
   const digest = parameter === undefined ? null : new URLSearchParams(queryOf(request.target)).get(parameter)
   if (digest !== null) return { form: '', digest }
   if (request.rawBody.length === 0) return { form: '' }
+  if (isPacked(request.headers)) return packedBody
   const text = textOfBody(request)
   if (!isFormType(headerOf(request.headers, 'content-type')) || looksLikeJson(text)) {
     return unverified('BODY_NOT_COVERED')

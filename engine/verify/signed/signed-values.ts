@@ -32,6 +32,7 @@ export function createValuesReader(
   const signsId = hasSlot(template, 'id')
   const signsForm = hasSlot(template, 'form')
   const readTime = timestamp && createTimestampReader(timestamp, scheme.signature)
+  const isAmbiguous = createAmbiguityTest(template)
   const isTimeInBody = signsTime && timestamp !== undefined && 'body' in timestamp.from
 
   return {
@@ -41,6 +42,7 @@ export function createValuesReader(
       if (typeof time === 'object') return time
       const found = signsId ? findId(id, request, body) : ''
       if (found === undefined) return unverified('SIGNATURE_MALFORMED', { told: missingId })
+      if (isAmbiguous(found)) return unverified('SIGNATURE_MALFORMED', { told: ambiguousId })
       const coverage = signsForm ? readCoverage(request, scheme.bodyHash) : wholeBody
       if ('code' in coverage) return coverage
       const { rawBody, method } = request
@@ -59,4 +61,23 @@ function isInBody(place: HmacScheme['id']): place is BodyPlace {
   return place !== undefined && 'body' in place
 }
 
+/**
+ * Of `{id}.{timestamp}.{body}` an id that holds a time between dots could be the beginning of another id, with that time and
+ * some of its body: what a stranger wrote into an event would then stand where its body begins.
+ */
+function createAmbiguityTest(template: SignedTemplate): (id: string) => boolean {
+  const at = template.findIndex((piece) => 'slot' in piece && piece.slot === 'id')
+  const [before, time, behind] = template.slice(at + 1)
+  const isBetween = time !== undefined && 'slot' in time && time.slot === 'timestamp'
+  if (at === -1 || !isBetween || !before || !('text' in before) || !behind || !('text' in behind))
+    return () => false
+  const timed = new RegExp(`${literally(before.text)}[0-9]+${literally(behind.text)}`)
+  return (id) => timed.test(id)
+}
+
+function literally(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+}
+
+const ambiguousId = 'The id holds what could be a time: what is signed could be read in two ways.'
 const missingId = 'The id that the signature covers is missing.'
