@@ -78,7 +78,7 @@ export function createLadder(options: LadderOptions): Climb {
     const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
     const given = presentedToken(headers, query, hooks.allowQueryToken, taken)
     exchange.deprecated = given?.deprecated === true && auth !== 'signature'
-    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(headers, client)
+    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(incoming, client)
     const proof = proofIn(entrance, headers, given, isLocal)
     if (proof.kind === 'none') {
       const refusal = await turnAway(exchange, proof)

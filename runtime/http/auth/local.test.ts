@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import { isOfThisMachine } from './local.ts'
 
 const host = '127.0.0.1:8787'
+
+function isLocal(headers: IncomingHttpHeaders, client: string, httpVersion = '1.1'): boolean {
+  return isOfThisMachine({ headers, httpVersion }, client)
+}
 
 test('a program on this machine is taken for one, whichever name it calls the gateway by', () => {
   for (const name of [
@@ -14,10 +19,10 @@ test('a program on this machine is taken for one, whichever name it calls the ga
     '127.8.8.8:1',
     '[::1]',
   ]) {
-    assert.equal(isOfThisMachine({ host: name }, '127.0.0.1'), true, name)
+    assert.equal(isLocal({ host: name }, '127.0.0.1'), true, name)
   }
   for (const client of ['::1', '::ffff:127.0.0.1', '127.0.0.2']) {
-    assert.equal(isOfThisMachine({ host }, client), true, client)
+    assert.equal(isLocal({ host }, client), true, client)
   }
 })
 
@@ -39,18 +44,36 @@ test('a web page is not, whether it says where it is from or hides behind a name
     { host: '' },
     {},
   ]) {
-    assert.equal(isOfThisMachine(headers, '127.0.0.1'), false, JSON.stringify(headers))
+    assert.equal(isLocal(headers, '127.0.0.1'), false, JSON.stringify(headers))
   }
   for (const site of ['none', 'same-origin']) {
-    assert.equal(isOfThisMachine({ host, 'sec-fetch-site': site }, '127.0.0.1'), true, site)
+    assert.equal(isLocal({ host, 'sec-fetch-site': site }, '127.0.0.1'), true, site)
   }
 })
 
 test('nor is whoever comes through a proxy or a tunnel', () => {
   for (const client of ['203.0.113.7', '10.0.0.1', '', 'unknown']) {
-    assert.equal(isOfThisMachine({ host }, client), false, client)
+    assert.equal(isLocal({ host }, client), false, client)
   }
-  for (const name of ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via']) {
-    assert.equal(isOfThisMachine({ host, [name]: '127.0.0.1' }, '127.0.0.1'), false, name)
+  for (const name of [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-forwarded',
+    'forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'cf-connecting-ip',
+    'cf-ray',
+    'x-azure-clientip',
+    'x-original-host',
+    'tailscale-user-login',
+    'cdn-loop',
+    'via',
+  ]) {
+    assert.equal(isLocal({ host, [name]: '127.0.0.1' }, '127.0.0.1'), false, name)
   }
+  assert.equal(isLocal({ host, 'x-shipped-via': 'a' }, '127.0.0.1'), true)
+  assert.equal(isLocal({ host }, '127.0.0.1', '1.0'), false, 'nginx says nothing else')
 })
