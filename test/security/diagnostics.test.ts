@@ -70,6 +70,12 @@ const mistakes: Record<string, string> = {
     '"${HOOK_TOKEN}"',
     `"\${NOT_SET}\${HOOK_TOKEN:-${secrets.wrongToken}}"`,
   ),
+  'a secret in place of the map that verifies': endpoint(`{ verify: ${secrets.wrongToken} }`),
+  'secrets in place of the map that verifies': endpoint(`{ verify: [${secrets.wrongToken}] }`),
+  'a secret in place of a policy': endpoint(secrets.wrongToken),
+  'a secret in place of the map of a sender of its own': verify(
+    `provider: hmac, hmac: ${secrets.wrongToken}`,
+  ),
   'a misspelt secret of a provider': verify(`provider: github, secrt: ${secrets.wrongToken}`),
   'a secret that is a map': verify(`provider: github, secret: { value: ${secrets.wrongToken} }`),
   'a secret of a provider that nobody knows': verify(`provider: gihtub, secret: ${secrets.wrongToken}`),

@@ -100,9 +100,14 @@ function isAllowance(key: string, ancestors: readonly unknown[]): boolean {
   return key === 'tokens' && pathOf(ancestors).at(-1) === 'budget'
 }
 
-/** `telegram: 123:abc`: the one text that somebody would write where a channel's map belongs is its token. */
-function isInPlaceOfMap(pair: Pair, ancestors: readonly unknown[]): boolean {
-  return isScalar(pair.value) && /^(channels|providers)$/.test(String(pathOf(ancestors).at(-1)))
+/**
+ * `telegram: 123:abc`, `verify: whsec_abc`: the one text that somebody would write where a channel's map or that of a policy
+ * belongs is its token or secret.
+ */
+function isInPlaceOfMap({ key, value }: Pair, ancestors: readonly unknown[]): boolean {
+  if (!isScalar(value) && !isSeq(value)) return false
+  const isOfSender = isScalar(key) && /^(verify|hmac)$/.test(String(key.value))
+  return isOfSender || /^(channels|providers|endpoints)$/.test(String(pathOf(ancestors).at(-1)))
 }
 
 function pathOf(nodes: readonly unknown[]): Path {
