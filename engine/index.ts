@@ -37,7 +37,7 @@ export { thinkingLevels } from './config/settings.ts'
 export type { LintCode } from './lint/codes.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
-export { providerNames, providerRow, providerRows } from './providers/index.ts'
+export { providerRow } from './providers/index.ts'
 export { buildCandidate, CandidateError, type CandidateParts, type Prepared } from './reload/candidate.ts'
 export type { Changes, Difference } from './reload/changes.ts'
 export type { GenerationArchive, GenerationContent, GenerationRecord, Rollback } from './reload/generation.ts'
@@ -86,25 +86,15 @@ export {
   type TransformHost,
   type TransformListener,
 } from './transform/port.ts'
-export { createSecretMatcher, isSameSecret, type SecretMatcher } from './verify/compare.ts'
-export { type DiagnosedEndpoint, type DiagnosedRequest, diagnose } from './verify/diagnosis/diagnose.ts'
-export { type Diagnosis, type Finding, findingCodes } from './verify/diagnosis/diagnosis.ts'
+export { createSecretMatcher, type SecretMatcher } from './verify/compare.ts'
+export { diagnose } from './verify/diagnosis/diagnose.ts'
+export type { Diagnosis, Finding } from './verify/diagnosis/diagnosis.ts'
 export { findJsonFault } from './verify/diagnosis/json-fault.ts'
-export type { OtherPolicy } from './verify/diagnosis/trials.ts'
 export { fieldsOf, hasTooManyFields, isFormType, maxFields } from './verify/form.ts'
-
 export type { Handshake, HandshakeRequest } from './verify/handshakes/handshake.ts'
+export type { Handshakes, Provider } from './verify/provider.ts'
+export type { ProviderRow } from './verify/scheme.ts'
 export {
-  createProvider,
-  type DeliveredRequest,
-  type Handshakes,
-  type Provider,
-  type Verifier,
-} from './verify/provider.ts'
-export type { ProviderRow, Scheme } from './verify/scheme.ts'
-export {
-  isSignatureRight,
-  type SignatureFailure,
   type SignedRequest,
   signatureFailures,
   UnavailableError,

@@ -5,8 +5,9 @@ import { signatureData } from '../../../test/sample-data.ts'
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { UnavailableError, type VerifyMeans } from '../signed-request.ts'
 import { bodyForms } from './body-forms.ts'
-import { type DiagnosedEndpoint, type DiagnosedRequest, diagnose } from './diagnose.ts'
+import { type DiagnosedEndpoint, diagnose } from './diagnose.ts'
 import type { Diagnosis } from './diagnosis.ts'
+import type { DiagnosedRequest } from './explain.ts'
 import {
   canary,
   means,
