@@ -2,38 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  actionOf,
-  agentOf,
-  compileFixture,
-  type Fixture,
-  type Mapping,
-  refusalOf,
-  requestOf,
-  snapshotOf,
-} from '../compile/fixture.ts'
+import { actionOf, agentOf, compileFixture, refusalOf, requestOf, snapshotOf } from '../compile/fixture.ts'
 import type { AnsweredAction } from '../transform/port.ts'
-import type { Decision, Dedupe } from './decision.ts'
-
-const dayMs = 86_400_000
-
-function deduping(key: string, more: Partial<Mapping> = {}): Mapping {
-  return { message: 'x', ...more, dedupe: { enabled: true, key } }
-}
-
-function dedupesOf(decision: Decision): (Dedupe | undefined)[] {
-  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
-  return decision.actions.map(({ dedupe }) => dedupe)
-}
-
-function keysOf(decision: Decision): (string | undefined)[] {
-  return dedupesOf(decision).map((dedupe) => dedupe?.key)
-}
-
-/** As a worker answers a list of actions. */
-function answering(...actions: AnsweredAction[]): NonNullable<Fixture['transforms']> {
-  return { 'a.ts': async () => ({ kind: 'list', actions }) }
-}
+import { answering, dayMs, dedupesOf, deduping, keysOf } from './dedupe-fixture.ts'
 
 test('an action has the key that its mapping renders, for the time that the mapping says or for a day', async () => {
   const action = await agentOf(deduping('{{repo}}:{{id}}'), { repo: 'a', id: 7 })

@@ -3,28 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fixture, type Mapping, requestOf, snapshotOf } from '../compile/fixture.ts'
-import type { AnsweredAction } from '../transform/port.ts'
-import type { Decision, Dedupe } from './decision.ts'
-
-const dayMs = 86_400_000
-
-function deduping(key: string): Mapping {
-  return { message: 'x', dedupe: { enabled: true, key } }
-}
-
-function dedupesOf(decision: Decision): (Dedupe | undefined)[] {
-  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
-  return decision.actions.map(({ dedupe }) => dedupe)
-}
-
-function keysOf(decision: Decision): (string | undefined)[] {
-  return dedupesOf(decision).map((dedupe) => dedupe?.key)
-}
-
-/** As a worker answers a list of actions. */
-function answering(...actions: AnsweredAction[]): NonNullable<Fixture['transforms']> {
-  return { 'a.ts': async () => ({ kind: 'list', actions }) }
-}
+import type { Decision } from './decision.ts'
+import { answering, dayMs, dedupesOf, deduping, keysOf } from './dedupe-fixture.ts'
 
 const github: Fixture = { endpoints: { test: { verify: { provider: 'github' } } } }
 const delivery = { headers: { 'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958' } }

@@ -20,7 +20,7 @@ export interface RecordsView {
 }
 
 /** Requests that are looked at. */
-export const lookedAt = 2_000
+const lookedAt = 2_000
 const page = 500
 
 export function createRecordsView(settings: Settings, gateway: GatewayView) {

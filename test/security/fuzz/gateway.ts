@@ -11,6 +11,12 @@ export const gatewayToken = 'fuzz-gateway-token-0123456789abc'
 export const bodyTimeoutMs = 150
 export const maxBodyBytes = 65_536
 
+/** Each has a mapping that takes whatever comes. */
+const mapped = [
+  ...['plain', 'own', 'github', 'stripe', 'slack', 'discord', 'twilio', 'mailgun', 'sns', 'meta'],
+  ...['both', 'rated'],
+] as const
+
 export const gatewayFiles: Files = {
   'reveille.yaml': JSON.stringify({
     gateway: { port: 0, auth: { token: gatewayToken }, log: { level: 'warn', format: 'json' } },
@@ -37,20 +43,7 @@ export const gatewayFiles: Files = {
   }),
   'mappings/all.json': JSON.stringify({
     mappings: [
-      ...[
-        'plain',
-        'own',
-        'github',
-        'stripe',
-        'slack',
-        'discord',
-        'twilio',
-        'mailgun',
-        'sns',
-        'meta',
-        'both',
-        'rated',
-      ].map((path) => ({
+      ...mapped.map((path) => ({
         match: { path },
         action: 'wake',
         mode: 'next-heartbeat',
@@ -77,20 +70,4 @@ export const gatewayFiles: Files = {
   }),
 }
 
-export const endpoints = [
-  ...[
-    'wake',
-    'agent',
-    'plain',
-    'own',
-    'github',
-    'stripe',
-    'slack',
-    'discord',
-    'twilio',
-    'mailgun',
-    'sns',
-    'meta',
-  ],
-  ...['both', 'rated', 'once', 'repos/a/b', 'nowhere'],
-] as const
+export const endpoints = ['wake', 'agent', ...mapped, 'once', 'repos/a/b', 'nowhere'] as const

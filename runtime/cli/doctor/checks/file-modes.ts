@@ -17,7 +17,7 @@ export const fileModes: Check = {
   },
 }
 
-export function judgeModes(files: readonly GuardedFile[]): readonly Result[] {
+function judgeModes(files: readonly GuardedFile[]): readonly Result[] {
   const withBits = (bits: number) => (file: GuardedFile) => (file.stats.mode & bits) !== 0
   const secret = files.filter(({ isSecret }) => isSecret)
   const readable = secret.filter(withBits(0o004))

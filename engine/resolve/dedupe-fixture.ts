@@ -1,0 +1,26 @@
+/** Owns what tests of actions that count once share: mappings with a key, and the keys that a decision holds. */
+
+import assert from 'node:assert/strict'
+import type { Fixture, Mapping } from '../compile/fixture.ts'
+import type { AnsweredAction } from '../transform/port.ts'
+import type { Decision, Dedupe } from './decision.ts'
+
+export const dayMs = 86_400_000
+
+export function deduping(key: string, more: Partial<Mapping> = {}): Mapping {
+  return { message: 'x', ...more, dedupe: { enabled: true, key } }
+}
+
+export function dedupesOf(decision: Decision): (Dedupe | undefined)[] {
+  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
+  return decision.actions.map(({ dedupe }) => dedupe)
+}
+
+export function keysOf(decision: Decision): (string | undefined)[] {
+  return dedupesOf(decision).map((dedupe) => dedupe?.key)
+}
+
+/** As a worker answers a list of actions. */
+export function answering(...actions: AnsweredAction[]): NonNullable<Fixture['transforms']> {
+  return { 'a.ts': async () => ({ kind: 'list', actions }) }
+}
