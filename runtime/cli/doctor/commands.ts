@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { configOption, examples, type Hands } from '../command-parts.ts'
-import { addSignatureCommand } from './signature-command.ts'
+import { addSignatureCommand } from './signature/command.ts'
 
 const doctorHelp = `
 It looks at the configuration, at who may read its files, and at the gateway of

@@ -1,7 +1,7 @@
 /** Owns the command `doctor signature`: its name, options and help. */
 
 import { type Command, Option } from 'commander'
-import { configOption, examples, type Hands } from '../command-parts.ts'
+import { configOption, examples, type Hands } from '../../command-parts.ts'
 
 const signatureHelp = `
 The file holds what was sent, as one of

@@ -2,14 +2,14 @@
 
 import { open } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
-import { readCurlCommand } from './signature-curl.ts'
-import { RequestFault } from './signature-fault.ts'
-import type { Head } from './signature-head.ts'
-import { readHttpRequest } from './signature-http.ts'
-import { readJsonRequests } from './signature-json.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { shownPath } from '../../configuration.ts'
+import type { Io } from '../../io.ts'
+import { readCurlCommand } from './curl.ts'
+import { RequestFault } from './fault.ts'
+import type { Head } from './head.ts'
+import { readHttpRequest } from './http-message.ts'
+import { readJsonRequests } from './json.ts'
 
 export interface FiledRequest {
   /** What the file calls it, where it holds several. */

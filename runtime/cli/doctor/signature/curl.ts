@@ -1,9 +1,9 @@
 /** Owns a request file that holds a curl command, as browsers and senders' pages copy one. */
 
-import { RequestFault } from './signature-fault.ts'
-import { addHeader, createHead } from './signature-head.ts'
-import { targetOf } from './signature-json.ts'
-import type { FiledRequest } from './signature-request.ts'
+import { RequestFault } from './fault.ts'
+import { addHeader, createHead } from './head.ts'
+import { targetOf } from './json.ts'
+import type { FiledRequest } from './request.ts'
 
 interface Word {
   readonly text: string

@@ -1,10 +1,10 @@
 /** Owns a request file that is JSON: one request or a list of them, in the shape of a published signature vector. */
 
 import { findJsonFault } from '@reveille/engine'
-import { RequestFault } from './signature-fault.ts'
-import { addHeader, createHead, type Head } from './signature-head.ts'
-import type { FiledRequest } from './signature-request.ts'
-import { timeOf } from './signature-time.ts'
+import { RequestFault } from './fault.ts'
+import { addHeader, createHead, type Head } from './head.ts'
+import type { FiledRequest } from './request.ts'
+import { timeOf } from './time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 /** Owns a request file that holds an HTTP message as tools show it: request line, headers, a blank line, the body's bytes. */
 
-import { RequestFault } from './signature-fault.ts'
-import { addHeader, createHead } from './signature-head.ts'
-import type { FiledRequest } from './signature-request.ts'
+import { RequestFault } from './fault.ts'
+import { addHeader, createHead } from './head.ts'
+import type { FiledRequest } from './request.ts'
 
 const requestLine = /^([A-Z]{1,20}) (\S+) HTTP\/[0-9](?:\.[0-9])?$/
 

@@ -1,10 +1,10 @@
 /** Owns how a diagnosis reads: how it would end, what was found with what to do, and what was looked at. */
 
 import type { Diagnosis, Finding } from '@reveille/engine'
-import type { Paint } from '../../observe/paint.ts'
-import { printable } from '../../observe/printable.ts'
-import { wrapWords } from '../../observe/wrap-words.ts'
-import { formatFacts } from '../facts.ts'
+import type { Paint } from '../../../observe/paint.ts'
+import { printable } from '../../../observe/printable.ts'
+import { wrapWords } from '../../../observe/wrap-words.ts'
+import { formatFacts } from '../../facts.ts'
 import type { Diagnosed } from './signature.ts'
 
 export interface Setting {

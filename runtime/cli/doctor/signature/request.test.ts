@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { CommandFailure } from '../command-failure.ts'
-import { createCommandLine } from '../io-fixture.ts'
-import { type FiledRequest, readRequests } from './signature-request.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { createCommandLine } from '../../io-fixture.ts'
+import { type FiledRequest, readRequests } from './request.ts'
 
 async function read(t: TestContext, content: string | Buffer): Promise<readonly FiledRequest[]> {
   const { cwd } = await createCommandLine(t, {})

@@ -8,15 +8,15 @@ import {
   type VerifyMeans,
   writePath,
 } from '@reveille/engine'
-import { createDoors, type Entrance, parseFields, presentedToken } from '../../http/index.ts'
-import { createDownloads } from '../../trust/index.ts'
-import { withSnapshot } from '../authoring/compile.ts'
-import { describeEndpoints } from '../authoring/trial/trial.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { type Io, paintFor } from '../io.ts'
-import { type FiledRequest, readRequests } from './signature-request.ts'
-import { formatDiagnosis } from './signature-text.ts'
-import { timeOf } from './signature-time.ts'
+import { createDoors, type Entrance, parseFields, presentedToken } from '../../../http/index.ts'
+import { createDownloads } from '../../../trust/index.ts'
+import { withSnapshot } from '../../authoring/compile.ts'
+import { describeEndpoints } from '../../authoring/trial/trial.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { type Io, paintFor } from '../../io.ts'
+import { type FiledRequest, readRequests } from './request.ts'
+import { formatDiagnosis } from './text.ts'
+import { timeOf } from './time.ts'
 
 export interface SignatureOptions {
   readonly config?: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hmacOf, signedByStripe } from '../../../test/signed.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { hmacOf, signedByStripe } from '../../../../test/signed.ts'
+import { createCommandLine } from '../../io-fixture.ts'
 
 const secret = 'sekret-of-github-0123456789'
 const older = 'sekret-of-last-year-0123456789'
