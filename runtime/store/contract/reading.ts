@@ -184,6 +184,22 @@ export function readingContract(subject: ContractSubject): void {
       )
     })
 
+    test('whatever a stranger can bring about is summed up: it pushes nobody else out', async (t) => {
+      const bench = await openBench(t, subject)
+      const sample = createSampler(bench)
+      const statuses = [401, 403, 404, 405, 408, 413, 429, 503]
+      for (const status of [...statuses, ...statuses]) {
+        bench.store.note(sample.request({ outcome: 'refused', status, client: '10.0.0.1' }))
+      }
+      const full = { outcome: 'refused', status: 503, client: '10.0.0.1', code: 'BACKLOG' } as const
+      bench.store.note(sample.request(full))
+      const { items } = await bench.store.read.requests({ outcome: 'refused' })
+      assert.deepEqual(items.map(({ status, count }) => [status, count]).reverse(), [
+        ...statuses.map((status) => [status, 2]),
+        [503, undefined],
+      ])
+    })
+
     test('what one client repeats is summed up by endpoint, and by why it was not believed', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
@@ -196,14 +212,14 @@ export function readingContract(subject: ContractSubject): void {
         failure: 'SIGNATURE_MISMATCH',
       } as const
       const shaken = { outcome: 'handshake', status: 200, endpoint: 'github' } as const
-      const slow = { outcome: 'refused', status: 408, endpoint: 'github' } as const
+      const bad = { outcome: 'refused', status: 400, endpoint: 'github' } as const
       for (const more of [
         wrong,
         { ...wrong, endpoint: 'stripe' },
         { ...wrong, failure: 'TIMESTAMP_OUTSIDE' },
         { ...wrong, status: 429 },
         shaken,
-        slow,
+        bad,
       ]) {
         note(more)
         note(more)
@@ -212,8 +228,8 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(
         items.map(({ endpoint, status, failure, count }) => [endpoint, status, failure, count]),
         [
-          ['github', 408, undefined, undefined],
-          ['github', 408, undefined, undefined],
+          ['github', 400, undefined, undefined],
+          ['github', 400, undefined, undefined],
           ['github', 429, 'SIGNATURE_MISMATCH', 2],
           ['github', 401, 'TIMESTAMP_OUTSIDE', 2],
           ['stripe', 401, 'SIGNATURE_MISMATCH', 2],

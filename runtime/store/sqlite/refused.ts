@@ -18,7 +18,8 @@ export interface Refused {
 const most = 10_000
 const minute = 60_000
 const longestName = 200
-const summedStatuses: ReadonlySet<number> = new Set([401, 403, 429])
+/** What whoever knows nothing may be answered, a body that is too long or too slow included. */
+const summedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 408, 413, 429, 503])
 
 export function createRefused(): Refused {
   /** In the order of arrival: the first one is the next to go. */
@@ -67,6 +68,7 @@ function shortName(endpoint: string): string {
   return endpoint.length > longestName ? Buffer.from(cut(endpoint, longestName)).toString() : endpoint
 }
 
-function sumKey({ client = '', receivedAt, endpoint, outcome, status, failure = '' }: RequestRecord): string {
-  return [Math.floor(receivedAt / minute), client, outcome, status, failure, endpoint].join(' ')
+function sumKey(request: RequestRecord): string {
+  const { client = '', receivedAt, endpoint, outcome, status, code = '', failure = '' } = request
+  return [Math.floor(receivedAt / minute), client, outcome, status, code, failure, endpoint].join(' ')
 }
