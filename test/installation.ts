@@ -185,10 +185,12 @@ export async function until<Value>(
   what: string,
   patience = patienceMs,
 ): Promise<Value> {
-  for (const deadline = Date.now() + patience; Date.now() < deadline; ) {
+  const began = Date.now()
+  for (let waited = 0; waited < patience; waited = Date.now() - began) {
     const value = await ask()
     if (value !== undefined) return value
-    await pause(5)
+    // To ask may cost a request or a process: the longer it takes, the less often.
+    await pause(Math.min(5 + waited / 8, 50))
   }
   throw new Error(`Waited ${patience / 1000} s in vain for ${what}.`)
 }
