@@ -1,244 +1,33 @@
-/** What is published works far from this repository: packed, installed in an empty folder, used as a user would. */
+/**
+ * What is published works far from this repository. Its own packages are unpacked there; what their package.json files
+ * name is linked from here, and nothing else is at hand. `npm run soak` has npm install all of it.
+ */
 
-import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
-import { runNpm } from '../tools/npm.ts'
-import { type Packed, packWorkspaces } from '../tools/pack.ts'
-import { createGatewayProcess, freePort } from './durability/gateway-process.ts'
-import { until } from './installation.ts'
+import { testPackages } from './pack.ts'
 
 const run = promisify(execFile)
-const root = path.join(import.meta.dirname, '..')
+const here = path.join(import.meta.dirname, '..', 'node_modules')
 
-/** `node` means the one that runs this test, as it would for a user who has installed it. */
-const env = {
-  ...process.env,
-  PATH: [path.dirname(process.execPath), process.env['PATH']].join(path.delimiter),
-}
-
-let folder = ''
-let packages: readonly Packed[] = []
-
-before(async () => {
-  folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-pack-')))
-  packages = await packWorkspaces(root, path.join(folder, 'packages'))
-})
-after(() => rm(folder, { recursive: true, force: true }))
-
-test('the tarballs hold what was staged: JavaScript with its declarations, no TypeScript, no test', async () => {
-  assert.ok(packages.some(({ name }) => name === '@reveille/runtime'))
-  for (const { name, file, contents } of packages) {
-    const { stdout } = await run('tar', ['-tzf', file])
-    const packed = stdout
-      .trim()
-      .split(/\r?\n/)
-      .map((entry) => entry.replace(/^package\//, ''))
-    assert.deepEqual(packed.sort(), contents, name)
-    assert.ok(packed.includes('LICENSE'), `${name} has a licence`)
-    const isData = name === '@reveille/mappings'
-    const besidesPresets = packed.filter((each) => !each.endsWith('.yaml'))
-    if (isData) assert.deepEqual(besidesPresets, ['LICENSE', 'README.md', 'package.json'])
-    else assert.ok(packed.includes('index.js') && packed.includes('index.d.ts'), `${name} has an entry`)
-
-    const sources = packed.filter((each) => /\.[cm]?tsx?$/.test(each) && !each.endsWith('.d.ts'))
-    assert.deepEqual(sources, [], `${name} holds TypeScript`)
-    // `tests:` of mapping files are a matter of the product: `run-tests.js` ships.
-    const forTests = /\.test\.|(^|\/)tests?\/|(^|[/.-])(fixtures?|bed|bench|broken|contract|soak)[/.-]/
-    assert.deepEqual(
-      packed.filter((each) => forTests.test(each)),
-      [],
-      `${name} holds what only tests use`,
-    )
+testPackages(async (home, packages) => {
+  const modules = path.join(home, 'node_modules')
+  for (const { name, file } of packages) {
+    const own = path.join(modules, name)
+    await mkdir(own, { recursive: true })
+    await run('tar', ['-xzf', file, '-C', own, '--strip-components=1'])
   }
-})
-
-test('a package imports only its own files, and packages that it depends on', async () => {
-  for (const { name, file, contents } of packages) {
-    const unpacked = path.join(folder, 'unpacked', name)
-    await mkdir(unpacked, { recursive: true })
-    await run('tar', ['-xzf', file, '-C', unpacked, '--strip-components=1'])
-    const { dependencies = {} } = JSON.parse(await readFile(path.join(unpacked, 'package.json'), 'utf8'))
-    const modules = contents.filter((each) => each.endsWith('.js'))
-    const all = modules.map((each, index) => `export * as m${index} from './${each}'`).join('\n')
-    // Fails by itself when a file is missing.
-    const { metafile } = await build({
-      absWorkingDir: unpacked,
-      stdin: { contents: all, resolveDir: unpacked },
-      bundle: true,
-      write: false,
-      metafile: true,
-      platform: 'node',
-      format: 'esm',
-      packages: 'external',
-      logLevel: 'silent',
-    })
-    for (const each of modules) assert.ok(each in metafile.inputs, `${each} was read`)
-    const strangers = Object.entries(metafile.inputs).flatMap(([input, { imports }]) => [
-      ...(input.startsWith('..') ? [input] : []),
-      ...imports
-        .filter(({ path: imported, external }) => external && !isAllowed(imported, Object.keys(dependencies)))
-        .map(({ path: imported }) => `${input} imports ${imported}`),
-    ])
-    assert.deepEqual(strangers, [], name)
+  for (const { name } of packages) {
+    const { dependencies = {} } = JSON.parse(await readFile(path.join(modules, name, 'package.json'), 'utf8'))
+    for (const dependency of Object.keys(dependencies)) {
+      const place = path.join(modules, dependency)
+      if (existsSync(place)) continue
+      await mkdir(path.dirname(place), { recursive: true })
+      await symlink(path.join(here, dependency), place, 'junction')
+    }
   }
-})
-
-function isAllowed(imported: string, dependencies: readonly string[]): boolean {
-  return (
-    isBuiltin(imported) || dependencies.some((name) => imported === name || imported.startsWith(`${name}/`))
-  )
-}
-
-test('installed in an empty folder, the command starts a gateway that wakes an agent', async (t) => {
-  const home = await install(t)
-  if (home === undefined) return
-
-  const version = await runNpm(['exec', '--no', '--', 'reveille', '--version'], { cwd: home, env })
-  assert.equal(version, `${packages.find(({ name }) => name === '@reveille/runtime')?.version}\n`)
-
-  const reveille = path.join(home, 'node_modules', '@reveille', 'runtime', 'bin', 'reveille.js')
-  const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd: home, env })
-  await command('init')
-  const port = await freePort()
-  const configuration = path.join(home, 'local', 'reveille.yaml')
-  const text = await readFile(configuration, 'utf8')
-  await writeFile(configuration, text.replace('port: 8787', `port: ${port}`))
-
-  const config = ['--config', 'local/reveille.yaml']
-  const gateway = await createGatewayProcess({ command: [reveille, 'start', ...config], port, cwd: home })
-  t.after(() => gateway.kill('SIGKILL'))
-  await gateway.start()
-
-  const secrets = await readFile(path.join(home, 'local', '.env'), 'utf8')
-  const token = /^REVEILLE_HOOK_TOKEN=(.+)$/m.exec(secrets)?.[1]
-  const post = async (endpoint: string, body: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${gateway.url}/hooks/${endpoint}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
-      body,
-    })
-    return { status: response.status, body: (await response.json()) as { ok: boolean; runId?: string } }
-  }
-  const wake = await post('wake', JSON.stringify({ text: 'The build is green', mode: 'now' }))
-  assert.deepEqual([wake.status, wake.body.ok], [200, true])
-  const agent = await post('agent', JSON.stringify({ message: 'Summarise the night', name: 'Nightly' }))
-  assert.equal(agent.status, 202)
-
-  const sample = path.join(reveille, '..', '..', 'scaffold', 'samples', 'github-pull-request.json')
-  const pull = await post('github', await readFile(sample, 'utf8'), { 'x-github-event': 'pull_request' })
-  assert.equal(pull.status, 202)
-
-  const ended = await until(async () => {
-    const { stdout } = await command('runs', '--json', ...config)
-    const { items } = JSON.parse(stdout) as { items: { id: string; state: string }[] }
-    const states = [agent, pull].map(({ body }) => items.find(({ id }) => id === body.runId)?.state)
-    return states.some((state) => state === 'queued' || state === 'running') ? undefined : states
-  }, 'the runs to end')
-  assert.deepEqual(ended, ['succeeded', 'succeeded'])
-  await until(() => /Summarise the night/.test(gateway.output()) || undefined, 'the reply on the terminal')
-  assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
-})
-
-test('installed in an empty folder, the presets and the schemas for editors are at hand', async (t) => {
-  const home = await install(t)
-  if (home === undefined) return
-  const reveille = path.join(home, 'node_modules', '@reveille', 'runtime', 'bin', 'reveille.js')
-  const cwd = await mkdtemp(path.join(home, 'presets-'))
-  const command = (...args: string[]) => run(process.execPath, [reveille, ...args], { cwd, env })
-  await writeFile(path.join(cwd, 'reveille.yaml'), 'hooks: { presets: [gitlab] }\n')
-  await command('init', 'mapping', 'github')
-  const { stdout } = await command('test', '--json')
-  assert.equal(JSON.parse(stdout).ok, true)
-  for (const which of ['configuration', 'mappings'])
-    assert.match(JSON.parse((await command('schema', which)).stdout).title, /Reveille/)
-})
-
-test('the declarations tell a strict program what is wrong with it, and nothing else', async (t) => {
-  const home = await install(t)
-  if (home === undefined) return
-  await writeFile(
-    path.join(home, 'program.ts'),
-    `import { createGateway, type Gateway } from '@reveille/runtime'
-import { loadConfiguration } from '@reveille/engine'
-import { definePlugin, PluginError } from '@reveille/kit'
-import echo from '@reveille/plugin-echo'
-export const gateway: Promise<Gateway> = createGateway({ configFile: 'reveille.yaml' })
-export const plugin = definePlugin({ name: 'mine', setup: echo.setup })
-export const error: Error = new PluginError('It is gone.', { code: 'gone', retryable: false })
-// @ts-expect-error: it is a text
-createGateway({ configFile: 8787 })
-// @ts-expect-error: it takes arguments
-loadConfiguration()
-// @ts-expect-error: it has a setup
-definePlugin({ name: 'mine' })
-`,
-  )
-  const options = {
-    strict: true,
-    noEmit: true,
-    target: 'es2024',
-    module: 'nodenext',
-    types: ['node'],
-    typeRoots: [path.join(root, 'node_modules', '@types')],
-  }
-  const project = path.join(home, 'tsconfig.json')
-  await writeFile(project, JSON.stringify({ compilerOptions: options, files: ['program.ts'] }))
-  const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const { stdout } = await run(process.execPath, [compiler, '-p', project], { cwd: home }).catch(
-    (error: { stdout: string }) => error,
-  )
-  // Mistakes in the declarations of others are theirs.
-  const ours = stdout.split('\n').filter((line) => /^program\.ts|@reveille/.test(line))
-  assert.deepEqual(ours, [])
-})
-
-let installing: Promise<string | { unreachable: string }> | undefined
-
-/** Once for all tests. @returns undefined when the test is skipped */
-async function install(t: TestContext): Promise<string | undefined> {
-  installing ??= installPackages()
-  const installed = await installing
-  if (typeof installed === 'string') return installed
-  t.skip(`npm cannot reach what the packages depend on, nor is it in npm's cache: ${installed.unreachable}`)
   return undefined
-}
-
-async function installPackages(): Promise<string | { unreachable: string }> {
-  const home = path.join(folder, 'home')
-  await mkdir(home)
-  await writeFile(path.join(home, 'package.json'), '{ "private": true }')
-  // Without what is optional: a whole Node.js, for machines that have none that is new enough.
-  const options = ['--omit=dev', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline']
-  const patience = ['--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error']
-  try {
-    await runNpm(['install', ...options, ...patience, ...packages.map(({ file }) => file)], {
-      cwd: home,
-      env,
-    })
-    return home
-  } catch (error) {
-    const { stderr } = error as { stderr: string }
-    const [, code] = /^npm error code (\S+)/m.exec(stderr) ?? []
-    if (code === undefined || !unreachable.has(code)) throw error
-    return { unreachable: code }
-  }
-}
-
-const unreachable = new Set([
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTCACHED',
-  'ENOTFOUND',
-  'ERR_SOCKET_TIMEOUT',
-  'ETIMEDOUT',
-])
+})

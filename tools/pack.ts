@@ -4,9 +4,10 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { runNpm } from './npm.ts'
-import { compileProject } from './pack/compile.ts'
-import { readWorkspaces } from './pack/description.ts'
+import { compileSources } from './pack/compile.ts'
+import { entriesOf, readWorkspaces } from './pack/description.ts'
 import { PackFailed, told } from './pack/failure.ts'
+import { findShippedSources } from './pack/sources.ts'
 import { stage } from './pack/stage.ts'
 
 export interface Packed {
@@ -43,7 +44,11 @@ export async function packWorkspaces(root: string, folder: string): Promise<read
   const workspaces = readWorkspaces(root)
   await rm(folder, { recursive: true, force: true })
   const compiled = path.join(folder, 'compiled')
-  await told('The sources cannot be compiled', compileProject(root, compiled))
+  const sources = workspaces.flatMap((workspace) => {
+    const from = path.join(root, workspace.folder)
+    return findShippedSources(from, entriesOf(workspace.description)).map((source) => path.join(from, source))
+  })
+  await told('The sources cannot be compiled', compileSources(root, sources, compiled))
   const staged = await Promise.all(
     workspaces.map(async (workspace) => {
       const { name, version } = workspace.description

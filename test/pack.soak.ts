@@ -1,0 +1,34 @@
+/** What is published works far from this repository, installed there by npm. */
+
+import assert from 'node:assert/strict'
+import { runNpm } from '../tools/npm.ts'
+import { env, testPackages } from './pack.ts'
+
+const unreachable = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTCACHED',
+  'ENOTFOUND',
+  'ERR_SOCKET_TIMEOUT',
+  'ETIMEDOUT',
+])
+
+testPackages(async (cwd, packages) => {
+  // Without what is optional: a whole Node.js, for machines that have none that is new enough.
+  const options = ['--omit=dev', '--omit=optional', '--no-audit', '--no-fund', '--prefer-offline']
+  const patience = ['--fetch-retries=0', '--fetch-timeout=10000', '--loglevel=error']
+  try {
+    await runNpm(['install', ...options, ...patience, ...packages.map(({ file }) => file)], { cwd, env })
+  } catch (error) {
+    const { stderr } = error as { stderr: string }
+    const [, code] = /^npm error code (\S+)/m.exec(stderr) ?? []
+    if (code === undefined || !unreachable.has(code)) throw error
+    return `npm cannot reach it, nor is it in its cache: ${code}`
+  }
+  const version = await runNpm(['exec', '--no', '--', 'reveille', '--version'], { cwd, env })
+  assert.equal(version, `${packages.find(({ name }) => name === '@reveille/runtime')?.version}\n`)
+  return undefined
+})
