@@ -105,7 +105,8 @@ export async function checkSource<Value>(
     const violations = describeErrors(validateValue(shape.frame, value), value)
     const referring = new Set(pending.map(({ path }) => writePath(path)))
     for (const violation of violations.filter(({ path }) => findings.isSound(source, path))) {
-      const hint = referring.has(writePath(violation.path)) ? referredHint : violation.hint
+      const isOfValue = violation.code === 'INVALID_VALUE' && referring.has(writePath(violation.path))
+      const hint = isOfValue ? referredHint : violation.hint
       findings.report(source, { ...violation, hint })
     }
     for (const { path, item, items } of lists) {

@@ -23,10 +23,11 @@ type Properties = Readonly<Record<string, ParentSchema>>
 
 interface ParentSchema {
   readonly type?: string | readonly string[]
-  readonly enum?: readonly string[]
+  readonly enum?: readonly (string | number)[]
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
+  readonly pattern?: string
   readonly properties?: Properties
   readonly expects?: string
 }
@@ -69,6 +70,10 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
     case 'pattern':
       // Of a name: `propertyNames` has said it.
       return error.propertyName === undefined ? invalid(path, schema, error.data) : undefined
+    case 'minItems':
+      return empty(path, 'list', 'Write what belongs into it, or remove the key.')
+    case 'minProperties':
+      return empty(path, 'map', knownHere(schema.properties ?? {}))
     case 'atMostMs':
       return {
         ...invalid(path, schema, error.data),
@@ -101,7 +106,16 @@ function guess(name: string, known: Properties): string {
   const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))
   if (owners.length > 0) return `It belongs under ${owners.map((each) => `\`${each}\``).join(' or ')}.`
   const nearest = nearestName(name, names)
-  return nearest ? `Did you mean \`${nearest}\`?` : `Known here: ${names.join(', ')}.`
+  return nearest ? `Did you mean \`${nearest}\`?` : knownHere(known)
+}
+
+function knownHere(properties: Properties): string {
+  return `Known here: ${Object.keys(properties).join(', ')}.`
+}
+
+function empty(path: Path, kind: 'list' | 'map', hint: string): Finding {
+  const message = `\`${writePath(path)}\` must be a ${kind} with something in it`
+  return { path, code: 'INVALID_VALUE', message, hint }
 }
 
 function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
@@ -142,16 +156,29 @@ function remedy(schema: ParentSchema, value: unknown): string | undefined {
   const takes = (type: string) =>
     schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type))
   if (schema.enum && typeof value === 'string') {
-    const nearest = nearestName(value, schema.enum)
+    if (schema.enum.some((each) => typeof each === 'number' && String(each) === value)) return bare
+    const names = schema.enum.filter((each) => typeof each === 'string')
+    const nearest = nearestName(value, names)
     return nearest && `Did you mean \`${nearest}\`?`
   }
   if (takes('boolean') && typeof value === 'string')
     return 'Write it without quotes; yes, no, on and off are texts.'
-  if (takes('integer') && typeof value === 'string') return 'Write it without quotes and without a unit.'
-  if (takes('string') && typeof value === 'number' && !takes('integer') && !takes('number'))
-    return 'Put it in quotes.'
-  if (takes('string') && typeof value === 'boolean' && !takes('boolean')) return 'Put it in quotes.'
+  if (takes('integer') && typeof value === 'string') return bare
+  const isUnquoted =
+    (typeof value === 'boolean' && !takes('boolean')) ||
+    (typeof value === 'number' && !takes('integer') && !takes('number'))
+  if (takes('string') && isUnquoted)
+    return isGoodText(schema, String(value)) ? 'Put it in quotes.' : undefined
   if (takes('array') && typeof value === 'string') return 'Write `[one, two]`, or one `- item` per line.'
   if (takes('object') && Array.isArray(value)) return 'Write keys here, not a list.'
+  if (schema.type === 'object' && schema.properties && typeof value !== 'object')
+    return knownHere(schema.properties)
   return undefined
+}
+
+const bare = 'Write it without quotes and without a unit.'
+
+function isGoodText(schema: ParentSchema, text: string): boolean {
+  if (schema.enum) return schema.enum.includes(text)
+  return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(text)
 }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { describeErrors, validateValue } from './check.ts'
+import { configurationSchema } from './configuration-schema.ts'
+
+function told(endpoint: unknown): string[] {
+  const value = { hooks: { endpoints: { forge: endpoint } } }
+  return describeErrors(validateValue(configurationSchema, value), value).map(
+    ({ path, message, hint }) =>
+      `${path.slice(3).join('.')}: ${message.replace(/^`[^`]+` /, '')}${hint ? ` | ${hint}` : ''}`,
+  )
+}
+
+test('quotes are advised only where the value would be good in them', () => {
+  assert.match(told({ bots: [7] })[0] ?? '', /Put it in quotes\.$/)
+  assert.match(told({ token: 7 })[0] ?? '', /Put it in quotes\.$/)
+  for (const bad of [{ rate: { client: 60 } }, { auth: 1 }, { auth: true }, { verify: { tolerance: 5 } }]) {
+    const [finding = ''] = told(bad)
+    assert.match(finding, /must be /)
+    assert.doesNotMatch(finding, /quotes/)
+  }
+})
+
+test('of numbers that are asked for by name one in quotes is told apart from another text', () => {
+  assert.deepEqual(told({ verify: { signatureVersion: '2' } }), [
+    'verify.signatureVersion: must be one of 1, 2 | Write it without quotes and without a unit.',
+  ])
+  assert.deepEqual(told({ verify: { signatureVersion: 'two' } }), [
+    'verify.signatureVersion: must be one of 1, 2',
+  ])
+})
+
+test('what is empty is told for that, and a map by what may stand in it', () => {
+  assert.deepEqual(told({ rate: {} }), [
+    'rate: must be a map with something in it | Known here: endpoint, client.',
+  ])
+  assert.deepEqual(told({ token: [] }), [
+    'token: must be a list with something in it | Write what belongs into it, or remove the key.',
+  ])
+  assert.deepEqual(told({ rate: '60/1m' }), ['rate: must be a map of keys | Known here: endpoint, client.'])
+})
