@@ -37,6 +37,11 @@ export function* checkToken(path: Path, token: string, name: string): Iterable<F
 /** What a provider signs with. An empty one counts as absent. */
 export function* checkSecret(path: Path, secret: string, name: string): Iterable<Finding> {
   if (secret === '') return
+  if (secret.trim() !== secret) {
+    const message = `${name} begins or ends with a blank or a line break, and all of it is the secret`
+    const hint = 'Remove that, unless the provider shows it so.'
+    yield { severity: 'warning', path, code: 'SECRET_PADDED', message, hint }
+  }
   const weakness = weaknessOf(secret, leastSecretLength)
   if (weakness === undefined) return
   const hint =

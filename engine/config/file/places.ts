@@ -83,7 +83,7 @@ export function secretSpansIn(
     Pair(_, pair, ancestors) {
       if (!holdsSecrets([...above, ...pathOf([...ancestors, pair])])) return visit.SKIP
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
-      if (isAllowance(pair.key.value, ancestors)) return
+      if (isAllowance(pair.key.value, ancestors) || isDemand(pair)) return
       if (!isSecretKey(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
       // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
       for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
@@ -99,6 +99,12 @@ export function secretSpansIn(
 function isAllowance(key: string, ancestors: readonly unknown[]): boolean {
   return key === 'tokens' && pathOf(ancestors).at(-1) === 'budget'
 }
+
+/** `auth: both` of an endpoint: what is asked for, and not with what. */
+function isDemand({ key, value }: Pair): boolean {
+  return isScalar(key) && key.value === 'auth' && isScalar(value) && demands.has(String(value.value))
+}
+const demands = new Set(['token', 'signature', 'both', 'none'])
 
 /**
  * `telegram: 123:abc`, `verify: whsec_abc`: the one text that somebody would write where a channel's map or that of a policy

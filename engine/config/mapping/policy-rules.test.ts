@@ -151,6 +151,25 @@ test('a provider’s secret of fewer than 16 characters is a warning; what is no
   assert.match(diagnostics[0]?.message ?? '', /^`hooks\.endpoints\.forge\.verify\.secret` is shorter than 16/)
 })
 
+test('what stands around a secret is part of it, and told', async (context) => {
+  const env = { PASTED: `${good}\n` }
+  const { ok, codes } = await told(
+    context,
+    policy(`verify: { provider: github, secret: ["\${PASTED}", " ${good}", ${good}] }`),
+    env,
+  )
+  assert.deepEqual(
+    [ok, codes],
+    [true, ['warning SECRET_PADDED reveille.yaml:7:44', 'warning SECRET_PADDED reveille.yaml:7:57']],
+  )
+})
+
+test('what an endpoint asks for is no secret: the line that says it is shown', async (context) => {
+  const line = async (text: string) => (await told(context, policy(text))).diagnostics[0]?.place?.text.trim()
+  assert.equal(await line('auth: both'), 'auth: both')
+  assert.equal(await line(`auth: ${good}`), 'auth: …')
+})
+
 test('the secret of a preset is told where the preset names it', async (context) => {
   const files = {
     'reveille.yaml': `${start}  presets: [forge]\n`,

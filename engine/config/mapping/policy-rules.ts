@@ -127,7 +127,10 @@ function* checkTokens(
       at: 'key',
       code: 'UNUSED_FIELD',
       message: `${name} has no effect: ${why}`,
-      hint: 'Remove it, or write `auth: both` to ask for a token and a signature.',
+      hint:
+        auth === 'none'
+          ? 'Remove it, or remove `auth: none` so that it is asked for.'
+          : 'Remove it, or write `auth: both` to ask for a token and a signature.',
     }
   }
   for (const each of tokensAt(path, token)) {
