@@ -38,6 +38,8 @@ export type { LintCode } from './lint/codes.ts'
 export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export { providerRow } from './providers/index.ts'
+export { calledInText } from './providers/material.ts'
+
 export { buildCandidate, CandidateError, type CandidateParts, type Prepared } from './reload/candidate.ts'
 export type { Changes, Difference } from './reload/changes.ts'
 export type { GenerationArchive, GenerationContent, GenerationRecord, Rollback } from './reload/generation.ts'
@@ -67,7 +69,7 @@ export type {
 } from './resolve/decision.ts'
 export { parseJson, TooManyKeysError } from './resolve/json/parse.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
-export { placeOfTerm, type Term, type Terms } from './resolve/terms.ts'
+export { authOf, placeOfTerm, type Term, type Terms } from './resolve/terms.ts'
 export type {
   ActionTrace,
   CandidateTrace,

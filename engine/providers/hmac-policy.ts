@@ -10,7 +10,7 @@ export function rowOfHmac(policy: HmacPolicy): ProviderRow {
   const deliveryId = policy.deliveryIdHeader ?? policy.idHeader
   return {
     name: 'hmac',
-    title: 'A sender that signs with an HMAC',
+    title: 'the sender',
     doc: 'https://datatracker.ietf.org/doc/html/rfc2104',
     schemes: [schemeOf(policy)],
     ...(deliveryId !== undefined && { deliveryId: [{ headers: [deliveryId.toLowerCase()] }] }),

@@ -13,6 +13,11 @@ export function rowOf({ provider = '', hmac }: VerifyPolicy): ProviderRow | unde
   return provider === 'hmac' ? hmac && rowOfHmac(hmac) : providerRow(provider)
 }
 
+/** As it is called in a sentence: without what its title says of versions and products. */
+export function calledInText({ title }: ProviderRow): string {
+  return title.replace(/(?: \(|, ).*$/, '')
+}
+
 /** Whether a signature could be verified. */
 export function hasMaterial(verify: VerifyPolicy): boolean {
   return rowOf(verify)?.schemes.some((scheme) => isSupplied(scheme, verify)) ?? false

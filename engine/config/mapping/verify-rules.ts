@@ -2,6 +2,7 @@
 
 import { providerNames } from '../../providers/index.ts'
 import {
+  calledInText,
   hasMaterial,
   isSupplied,
   keysReadBy,
@@ -61,7 +62,7 @@ function* nothingToVerifyWith(
     path,
     code: 'AUTH_UNVERIFIABLE',
     message: unsigned
-      ? `${name} is \`${auth}\`, and ${row.title} signs nothing`
+      ? `${name} is \`${auth}\`, and ${calledInText(row)} signs nothing`
       : `${name} is \`${auth}\`, and there is nothing to verify a signature with`,
     hint: unsigned
       ? 'Remove it: the endpoint then takes a token.'
@@ -105,8 +106,9 @@ function* unused({ path, name }: Written, row: ProviderRow, key: VerifyKey): Ite
   yield { severity: 'warning', path, at: 'key', code: 'UNUSED_FIELD', message, hint: insteadOf(row, key) }
 }
 
-function whyUnread({ title, schemes }: ProviderRow, key: VerifyKey): string {
-  if (schemes.length === 0) return `${title} signs nothing`
+function whyUnread(row: ProviderRow, key: VerifyKey): string {
+  const title = calledInText(row)
+  if (row.schemes.length === 0) return `${title} signs nothing`
   if (key === 'tolerance') return `a signature of ${title} bears no time that could be looked at`
   if (key === 'publicUrl') return `the address is not signed by ${title}`
   if (key === 'secret') return `there is no secret that ${title} would share`
@@ -128,14 +130,14 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rul
   if (keyed === 'secret' && !read.has('secret') && read.has('publicKey') && verify.publicKey === undefined)
     yield [
       ['verify', keyed],
-      missing('publicKey', `${row.title} shows its public key where the webhook is set up.`),
+      missing('publicKey', `${calledInText(row)} shows its public key where the webhook is set up.`),
     ]
   if (
     keyed &&
     isBlank(verify.publicUrl) &&
     row.schemes.some((each) => signsUrl(each) && isSupplied(each, verify))
   ) {
-    const hint = `Write the address that ${row.title} calls, as it was given to it: it is part of what is signed.`
+    const hint = `Write the address that ${calledInText(row)} calls, as it was given to it: it is part of what is signed.`
     yield [['verify', keyed], missing('publicUrl', hint)]
   }
   const isOwn = (keys: Path) => isOperators(originOf(keys))
@@ -187,13 +189,13 @@ function* notYet(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Ru
   }
 }
 
-function* toldNotYet({ path, name }: Written, { title }: ProviderRow): Iterable<Finding> {
+function* toldNotYet({ path, name }: Written, row: ProviderRow): Iterable<Finding> {
   yield {
     severity: 'warning',
     path,
     at: 'key',
     code: 'VERIFY_NOT_YET',
     message: `${name} is empty: until it is set, the endpoint takes a token instead of a signature`,
-    hint: `Set what ${title} shows; with \`auth: signature\` a gateway does not start without it.`,
+    hint: `Set what ${calledInText(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
   }
 }

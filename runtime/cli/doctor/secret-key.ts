@@ -1,6 +1,6 @@
 /** Owns what has to be set so that an endpoint's signature is verified: the variable that its policy names, else the key. */
 
-import { type Configuration, type ProviderRow, providerRow, writePath } from '@reveille/engine'
+import { type Configuration, calledInText, type ProviderRow, providerRow, writePath } from '@reveille/engine'
 import { parseDocument } from 'yaml'
 
 /** Texts beyond that are not looked through for a name. */
@@ -8,7 +8,9 @@ const longestText = 262_144
 
 export interface SecretKeys {
   /** A sentence without a full stop. */
-  adviceFor(endpoint: string, provider: string | undefined): string
+  adviceFor(endpoint: string, provider: string): string
+  /** `the secret of Slack`. */
+  nameFor(provider: string): string
 }
 
 /** Files are read for it only when something is asked. */
@@ -20,9 +22,15 @@ export function createSecretKeys({ sources }: Configuration, configFile: string)
       const variable = variables.get(endpoint)
       if (variable !== undefined) return `Set ${variable} in .env, to what the sender shows`
       const verify = ['hooks', 'endpoints', endpoint, 'verify']
-      const keys = keysOf(provider === undefined ? undefined : providerRow(provider))
+      const keys = keysOf(providerRow(provider))
       const paths = keys.map((key) => `\`${writePath([...verify, key])}\``)
       return `Write ${paths.join(' and ')} into ${configFile}`
+    },
+    nameFor(provider) {
+      const row = providerRow(provider)
+      const [key = 'secret'] = keysOf(row)
+      const word = key === 'publicKey' ? 'public key' : key === 'secret' ? key : `\`${key}\``
+      return `the ${word} of ${row === undefined ? 'the sender' : calledInText(row)}`
     },
   }
 }
@@ -57,7 +65,7 @@ function entriesOf(value: unknown): [string, unknown][] {
 function keysOf(row: ProviderRow | undefined): readonly string[] {
   const schemes = row?.schemes ?? []
   const families = new Set(schemes.map(({ family }) => family))
-  if (families.has('oidc')) return ['audience']
+  if (families.has('oidc')) return ['audience', 'serviceAccount']
   if (families.has('sns')) return ['topicArns']
   const key = families.has('ed25519') || families.has('ecdsa') ? 'publicKey' : 'secret'
   const signsAddress = schemes.some((scheme) => 'signed' in scheme && scheme.signed.includes('{url}'))
