@@ -15,7 +15,7 @@ export const openEndpoints: Check = {
     if (open.length === 0) return ok('every endpoint asks for a token or a signature')
     return warning(
       'OPEN_ENDPOINT',
-      `whoever is on this machine, web pages in its browsers too, may post to ${listed(open.map((name) => `/${name}`))}`,
+      `every program on this machine may post without a token to ${listed(open.map((name) => `/${name}`))}`,
       'Remove `auth: none` where that is not meant',
     )
   },
