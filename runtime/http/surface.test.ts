@@ -226,6 +226,16 @@ test('every method but POST is 405 with Allow, before the token is asked for', a
   assert.equal((await app.inject({ method: 'HEAD', url: '/hooks/wake' })).statusCode, 405)
 })
 
+test('whoever asks whether there are hooks, and for none of them, leaves no trace', async (t) => {
+  const { app, notes, lines } = await openSurface(t)
+  for (const url of ['/hooks', '/hooks/', '/hooks?x=1'])
+    assert.equal((await app.inject({ method: 'GET', url })).statusCode, 405, url)
+  assert.deepEqual([notes, lines.all], [[], []])
+  await app.inject({ method: 'POST', url: '/hooks' })
+  await app.inject({ method: 'GET', url: '/hooks/wake' })
+  assert.deepEqual([notes.length, lines.all.length], [2, 2])
+})
+
 test('a missing and a wrong token get one and the same 401', async (t) => {
   const { post, notes } = await openSurface(t)
   const tries: Record<string, string>[] = [

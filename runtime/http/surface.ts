@@ -161,6 +161,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       return
     }
     if (waitingIn(ending) === undefined) reply(exchange, ending, timers)
+    if (isProbe(exchange, ending)) return
     if (ending.outcome !== 'accepted' && ending.outcome !== 'duplicate')
       store.note(composeRecord(exchange, ending))
     logEnding(refusedLines.logFor(exchange, ending), exchange, ending, millisecondsOf(exchange))
@@ -201,6 +202,11 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     })
     rest.setNotFoundHandler(() => {})
   })
+}
+
+/** It asks whether there are hooks, and for none of them: nothing happened that is worth a record. */
+function isProbe({ endpoint }: Exchange, ending: Ending): boolean {
+  return endpoint === undefined && 'code' in ending && ending.code === 'METHOD_NOT_ALLOWED'
 }
 
 /** How a throw on the ladder ends the request; undefined: nobody is left to be answered. */

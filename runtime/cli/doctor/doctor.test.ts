@@ -172,6 +172,12 @@ test('something else at the address is told from a gateway', async (t) => {
   }
 })
 
+test('a diagnosis leaves nothing among the requests that it looks at', limit, async (t) => {
+  const { run } = await createBench(t)
+  assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['ok'])
+  assert.deepEqual(JSON.parse((await run('requests', '--json')).out).items, [])
+})
+
 test('hooks that are off are told, by the files or by the gateway', limit, async (t) => {
   const off = await withoutGateway(t, { 'reveille.yaml': '{}\n' })
   assert.deepEqual(states(await off.run('doctor', '--json'), 'hooks'), ['warning HOOKS_DISABLED'])
@@ -253,24 +259,25 @@ test('a preset without its secret names the variable, and the policy of an endpo
   )
 })
 
-test('an endpoint that nobody can enter is a problem, one that everybody can a warning', async (t) => {
-  const { run } = await withoutGateway(t, {
-    'reveille.yaml': 'hooks:\n  endpoints:\n    shut: { auth: signature }\n    open: { auth: none }\n',
+test('an endpoint that nobody can enter is told with the configuration, one that everybody can is a warning', async (t) => {
+  const { run, write } = await withoutGateway(t, {
+    'reveille.yaml': 'hooks:\n  endpoints:\n    open: { auth: none }\n',
   })
   const answer = await run('doctor', '--json')
-  assert.deepEqual(states(answer, 'signatures'), ['problem NOTHING_TO_VERIFY_WITH'])
   assert.deepEqual(states(answer, 'open-endpoints'), ['warning OPEN_ENDPOINT'])
-  assert.match(resultsOf(answer, 'open-endpoints')[0]?.message ?? '', /post to \/open$/)
+  assert.match(resultsOf(answer, 'open-endpoints')[0]?.message ?? '', /may post without a token to \/open$/)
+  await write('reveille.yaml', 'hooks:\n  endpoints:\n    shut: { auth: signature }\n')
+  assert.deepEqual(states(await run('doctor', '--json'), 'configuration'), ['problem AUTH_UNVERIFIABLE'])
 })
 
 test('a report about thousands of endpoints stays one that somebody reads', async (t) => {
-  const names = Array.from({ length: 500 }, (_, index) => `    e${index}: { auth: signature }\n`)
+  const names = Array.from({ length: 500 }, (_, index) => `    e${index}: { verify: { provider: github } }\n`)
   const { run } = await withoutGateway(t, { 'reveille.yaml': `hooks:\n  endpoints:\n${names.join('')}` })
   const told = resultsOf(await run('doctor', '--json'), 'signatures')
   assert.equal(told.length, 51)
   assert.deepEqual(
     [told[50]?.state, told[50]?.code, told[50]?.message],
-    ['problem', 'MORE_ENDPOINTS', 'there are 450 more like these'],
+    ['warning', 'MORE_ENDPOINTS', 'there are 450 more like these'],
   )
 })
 
@@ -372,7 +379,7 @@ test('the report fits its terminal, with what to do below what was found', async
     t,
     {
       'reveille.yaml':
-        'gateway: { host: 0.0.0.0, port: 18799 }\nhooks:\n  endpoints: { shut: { auth: signature } }\n',
+        'gateway: { host: 0.0.0.0, port: 18799 }\nhooks:\n  endpoints: { shop: { verify: { provider: shopify } } }\n',
     },
     { columns: 72, env: { NO_COLOR: '1' } },
   )
@@ -380,12 +387,11 @@ test('the report fits its terminal, with what to do below what was found', async
   const { out } = await run('doctor')
   const lines = out.split('\n')
   for (const line of lines) assert.ok(line.length <= 72, line)
-  const start = lines.findIndex((line) => line.includes('/shut'))
-  assert.deepEqual(lines.slice(start, start + 5), [
-    '  ✗ signatures   /shut turns everybody away: it asks for a signature,',
-    '                 and has nothing to verify one with',
-    '                 [NOTHING_TO_VERIFY_WITH]',
-    '                 → Write `hooks.endpoints.shut.verify.secret` into',
+  const start = lines.findIndex((line) => line.includes('/shop'))
+  assert.deepEqual(lines.slice(start, start + 4), [
+    '  ! signatures   /shop takes the hook token, as the secret of Shopify is',
+    '                 not set [NO_SECRET]',
+    '                 → Write `hooks.endpoints.shop.verify.secret` into',
     '                   reveille.yaml',
   ])
 })

@@ -1,4 +1,4 @@
-/** Checks that hooks are taken, by asking for one in the wrong way: nothing is sent. */
+/** Checks that hooks are taken, by asking for none of them in the wrong way: no record is made of that. */
 
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, warning } from '../check.ts'
@@ -16,7 +16,7 @@ export const hooksAnswered: Check = {
         'Write `enabled: true` under `hooks:`',
       )
     const gateway = subject.gateway()
-    const status = await gateway.statusOf(`${hooks.path}/wake`)
+    const status = await gateway.statusOf(hooks.path)
     if (status === 405) return ok(`are taken at ${gateway.address}${hooks.path}`)
     return warning(
       'HOOKS_NOT_ANSWERED',
