@@ -17,7 +17,7 @@ export interface SignedRequest {
 
 /** Why a request is not taken for one of its provider. Told to the operator, never to the sender; codes are stable. */
 export const signatureFailures = {
-  SIGNATURE_MISSING: 'the signature is missing',
+  SIGNATURE_MISSING: 'no signature came',
   SIGNATURE_MALFORMED: 'the signature is not written as the provider writes it',
   SIGNATURE_MISMATCH:
     'the signature does not fit: the secret is another one, or the body was changed on its way',

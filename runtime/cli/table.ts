@@ -55,6 +55,11 @@ export function shortId(id: string): string {
   return id.slice(-6)
 }
 
+/** A sentence of the gateway, its ids as they stand in tables. */
+export function withShortIds(sentence: string): string {
+  return sentence.replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, shortId)
+}
+
 function day(at: number): string {
   const date = new Date(at)
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()]

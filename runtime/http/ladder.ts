@@ -71,7 +71,7 @@ export function createLadder(options: LadderOptions): Climb {
     const entrance = options.doorOf(snapshot).entranceOf(endpoint)
     const { auth, rate, verify } = entrance
     if (incoming.method !== 'POST') return handshakes.ofMethod(exchange, entrance)
-    const fromClient = await overRate(throttle.takeOfClient(client, rate))
+    const fromClient = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
     if (fromClient) return fromClient
 
     const query = parseFields(exchange.query)
@@ -89,7 +89,8 @@ export function createLadder(options: LadderOptions): Climb {
     if (proof.kind === 'token') throttle.right(client)
     if (endpoint === undefined || !snapshot.covers(endpoint)) return refused('NOT_FOUND')
     if (proof.token) warnOfToken(exchange, proof.token)
-    const atEndpoint = proof.kind === 'signature' ? undefined : await overRate(throttle.takeOfEndpoint(rate))
+    const atEndpoint =
+      proof.kind === 'signature' ? undefined : await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
     if (atEndpoint) return atEndpoint
     if (options.isDraining()) return refused('DRAINING')
     const { full, fullOfEvents } = store.health()
@@ -102,7 +103,7 @@ export function createLadder(options: LadderOptions): Climb {
     if (proof.kind === 'signature' && verify) {
       const refusal =
         (await options.verifySignature(exchange, verify, sent)) ??
-        (await overRate(throttle.takeOfEndpoint(rate)))
+        (await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate))
       if (refusal) return refusal
     }
     const encoding = headers['content-encoding']

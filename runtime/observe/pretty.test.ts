@@ -123,6 +123,21 @@ test('each event is told in one set line', () => {
     [
       {
         ...request,
+        event: 'request-refused',
+        status: 429,
+        code: 'TOO_MANY_TRIES',
+        failure: 'TOKEN_WRONG',
+        reason: 'it is none',
+      },
+      'refused     /github  429 TOO_MANY_TRIES, TOKEN_WRONG  it is none  from 127.0.0.1  request f544ad',
+    ],
+    [
+      { ...request, event: 'request-refused', status: 429, code: 'RATE_LIMITED', reason: 'one too many' },
+      'refused     /github  429 RATE_LIMITED  one too many  from 127.0.0.1  request f544ad',
+    ],
+    [
+      {
+        ...request,
         mapping: undefined,
         event: 'request-handshake',
         status: 200,

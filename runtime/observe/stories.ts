@@ -47,11 +47,11 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)}  ${text(f['reason'])}`,
     `${text(f['status'])}  request ${id(f['requestId'])}`,
   ],
-  // Of a sender that is not believed the operator wants to know why, and who it is; the code says what it was told.
+  // Of a sender that is not believed, or that sends too much, the operator wants to know who it is.
   'request-refused': (f) => [
     'refused',
-    `${endpoint(f)}  ${text(f['status'])} ${text(f['failure'] ?? f['code'])}  ${text(f['reason'])}`,
-    `${f['failure'] === undefined ? '' : `from ${text(f['client'])}  `}request ${id(f['requestId'])}`,
+    `${endpoint(f)}  ${text(f['status'])} ${refusalCode(f)}  ${text(f['reason'])}`,
+    `${f['failure'] === undefined && f['status'] !== 429 ? '' : `from ${text(f['client'])}  `}request ${id(f['requestId'])}`,
   ],
   'requests-untold': (f) => [
     'refused',
@@ -224,6 +224,12 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'channel-opened': (f) => ['open', `${text(f['channel'])} sends again`, `after ${long(f['heldMs'])}`],
   'channel-checked': (f) => ['channel', `${text(f['channel'])} is good`, text(f['detail'] ?? '')],
   'channel-check-failed': (f) => ['warning', `${text(f['channel'])} is not good  ${text(f['reason'] ?? '')}`],
+}
+
+/** Why, in place of the one code for all who are not believed; beside it, where that says something of its own. */
+function refusalCode({ code, failure }: Facts): string {
+  if (failure === undefined) return text(code)
+  return code === 'TOO_MANY_TRIES' ? `${text(code)}, ${text(failure)}` : text(failure)
 }
 
 function endpoint(facts: Facts): string {

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
 import type { Auth, VerifyPolicy } from '../../config/configuration.ts'
 import { providerRows } from '../../providers/index.ts'
 import { secretsOf } from '../../providers/secrets.ts'
+
 import { createProvider, type Handshakes } from '../provider.ts'
 import type { SignedRequest, VerifyMeans } from '../signed-request.ts'
 import { type Compared, type Diagnosis, type Finding, finding, findingCodes } from './diagnosis.ts'
@@ -160,7 +161,6 @@ async function withoutKey(
   ]
   return { taken: false, code: 'SECRET_MISSING', told: 'there is nothing to verify with', findings }
 }
-
 function compare({ rawBody, headers, now }: SignedRequest, verify: VerifyPolicy | undefined): Compared {
   return {
     bodyBytes: rawBody.length,

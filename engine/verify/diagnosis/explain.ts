@@ -2,6 +2,7 @@
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { providerRows } from '../../providers/index.ts'
+import { otherAddress } from '../families/hmac.ts'
 import type { SchemeVerifier } from '../families/scheme-verifier.ts'
 import {
   isSignatureRight,
@@ -16,14 +17,7 @@ import {
 } from '../signed-request.ts'
 import { type Diagnosis, type Finding, finding } from './diagnosis.ts'
 import { schemesOf } from './places.ts'
-import {
-  clockFinding,
-  headerFindings,
-  lengthFinding,
-  unexplained,
-  verdictFinding,
-  withoutStop,
-} from './plain-findings.ts'
+import { clockFinding, headerFindings, lengthFinding, unexplained, verdictFinding } from './plain-findings.ts'
 import { type OtherPolicy, type Suspect, trialsOf } from './trials.ts'
 
 export interface DiagnosedRequest extends SignedRequest {
@@ -49,7 +43,7 @@ export async function explain(
   const end = (findings: readonly (Finding | undefined)[], more: Partial<Diagnosis> = {}): Ended => ({
     taken: false,
     code,
-    told: withoutStop(told ?? signatureFailures[code]),
+    told: told ?? signatureFailures[code],
     ...more,
     findings: findings.filter((each) => each !== undefined),
   })
@@ -76,7 +70,8 @@ export async function explain(
   }
   if (code !== 'SIGNATURE_MISMATCH')
     return end([...(plain.length > 0 ? plain : [verdictFinding(verdict)]), length])
-  return end([length, guessed, told === undefined ? unexplained(schemes) : verdictFinding(verdict)])
+  const isOpen = told === undefined || told === otherAddress
+  return end([length, guessed, isOpen ? unexplained(schemes) : verdictFinding(verdict)])
 }
 
 const guessedAdvice = 'Record the body as it came: `rawBody` takes its text, `rawBodyBase64` its bytes.'

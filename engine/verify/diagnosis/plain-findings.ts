@@ -100,7 +100,7 @@ export function lengthFinding({ headers, rawBody }: SignedRequest): Finding | un
 
 /** For a verdict that needs no further explanation. */
 export function verdictFinding({ code, told }: Unverified): Finding {
-  return finding('REFUSED', withoutStop(told ?? signatureFailures[code]), adviceByCode[code])
+  return finding('REFUSED', told ?? signatureFailures[code], adviceByCode[code])
 }
 
 const adviceByCode: Partial<Record<SignatureFailure, string>> = {
@@ -134,10 +134,6 @@ export function unexplained(schemes: readonly Scheme[]): Finding {
 
 const digestAdvice = 'Compare the digest of the body with that of what was sent.'
 const secretAdvice = `Copy it anew from the page of the sender. If that does not help: ${digestAdvice.charAt(0).toLowerCase()}${digestAdvice.slice(1)}`
-
-export function withoutStop(sentence: string): string {
-  return sentence.replace(/\.$/, '')
-}
 
 function quoted(names: readonly string[], word: 'and' | 'or'): string {
   const each = names.map((name) => `\`${name}\``)

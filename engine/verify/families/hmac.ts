@@ -38,7 +38,8 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Sc
   const values = createValuesReader(scheme, template)
   const window = createTimeWindow(scheme, policy)
   const writeUrl = policy.publicUrl === undefined ? undefined : createUrlWriter(policy.publicUrl, scheme.url)
-  const urlsOf = hasSlot(template, 'url') ? writeUrl : () => noAddress
+  const signsUrl = hasSlot(template, 'url')
+  const urlsOf = signsUrl ? writeUrl : () => noAddress
   // Nobody knows yet who sent the body: it is read before the signature is right only where the signature stands in it.
   const readsBodyFirst = isInBody(scheme.signature) || values.readsBody
   const readsBodyLater = !readsBodyFirst && window?.readsBody === true
@@ -61,7 +62,7 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Sc
     if (urls === undefined) return unverified('SIGNATURE_MISMATCH', { told: unknownAddress })
 
     const secret = findSecret(given, gathered, urls)
-    if (secret === undefined) return unverified('SIGNATURE_MISMATCH')
+    if (secret === undefined) return unverified('SIGNATURE_MISMATCH', signsUrl ? { told: otherAddress } : {})
     if (!isCovered(gathered.coverage, request.rawBody)) {
       return unverified('SIGNATURE_MISMATCH', { told: otherBody })
     }
@@ -113,7 +114,9 @@ function withBody(
   return body instanceof Promise ? body.then(judgeRead) : judgeRead(body)
 }
 
-const unreadableSecret = 'None of the configured secrets is written as this scheme writes them.'
-const unknownAddress = 'The signature covers the address that was called: `verify.publicUrl` has to name it.'
-const otherBody =
-  'The signature fits the address, and the body is not the one whose digest the address holds.'
+const unreadableSecret = 'none of the configured secrets is written as the provider writes them'
+const unknownAddress = 'the signature covers the address that was called: `verify.publicUrl` has to name it'
+/** It may be the secret as well, or the body: nothing is explained by it. */
+export const otherAddress =
+  'the signature does not fit: the secret or `publicUrl` is another one, or the body was changed on its way'
+const otherBody = 'the signature fits the address, and the body is not the one whose digest the address holds'

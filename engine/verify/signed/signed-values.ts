@@ -60,7 +60,6 @@ function findId(place: HmacScheme['id'], request: SignedRequest, body: BodyField
 function isInBody(place: HmacScheme['id']): place is BodyPlace {
   return place !== undefined && 'body' in place
 }
-
 /**
  * Of `{id}.{timestamp}.{body}` an id that holds a time between dots could be the beginning of another id, with that time and
  * some of its body: what a stranger wrote into an event would then stand where its body begins.
@@ -79,5 +78,5 @@ function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
-const ambiguousId = 'The id holds what could be a time: what is signed could be read in two ways.'
-const missingId = 'The id that the signature covers is missing.'
+const ambiguousId = 'the id holds what could be a time: what is signed could be read in two ways'
+const missingId = 'the id that the signature covers is missing'

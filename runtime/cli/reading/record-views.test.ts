@@ -12,7 +12,10 @@ function detailOf(record: Partial<RequestRecord>): string | undefined {
 
 test('a list of requests tells what came before: of a whole request the reason, of some of its actions which', () => {
   const reason = `it came before, in request ${second}`
-  assert.equal(detailOf({ outcome: 'duplicate', mapping: 'opened', reason }), reason)
+  assert.equal(
+    detailOf({ outcome: 'duplicate', mapping: 'opened', reason }),
+    'it came before, in request b88539',
+  )
   const actions = [
     { kind: 'agent', id: first, duplicateOf: second },
     { kind: 'wake', id: second },
@@ -29,6 +32,8 @@ test('a list of requests tells why a sender was not believed, and how often it c
   } as const
   assert.equal(detailOf(refused), 'SIGNATURE_MISMATCH: it does not fit')
   assert.equal(detailOf({ ...refused, count: 12 }), 'SIGNATURE_MISMATCH: it does not fit (12 requests)')
+  const throttled = { ...refused, status: 429, code: 'TOO_MANY_TRIES' }
+  assert.equal(detailOf(throttled), 'TOO_MANY_TRIES, SIGNATURE_MISMATCH: it does not fit')
   assert.equal(
     detailOf({ outcome: 'handshake', reason: 'Slack asked', count: 2 }),
     'Slack asked (2 requests)',

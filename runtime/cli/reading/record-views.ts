@@ -3,7 +3,7 @@
 import { cut } from '../../cut.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../store/records.ts'
 import { counted } from '../counted.ts'
-import { shortId, shortTime } from '../table.ts'
+import { shortId, shortTime, withShortIds } from '../table.ts'
 
 export type RecordKind = 'requests' | 'runs' | 'events' | 'deliveries'
 
@@ -37,8 +37,9 @@ function actionDetail({ kind, id, duplicateOf }: RequestRecord['actions'][number
 }
 
 /** What one sender repeated within a minute is one line. */
-function reasonDetail({ reason = '', failure, count = 1 }: RequestRecord): string {
-  const told = failure === undefined ? reason : `${failure}: ${reason}`
+function reasonDetail({ reason = '', code, failure, count = 1 }: RequestRecord): string {
+  const codes = [code === 'TOO_MANY_TRIES' ? code : undefined, failure].filter(Boolean).join(', ')
+  const told = codes === '' ? withShortIds(reason) : `${codes}: ${reason}`
   return count > 1 ? `${told} (${counted(count, 'request')})` : told
 }
 

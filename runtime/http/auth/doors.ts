@@ -2,6 +2,7 @@
 
 import {
   type Auth,
+  authOf,
   createSecretMatcher,
   type Provider,
   placeOfTerm,
@@ -71,7 +72,7 @@ function openDoor({ settings, termsOf }: Snapshot): Door {
     const { verify, rate, token } = terms
     const all = token === undefined ? [ofAll] : [listOf(token), ofAll]
     return {
-      auth: terms.auth?.value ?? (verify?.value.verifier ? 'signature' : 'token'),
+      auth: authOf(terms),
       rate,
       verify,
       findToken: (given) => findIn(all, given),

@@ -77,7 +77,7 @@ export function createHandshakes({ throttle, turnAway, honour, timers }: Handsha
       const { incoming, client, query } = exchange
       const methods = entrance.verify?.value.handshakes?.methods ?? []
       if (!methods.includes(incoming.method ?? '')) return refused('METHOD_NOT_ALLOWED')
-      const limited = await overRate(throttle.takeOfClient(client, entrance.rate))
+      const limited = await overRate(throttle.takeOfClient(client, entrance.rate), 'client', entrance.rate)
       if (limited) return limited
       const received = { query: parseFields(query), payload: undefined, isTrusted: false }
       return (await ofSender(exchange, entrance, received)) ?? refused('METHOD_NOT_ALLOWED')

@@ -20,7 +20,7 @@ export function proofIn(
   given: PresentedToken | undefined,
   isLocal: () => boolean,
 ): Proof {
-  if (auth === 'signature') return signatureIn(headers, verify)
+  if (auth === 'signature') return withoutNeed(signatureIn(headers, verify), given)
   if (auth === 'none' && isLocal()) return { kind: 'open' }
   if (given === undefined) return lacking(auth === 'none' ? 'NOT_LOCAL' : 'TOKEN_MISSING')
   const token = findToken(given.token)
@@ -34,6 +34,14 @@ function signatureIn(headers: IncomingHttpHeaders, verify: Entrance['verify'], t
   if (verifier === undefined) return lacking('SECRET_MISSING')
   return verifier.isPresent(headers) ? { kind: 'signature', token } : lacking('SIGNATURE_MISSING')
 }
+
+/** Whoever sets a secret goes on trying with the token for a while. */
+function withoutNeed(proof: Proof, given: PresentedToken | undefined): Proof {
+  const isLost = proof.kind === 'none' && proof.failure === 'SIGNATURE_MISSING' && given !== undefined
+  return isLost ? { ...proof, told: tokenInstead } : proof
+}
+
+const tokenInstead = 'no signature came; a token did, which this endpoint does not ask for'
 
 function lacking(failure: TrustFailure): Proof {
   return { kind: 'none', failure }

@@ -117,6 +117,19 @@ test('the operator is told why, and by how much a clock is off; nothing of the r
   assert.doesNotMatch(JSON.stringify([notes, lines.all]), new RegExp(canary))
 })
 
+test('whoever goes on with a token where a signature is asked for is told apart from whoever shows nothing', async (t) => {
+  const { post, notes } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  await post('github', body, bearer)
+  await post('github', body, {})
+  assert.deepEqual(
+    notes.map(({ failure, reason }) => [failure, reason]),
+    [
+      ['SIGNATURE_MISSING', 'no signature came; a token did, which this endpoint does not ask for'],
+      ['SIGNATURE_MISSING', 'no signature came'],
+    ],
+  )
+})
+
 test('a name that a stranger made up is not kept', async (t) => {
   const { post, app, notes } = await openSurface(t)
   await post('made-up', body, {})

@@ -1,5 +1,6 @@
 /** Owns how a sender is turned away that is not believed, or that asks too often: 401 and 429, with how long to wait. */
 
+import { placeOfTerm, type Terms } from '@reveille/engine'
 import type { Throttle, Wait } from '../clients/throttle.ts'
 import { type Exchange, type Refused, refused } from '../exchange.ts'
 import { type Distrust, isWrongTry, sentenceOf } from './trust-failure.ts'
@@ -17,8 +18,14 @@ export function createTurnAway({ wrong, blocked }: Pick<Throttle, 'wrong' | 'blo
   }
 }
 
-/** Undefined: the rate is kept. */
-export async function overRate(wait: Wait): Promise<Refused | undefined> {
+/** Undefined: the rate is kept. `whose`: which of the policy's rates was asked. */
+export async function overRate(
+  wait: Wait,
+  whose: 'client' | 'endpoint',
+  rate: Terms['rate'],
+): Promise<Refused | undefined> {
   const retryAfter = await wait
-  return retryAfter === undefined ? undefined : { ...refused('RATE_LIMITED'), retryAfter }
+  if (retryAfter === undefined || rate === undefined) return undefined
+  const told = `it is one more than ${placeOfTerm('rate', rate)}.${whose} allows`
+  return { ...refused('RATE_LIMITED'), retryAfter, told }
 }

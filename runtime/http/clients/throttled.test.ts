@@ -88,7 +88,7 @@ test('whoever was wrong too often is told to wait, unless it shows what is right
 })
 
 test('the rate of a client is asked before anybody knows who it is, that of the endpoint after that', async (t) => {
-  const { post, waits, calls, asked } = await openThrottled(t, {
+  const { post, waits, calls, asked, notes } = await openThrottled(t, {
     terms: { github: { ...termsFor('github', createProvider()), rate }, wake: { rate } },
   })
   for (const [endpoint, headers, good] of [
@@ -113,6 +113,11 @@ test('the rate of a client is asked before anybody knows who it is, that of the 
       assert.deepEqual(
         [answer.status, answer.body['code'], answer.headers['retry-after']],
         [429, 'RATE_LIMITED', '7'],
+      )
+      const whose = name === 'takeOfClient' ? 'client' : 'endpoint'
+      assert.match(
+        notes.at(-1)?.reason ?? '',
+        new RegExp(`more than endpoints\\.\\w+\\.rate\\.${whose} allows$`),
       )
     }
   }
