@@ -32,6 +32,11 @@ export interface Rates {
   readonly client?: Rate
 }
 
+/** What a sender must show. */
+export function authOf({ auth, verify }: Terms): Auth {
+  return auth?.value ?? (verify?.value.verifier ? 'signature' : 'token')
+}
+
 /** As a policy is named to people. */
 export function placeOfTerm(key: keyof Terms, { policy }: Term<unknown>): string {
   const path: Path = ['endpoints', policy, key]

@@ -21,6 +21,7 @@ const facts: BannerFacts = {
   generation: 1,
   watch: true,
   mappings: [{ id: 'pr', path: 'github', action: 'agent', place: 'mappings/github.yaml:1:1' }],
+  takesToken: () => true,
   sampleFile: 'samples/pull.json',
 }
 
@@ -37,6 +38,12 @@ test('the banner names the address, the runner and the channels, and gives three
     ['wake', 'agent', 'github'].map((endpoint) => `http://127.0.0.1:8787/hooks/${endpoint}`),
   )
   assert.match(lines[2] ?? '', / -H 'x-github-event: pull_request' --data @samples\/pull\.json$/)
+})
+
+test('what a token does not open is not offered to be pasted with one', () => {
+  const banner = formatBanner({ ...facts, takesToken: (endpoint) => endpoint !== 'github' })
+  assert.match(banner, /\/hooks\/agent/)
+  assert.doesNotMatch(banner, /\/hooks\/github/)
 })
 
 test('the banner names the model that is asked, where one is', () => {

@@ -32,6 +32,8 @@ export interface BannerFacts {
   /** Whether edits go live by themselves. */
   readonly watch: boolean
   readonly mappings: readonly MappingSummary[]
+  /** Whether a token alone opens it: what a provider has to sign cannot be pasted. */
+  readonly takesToken: (endpoint: string) => boolean
   /** The sample payload, as the user would write it from where it stands. */
   readonly sampleFile: string
 }
@@ -68,14 +70,16 @@ function whenLive({ watch, program }: BannerFacts): string {
 
 function invitation(facts: BannerFacts): string[] {
   if (!facts.hooksEnabled) return ['Hooks are off: set hooks.enabled to true.']
-  const lines = [
-    ['Wake the main session:', curl(facts, 'wake', `-d '{"text":"The doorbell rang","mode":"now"}'`)],
-    ['Run an agent:', curl(facts, 'agent', `-d '{"message":"Say hello","name":"Hello"}'`)],
+  const pullRequest = `-H 'x-github-event: pull_request' --data @${shellWord(facts.sampleFile)}`
+  const samples: [title: string, endpoint: string, rest: string][] = [
+    ['Wake the main session:', 'wake', `-d '{"text":"The doorbell rang","mode":"now"}'`],
+    ['Run an agent:', 'agent', `-d '{"message":"Say hello","name":"Hello"}'`],
   ]
-  if (facts.mappings.some(({ path }) => path === 'github')) {
-    const data = `-H 'x-github-event: pull_request' --data @${shellWord(facts.sampleFile)}`
-    lines.push(['Send what GitHub sends when a pull request is opened:', curl(facts, 'github', data)])
-  }
+  if (facts.mappings.some(({ path }) => path === 'github'))
+    samples.push(['Send what GitHub sends when a pull request is opened:', 'github', pullRequest])
+  const lines = samples
+    .filter(([, endpoint]) => facts.takesToken(endpoint))
+    .map(([title, endpoint, rest]) => [title, curl(facts, endpoint, rest)])
   if (facts.admin) {
     const { configFile, program } = facts
     lines.push(['See what became of them:', `${program} runs --config ${shellWord(configFile)}`])

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os'
 import path from 'node:path'
+import { authOf } from '@reveille/engine'
 import { ConfigurationError, createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { StoreError } from '../../store/port.ts'
@@ -126,6 +127,7 @@ async function bannerOf(
     program: programName(io),
     generation,
     mappings: snapshot.mappings,
+    takesToken: (endpoint) => authOf(snapshot.termsOf(endpoint) ?? {}) === 'token',
     sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
   })
 }

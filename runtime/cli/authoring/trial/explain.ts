@@ -57,6 +57,8 @@ interface Recorded {
   readonly status: number
   readonly reason?: string
   readonly mapping?: string
+  /** Why its sender is not believed. */
+  readonly failure?: string
   readonly trace?: { readonly candidates: readonly CandidateTrace[]; readonly more: number }
 }
 
@@ -76,16 +78,23 @@ async function explainRecorded(id: string, options: TrialOptions, io: Io): Promi
   const about = reason ?? (mapping === undefined ? '' : `by ${mapping}`)
   io.out(`/${endpoint}  ${paint.bold(String(status))}  ${outcome}  ${about}`.trimEnd().concat('\n'))
   if (trace === undefined) {
-    io.err(
-      'It has no trace: only the last 20 ignored requests of each endpoint keep one, until the gateway stops.\n' +
-        'With its body in a file, `reveille explain <endpoint> --payload FILE` says the same.\n',
-    )
+    io.err(`${whyUntraced(record)}\n`)
     return 1
   }
   const more = trace.more > 0 ? [`… and ${trace.more} more`] : []
   const setting = settingFor(io, options.config)
   io.out(`${['', ...formatCandidates(trace.candidates, setting), ...more].join('\n')}\n`)
   return 0
+}
+
+function whyUntraced({ endpoint, failure }: Recorded): string {
+  const name = endpoint === '' ? '<endpoint>' : endpoint
+  if (failure?.startsWith('TOKEN_') || failure === 'NOT_LOCAL')
+    return 'No mapping was asked: nobody believed its sender.'
+  return failure !== undefined
+    ? `No mapping was asked: nobody believed its sender. With the request in a file,\n\`reveille doctor signature --endpoint ${name} --request FILE\` says why.`
+    : 'It has no trace: only the last 20 ignored requests of each endpoint keep one, until the gateway stops.\n' +
+        `With its body in a file, \`reveille explain ${name} --payload FILE\` says the same.`
 }
 
 /** Places start at the folder of the configuration; that of a gateway elsewhere is not known. */
