@@ -246,9 +246,9 @@ export function readingContract(subject: ContractSubject): void {
     test('no more than 10,000 refused requests are remembered', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const first = sample.request({ outcome: 'refused', status: 404 })
+      const first = sample.request({ outcome: 'refused', status: 400 })
       bench.store.note(first)
-      for (let i = 0; i < 10_000; i++) bench.store.note(sample.request({ outcome: 'refused', status: 404 }))
+      for (let i = 0; i < 10_000; i++) bench.store.note(sample.request({ outcome: 'refused', status: 400 }))
       assert.equal(await bench.store.read.request(first.id), undefined)
     })
 
