@@ -17,6 +17,7 @@ export interface DoctorOptions {
   readonly online?: boolean
 }
 
+/** Resolves with the exit code: 1 where something is a problem, or with `strict` a warning. @throws CommandFailure */
 export async function doctor(options: DoctorOptions, io: Io): Promise<number> {
   const file = findConfiguration(options, io)
   return withCompiled(

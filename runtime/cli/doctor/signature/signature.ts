@@ -34,6 +34,7 @@ export interface Diagnosed {
   readonly clock: '--now' | 'the file' | 'now'
 }
 
+/** Resolves with the exit code: 0 where all requests would be taken, else 1. @throws CommandFailure */
 export async function doctorSignature(options: SignatureOptions, io: Io): Promise<number> {
   const { endpoint } = options
   const now = options.now === undefined ? undefined : timeOf(options.now)
