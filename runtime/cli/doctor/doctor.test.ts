@@ -270,6 +270,19 @@ test('an endpoint that nobody can enter is told with the configuration, one that
   assert.deepEqual(states(await run('doctor', '--json'), 'configuration'), ['problem AUTH_UNVERIFIABLE'])
 })
 
+test('an endpoint that asks for signatures as a policy that covers it says, and has no secret, is a problem', async (t) => {
+  const { run } = await withoutGateway(t, {
+    'reveille.yaml': `hooks:
+  endpoints:
+    ":any": { auth: signature, verify: { provider: github, secret: 4fK29sLq0ZpVx81mWnB7cRtY } }
+    shut: { verify: { provider: stripe } }
+`,
+  })
+  const answer = await run('doctor', '--json')
+  assert.deepEqual(states(answer, 'signatures'), ['ok', 'problem NOTHING_TO_VERIFY_WITH'])
+  assert.match(resultsOf(answer, 'signatures')[1]?.message ?? '', /^\/shut turns everybody away/)
+})
+
 test('a report about thousands of endpoints stays one that somebody reads', async (t) => {
   const names = Array.from({ length: 500 }, (_, index) => `    e${index}: { verify: { provider: github } }\n`)
   const { run } = await withoutGateway(t, { 'reveille.yaml': `hooks:\n  endpoints:\n${names.join('')}` })

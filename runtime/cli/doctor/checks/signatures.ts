@@ -3,7 +3,7 @@
 import { providerRow, type Terms } from '@reveille/engine'
 import { shownPath } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
-import { type Check, ok, type Result, warning } from '../check.ts'
+import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { createSecretKeys, type SecretKeys } from '../secret-key.ts'
 
 /** Of one report; ten thousand endpoints can have as many findings. */
@@ -24,7 +24,7 @@ export const signatures: Check = {
       else if (found !== undefined) results.push(found)
     }
     const more = results.length - mostTold
-    if (more > 0) results.splice(mostTold, more, rest(more))
+    if (more > 0) results.splice(mostTold, more, rest(results.slice(mostTold)))
     if (verified > 0) return [ok(`verified for ${counted(verified, 'endpoint')}`), ...results]
     return results.length > 0 ? results : ok('no endpoint names a provider that signs')
   },
@@ -35,14 +35,20 @@ function judge(name: string, { auth, verify }: Terms, keys: SecretKeys): Result 
   const wanted = auth?.value
   const isAsked = wanted === 'signature' || wanted === 'both'
   if (provider?.verifier !== undefined) return wanted === undefined || isAsked ? 'verified' : undefined
+  // By a policy that covers others, too: what is joined for an endpoint is known only now.
+  if (isAsked) {
+    const message = `/${name} turns everybody away: it asks for a signature, and has nothing to verify one with`
+    return problem('NOTHING_TO_VERIFY_WITH', message, keys.adviceFor(name, provider?.name))
+  }
   if (provider === undefined || wanted === 'none' || wanted === 'token' || signsNothing(provider.name))
     return undefined
   const message = `/${name} takes the hook token, as ${keys.nameFor(provider.name)} is not set`
   return warning('NO_SECRET', message, keys.adviceFor(name, provider.name))
 }
 
-function rest(count: number): Result {
-  return warning('MORE_ENDPOINTS', `there are ${count} more like these`, 'Mend these first')
+function rest(results: readonly Result[]): Result {
+  const tell = results.some(({ state }) => state === 'problem') ? problem : warning
+  return tell('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
 }
 
 function signsNothing(provider: string): boolean {
