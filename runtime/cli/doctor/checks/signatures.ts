@@ -35,13 +35,13 @@ function judge(name: string, { auth, verify }: Terms, keys: SecretKeys): Result 
   const wanted = auth?.value
   const isAsked = wanted === 'signature' || wanted === 'both'
   if (provider?.verifier !== undefined) return wanted === undefined || isAsked ? 'verified' : undefined
-  // By a policy that covers others, too: what is joined for an endpoint is known only now.
+  if (provider === undefined || wanted === 'none' || wanted === 'token') return undefined
+  // As a policy says that covers it: where its own does, the configuration does not load.
   if (isAsked) {
     const message = `/${name} turns everybody away: it asks for a signature, and has nothing to verify one with`
-    return problem('NOTHING_TO_VERIFY_WITH', message, keys.adviceFor(name, provider?.name))
+    return problem('NOTHING_TO_VERIFY_WITH', message, keys.adviceFor(name, provider.name))
   }
-  if (provider === undefined || wanted === 'none' || wanted === 'token' || signsNothing(provider.name))
-    return undefined
+  if (signsNothing(provider.name)) return undefined
   const message = `/${name} takes the hook token, as ${keys.nameFor(provider.name)} is not set`
   return warning('NO_SECRET', message, keys.adviceFor(name, provider.name))
 }
