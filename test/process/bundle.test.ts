@@ -1,0 +1,12 @@
+/** What is bundled of this repository and its packages, as far as the gateway pays for it while it rests. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { build } from './reveille-process.ts'
+
+test('the bundle is ASCII: one other letter, and Node keeps two bytes for each of it', async () => {
+  const text = await readFile(await build(), 'utf8')
+  const found = text.split('\n').filter((line) => /[^\0-\x7f]/.test(line))
+  assert.deepEqual(found, [], 'write it as \\u in regular expressions and tagged templates')
+})
