@@ -38,6 +38,9 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
   ...of('runtime/http/auth/presented-token.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
+  ...of('engine/config/token-rules.ts', 'asks whether a configured secret has blanks around it', [
+    'secret.trim() !== secret',
+  ]),
   ...of('engine/providers/secrets.ts', 'asks how a configured secret is written, when it is loaded', [
     "text.startsWith(whsec) === (scheme.secrets === 'whsec')",
   ]),
