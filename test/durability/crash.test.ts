@@ -1,3 +1,3 @@
 import { testCrashes } from './crash.ts'
 
-testCrashes(8)
+testCrashes(5)

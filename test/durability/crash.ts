@@ -42,6 +42,7 @@ export function testCrashes(kills: number): void {
         }
       },
     })
+    t.after(() => sender.stop())
     for (let kill = 1; kill <= kills; kill++) {
       await sender.answered()
       await new Promise((resolve) => setTimeout(resolve, random() * 150))

@@ -9,6 +9,9 @@ import type { Post } from './sender.ts'
 
 testDuplicates(3)
 
+/** More than the store writes at a time. */
+const together = 400
+
 const hooks = `hooks:\n  enabled: true\n  token: ${hookToken}\n${deliveryHooks}`
 
 interface Answer {
@@ -45,13 +48,13 @@ async function postAll(url: string, posts: readonly Post[]): Promise<readonly An
   }
 }
 
-test('1,000 posts of one delivery at once are one run, of two deliveries two, and all are told which', async (t) => {
+test(`${together} posts of one delivery at once are one run, of two deliveries two, and all are told which`, async (t) => {
   const files = { 'reveille.yaml': configuration.replace(/^hooks: .*\n/m, hooks) }
   const { gateway, read } = await install(t, files)
   const url = await gateway.listen()
   for (const names of [['d1'], ['d2', 'd3']]) {
     const posts = names.map((name) => deliveryOf('signed', name))
-    const all = Array.from({ length: 1000 }, (_, index) => posts[index % posts.length] as Post)
+    const all = Array.from({ length: together }, (_, index) => posts[index % posts.length] as Post)
     const answers = await postAll(url, all)
     const { items } = await read<Page<RunRecord>>('/api/runs?limit=500')
     const messages = names.map((name) => `delivery ${name}`)

@@ -33,6 +33,7 @@ export function testDuplicates(kills: number): void {
       connections: 8,
       next: () => posts[Math.floor(random() * known)] as (typeof posts)[number],
     })
+    t.after(() => sender.stop())
     for (let kill = 1; kill <= kills; kill++) {
       await sender.answered()
       known = Math.ceil((deliveries * kill) / kills)

@@ -28,12 +28,19 @@ export interface KilledGateway extends GatewayProcess {
 /** To be called where tests are declared. `hooks`: what stands under `hooks` besides its token. */
 export function useKilledGateways(): (hooks?: string) => Promise<KilledGateway> {
   const folders: string[] = []
+  const gateways: KilledGateway[] = []
   before(() => ensureBuilt(fileURLToPath(new URL('../..', import.meta.url))))
-  after(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))))
+  after(async () => {
+    // Of a test that failed: with its gateway alive, this process would not end.
+    await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL').catch(() => undefined)))
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+  })
   return async (hooks = '') => {
     const folder = await mkdtemp(join(tmpdir(), 'reveille-crash-'))
     folders.push(folder)
-    return install(folder, hooks)
+    const gateway = await install(folder, hooks)
+    gateways.push(gateway)
+    return gateway
   }
 }
 

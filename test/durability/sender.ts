@@ -35,7 +35,8 @@ export function createSender(options: { url: string; token: string; connections:
       const answer = await post(next).catch(() => undefined)
       if (answer === undefined) {
         broken++
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        // A gateway that starts again needs the processor more than those who wait for it.
+        await new Promise((resolve) => setTimeout(resolve, 25))
       } else if (answer.status < 300) {
         acknowledged.push({ ...JSON.parse(answer.text), status: answer.status, post: next })
         onFirst?.()
