@@ -16,8 +16,16 @@ const openNames = new Set([
 const oftenMisspelt = ['token', 'secret', 'password', 'apikey']
 
 export function isSecretKey(name: string): boolean {
-  if (openNames.has(name)) return false
-  return secretWords.test(name) || oftenMisspelt.some((word) => editDistance(name.toLowerCase(), word, 3) < 3)
+  return isCalledSecret(name) || (!openNames.has(name) && isLikeSecret(name))
+}
+
+/** What it is called, and not what it may have been meant to be called: for names that operators choose. */
+export function isCalledSecret(name: string): boolean {
+  return !openNames.has(name) && secretWords.test(name)
+}
+
+function isLikeSecret(name: string): boolean {
+  return oftenMisspelt.some((word) => editDistance(name.toLowerCase(), word, 3) < 3)
 }
 
 /** Part of a text, `end` excluded. */

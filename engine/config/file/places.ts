@@ -1,11 +1,12 @@
 /** Owns places in one file: where an offset stands, and its line as it may be shown. */
 
-import { type Document, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml'
+import { type Document, isMap, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml'
 import type { Place } from '../diagnostic/diagnostic.ts'
 import type { Path } from '../path.ts'
 import {
   addressSecretsOf,
   continuesSecret,
+  isCalledSecret,
   isSecretKey,
   type MaskedLine,
   maskLine,
@@ -84,7 +85,8 @@ export function secretSpansIn(
       if (!holdsSecrets([...above, ...pathOf([...ancestors, pair])])) return visit.SKIP
       if (!isScalar(pair.key) || typeof pair.key.value !== 'string') return
       if (isAllowance(pair.key.value, ancestors) || isDemand(pair)) return
-      if (!isSecretKey(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
+      const isSecret = isNamedMap(pair, ancestors) ? isCalledSecret : isSecretKey
+      if (!isSecret(pair.key.value) && !isInPlaceOfMap(pair, ancestors)) return
       // A list keeps its dashes; in a map even the keys may be parts of a secret that lacks its quotes.
       for (const node of isSeq(pair.value) ? pair.value.items : [pair.value]) {
         const range = (node as Node | null)?.range
@@ -94,6 +96,12 @@ export function secretSpansIn(
   })
   return spans
 }
+
+/** `endpoints: { open: { … } }`: a name is like any word, and what a map of ours holds is looked at by itself. */
+function isNamedMap({ value }: Pair, ancestors: readonly unknown[]): boolean {
+  return isMap(value) && namedMaps.has(String(pathOf(ancestors).at(-1)))
+}
+const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners'])
 
 /** `budget: { tokens: 5000 }`: those are counted, not kept. */
 function isAllowance(key: string, ancestors: readonly unknown[]): boolean {

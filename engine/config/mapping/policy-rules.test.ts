@@ -167,6 +167,8 @@ test('what stands around a secret is part of it, and told', async (context) => {
 test('what an endpoint asks for is no secret: the line that says it is shown', async (context) => {
   const line = async (text: string) => (await told(context, policy(text))).diagnostics[0]?.place?.text.trim()
   assert.equal(await line('auth: both'), 'auth: both')
+  const { diagnostics } = await told(context, `${start}  endpoints:\n    open: { auth: both }\n`)
+  assert.equal(diagnostics[0]?.place?.text.trim(), 'open: { auth: both }')
   assert.equal(await line(`auth: ${good}`), 'auth: …')
 })
 

@@ -47,6 +47,13 @@ async function assertTold(context: TestContext, cases: readonly (readonly [strin
   }
 }
 
+test('Meta without the token that it asks with is a warning: where the webhook is set up, it works', async (context) => {
+  await assertTold(context, [
+    [`verify: { provider: meta, secret: ${good} }`, 'warning HANDSHAKE_UNANSWERED 7'],
+    ['verify: { provider: meta }'],
+  ])
+})
+
 test('a provider with all that it needs is not spoken of', async (context) => {
   const hmac =
     'hmac: { header: x-sig, signed: "{id}.{timestamp}.{body}", idHeader: x-id, timestampHeader: x-time }'

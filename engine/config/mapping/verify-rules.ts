@@ -143,6 +143,7 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rul
   const isOwn = (keys: Path) => isOperators(originOf(keys))
   const own = [...read, 'provider'].map((key) => ['verify', key]).find(isOwn)
   if (own === undefined) return
+  if (keyed && row.handshake === 'meta' && isBlank(verify.verifyToken)) yield [own, unansweredMeta]
   for (const { family } of row.schemes) {
     if (family === 'sns' && verify.topicArns === undefined)
       yield [
@@ -153,6 +154,20 @@ function* needs(row: ProviderRow, verify: VerifyPolicy, originOf: OriginOf): Rul
         ),
       ]
     if (family === 'oidc') yield* needsOfOidc(own, verify)
+  }
+}
+
+/** Whose webhook is set up already is sent events all the same. */
+function* unansweredMeta({ path }: Written): Iterable<Finding> {
+  const owner = path.slice(0, path.lastIndexOf('verify') + 1)
+  const name = `\`${writePath([...owner, 'verifyToken'])}\``
+  yield {
+    severity: 'warning',
+    path: owner,
+    at: 'key',
+    code: 'HANDSHAKE_UNANSWERED',
+    message: `${name} is missing: Meta is not answered when it asks whether somebody is there`,
+    hint: 'Make one with `openssl rand -hex 24`, write it here, and give it to Meta where the webhook is set up.',
   }
 }
 
