@@ -88,7 +88,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'entrusted-kept': (f) => [
     'entrusted',
     `${endpoint(f)} was sent a ${text(f['name'])}`,
-    `it is in ${text(f['file'])}; make it the secret if you asked for it just now`,
+    `if you asked for it just now, make it the secret: "\${file:${text(f['file'])}}"`,
   ],
   'entrusted-not-kept': (f) => [
     'warning',

@@ -93,7 +93,7 @@ for (const [name, sender] of all) {
         assert.equal(diagnosis.skewSeconds, -ms / 1000)
         assert.match(
           diagnosis.findings[0]?.told ?? '',
-          new RegExp(`60 min in the ${side}, and \\d+ (s|min) are allowed$`),
+          new RegExp(`60 min in the ${side}, where \\d+ (s|min) are allowed$`),
         )
       }
     })
@@ -362,6 +362,8 @@ test('an endpoint without `verify`, or with nothing to verify with, takes the to
   assert.deepEqual([empty.taken, empty.code, first(empty)], [true, 'TAKEN', 'NO_SECRET'])
   const asked = await ask(request, { provider: 'github', secret: '' }, { auth: 'signature' })
   assert.deepEqual([asked.taken, asked.code, first(asked)], [false, 'SECRET_MISSING', 'NO_SECRET'])
+  const monday = await ask(request, { provider: 'monday' }, { token: 'right' })
+  assert.deepEqual([monday.taken, first(monday)], [true, 'SIGNS_NOTHING'])
   const wrong = await ask(request, senders.github.verify, { auth: 'token', token: 'wrong' })
   assert.deepEqual([wrong.code, first(wrong)], ['TOKEN_WRONG', 'SIGNATURE_NOT_ASKED'])
   const open = await ask(request, senders.github.verify, { auth: 'none' })

@@ -7,6 +7,7 @@
 import { hash } from 'node:crypto'
 import type { Auth, VerifyPolicy } from '../../config/configuration.ts'
 import { providerRows } from '../../providers/index.ts'
+import { rowOf } from '../../providers/material.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 
 import { createProvider, type Handshakes } from '../provider.ts'
@@ -114,11 +115,13 @@ const tokenAdvice = 'Send it as `Authorization: Bearer …` or as `x-gateway-tok
 function whyNoSignature(auth: Auth, verify: VerifyPolicy | undefined, hasVerifier: boolean): Finding {
   if (auth === 'none') return finding('NOTHING_ASKED')
   if (verify === undefined) return finding('NO_VERIFY', undefined, verifyAdvice)
+  if (rowOf(verify)?.schemes.length === 0) return finding('SIGNS_NOTHING')
   return hasVerifier ? finding('SIGNATURE_NOT_ASKED') : finding('NO_SECRET', undefined, keyAdvice)
 }
 
 const verifyAdvice = 'To have signatures verified, give the endpoint `verify`.'
-const keyAdvice = 'Set the variable that `verify` names, in the environment or in `.env`.'
+const keyAdvice =
+  'Set what `verify` names, in the environment or in `.env`; `reveille doctor` says what that is.'
 
 function refused(code: 'METHOD_NOT_ALLOWED' | 'TOKEN_MISSING' | 'TOKEN_WRONG', advice?: string): Ended {
   return { taken: false, code, told: findingCodes[code], findings: [finding(code, undefined, advice)] }

@@ -5,6 +5,7 @@ import type { SignatureFailure } from '../signed-request.ts'
 /** Stable: programs read them. The sentences are not. */
 export const findingCodes = {
   NO_VERIFY: 'the endpoint has no `verify`: it takes the token, and looks at no signature',
+  SIGNS_NOTHING: 'its provider signs nothing: it takes the token',
   NO_SECRET: 'there is nothing to verify with yet: the secret or key of `verify` is empty',
   SIGNATURE_NOT_ASKED: '`auth: token` asks for the token alone: no signature is looked at',
   NOTHING_ASKED: '`auth: none` asks nothing of senders on this machine, and lets nobody else in',
@@ -15,7 +16,7 @@ export const findingCodes = {
   HANDSHAKE_WRONG: 'it is a handshake that shows something else than what is configured',
   HANDSHAKE: 'it is a handshake, and no event: the gateway answers it, and nothing else comes of it',
   OLDER_SECRET: 'an older secret fits: the newest one is not in use at the sender yet',
-  CLOCK: 'the signature is right, and its time is not',
+  CLOCK: 'the signature is right, but its time is not',
   HEADER_MISSING: 'the signature is missing',
   WEAKER_ONLY: 'only a weaker signature came, which is never taken in place of the stronger one',
   OTHER_HEADERS: 'it bears signatures of other senders',
@@ -29,7 +30,7 @@ export const findingCodes = {
   BODY_FORM: 'it fits the body in another form: something between the sender and the gateway rewrote it',
   LENGTH: 'the body is not as long as the sender said',
   BODY_GUESSED: 'the file holds the body as a value, and its bytes are a guess',
-  UNEXPLAINED: 'the secret is another one, or the body was changed in a way that was not thought of',
+  UNEXPLAINED: 'nothing that was tried fits: the secret is another one, or the body was changed',
   REFUSED: 'the verdict says all that is known',
 } as const
 

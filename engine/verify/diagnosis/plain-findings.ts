@@ -2,6 +2,7 @@
 
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { parseDuration } from '../../config/duration.ts'
+import { signsUrl } from '../../providers/material.ts'
 import { headerOf } from '../header.ts'
 import type { ProviderRow, Scheme } from '../scheme.ts'
 import {
@@ -16,9 +17,9 @@ import { signatureHeadersOf, strangersIn, timestampHeadersOf } from './places.ts
 /** A right signature at the wrong time. `skewSeconds`: negative in the past. */
 export function clockFinding(skewSeconds: number, verify: VerifyPolicy, schemes: readonly Scheme[]): Finding {
   const tolerance = toleranceOf(verify, schemes)
-  const allowed = tolerance === undefined ? '' : `, and ${inWords(tolerance)} are allowed`
+  const allowed = tolerance === undefined ? '' : `, where ${inWords(tolerance)} are allowed`
   const side = skewSeconds < 0 ? 'past' : 'future'
-  const told = `the signature is right, and its time lies ${inWords(Math.abs(skewSeconds))} in the ${side}${allowed}`
+  const told = `the signature is right, but its time lies ${inWords(Math.abs(skewSeconds))} in the ${side}${allowed}`
   return finding('CLOCK', told, adviceOnClock(skewSeconds))
 }
 
@@ -59,7 +60,7 @@ export function* headerFindings(
   const wanted = [...new Set(schemes.flatMap(signatureHeadersOf))].filter((name) => !weaker.includes(name))
   if (code === 'SIGNATURE_WEAKER') {
     const told = `${quoted(weaker, 'and')} came, and ${quoted(wanted, 'or')} did not: the weaker signature is never taken in its place`
-    yield finding('WEAKER_ONLY', told, missingAdvice)
+    yield finding('WEAKER_ONLY', told, weakerAdvice)
   } else if (wanted.length > 0) yield missing(wanted, 'the signature')
   const strangers = Map.groupBy(strangersIn(headers, schemes, providers), ({ header }) => header)
   for (const [header, theirs] of strangers) {
@@ -85,6 +86,9 @@ const mostTitles = 4
 
 const missingAdvice =
   'Either the sender does not sign, often because no secret is set on its page, or something on the way dropped the header.'
+
+const weakerAdvice =
+  'Have the sender sign with the stronger one too; if it does, something on the way dropped the header.'
 
 /** Where the sender said how long the body is, and it is not. */
 export function lengthFinding({ headers, rawBody }: SignedRequest): Finding | undefined {
@@ -125,6 +129,7 @@ const adviceByCode: Partial<Record<SignatureFailure, string>> = {
 /** Where nothing that was tried fits. */
 export function unexplained(schemes: readonly Scheme[]): Finding {
   const families = new Set(schemes.map(({ family }) => family))
+  if (schemes.some(signsUrl)) return finding('UNEXPLAINED', unexplainedUrl, urlAdvice)
   if (families.has('hmac') || families.has('token')) return finding('UNEXPLAINED', undefined, secretAdvice)
   const isConfigured = families.has('ed25519') || families.has('ecdsa')
   return isConfigured
@@ -132,6 +137,10 @@ export function unexplained(schemes: readonly Scheme[]): Finding {
     : finding('UNEXPLAINED', 'the request was changed on its way, or is forged', digestAdvice)
 }
 
+const unexplainedUrl =
+  'nothing that was tried fits: the secret is another one, the sender calls another address, or the body was changed'
+const urlAdvice =
+  'Compare `verify.publicUrl` with the address on the page of the sender, letter by letter, and copy the secret anew.'
 const digestAdvice = 'Compare the digest of the body with that of what was sent.'
 const secretAdvice = `Copy it anew from the page of the sender. If that does not help: ${digestAdvice.charAt(0).toLowerCase()}${digestAdvice.slice(1)}`
 
@@ -142,7 +151,7 @@ function quoted(names: readonly string[], word: 'and' | 'or'): string {
 
 /** The unit that says it best: `301 s`, `75 min`, `26 h`, `12 d`. */
 function inWords(seconds: number): string {
-  if (seconds < 600) return `${Math.round(seconds)} s`
+  if (seconds < 600 && Math.round(seconds) % 60 !== 0) return `${Math.round(seconds)} s`
   if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
 }

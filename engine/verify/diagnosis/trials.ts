@@ -97,7 +97,7 @@ function* secrets({ request, verify }: Suspect): Iterable<Trial> {
 }
 
 const wordFor = { secret: 'secret', publicKey: 'public key' } as const
-const secretAdvice = 'Copy it anew from the page of the sender, without anything before, behind or around it.'
+const secretAdvice = 'Copy it anew from the page of the sender: whole, and nothing else.'
 
 const readings = {
   text: 'as it is written',

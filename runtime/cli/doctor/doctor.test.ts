@@ -248,7 +248,7 @@ test('a preset without its secret names the variable, and the policy of an endpo
   assert.match(fixOf('discord') ?? '', /^Set DISCORD_PUBLIC_KEY in \.env/)
   assert.match(
     fixOf('twilio') ?? '',
-    /`hooks\.endpoints\.twilio\.verify\.secret` and .*publicUrl` into reveille\.yaml$/,
+    /^Write `secret` and `publicUrl` under `hooks\.endpoints\.twilio\.verify` in reveille\.yaml$/,
   )
 
   await write('.env', 'GITHUB_WEBHOOK_SECRET=4fK29sLq0ZpVx81mWnB7cRtY\n')
@@ -404,7 +404,7 @@ test('the report fits its terminal, with what to do below what was found', async
   assert.deepEqual(lines.slice(start, start + 4), [
     '  ! signatures   /shop takes the hook token, as the secret of Shopify is',
     '                 not set [NO_SECRET]',
-    '                 → Write `hooks.endpoints.shop.verify.secret` into',
+    '                 → Write `secret` under `hooks.endpoints.shop.verify` in',
     '                   reveille.yaml',
   ])
 })

@@ -21,10 +21,9 @@ export function createSecretKeys({ sources }: Configuration, configFile: string)
       variables ??= new Map([...sources.values()].flatMap((text) => [...variablesIn(text)]))
       const variable = variables.get(endpoint)
       if (variable !== undefined) return `Set ${variable} in .env, to what the sender shows`
-      const verify = ['hooks', 'endpoints', endpoint, 'verify']
+      const place = `\`${writePath(['hooks', 'endpoints', endpoint, 'verify'])}\``
       const keys = keysOf(providerRow(provider))
-      const paths = keys.map((key) => `\`${writePath([...verify, key])}\``)
-      return `Write ${paths.join(' and ')} into ${configFile}`
+      return `Write ${keys.map((key) => `\`${key}\``).join(' and ')} under ${place} in ${configFile}`
     },
     nameFor(provider) {
       const row = providerRow(provider)

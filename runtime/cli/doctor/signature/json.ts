@@ -35,6 +35,7 @@ function readOne(value: unknown, place: string): FiledRequest {
   const isNested = outer['request'] !== undefined
   const where = isNested ? `${place}.request` : place
   const fields = isNested ? fieldsOf(outer['request'], where) : outer
+  if (!parts.some((name) => fields[name] !== undefined)) throw fault(where, noRequest)
   const url = textAt(fields, 'url', where)
   const isWhole = url !== undefined && /^https?:\/\//i.test(url)
   const label = textAt(outer, 'id', place) ?? textAt(outer, 'name', place)
@@ -69,7 +70,11 @@ function readHeaders(value: unknown, place: string): Head {
   return head
 }
 
+/** Somebody gave the body by itself, most likely. */
+const noRequest = 'holds nothing of a request: write {"headers": {…}, "rawBody": "…"}'
+
 const bodies = ['rawBodyBase64', 'rawBody', 'body']
+const parts = ['method', 'url', 'target', 'headers', 'now', ...bodies]
 
 function readBody(fields: Fields, place: string): Pick<FiledRequest, 'rawBody' | 'isBodyWrittenAnew'> {
   const [name, second] = bodies.filter((each) => fields[each] !== undefined)
@@ -104,5 +109,5 @@ function textAt(fields: Fields, name: string, place: string): string | undefined
 
 /** What is valid JSON is placed by its path. */
 function fault(place: string, message: string): RequestFault {
-  return new RequestFault(1, 1, `${place.replace(/^\./, '')} ${message}.`)
+  return new RequestFault(1, 1, `${place.replace(/^\./, '') || 'The file'} ${message}.`)
 }

@@ -136,7 +136,9 @@ test('a fault of the request names the field, and quotes nothing', async (t) => 
   const cases: readonly (readonly [string, RegExp])[] = [
     ['[]', /holds no request/],
     ['["sekret"]', /\[0\] must be an object/],
-    ['[{}, {"headers": {"sekret name": "a"}}]', /\[1\]\.headers holds a header that is not/],
+    ['[{"zen": "sekret"}]', /\[0\] holds nothing of a request/],
+    ['{"zen": "sekret"}', /The file holds nothing of a request: write \{"headers"/],
+    ['[{"now": 1}, {"headers": {"sekret name": "a"}}]', /\[1\]\.headers holds a header that is not/],
     ['{"headers": {"a": {"sekret": 1}}}', /headers holds a header/],
     ['{"headers": "sekret"}', /headers must be an object/],
     ['{"rawBody": 1}', /rawBody must be a text/],

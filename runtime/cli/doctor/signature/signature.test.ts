@@ -148,7 +148,7 @@ test('the clock is that of --now, else that of the file, else that of this machi
   assert.equal(late.code, 1)
   assert.match(
     late.out,
-    /TIMESTAMP_OUTSIDE[\s\S]*✗ the signature is right, and its time lies 46 d in the past, and 300 s are allowed \[CLOCK\]/,
+    /TIMESTAMP_OUTSIDE[\s\S]*✗ the signature is right, but its time lies 46 d in the past, where 5 min are allowed \[CLOCK\]/,
   )
   for (const now of [
     String(seconds),
@@ -235,6 +235,14 @@ test('an endpoint that nothing covers is 404, with the nearest name', async (t) 
   const { code, out } = await run('doctor', 'signature', '--endpoint', 'gihub', '--request', 'good.http')
   assert.equal(code, 1)
   assert.match(out, /^\/gihub {2}404 {2}refused {2}NOT_FOUND[\s\S]*Did you mean github\?/)
+})
+
+test('an endpoint may be given by its path', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  for (const name of ['/github', '/hooks/github']) {
+    const { code, out } = await run('doctor', 'signature', '--endpoint', name, '--request', 'good.http')
+    assert.deepEqual([code, out.slice(0, 8)], [0, '/github '], name)
+  }
 })
 
 test('hooks that are not enabled are diagnosed all the same, and said to be off', async (t) => {

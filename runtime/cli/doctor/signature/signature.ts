@@ -35,13 +35,14 @@ export interface Diagnosed {
 }
 
 /** Resolves with the exit code: 0 where all requests would be taken, else 1. @throws CommandFailure */
-export async function doctorSignature(options: SignatureOptions, io: Io): Promise<number> {
-  const { endpoint } = options
-  const now = options.now === undefined ? undefined : timeOf(options.now)
-  if (options.now !== undefined && now === undefined)
+export async function doctorSignature(given: SignatureOptions, io: Io): Promise<number> {
+  const now = given.now === undefined ? undefined : timeOf(given.now)
+  if (given.now !== undefined && now === undefined)
     throw new CommandFailure(2, '--now wants a time such as 2026-01-31T12:00:00Z, or Unix seconds.')
-  const requests = await readRequests(options.request, io)
-  return withSnapshot(options, io, async (snapshot) => {
+  const requests = await readRequests(given.request, io)
+  return withSnapshot(given, io, async (snapshot) => {
+    const endpoint = endpointIn(given.endpoint, snapshot.settings.hooks.path)
+    const options = { ...given, endpoint }
     if (!snapshot.covers(endpoint)) return tellUnknown(endpoint, snapshot, options, io)
     const closing = new AbortController()
     const means = options.offline ? offline : downloads(io, closing.signal)
@@ -55,6 +56,12 @@ export async function doctorSignature(options: SignatureOptions, io: Io): Promis
       closing.abort()
     }
   })
+}
+
+/** Its path is pasted as often as its name. */
+function endpointIn(given: string, hooksPath: string): string {
+  const path = given.startsWith(`${hooksPath}/`) ? given.slice(hooksPath.length) : given
+  return path.replace(/^\//, '')
 }
 
 async function diagnoseOne(
