@@ -33,21 +33,29 @@ const levels = (info: number, debug: number) => [
   ...new Array<string>(debug).fill('debug'),
 ]
 
-test('of one client the first twenty of a minute are told, the others in one line when it is over', () => {
+test('of one client the first twenty-one of a minute are told, the others in one line when it is over', () => {
   const { tell, timers, untold } = openLines()
-  assert.deepEqual(tell('203.0.113.7', 25), levels(20, 5))
+  assert.deepEqual(tell('203.0.113.7', 25), levels(21, 4))
   assert.deepEqual(tell('203.0.113.8', 1, refused('NOT_FOUND')), levels(1, 0), 'another one is told')
   assert.deepEqual(tell('203.0.113.7', 2, refused('NOT_FOUND')), levels(0, 2))
   assert.deepEqual(untold(), [])
   timers.fire()
-  const reasons = { TOKEN_WRONG: 5, NOT_FOUND: 2 }
-  assert.deepEqual(untold(), [{ level: 'info', event: 'requests-untold', count: 7, clients: 1, reasons }])
+  const reasons = { TOKEN_WRONG: 4, NOT_FOUND: 2 }
+  assert.deepEqual(untold(), [{ level: 'info', event: 'requests-untold', count: 6, clients: 1, reasons }])
   assert.deepEqual(tell('203.0.113.7', 1), levels(1, 0), 'a new minute')
+})
+
+test('a client that was told to wait is counted as that, whatever it shows', () => {
+  const { tell, timers, untold } = openLines()
+  tell('203.0.113.7', 21)
+  tell('203.0.113.7', 3, { ...refused('TOO_MANY_TRIES'), failure: 'TOKEN_WRONG' })
+  timers.fire()
+  assert.deepEqual(untold()[0]?.['reasons'], { TOO_MANY_TRIES: 3 })
 })
 
 test('a minute that passed without a timer is told with the next line', () => {
   const { tell, state, untold } = openLines()
-  tell('203.0.113.7', 21)
+  tell('203.0.113.7', 22)
   state.now += 60_000
   tell('203.0.113.7', 1)
   assert.deepEqual(
@@ -74,20 +82,20 @@ test('of all clients together two hundred are told, however many they are, and t
 test('addresses of one network of IPv6 are one client', () => {
   const { tell } = openLines()
   const told = Array.from({ length: 30 }, (_, index) => tell(`2001:db8::${index + 1}`, 1)).flat()
-  assert.deepEqual(told, levels(20, 10))
+  assert.deepEqual(told, levels(21, 9))
 })
 
 test('handshakes, which anybody may send, count with them; whatever else happens is told each time', () => {
   const { tell } = openLines()
   const handshake: Ending = { outcome: 'handshake', handshake: { status: 200, body: '', reason: 'asked' } }
-  assert.deepEqual(tell('203.0.113.7', 21, handshake), levels(20, 1))
+  assert.deepEqual(tell('203.0.113.7', 22, handshake), levels(21, 1))
   assert.deepEqual(tell('203.0.113.7', 30, { outcome: 'accepted', placed: [] }), levels(30, 0))
   assert.deepEqual(tell('203.0.113.7', 30, { ...refused('INTERNAL'), outcome: 'failed' }), levels(30, 0))
 })
 
 test('where something of ours was out of order, the line that sums it up is a warning', () => {
   const { tell, close, untold, timers } = openLines()
-  tell('203.0.113.7', 21, { ...refused('STORE_UNAVAILABLE'), fault: new Error('no disk') })
+  tell('203.0.113.7', 22, { ...refused('STORE_UNAVAILABLE'), fault: new Error('no disk') })
   close()
   assert.deepEqual(
     untold().map(({ level }) => level),
@@ -96,18 +104,19 @@ test('where something of ours was out of order, the line that sums it up is a wa
   assert.equal(timers.running, 0)
 })
 
-test('a surface tells a guesser twenty times, and the rest when it closes', async (t) => {
+test('a surface tells a guesser twenty times, then that it has to wait, and the rest when it closes', async (t) => {
   const { app, post, lines, notes } = await openSurface(t)
   for (let time = 0; time < 30; time++) await post('github', {}, { authorization: 'Bearer wrong' })
   assert.equal((await post('github', {}, bearer)).status, 200)
   const told = lines.all.filter(({ event }) => event === 'request-refused')
   assert.deepEqual(
     told.map(({ level }) => level),
-    levels(20, 10),
+    levels(21, 9),
   )
+  assert.deepEqual([told[19]?.['code'], told[20]?.['code']], ['UNAUTHORIZED', 'TOO_MANY_TRIES'])
   assert.equal(notes.length, 30, 'records have them all')
   await app.close()
-  assert.equal((await lines.line('requests-untold'))['count'], 10)
+  assert.equal((await lines.line('requests-untold'))['count'], 9)
 })
 
 test('a name that a stranger made up fills no line', async (t) => {

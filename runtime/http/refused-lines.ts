@@ -23,8 +23,8 @@ export interface RefusedLinesOptions {
 }
 
 const minuteMs = 60_000
-/** As many as a client has tries. */
-const mostOfClient = 20
+/** As many as a client has tries, and the one after which it is told to wait. */
+const mostOfClient = 21
 const mostOfAll = 200
 /** Clients that are told apart among those that are counted. */
 const mostCounted = 1000
@@ -86,7 +86,7 @@ export function createRefusedLines({ log, clock, timers }: RefusedLinesOptions):
     of.untold += 1
     of.isGrave ||= 'code' in ending && (ending.fault !== undefined || ending.code === 'VERIFIER_UNAVAILABLE')
     if (of.clients.size < mostCounted) of.clients.add(client)
-    const reason = 'code' in ending ? (ending.failure ?? ending.code) : 'HANDSHAKE'
+    const reason = 'code' in ending ? reasonOf(ending) : 'HANDSHAKE'
     of.reasons.set(reason, (of.reasons.get(reason) ?? 0) + 1)
     timer ??= timers.setTimeout(close, of.endsAt - clock())
   }
@@ -106,4 +106,9 @@ export function createRefusedLines({ log, clock, timers }: RefusedLinesOptions):
     },
     close,
   }
+}
+
+/** Of a client that is told to wait nobody needs to know what it would have been refused for. */
+function reasonOf({ code, failure }: Extract<Ending, { code: unknown }>): string {
+  return code === 'TOO_MANY_TRIES' ? code : (failure ?? code)
 }
