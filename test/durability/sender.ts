@@ -18,6 +18,8 @@ export interface Post {
   readonly path: string
   readonly body: object
   readonly headers?: Readonly<Record<string, string>>
+  /** How long after its headers the body is sent. Milliseconds. Default: with them. */
+  readonly bodyAfter?: number
 }
 
 /** Connections that break are the test's business; any answer but a 2xx or a 503 is a failure of the gateway. */
@@ -68,7 +70,10 @@ export function createSender(options: { url: string; token: string; connections:
         },
       )
       outgoing.on('error', reject)
-      outgoing.end(JSON.stringify(post.body))
+      const send = () => outgoing.end(JSON.stringify(post.body))
+      if (post.bodyAfter === undefined) return send()
+      outgoing.flushHeaders()
+      setTimeout(send, post.bodyAfter)
     })
   }
 

@@ -1,4 +1,4 @@
 import { testMemory, testStorm } from './storm.ts'
 
-testStorm(200)
+testStorm(200, 32)
 testMemory(25, 200, 10e6)

@@ -1,4 +1,4 @@
 import { testMemory, testStorm } from './storm.ts'
 
-testStorm(24)
+testStorm(16, 8)
 testMemory(5, 8, 5e6)

@@ -13,7 +13,6 @@ import { createSender } from '../durability/sender.ts'
 import { createFolder, gatewayToken, hookToken, until, writeInto } from '../installation.ts'
 
 const gatewayProcess = fileURLToPath(new URL('./storm-gateway.ts', import.meta.url))
-const connections = 32
 const everyMs = 100
 
 /** The configuration bears a mark, and so does the transform: in one generation there is one pair of them. */
@@ -145,12 +144,16 @@ function wentBothWays({ lines }: StormGateway): boolean {
   return lines('snapshot-swapped').length > 3 && lines('candidate-rejected').length > 3
 }
 
-/** `count`: how many edits at least, one every 100 ms. */
-export function testStorm(count: number): void {
+/** `count`: how many edits at least, one every 100 ms. `connections`: how many post meanwhile. */
+export function testStorm(count: number, connections: number): void {
   test(`${count} good and bad edits, one every 100 ms, under load from ${connections} connections: no request fails, none mixes generations`, async (t) => {
     const gateway = await startGateway(t)
     let number = 0
-    const next = () => ({ path: '/hooks/build', body: { number: ++number } })
+    const next = () => {
+      const body = { number: ++number }
+      // Every other one begins under one generation and ends under the next.
+      return { path: '/hooks/build', body, ...(number % 2 && { bodyAfter: everyMs }) }
+    }
     const sender = createSender({ url: gateway.url, token: hookToken, connections, next })
     atEnd(t, () => sender.stop())
     await sender.answered()
