@@ -1,3 +1,3 @@
 import { testHostile } from './hostile.ts'
 
-testHostile(65_536, 250, 3)
+testHostile(65_536, 250, 5)
