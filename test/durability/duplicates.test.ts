@@ -10,7 +10,7 @@ import type { Post } from './sender.ts'
 testDuplicates(3)
 
 /** More than the store writes at a time. */
-const together = 400
+const together = 1000
 
 const hooks = `hooks:\n  enabled: true\n  token: ${hookToken}\n${deliveryHooks}`
 
