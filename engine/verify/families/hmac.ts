@@ -1,6 +1,5 @@
 /** Owns verifying keyed digests: whatever a provider digests and wherever it writes the digest, its row says so. */
 
-import { createHmac, type KeyObject } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { decode } from '../../providers/encoding.ts'
 import { readKey, type Secret, secretsFor } from '../../providers/secrets.ts'
@@ -14,6 +13,7 @@ import { createUrlWriter } from '../signed/signed-url.ts'
 import { createValuesReader, type Gathered } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
 import { type SignedRequest, type Unverified, unverified, type Verdict } from '../signed-request.ts'
+import { createKeyedDigest, type Feed } from './keyed-digest.ts'
 import type { SchemeVerifier } from './scheme-verifier.ts'
 
 const digestLengths = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
@@ -21,7 +21,7 @@ const digestLengths = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
 interface Key {
   /** Of the secret among all that are configured. */
   readonly index: number
-  readonly key: KeyObject
+  readonly digest: (feed: Feed) => Buffer
 }
 
 const noFields: BodyFields = () => undefined
@@ -30,7 +30,7 @@ const noAddress: readonly string[] = ['']
 export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): SchemeVerifier | undefined {
   const secrets = secretsFor(scheme, policy.secret)
   if (secrets.length === 0) return undefined
-  const keys = readKeys(secrets, scheme.key)
+  const keys = readKeys(secrets, scheme)
 
   const { hash, encoding, name = 'default' } = scheme
   const template = compileSigned(scheme.signed)
@@ -85,11 +85,9 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Sc
 
   /** One that fits is enough, of the signatures and of the secrets. For each secret there is one digest to make. */
   function findSecret(given: readonly Buffer[], gathered: Gathered, urls: readonly string[]) {
-    for (const { index, key } of keys) {
+    for (const { index, digest } of keys) {
       for (const url of urls) {
-        const hmac = createHmac(hash, key)
-        feedSigned(template, { ...gathered.values, url }, (part) => hmac.update(part))
-        const right = hmac.digest()
+        const right = digest((take) => feedSigned(template, { ...gathered.values, url }, take))
         if (given.some((each) => isSameSecret(each, right))) return index
       }
     }
@@ -97,10 +95,10 @@ export function createHmacVerifier(scheme: HmacScheme, policy: VerifyPolicy): Sc
   }
 }
 
-function readKeys(secrets: readonly Secret[], form: HmacScheme['key']): readonly Key[] {
+function readKeys(secrets: readonly Secret[], { hash, key: form }: HmacScheme): readonly Key[] {
   return secrets.flatMap(({ index, text }) => {
     const key = readKey(text, form)
-    return key === undefined ? [] : [{ index, key }]
+    return key === undefined ? [] : [{ index, digest: createKeyedDigest(hash, key) }]
   })
 }
 
