@@ -24,6 +24,7 @@ export type {
 export type { Diagnostic, Place } from './config/diagnostic/diagnostic.ts'
 export { inFileOrder } from './config/diagnostic/diagnostic-order.ts'
 export { blanks, formatDiagnostic, formatPlace, shownFile } from './config/diagnostic/diagnostic-text.ts'
+export { inLargestUnit } from './config/duration.ts'
 export { type Files, realFiles } from './config/file/reading.ts'
 export { createLoader, type Loader, type LoadOptions, loadConfiguration } from './config/load.ts'
 export { isLoopback } from './config/loopback.ts'

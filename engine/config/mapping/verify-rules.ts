@@ -210,7 +210,7 @@ function* toldNotYet({ path, name }: Written, row: ProviderRow): Iterable<Findin
     path,
     at: 'key',
     code: 'VERIFY_NOT_YET',
-    message: `${name} is empty: until it is set, the endpoint takes a token instead of a signature`,
+    message: `${name} is empty: until it is set, no signature is looked at; a token opens the endpoint, unless \`auth\` says otherwise`,
     hint: `Set what ${calledInText(row)} shows; with \`auth: signature\` a gateway does not start without it.`,
   }
 }

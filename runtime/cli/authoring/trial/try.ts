@@ -1,6 +1,6 @@
 /** `reveille try`: what the gateway would make of a request. Nothing is sent, and nothing is stored. */
 
-import { type Action, type Decision, type Snapshot, tryRequest } from '@reveille/engine'
+import { type Action, type Decision, inLargestUnit, type Snapshot, tryRequest } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
 import type { Paint } from '../../../observe/paint.ts'
 import { type Facts, formatFacts } from '../../facts.ts'
@@ -61,7 +61,12 @@ function formatActions(actions: readonly Action[], paint: Paint, io: Io): string
 function factsOf(action: Action, isOneOfSeveral: boolean): Facts {
   const told = ['kind', 'prompt', 'text', 'message', 'trusted', 'sessionKeyGiven']
   if (!isOneOfSeveral) told.push('mapping')
-  return Object.fromEntries(Object.entries(action).filter(([name]) => !told.includes(name)))
+  const facts = Object.fromEntries(Object.entries(action).filter(([name]) => !told.includes(name)))
+  return { ...facts, ...(action.dedupe && { dedupe: factsOfDedupe(action.dedupe) }) }
+}
+
+function factsOfDedupe({ key, windowMs, isGiven }: NonNullable<Action['dedupe']>): Facts {
+  return { key, window: inLargestUnit(windowMs), ...(isGiven && { chosen: 'by the sender' }) }
 }
 
 function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot, io: Io): string[] {
