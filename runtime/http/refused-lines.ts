@@ -86,7 +86,7 @@ export function createRefusedLines({ log, clock, timers }: RefusedLinesOptions):
     of.untold += 1
     of.isGrave ||= 'code' in ending && (ending.fault !== undefined || ending.code === 'VERIFIER_UNAVAILABLE')
     if (of.clients.size < mostCounted) of.clients.add(client)
-    const reason = 'code' in ending ? reasonOf(ending) : 'HANDSHAKE'
+    const reason = 'code' in ending ? codeToldOf(ending) : 'HANDSHAKE'
     of.reasons.set(reason, (of.reasons.get(reason) ?? 0) + 1)
     timer ??= timers.setTimeout(close, of.endsAt - clock())
   }
@@ -109,6 +109,6 @@ export function createRefusedLines({ log, clock, timers }: RefusedLinesOptions):
 }
 
 /** Of a client that is told to wait nobody needs to know what it would have been refused for. */
-function reasonOf({ code, failure }: Extract<Ending, { code: unknown }>): string {
+function codeToldOf({ code, failure }: Extract<Ending, { code: unknown }>): string {
   return code === 'TOO_MANY_TRIES' ? code : (failure ?? code)
 }

@@ -1,6 +1,7 @@
 /** Owns downloads for verifiers: keys and certificates, kept for as long as their server says and no stranger can cost us. */
 
 import { UnavailableError, type VerifyMeans } from '@reveille/engine'
+import { BoundedMap } from '@reveille/kit'
 import { getText, type Web } from './web.ts'
 
 export interface DownloadsOptions {
@@ -37,8 +38,8 @@ const mostAtOnce = 16
 
 export function createDownloads({ web, now }: DownloadsOptions): VerifyMeans {
   /** Both in the order of their use, the oldest first. */
-  const copies = new Map<string, Copy>()
-  const failures = new Map<string, Failure>()
+  const copies = new BoundedMap<string, Copy>(mostAddresses)
+  const failures = new BoundedMap<string, Failure>(mostAddresses)
   const running = new Map<string, Promise<string>>()
 
   async function fetchCopy(url: string): Promise<string> {
@@ -101,12 +102,10 @@ export function createDownloads({ web, now }: DownloadsOptions): VerifyMeans {
   }
 }
 
-/** As the newest; the oldest goes where there are too many. */
+/** As the newest, also where it was there before. */
 function keep<Value>(kept: Map<string, Value>, url: string, value: Value): void {
   kept.delete(url)
   kept.set(url, value)
-  const [oldest] = kept.keys()
-  if (kept.size > mostAddresses && oldest !== undefined) kept.delete(oldest)
 }
 
 function isGone(status: number): boolean {

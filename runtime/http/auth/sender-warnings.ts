@@ -28,37 +28,22 @@ export function createSenderWarnings(log: HookLog, now: () => number): SenderWar
     return true
   }
 
+  /** `event` stands where it is used whole, so that whoever reads a log finds it by its name. */
+  function ofOld(kind: 'token' | 'secret', event: string): SenderWarnings['ofOldToken'] {
+    const hint = `Give this sender the newest ${kind}; once nobody uses the old one, take it out of the list.`
+    return ({ endpoint = '', client }, list, index) => {
+      if (!isDue(kind, endpoint)) return
+      log.warn({ event, endpoint, list, position: index + 1, client, hint })
+    }
+  }
+
   return {
     ofQueryToken({ endpoint = '' }) {
       if (!isDue('query', endpoint)) return
       const hint = 'Send the token as "Authorization: Bearer"; addresses end up in the logs of proxies.'
       log.warn({ event: 'query-token-used', endpoint, hint })
     },
-    ofOldToken({ endpoint = '', client }, list, index) {
-      if (!isDue('token', endpoint)) return
-      log.warn({
-        event: 'old-token-used',
-        endpoint,
-        list,
-        position: index + 1,
-        client,
-        hint: hintFor('token'),
-      })
-    },
-    ofOldSecret({ endpoint = '', client }, list, index) {
-      if (!isDue('secret', endpoint)) return
-      log.warn({
-        event: 'old-secret-used',
-        endpoint,
-        list,
-        position: index + 1,
-        client,
-        hint: hintFor('secret'),
-      })
-    },
+    ofOldToken: ofOld('token', 'old-token-used'),
+    ofOldSecret: ofOld('secret', 'old-secret-used'),
   }
-}
-
-function hintFor(kind: string): string {
-  return `Give this sender the newest ${kind}; once nobody uses the old one, take it out of the list.`
 }
