@@ -11,7 +11,7 @@ import type { QuietHours, Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */
 export function resolveSettings(value: ConfigurationValue, file: string, folder: string): Settings {
-  const { gateway, hooks, history, agents, deliveries, channels, plugins } = value
+  const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
   const { auth, ...gatewayRest } = gateway
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
   const rules = modelRules(models)
@@ -80,8 +80,15 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
       ...(agents.route && { route: { ...agents.route } }),
     },
     channels,
+    sources: { ...sources, ...gmailSource(hooks.gmail) },
     plugins: plugins.map((plugin) => (/^\.{0,2}[/\\]/.test(plugin) ? resolve(folder, plugin) : plugin)),
   }
+}
+
+/** Nothing where no mailbox is watched. */
+function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): Settings['sources'] {
+  const { model: _model, thinking: _thinking, allowUnsafeExternalContent: _unsafe, ...mailbox } = gmail
+  return Object.keys(mailbox).length === 0 ? {} : { gmail: mailbox }
 }
 
 function resolveQuietHours(hours: { from: string; to: string; timezone: string }): QuietHours {

@@ -98,6 +98,11 @@ export interface Settings {
   }
   /** By channel name: the configuration of each, for its plugin to validate. A name that is present is configured. */
   readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /**
+   * By name: the configuration of each, for its plugin to validate. `hooks.gmail` is that of `gmail`, without what it says
+   * of the preset.
+   */
+  readonly sources: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Extra plugin packages or absolute paths. */
   readonly plugins: readonly string[]
 }

@@ -177,6 +177,8 @@ const others: Readonly<Record<string, unknown>> = {
   'deliveries.retryUnsure': true,
   'deliveries.maxMessages': 3,
   channels: { slack: { botToken: 'canary' } },
+  'hooks.gmail': { account: 'canary@example.com' },
+  sources: { tides: { key: 'canary' } },
   plugins: ['canary'],
 }
 
@@ -188,17 +190,19 @@ const notSettings = new Set([
   'hooks.presets',
   'hooks.endpoints',
   'hooks.mappings',
-  'hooks.gmail',
 ])
 
 /** Sections without a default: there, or not. */
 const optionalSections = new Set(['agents.route', 'agents.budget', 'agents.defaults.heartbeat.quietHours'])
 
+/** What a plugin knows the keys of. */
+const open = new Set(['hooks.gmail'])
+
 /** Sections are walked into; a map whose names are the operator's is one key. */
 function keysOf(schema: object, path = ''): string[] {
   const { properties } = schema as { properties?: Readonly<Record<string, object>> }
   const isOpen = 'additionalProperties' in schema && schema.additionalProperties !== false
-  if (!properties || isOpen || optionalSections.has(path)) return [path]
+  if (!properties || isOpen || optionalSections.has(path) || open.has(path)) return [path]
   return Object.entries(properties).flatMap(([name, below]) =>
     keysOf(below, path === '' ? name : `${path}.${name}`),
   )
@@ -240,7 +244,7 @@ function isBelow(name: string, key: string): boolean {
   if (key === 'agents.defaults.heartbeat.ackToken' && name === 'agents.defaults.heartbeat.prompt') return true
   return (
     name === key ||
-    (/^(channels|agents\.(runners|providers)|hooks\.transforms\.modules)$/.test(key) &&
+    (/^(channels|sources|agents\.(runners|providers)|hooks\.transforms\.modules)$/.test(key) &&
       name.startsWith(`${key}.`))
   )
 }

@@ -137,10 +137,17 @@ const keyNames: Readonly<Record<string, string>> = {
   'agents.defaults.retry.firstMs': 'agents.defaults.retry.backoff',
   'agents.defaults.retry.mostMs': 'agents.defaults.retry.maxBackoff',
   'agents.sessions.idleMs': 'agents.sessions.idleExpiry',
+  'sources.gmail': 'hooks.gmail',
 }
 
 /** Names below these are the operator's, and what is below the names is told as a whole. */
-const named = new Set(['hooks.transforms.modules', 'agents.runners', 'agents.providers', 'channels'])
+const named = new Set([
+  'hooks.transforms.modules',
+  'agents.runners',
+  'agents.providers',
+  'channels',
+  'sources',
+])
 
 /** Written as one thing, in more than one way. */
 const wholes = new Set(['agents.defaults.models'])

@@ -1,7 +1,9 @@
 /** Owns the plugin contract: one default export per package, inert until `setup`. */
 
 import type { Channel } from './channel.ts'
+import type { ConnectCall, Connection } from './connect.ts'
 import type { Runner } from './runner.ts'
+import type { Source } from './source.ts'
 
 /** The version of these contracts; a manifest that names another is refused at load. */
 export const KIT_VERSION = 1
@@ -11,6 +13,7 @@ export interface PluginManifest {
   readonly kit: number
   readonly channels?: readonly string[]
   readonly runners?: readonly string[]
+  readonly sources?: readonly string[]
   /** Keys of `agents` that its runners are given beside their own: `providers`. */
   readonly inherits?: readonly string[]
   /** Whether its runners pass the main session's events on instead of answering them, so that none need wait here. */
@@ -45,6 +48,7 @@ export interface PluginContext<Config> {
 export interface Provided {
   readonly channels?: readonly Channel[]
   readonly runners?: readonly Runner[]
+  readonly sources?: readonly Source[]
   close?(): Promise<void> | void
 }
 
@@ -56,11 +60,16 @@ export interface Plugin<Config = unknown> {
    */
   check?(config: Config): void
   /**
-   * Called once for each channel or runner that is configured, with that one's configuration; what it brings must
-   * hold one whose `id` is the channel's name or the runner's kind. A throw refuses the whole configuration, so an
+   * Called once for each channel, runner or source that is configured, with that one's configuration; what it brings
+   * must hold one whose `id` is the channel's or source's name, or the runner's kind. A throw refuses the whole configuration, so an
    * unreachable service is no reason for one.
    */
   setup(context: PluginContext<Config>): Promise<Provided> | Provided
+  /**
+   * What a service and a person have to agree on before there is a configuration. Safe to be called again, whatever
+   * became of the last time. @throws PluginError in words that say what to do
+   */
+  connect?(call: ConnectCall): Promise<Connection>
 }
 
 /** A typed identity. Importing a module that calls it does nothing else. */

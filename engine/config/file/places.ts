@@ -101,7 +101,7 @@ export function secretSpansIn(
 function isNamedMap({ value }: Pair, ancestors: readonly unknown[]): boolean {
   return isMap(value) && namedMaps.has(String(pathOf(ancestors).at(-1)))
 }
-const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners'])
+const namedMaps = new Set(['channels', 'endpoints', 'providers', 'runners', 'sources'])
 
 /** `budget: { tokens: 5000 }`: those are counted, not kept. */
 function isAllowance(key: string, ancestors: readonly unknown[]): boolean {

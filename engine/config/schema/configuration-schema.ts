@@ -7,7 +7,6 @@ import {
   dailyBudget,
   duration,
   keys,
-  later,
   oneOf,
   open,
   schemaKey,
@@ -17,7 +16,7 @@ import {
 } from './keywords.ts'
 import { mappingList } from './mapping-schema.ts'
 import { endpointPolicies } from './policy-schema.ts'
-import { presetList } from './preset-schema.ts'
+import { type PresetUse, presetList } from './preset-schema.ts'
 import { type Static, Type } from './type.ts'
 
 /** The longest wait of a Node.js timer. */
@@ -128,6 +127,24 @@ const reload = section(
   { description: 'How changed files go live.' },
 )
 
+/** What it says of the mailbox is for the plugin to check. */
+const gmail = Type.Unsafe<
+  Record<string, unknown> & Pick<PresetUse, 'model' | 'thinking'> & { allowUnsafeExternalContent?: boolean }
+>({
+  type: 'object',
+  properties: {
+    model: text({
+      description: 'Of the runs that the preset `gmail` makes; `hooks.presets` may say another.',
+    }),
+    thinking: oneOf(thinkingLevels, { description: 'The same for how much the model thinks.' }),
+    allowUnsafeExternalContent: Type.Boolean({
+      description: 'Whether the preset hands mails over without the boundary around what strangers wrote.',
+    }),
+  },
+  default: {},
+  description: 'The mailbox that is watched; written by `reveille webhooks gmail setup`. Empty: none is.',
+})
+
 const hooks = section(
   {
     enabled: Type.Boolean({ default: false, description: 'Whether hooks are answered at all.' }),
@@ -166,7 +183,7 @@ const hooks = section(
     reload,
     endpoints: endpointPolicies,
     mappings: mappingList,
-    gmail: later('Written by `reveille webhooks gmail setup`.'),
+    gmail,
   },
   { description: 'Who may send what, and what comes of it.' },
 )
@@ -370,6 +387,15 @@ export const configurationSchema = keys({
       expects: 'lower-case letters, digits and hyphens, a letter first',
     },
     description: 'Channels by name; one that is named is configured.',
+  }),
+  sources: byName(open(), {
+    default: {},
+    names: {
+      pattern: '^(?!gmail$)[a-z][a-z0-9-]*$',
+      expects:
+        'lower-case letters, digits and hyphens, a letter first; `gmail` has its place in `hooks.gmail`',
+    },
+    description: 'What plugins fetch events from, by name; one that is named is configured.',
   }),
   plugins: Type.Array(text(), { default: [], description: 'More plugins: packages, or paths.' }),
 })

@@ -1,0 +1,25 @@
+/** The one door to Google. */
+
+import type { Kept, SourceClock } from '@reveille/kit'
+import type { BaseUrls } from '../configuration.ts'
+import type { Credentials } from './credentials.ts'
+import type { Gmail, PubSub } from './port.ts'
+
+export interface Google {
+  readonly gmail: Gmail
+  readonly pubsub: PubSub
+}
+
+export interface GoogleOptions {
+  readonly credentials: Credentials
+  /** Where renewed tokens are written down. */
+  readonly kept: Kept
+  readonly baseUrls: BaseUrls
+  readonly fetch: typeof fetch
+  readonly clock: SourceClock
+}
+
+/** Loads Google's libraries. */
+export async function openGoogle(_options: GoogleOptions): Promise<Google> {
+  throw new Error('not there yet')
+}
