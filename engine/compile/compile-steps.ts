@@ -15,7 +15,7 @@ import { createCoverage } from './coverage.ts'
 import { indexPolicies } from './endpoint-policy.ts'
 import { indexTerms } from './endpoint-terms.ts'
 import { runnerProblem, type Surroundings } from './mapping-check.ts'
-import { builtInEndpoints, indexMappings } from './match/decision-index.ts'
+import { builtInEndpoints, type DecisionIndex, indexMappings } from './match/decision-index.ts'
 import { createGroupMemory, type GroupMemory } from './match/groups.ts'
 import { type Serving, type ServingMemory, serveMappings } from './serving.ts'
 import type { Work } from './slices.ts'
@@ -57,7 +57,10 @@ export function* compileSteps(parts: CompileParts, memory: CompileMemory): Work<
   memory.surroundings = surroundings
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return { ok: false, diagnostics: errorsFirst(diagnostics) }
-  const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, memory.groups)
+  const indexed = served.serving.map(({ program, summary }) => ({ path: summary.path, program }))
+  const index = yield* indexMappings(indexed, memory.groups)
+  diagnostics.push(...checkMail(configuration, index))
+  const snapshot = yield* makeSnapshot(parts, surroundings, served.serving, index)
   return { ok: true, snapshot, warnings: inFileOrder(diagnostics) }
 }
 
@@ -78,11 +81,9 @@ function* makeSnapshot(
   { configuration, randomness }: CompileParts,
   { rules }: Surroundings,
   serving: readonly Serving[],
-  memory: GroupMemory,
+  index: DecisionIndex,
 ): Work<Snapshot> {
   const { settings, endpoints, digest } = configuration
-  const indexed = serving.map(({ program, summary }) => ({ path: summary.path, program }))
-  const index = yield* indexMappings(indexed, memory)
   const policyOf = yield* indexPolicies(endpoints)
   const termsOf = yield* indexTerms(endpoints)
   const resolve = createResolve({
@@ -123,6 +124,19 @@ function* checkDefaultRunner(
     message: `\`agents.defaults.runner\` ${problem.message}`,
     place: locate(['agents', 'defaults', 'runner']),
     hint: problem.hint,
+  }
+}
+
+/** A watched mailbox whose mails nothing answers: fetched, and ignored one by one. */
+function* checkMail({ settings, locate }: Configuration, index: DecisionIndex): Iterable<Diagnostic> {
+  if (settings.sources['gmail'] === undefined || index.covers('gmail')) return
+  yield {
+    severity: 'warning',
+    code: 'MAIL_UNMAPPED',
+    message:
+      '`hooks.gmail` names a mailbox, and no mapping takes the endpoint `gmail`: its mails are ignored',
+    place: locate(['hooks', 'gmail']),
+    hint: 'Write `presets: [gmail]` under `hooks:`, or a mapping with `match: { path: gmail }`.',
   }
 }
 

@@ -3,6 +3,7 @@
 import { isAddressRange } from './address-range.ts'
 import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
 import { isLoopback } from './loopback.ts'
+import { checkMailbox } from './mailbox-rules.ts'
 import { checkModuleName, moduleName } from './mapping/module-name.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
@@ -84,6 +85,13 @@ export const rules: readonly Rule[] = [
     *check({ hooks }) {
       yield* checkHookPath(normalHookPath(hooks.path))
     },
+  },
+  {
+    reads: [
+      ['hooks', 'enabled'],
+      ['hooks', 'gmail'],
+    ],
+    check: ({ hooks }) => checkMailbox(hooks),
   },
   {
     reads: [['gateway', 'trustedProxies']],

@@ -32,38 +32,65 @@ export async function loadPresets(
 ): Promise<Preset[]> {
   if (!main) return []
   const files = await readPresets(main, folder, reading, findings)
-  return files.map((preset) => adjust(preset, main.source, findings))
+  return files.map((preset) => adjust(preset, main, findings))
 }
+
+/** What is different in all mappings of one preset. */
+type Difference = PresetUse & Pick<MappingValue, 'allowUnsafeExternalContent'>
 
 /** What holds for all mappings of one preset. */
 interface Adjustment {
-  readonly use: PresetUse
+  readonly use: Difference
   readonly source: Source
-  readonly at: Path
+  readonly placeOf: (name: keyof Difference) => Path
   readonly rename: Rename
 }
 
 /** A name of one of the preset's endpoints -> what it is served under. */
 type Rename = (endpoint: string) => string
 
-function adjust({ use, at, file }: PresetFile, source: Source, findings: Findings): Preset {
+function adjust(
+  { use: listed, at, file }: PresetFile,
+  { source, value }: CheckedFile<ConfigurationValue>,
+  findings: Findings,
+): Preset {
+  const ofMailbox = listed.name === 'gmail' ? saidOfMailbox(value, source, findings) : {}
+  const use: Difference = { ...ofMailbox, ...listed }
   const origin = { kind: 'preset', name: use.name } as const
   const mappings = [...itemsIn<MappingValue>(file.source, origin, file.value.mappings, ['mappings'])]
   const tests = [...itemsIn<TestValue>(file.source, origin, file.value.tests, ['tests'])]
   const policies = { source: file.source, path: ['endpoints'], policies: file.value.endpoints }
   const sound = mappings.filter(({ path }) => findings.isSound(file.source, path))
   const soundTests = tests.filter(({ path }) => findings.isSound(file.source, path))
-  for (const finding of checkUse(use, at, sound)) findings.report(source, finding)
-  for (const finding of unusedFields(use, at, sound)) findings.report(source, finding, 'warning')
+  for (const finding of checkUse(listed, at, sound)) findings.report(source, finding)
+  for (const finding of unusedFields(listed, at, sound)) findings.report(source, finding, 'warning')
   // What is different and wrong has been told where it is written; in the preset it would be told again.
   const isAsShipped = Object.keys(use).length === 1 || !findings.isSound(source, at)
   if (isAsShipped) return { name: use.name, mappings: sound, tests: soundTests, policies }
   const rename = renaming(sound, use.path)
+  const placeOf = (name: keyof Difference) => [...(Object.hasOwn(listed, name) ? at : mailbox), name]
   return {
     name: use.name,
-    mappings: sound.map((item) => adjustMapping(item, { use, source, at, rename })),
+    mappings: sound.map((item) => adjustMapping(item, { use, source, placeOf, rename })),
     tests: soundTests.flatMap((item) => adjustTest(item, use, rename)),
     policies: { ...policies, rename },
+  }
+}
+
+const mailbox: Path = ['hooks', 'gmail']
+
+/** Whoever watches a mailbox says there how its mails are answered; `hooks.presets` wins. */
+function saidOfMailbox(
+  { hooks }: ConfigurationValue,
+  source: Source,
+  findings: Findings,
+): Omit<Difference, 'name'> {
+  if (!findings.isSound(source, mailbox)) return {}
+  const { model, thinking, allowUnsafeExternalContent } = hooks?.gmail ?? {}
+  return {
+    ...(model !== undefined && { model }),
+    ...(thinking !== undefined && { thinking }),
+    ...(allowUnsafeExternalContent === true && { allowUnsafeExternalContent }),
   }
 }
 
@@ -104,7 +131,7 @@ function renaming(items: readonly Item[], path: string | undefined): Rename {
   }
 }
 
-function adjustMapping(item: Item, { use, source, at, rename }: Adjustment): Item {
+function adjustMapping(item: Item, { use, source, placeOf, rename }: Adjustment): Item {
   const { value } = item
   const overridden = new Map<string, Written>()
   const changed: Record<string, unknown> = { ...value }
@@ -112,11 +139,15 @@ function adjustMapping(item: Item, { use, source, at, rename }: Adjustment): Ite
   for (const name of adjustableFields[value.action]) {
     if (use[name] === undefined) continue
     changed[name] = use[name]
-    overridden.set(name, { source, path: [...at, name] })
+    overridden.set(name, { source, path: placeOf(name) })
+  }
+  if (use.allowUnsafeExternalContent && value.action === 'agent') {
+    changed['allowUnsafeExternalContent'] = true
+    overridden.set('allowUnsafeExternalContent', { source, path: placeOf('allowUnsafeExternalContent') })
   }
   if (use.path !== undefined) {
     changed['match'] = { ...value.match, path: rename(value.match?.path ?? '/') }
-    overridden.set('match.path', { source, path: [...at, 'path'] })
+    overridden.set('match.path', { source, path: placeOf('path') })
   }
   return { ...item, value: changed as MappingValue, overridden, isAdjusted: true }
 }

@@ -17,6 +17,16 @@ const instead: ReadonlyMap<string, string> = new Map([
     'Remove it: a request to /agent may name its session; `allowedSessionKeyPrefixes: ["hook:"]` limits which.',
   ],
   ['hooks.internal', 'Remove it: those hooks run inside OpenClaw, and no webhook ever reaches them.'],
+  ['hooks.gmail.hookUrl', 'Remove it: mails go to `/hooks/gmail` of this gateway by themselves.'],
+  [
+    'hooks.gmail.pushToken',
+    'Remove it: `mode: pull` needs no address that Google can reach; for `mode: push`, `reveille webhooks gmail setup --mode push` has Google sign what it posts.',
+  ],
+  [
+    'hooks.gmail.serve',
+    'Remove it: notifications are pulled, or posted to `/hooks/gmail/push` of this gateway.',
+  ],
+  ['hooks.gmail.tailscale', 'Remove it: notifications are pulled, so that no tunnel is needed.'],
   ['mapping.agentId', 'Remove it, and say with `runner` and `model` who answers.'],
   [
     'mapping.sessionMode',

@@ -1,0 +1,122 @@
+/** What `hooks.gmail` means to everything but its plugin. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { countingRandomness } from '../compile/fixture.ts'
+import { compileSnapshot } from '../index.ts'
+import { loadConfiguration } from './load.ts'
+import { createSampleFolder } from './sample-folder.ts'
+
+const mailbox =
+  'account: ada@example.com, topic: projects/p/topics/t, subscription: projects/p/subscriptions/s'
+const preset =
+  'mappings:\n  - { id: mail, match: { path: gmail }, message: "{{messages[0].subject}}", thinking: high }\n'
+
+async function load(context: TestContext, hooks: string) {
+  const folder = await createSampleFolder(context, {
+    'reveille.yaml': `hooks:\n  token: a-hook-token-0123456789abcdef\n${hooks}`,
+    'shipped/gmail.yaml': preset,
+    'shipped/other.yaml': preset.replaceAll('gmail', 'other').replace('id: mail', 'id: other'),
+  })
+  return loadConfiguration({ file: folder.at('reveille.yaml'), env: {}, presets: folder.at('shipped') })
+}
+
+async function loadGood(context: TestContext, hooks: string) {
+  const loaded = await load(context, hooks)
+  if (!loaded.ok) assert.fail(JSON.stringify(loaded.diagnostics, null, 2))
+  return loaded.configuration
+}
+
+test('a mailbox is a source, without what is said of its preset; an empty one is none', async (context) => {
+  const { settings } = await loadGood(context, `  gmail: { ${mailbox}, model: a/b, thinking: low }\n`)
+  assert.deepEqual(settings.sources, {
+    gmail: {
+      account: 'ada@example.com',
+      topic: 'projects/p/topics/t',
+      subscription: 'projects/p/subscriptions/s',
+    },
+  })
+  for (const none of ['', '  gmail: {}\n', '  gmail: { model: a/b }\n'])
+    assert.deepEqual((await loadGood(context, none)).settings.sources, {}, none)
+})
+
+test('the preset gmail answers with the model and the thinking of the mailbox, unless it is told another', async (context) => {
+  const of = async (hooks: string) => {
+    const { mappings } = await loadGood(context, `  gmail: { model: a/b, thinking: low }\n${hooks}`)
+    const [{ value } = assert.fail()] = mappings
+    assert.ok(value.action === 'agent')
+    return [value.model, value.thinking]
+  }
+  assert.deepEqual(await of('  presets: [gmail]\n'), ['a/b', 'low'])
+  assert.deepEqual(await of('  presets: [{ name: gmail, model: c/d }]\n'), ['c/d', 'low'])
+  assert.deepEqual(await of('  presets: [other]\n'), [undefined, 'high'], 'no other preset hears of it')
+})
+
+test('allowUnsafeExternalContent of the mailbox takes the boundary from its preset, and from no other', async (context) => {
+  const { mappings } = await loadGood(
+    context,
+    '  gmail: { allowUnsafeExternalContent: true }\n  presets: [gmail, other]\n',
+  )
+  assert.deepEqual(
+    mappings.map(({ value }) => 'allowUnsafeExternalContent' in value && value.allowUnsafeExternalContent),
+    [true, false],
+  )
+  const place = mappings[0]?.locate(['allowUnsafeExternalContent'])
+  assert.deepEqual(
+    [place?.line, place?.file.endsWith('reveille.yaml')],
+    [3, true],
+    'blamed where it is written',
+  )
+})
+
+for (const [written, column] of [
+  ['model: 5', 12],
+  ['thinking: lots', 12],
+  ['allowUnsafeExternalContent: "yes"', 12],
+] as const) {
+  test(`hooks.gmail with ${written} is refused where it stands`, async (context) => {
+    const loaded = await load(context, `  gmail: { ${written} }\n  presets: [gmail]\n`)
+    assert.ok(!loaded.ok)
+    const [finding, ...rest] = loaded.diagnostics
+    assert.deepEqual([finding?.place?.line, rest], [3, []], JSON.stringify(loaded.diagnostics))
+    assert.ok((finding?.place?.column ?? 0) > column)
+  })
+}
+
+for (const key of ['hookUrl', 'pushToken', 'serve', 'tailscale']) {
+  test(`hooks.gmail.${key} of OpenClaw is refused with what to do instead`, async (context) => {
+    const loaded = await load(context, `  gmail: { ${mailbox}, ${key}: x }\n`)
+    assert.ok(!loaded.ok)
+    const [finding] = loaded.diagnostics
+    assert.equal(finding?.code, 'FOREIGN_KEY')
+    assert.match(finding?.hint ?? '', /^Remove it: /)
+  })
+}
+
+test('a mailbox beside hooks that are off is worth a warning', async (context) => {
+  const { warnings } = await loadGood(context, `  gmail: { ${mailbox} }\n  presets: [gmail]\n`)
+  assert.deepEqual(
+    warnings.map(({ code, place }) => [code, place?.line]),
+    [['MAIL_WITHOUT_HOOKS', 3]],
+  )
+  const on = await loadGood(context, `  enabled: true\n  gmail: { ${mailbox} }\n  presets: [gmail]\n`)
+  assert.deepEqual(on.warnings, [])
+})
+
+test('a mailbox whose mails no mapping takes is worth a warning, whatever the mapping is called', async (context) => {
+  const codes = async (hooks: string) => {
+    const configuration = await loadGood(context, `  enabled: true\n  gmail: { ${mailbox} }\n${hooks}`)
+    const catalog = { channels: [], runners: ['echo'], relays: [] }
+    const compiled = compileSnapshot(configuration, catalog, countingRandomness())
+    assert.ok(compiled.ok)
+    return compiled.warnings.map(({ code }) => code)
+  }
+  assert.deepEqual(await codes(''), ['MAIL_UNMAPPED'])
+  assert.deepEqual(await codes('  endpoints: { gmail: { maxBodyBytes: 500000 } }\n'), ['MAIL_UNMAPPED'])
+  for (const heard of [
+    '  presets: [gmail]\n',
+    '  mappings: [{ message: x }]\n',
+    '  mappings: [{ match: { path: gmail }, action: wake, text: x }]\n',
+  ])
+    assert.deepEqual(await codes(heard), [], heard)
+})
