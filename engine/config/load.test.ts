@@ -101,6 +101,7 @@ test('what is not written has its documented default', async (context) => {
         runners: {},
       },
       channels: {},
+      sources: {},
       plugins: [],
     },
   )
@@ -290,7 +291,6 @@ test('a merge conflict is called one', async (context) => {
 })
 
 const early = {
-  'hooks.gmail': 'hooks:\n  gmail: { account: me }\n',
   'hooks.endpoints.gh.expectEvery': 'hooks: { endpoints: { gh: { expectEvery: 1h } } }\n',
   'gateway.store': 'gateway: { store: "postgres://u:p@h/d" }\n',
 }

@@ -194,11 +194,18 @@ for (const [key, [text, wanted]] of Object.entries(foreign)) {
   })
 }
 
-test('hooks.gmail of OpenClaw waits for a later version, and nothing else is said about it', async (context) => {
-  const text = 'hooks: { gmail: { account: "a@b.example", pushToken: x } }\n'
-  const [finding, ...rest] = await loadBad(context, text)
-  assert.deepEqual([finding?.code, rest], ['NOT_YET_SUPPORTED', []])
-  assert.ok(finding?.message.includes('`hooks.gmail`'))
+test('the keys that hooks.gmail of OpenClaw has and ours does not are told one by one, its values nowhere', async (context) => {
+  const mailbox = 'account: "a@b.example", pushToken: hush-hush, tailscale: { mode: funnel }'
+  const text = `hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7cRtY, gmail: { ${mailbox} } }\n`
+  const findings = await loadBad(context, text)
+  assert.deepEqual(
+    findings.map(({ code, message }) => [code, message.split('`')[1]]),
+    [
+      ['FOREIGN_KEY', 'hooks.gmail.pushToken'],
+      ['FOREIGN_KEY', 'hooks.gmail.tailscale'],
+    ],
+  )
+  assert.doesNotMatch(JSON.stringify(findings), /hush/)
 })
 
 test('a comment of JSON5 is told how it is written here', async (context) => {
