@@ -14,7 +14,9 @@ const channels = [
 
 const runners = ['echo', 'ai', 'command', 'openclaw'] as const
 
-export const builtIn = { channels, runners } as const
+const sources = ['gmail'] as const
+
+export const builtIn = { channels, runners, sources } as const
 
 export function packageOf(name: string): string {
   return `@reveille/plugin-${name}`

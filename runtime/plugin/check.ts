@@ -10,7 +10,7 @@ import { redactError } from './redaction.ts'
 import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
 import { catalogOf, type Specification, specify } from './specify.ts'
 
-type Checked = Pick<Settings, 'agents' | 'channels' | 'plugins'>
+type Checked = Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
 
 /**
  * Answers the names that exist, once everything that is configured fits its schema. Runs no plugin code.

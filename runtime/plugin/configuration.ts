@@ -63,6 +63,13 @@ export function parsePluginConfiguration(wanted: Specification): PluginConfigura
   return { config: freeze(config), secrets: [...secrets] }
 }
 
+/** The texts under `x-secret: true`, though the rest be wrong. @throws PluginSetupError as `parsePluginConfiguration` does */
+export function secretsIn(wanted: Specification): readonly string[] {
+  secrets = new Set()
+  validate(wanted, structuredClone(wanted.given))
+  return [...secrets]
+}
+
 function validate({ package: found, key }: Specification, config: unknown) {
   try {
     const check = compile(found.configSchema)

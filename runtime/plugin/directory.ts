@@ -1,4 +1,4 @@
-/** Owns which package stands behind a channel's or a runner's name. */
+/** Owns which package stands behind the name of a channel, a runner or a source. */
 
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,13 +6,18 @@ import { builtIn, packageOf } from './built-in.ts'
 import { type PluginPackage, readPluginPackage } from './package.ts'
 import { PluginSetupError } from './setup-error.ts'
 
-export type ProvidedKind = 'channel' | 'runner'
+export type ProvidedKind = 'channel' | 'runner' | 'source'
+
+const listOf = { channel: 'channels', runner: 'runners', source: 'sources' } as const
+const kinds = ['channel', 'runner', 'source'] as const
 
 export interface Directory {
   /** Every channel name that exists, installed or not: the error for a missing package says more than "unknown". */
   readonly channels: readonly string[]
   /** Every runner that is installed. */
   readonly runners: readonly string[]
+  /** Every source name that exists, installed or not. */
+  readonly sources: readonly string[]
   /** Undefined for a name that nobody provides. @throws PluginSetupError `key` is the configuration key to blame */
   find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
 }
@@ -22,14 +27,21 @@ export interface Directory {
  * operator asked for it. @throws PluginSetupError
  */
 export function createDirectory(plugins: readonly string[], from: URL): Directory {
-  const extras = { channel: new Map<string, PluginPackage>(), runner: new Map<string, PluginPackage>() }
+  const extras = {
+    channel: new Map<string, PluginPackage>(),
+    runner: new Map<string, PluginPackage>(),
+    source: new Map<string, PluginPackage>(),
+  }
   for (const [index, specifier] of plugins.entries()) {
     const key = `plugins[${index}]`
     const found = readPluginPackage(specifier, from, key)
-    claim(extras.channel, found.channels, found, key)
-    claim(extras.runner, found.runners, found, key)
+    for (const kind of kinds) claim(extras[kind], found[listOf[kind]], found, key)
   }
-  const known = { channel: new Set<string>(builtIn.channels), runner: new Set<string>(builtIn.runners) }
+  const known = {
+    channel: new Set<string>(builtIn.channels),
+    runner: new Set<string>(builtIn.runners),
+    source: new Set<string>(builtIn.sources),
+  }
   /** Packages of built-in names that were read. */
   const read = new Map<string, PluginPackage>()
 
@@ -38,8 +50,7 @@ export function createDirectory(plugins: readonly string[], from: URL): Director
     if (extra !== undefined || !known[kind].has(name)) return extra
     const found = read.get(name) ?? readPluginPackage(packageOf(name), from, key)
     read.set(name, found)
-    const provided = kind === 'channel' ? found.channels : found.runners
-    if (provided.includes(name)) return found
+    if (found[listOf[kind]].includes(name)) return found
     const problem = { key, message: `needs a ${kind} that the installed ${found.name} does not provide` }
     throw new PluginSetupError('PLUGIN_MANIFEST', found.name, [problem])
   }
@@ -56,6 +67,7 @@ export function createDirectory(plugins: readonly string[], from: URL): Director
   return {
     channels: [...new Set([...known.channel, ...extras.channel.keys()])],
     runners: [...new Set([...[...known.runner].filter(isInstalled), ...extras.runner.keys()])],
+    sources: [...new Set([...known.source, ...extras.source.keys()])],
     find,
   }
 }

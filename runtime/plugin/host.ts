@@ -1,4 +1,4 @@
-/** Owns which channels and runners are live, and their change from one snapshot to the next. */
+/** Owns which channels, runners and sources are live, and their change from one snapshot to the next. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
@@ -10,6 +10,7 @@ import { createChannelHandle, createRunnerHandle } from './handle.ts'
 import { type Instance, startInstance } from './instance.ts'
 import { checkModels, type RefusedModel } from './models.ts'
 import { throwJoined } from './setup-error.ts'
+import { createSourceHandle, type LiveSource } from './source-handle.ts'
 import {
   catalogOf,
   type Inheritance,
@@ -36,7 +37,7 @@ export interface PluginHostOptions {
 
 /** What plugins depend on; a whole snapshot fits. */
 export interface PluginSnapshot {
-  readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins'>
+  readonly settings: Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
 }
 
 export interface PluginHost {
@@ -51,12 +52,14 @@ export interface PluginHost {
   runner(name: string): Runner | undefined
   /** Stays good across reloads. Undefined for a channel that is not configured. */
   channel(name: string): Channel | undefined
+  /** Those that are configured. The same object for as long as it is the same instance: to be run by one keeper alone. */
+  sources(): readonly LiveSource[]
   /**
    * Whether the runner of that name passes the main session's events on instead of answering them. Says its
    * manifest, so nothing is started for it; false for a name that no runner has.
    */
   relays(name: string): boolean
-  /** Called after each commit, when `channel` and `runner` find what is live now. */
+  /** Called after each commit, when `channel`, `runner` and `sources` find what is live now. */
   onCommitted(listener: () => void): void
   /** Closes everything, calls in flight included: those who make them have drained before. Never rejects. */
   close(): Promise<void>
@@ -83,7 +86,7 @@ interface PluginSet {
 }
 
 const nothing: PluginSet = {
-  directory: { channels: [], runners: [], find: () => undefined },
+  directory: { channels: [], runners: [], sources: [], find: () => undefined },
   instances: new Map(),
   late: new Map(),
   lateStarted: new Map(),
@@ -98,6 +101,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
   /** Every start that has not been followed by a close, so that `close` misses none. */
   const started = new Set<Promise<Instance>>()
   const listeners: (() => void)[] = []
+  const sourceHandles = new WeakMap<Instance, LiveSource>()
   let live = nothing
 
   function start(specification: Specification, configuration: PluginConfiguration): Promise<Instance> {
@@ -223,6 +227,16 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     channel(name) {
       const exists = live.instances.has(slotOf('channel', name))
       return exists ? createChannelHandle(name, () => findLive('channel', name)) : undefined
+    },
+    sources() {
+      const running = [...live.instances.values()].filter(
+        ({ specification }) => specification.kind === 'source',
+      )
+      return running.map((instance) => {
+        const handle = sourceHandles.get(instance) ?? createSourceHandle(instance)
+        sourceHandles.set(instance, handle)
+        return handle
+      })
     },
     onCommitted: (listener) => void listeners.push(listener),
     async close() {

@@ -1,5 +1,5 @@
 /**
- * Owns one running channel or runner: started from its configuration, shared by those who hold it, closed when
+ * Owns one running channel, runner or source: started from its configuration, shared by those who hold it, closed when
  * the last one lets go.
  *
  *   starting --setup--> running --last release, or close()--> closing --> closed
@@ -17,9 +17,11 @@ import {
   type Provided,
   type Redact,
   type Runner,
+  type Source,
 } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { PluginConfiguration } from './configuration.ts'
+import type { ProvidedKind } from './directory.ts'
 import { importProblem, loadPlugin, setupProblem } from './load.ts'
 import { createPluginLog } from './log.ts'
 import { redactError } from './redaction.ts'
@@ -37,8 +39,8 @@ export interface InstanceOptions {
 
 export interface Instance {
   readonly specification: Specification
-  /** What the plugin brought: a channel where the specification says so, else a runner. */
-  readonly provided: Channel | Runner
+  /** What the plugin brought, of the kind that the specification names. */
+  readonly provided: Channel | Runner | Source
   /** Takes its secrets out of a text. */
   readonly redact: Redact
   /** False when it is closed or about to be, and cannot be held any more. */
@@ -106,9 +108,7 @@ export async function startInstance(
     throw refusalOf(await importProblem(error, specification, redact), error)
   })
   const brought = await setUp(loaded)
-  const offers: readonly (Channel | Runner)[] | undefined =
-    kind === 'channel' ? brought?.channels : brought?.runners
-  const provided = offers?.find((offer) => offer.id === id)
+  const provided = offersOf(brought, kind)?.find((offer) => offer.id === id)
   if (provided === undefined) {
     await shutDown(brought)
     throw refusal(`needs a plugin that brings a ${kind} ${id}, and its setup brought none`)
@@ -138,6 +138,11 @@ export async function startInstance(
     close,
     closed: closed.promise,
   }
+}
+
+function offersOf(brought: Provided | undefined, kind: ProvidedKind) {
+  const offers = { channel: brought?.channels, runner: brought?.runners, source: brought?.sources }
+  return offers[kind] as readonly Instance['provided'][] | undefined
 }
 
 async function inTime<Value>(

@@ -1,14 +1,15 @@
-/** Owns what a channel's manifest says of its configuration, so that somebody can be asked for it before any code runs. */
+/** Owns what a plugin's manifest says of its configuration, so that somebody can be asked for it before any code runs. */
 
 import { readFileSync } from 'node:fs'
 import type { Settings } from '@reveille/engine'
+import type { Plugin } from '@reveille/kit'
 import { checkConfiguration, importPlugin } from './check.ts'
 import { configureAll } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import { locate, type Specification } from './specify.ts'
 
-/** One key of a channel's configuration. */
+/** One key of a channel's or source's configuration. */
 export interface OfferedKey {
   readonly key: string
   /** A sentence. */
@@ -53,18 +54,21 @@ export function offerOf(
     package: wanted.package.name,
     keys: keysOf(wanted),
     async examiner() {
-      const plugin = await importPlugin(wanted)
-      return (config) => {
-        try {
-          const asked = { ...wanted, given: config }
-          for (const [each, parsed] of configureAll([asked])) checkConfiguration(plugin, each, parsed)
-          return []
-        } catch (error) {
-          if (error instanceof PluginSetupError && error.code !== 'PLUGIN_MANIFEST') return error.problems
-          throw error
-        }
-      }
+      return createExaminer(await importPlugin(wanted), wanted)
     },
+  }
+}
+
+export function createExaminer(plugin: Plugin, wanted: Specification): Examiner {
+  return (config) => {
+    try {
+      const asked = { ...wanted, given: config }
+      for (const [each, parsed] of configureAll([asked])) checkConfiguration(plugin, each, parsed)
+      return []
+    } catch (error) {
+      if (error instanceof PluginSetupError && error.code !== 'PLUGIN_MANIFEST') return error.problems
+      throw error
+    }
   }
 }
 
@@ -80,7 +84,7 @@ interface Property {
 }
 
 /** The required ones first. */
-function keysOf({ package: found }: Specification): readonly OfferedKey[] {
+export function keysOf({ package: found }: Specification): readonly OfferedKey[] {
   const schema = JSON.parse(readFileSync(found.configSchema, 'utf8')) as {
     readonly properties?: Readonly<Record<string, Property>>
     readonly required?: readonly string[]

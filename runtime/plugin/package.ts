@@ -16,6 +16,7 @@ const manifestKeys: readonly string[] = [
   'kit',
   'channels',
   'runners',
+  'sources',
   'configSchema',
   'inherits',
   'relays',
@@ -28,6 +29,7 @@ export interface PluginPackage {
   readonly entry: URL
   readonly channels: readonly string[]
   readonly runners: readonly string[]
+  readonly sources: readonly string[]
   /** What its runners are given of `agents`. */
   readonly inherits: readonly InheritedKey[]
   /** Whether its runners pass the main session's events on, instead of answering them. */
@@ -58,7 +60,7 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     throw refuse(`names a plugin whose \`reveille.${unknown}\` is not a known key`, hint)
   }
   const manifest = reveille as Partial<PluginManifest>
-  const { kit, channels = [], runners = [], inherits = [], configSchema } = manifest
+  const { kit, channels = [], runners = [], sources = [], inherits = [], configSchema } = manifest
   const { relays = false, needsConfiguration = false } = manifest
   if (kit !== KIT_VERSION) {
     const asked = Number.isInteger(kit) ? `version ${kit}` : 'no version'
@@ -68,7 +70,7 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     }
     throw new PluginSetupError('PLUGIN_KIT', name, [problem])
   }
-  for (const [list, names] of Object.entries({ channels, runners, inherits })) {
+  for (const [list, names] of Object.entries({ channels, runners, sources, inherits })) {
     if (!isNames(names)) throw refuse(`names a plugin whose \`reveille.${list}\` is not a list of names`)
   }
   if (!isInheritable(inherits)) {
@@ -91,6 +93,7 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
     entry: pathToFileURL(join(folder, entry)),
     channels,
     runners,
+    sources,
     inherits,
     relays,
     needsConfiguration,

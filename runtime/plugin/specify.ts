@@ -1,4 +1,4 @@
-/** Owns what a configuration asks for: one specification for each channel and runner that is to run. */
+/** Owns what a configuration asks for: one specification for each channel, runner and source that is to run. */
 
 import { type Catalog, nearestName, type Settings } from '@reveille/engine'
 import type { Directory, ProvidedKind } from './directory.ts'
@@ -8,9 +8,9 @@ import { PluginSetupError, throwJoined } from './setup-error.ts'
 /** What is to be started. Equal specifications give one instance. */
 export interface Specification {
   readonly kind: ProvidedKind
-  /** The name that configuration uses: a channel's, or a runner's own. */
+  /** The name that configuration uses: a channel's, a source's, or a runner's own. */
   readonly name: string
-  /** What the plugin calls it: a channel's name, or a runner's kind. */
+  /** What the plugin calls it: a channel's or source's name, or a runner's kind. */
   readonly id: string
   /** The configuration key to blame: `channels.slack`. */
   readonly key: string
@@ -29,7 +29,7 @@ export type Inheritance = Pick<Settings['agents'], InheritedKey>
 
 /** The default runner is always among them. @throws PluginSetupError with all that is missing */
 export function specify(
-  settings: Pick<Settings, 'agents' | 'channels'>,
+  settings: Pick<Settings, 'agents' | 'channels' | 'sources'>,
   directory: Directory,
 ): Specification[] {
   const asked: Asked[] = Object.entries(settings.channels).map(([name, given]) => ({
@@ -46,6 +46,7 @@ export function specify(
   }
   if (!Object.hasOwn(runners, defaults.runner))
     asked.push(unconfiguredRunner(defaults.runner, 'agents.defaults.runner'))
+  for (const [name, given] of Object.entries(settings.sources)) asked.push(askedSource(name, given))
 
   const found: Specification[] = []
   const errors: unknown[] = []
@@ -64,11 +65,17 @@ export function unconfiguredRunner(name: string, key: string): Asked {
   return { kind: 'runner', name, id: name, key, given: {} }
 }
 
+/** Gmail's configuration stands beside what its preset is told. */
+export function askedSource(name: string, given: Readonly<Record<string, unknown>>): Asked {
+  const key = name === 'gmail' ? 'hooks.gmail' : `sources.${name}`
+  return { kind: 'source', name, id: name, key, given }
+}
+
 /** @throws PluginSetupError */
 export function locate(asked: Asked, directory: Directory, agents: Inheritance): Specification {
   const found = directory.find(asked.kind, asked.id, asked.key)
   if (found !== undefined) return inherit(asked, found, agents)
-  const known = asked.kind === 'channel' ? directory.channels : directory.runners
+  const known = namesOf(directory, asked.kind)
   const close = nearestName(asked.id, known)
   const problem = {
     key: asked.key,
@@ -76,6 +83,11 @@ export function locate(asked: Asked, directory: Directory, agents: Inheritance):
     hint: close === undefined ? `known: ${known.join(', ')}` : `did you mean \`${close}\`?`,
   }
   throw new PluginSetupError('PLUGIN_MISSING', asked.id, [problem])
+}
+
+function namesOf({ channels, runners, sources }: Directory, kind: ProvidedKind): readonly string[] {
+  if (kind === 'channel') return channels
+  return kind === 'runner' ? runners : sources
 }
 
 /** A runner's own key wins whole: half of it from somewhere else would be seen in neither place. */

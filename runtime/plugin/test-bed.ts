@@ -16,6 +16,7 @@ export function createHost(options: Partial<PluginHostOptions> = {}) {
 /** A snapshot that configures just that. */
 export function settings(changes: {
   channels?: Settings['channels']
+  sources?: Settings['sources']
   runners?: Settings['agents']['runners']
   runner?: string
   model?: string
@@ -25,6 +26,7 @@ export function settings(changes: {
 }) {
   const {
     channels = {},
+    sources = {},
     runners = {},
     runner = 'echo',
     plugins = [],
@@ -44,7 +46,7 @@ export function settings(changes: {
     ...(models && { models: { allowed: models, aliases: {} } }),
   }
   const sessions = { maxCharacters: 1, maxMessages: 1, compaction: 'drop', idleMs: 1 } as const
-  return { settings: { agents: { defaults, runners, sessions, providers }, channels, plugins } }
+  return { settings: { agents: { defaults, runners, sessions, providers }, channels, sources, plugins } }
 }
 
 export const turn: Turn = {
