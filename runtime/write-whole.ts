@@ -6,6 +6,8 @@ import { open, rename } from 'node:fs/promises'
 export async function writeWhole(file: string, text: string, draft = `${file}.draft`): Promise<void> {
   const handle = await open(draft, 'w', 0o600)
   try {
+    // What a crash left may have another mode.
+    await handle.chmod(0o600)
     await handle.writeFile(text)
     await handle.sync()
   } finally {

@@ -1,6 +1,13 @@
 /** Owns the face of a source that is live: a run holds its instance, and says nothing that shows a secret of the plugin's. */
 
-import { PluginError, type Redact, type Source, type SourceCall, type SourceReport } from '@reveille/kit'
+import {
+  PluginError,
+  type Redact,
+  recordOf,
+  type Source,
+  type SourceCall,
+  type SourceReport,
+} from '@reveille/kit'
 import type { Instance } from './instance.ts'
 import { redactError } from './redaction.ts'
 
@@ -35,19 +42,8 @@ export function createSourceHandle(instance: Instance): LiveSource {
   }
 }
 
-/** Made by a plugin, so that its type is no more than a promise: what is no text and no number is left out. */
+/** Made by a plugin, so that its type is no more than a promise. */
 function redactReport(report: SourceReport, redact: Redact): SourceReport {
-  const { state, detail, times, counts } = (report ?? {}) as Partial<SourceReport>
-  const numbers = (named: unknown) =>
-    Object.fromEntries(
-      Object.entries((named ?? {}) as object)
-        .filter(([, value]) => typeof value === 'number')
-        .map(([key, value]) => [redact(key), value]),
-    )
-  return {
-    state: state as SourceReport['state'],
-    detail: typeof detail === 'string' ? redact(detail) : '',
-    ...(times && { times: numbers(times) }),
-    ...(counts && { counts: numbers(counts) }),
-  }
+  const detail: unknown = recordOf(report)?.['detail']
+  return { ...report, detail: typeof detail === 'string' ? redact(detail) : '' }
 }

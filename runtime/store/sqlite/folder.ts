@@ -1,10 +1,9 @@
 /** Owns the data folder: its files, their modes, and the lock that keeps a second process out. */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { createPrivately, type ExclusiveLock, takeLock } from '../../exclusive-lock.ts'
 import { StoreError } from '../port.ts'
-import { resultOf, SQLITE_BUSY } from './failure.ts'
 
 export function databaseFile(folder: string): string {
   return join(folder, 'reveille.db')
@@ -17,32 +16,11 @@ export function prepareFolder(folder: string): void {
   for (const file of [databaseFile(folder), lockFile(folder)]) createPrivately(file)
 }
 
-/** Never opens a file that exists: closing it again would drop the locks that this process holds on it. */
-function createPrivately(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
-}
-
-/**
- * An exclusive transaction on a database of its own: the kernel lets go of it when the process dies, however
- * it dies, and no stale lock file is left to explain. Held until the answer is closed.
- * @throws StoreError `LOCKED`
- */
-export function lockFolder(folder: string): DatabaseSync {
-  const lock = new DatabaseSync(lockFile(folder), { timeout: 0 })
-  try {
-    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
-    return lock
-  } catch (error) {
-    lock.close()
-    if (resultOf(error) !== SQLITE_BUSY) throw error
-    throw new StoreError('LOCKED', `another process uses the data folder ${folder}: stop it first`, {
-      cause: error,
-    })
-  }
+/** Held until the answer is closed, or the process is dead. @throws StoreError `LOCKED` */
+export function lockFolder(folder: string): ExclusiveLock {
+  const lock = takeLock(lockFile(folder))
+  if (lock !== undefined) return lock
+  throw new StoreError('LOCKED', `another process uses the data folder ${folder}: stop it first`)
 }
 
 function lockFile(folder: string): string {

@@ -5,8 +5,8 @@
  * in it, and entries run first: accepting never waits behind a heap of settlements, nor they behind it.
  */
 
-import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { ExclusiveLock } from '../../exclusive-lock.ts'
 import { StoreError } from '../port.ts'
 import { type PlainEntry, readEntries } from './entry.ts'
 import { lockFolder, prepareFolder } from './folder.ts'
@@ -22,7 +22,7 @@ if (port !== null) start(port, workerData as WriterData)
 
 function start(port: NonNullable<typeof parentPort>, data: WriterData): void {
   const send = (message: FromWriter) => port.postMessage(message)
-  let lock: DatabaseSync | undefined
+  let lock: ExclusiveLock | undefined
   let writer: Writer
   try {
     prepareFolder(data.folder)

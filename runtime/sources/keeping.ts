@@ -1,0 +1,154 @@
+/**
+ * Owns the life of one source, from the moment it is configured to the moment it is not:
+ *
+ *   waits for the one before it -> lock -> run -> lock given back -> wait -> lock -> ...
+ *
+ * There is never a second run: not here, as each waits for the end of the one before, and not in another process,
+ * as a run holds the lock.
+ */
+
+import { isPluginError, oneLine, PluginError } from '@reveille/kit'
+import type { Logger } from 'pino'
+import { backoffMs, retryDelayMs } from '../dispatch/backoff.ts'
+import type { LiveSource } from '../plugin/index.ts'
+import { type CallOptions, createCall, type Outlets } from './call.ts'
+import { lockSource } from './lock.ts'
+import { logState, type SourceState } from './state.ts'
+
+export interface KeepingOptions extends Outlets, Pick<CallOptions, 'kept' | 'receivers'> {
+  /** The source's own. */
+  readonly folder: string
+  readonly log: Logger
+  readonly random: () => number
+  /** Told of each change, and of each report. */
+  readonly onState: (state: SourceState) => void
+}
+
+export interface Keeping {
+  readonly source: LiveSource
+  state(): SourceState
+  /** Aborts the run, and begins no other. */
+  stop(): void
+  isStopped(): boolean
+  /** Settles when it has ended, or was abandoned. Never rejects. */
+  readonly ended: Promise<void>
+}
+
+/** How long a run may take to end once it is told to. Milliseconds. */
+const patienceMs = 10_000
+const heldElsewhereMs = 5000
+const backoff = { firstMs: 1000, mostMs: 300_000 }
+/** A run that lasted that long was good: what comes then is a first failure again. Milliseconds. */
+const goodLifeMs = 600_000
+/** Of what is not foreseen. Characters. */
+const longestReason = 300
+
+export function keep(
+  source: LiveSource,
+  before: Promise<void> | undefined,
+  options: KeepingOptions,
+): Keeping {
+  const { folder, log, clock, random, onState } = options
+  const { name } = source
+  const stop = new AbortController()
+  let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
+  let failures = 0
+
+  function enter(
+    next: Pick<SourceState, 'state' | 'detail' | 'times' | 'counts'>,
+    facts?: Readonly<Record<string, unknown>>,
+  ): void {
+    const isChange = next.state !== state.state
+    const { times, counts } = state
+    const since = isChange ? clock.now() : state.since
+    state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
+    if (isChange || facts !== undefined) logState(log, state, facts)
+    onState(state)
+  }
+
+  const sleep = (ms: number) => clock.sleep(ms, stop.signal).catch(() => {})
+
+  async function live(): Promise<void> {
+    await before
+    let hasRun = false
+    while (!stop.signal.aborted) {
+      try {
+        const lock = lockSource(folder)
+        if (lock === undefined) {
+          enter({ state: 'held-elsewhere', detail: `Another process runs it, on the same data folder.` })
+          await sleep(heldElsewhereMs)
+          continue
+        }
+        try {
+          hasRun = true
+          await runOnce()
+        } finally {
+          lock.close()
+        }
+      } catch (error) {
+        if (!stop.signal.aborted) await recover(error)
+      }
+    }
+    const { source, since } = state
+    state = { source, since, state: 'stopped', detail: '' }
+    if (hasRun) logState(log, state)
+    onState(state)
+  }
+
+  /** Resolves when the run was told to end. @throws whatever ended it before */
+  async function runOnce(): Promise<void> {
+    const own = createCall({ ...options, source: name, onReport: (report) => enter(report) })
+    const begunAt = clock.now()
+    const ended = new AbortController()
+    const patience = Promise.withResolvers<void>()
+    const endIt = () => {
+      own.abort(new PluginError(`The source ${name} is to end.`, { code: 'aborted', retryable: true }))
+      clock.sleep(patienceMs, ended.signal).then(patience.resolve, () => {})
+    }
+    stop.signal.addEventListener('abort', endIt)
+    enter({ state: 'starting', detail: '' }, {})
+    try {
+      const isDone = (async () => source.run(own.call))().then(() => true)
+      isDone.catch(() => {})
+      const isInTime = await Promise.race([isDone, patience.promise.then(() => false)])
+      if (!isInTime) log.warn({ event: 'source-abandoned', source: name, afterMs: patienceMs })
+      if (!stop.signal.aborted) throw new Error('it ended, though nobody had asked it to')
+    } finally {
+      stop.signal.removeEventListener('abort', endIt)
+      own.end()
+      ended.abort()
+      if (clock.now() - begunAt >= goodLifeMs) failures = 0
+    }
+  }
+
+  async function recover(error: unknown): Promise<void> {
+    failures += 1
+    const waitMs = waitAfter(error)
+    const detail = `${reasonOf(error)} It is begun again in ${Math.ceil(waitMs / 1000)} s.`
+    enter({ state: 'failing', detail }, { retryInMs: waitMs, err: error })
+    await sleep(waitMs)
+  }
+
+  function waitAfter(error: unknown): number {
+    if (!isPluginError(error)) return backoffMs(failures, backoff, random)
+    const { retryAfter, retryable } = error
+    const retryAfterMs = typeof retryAfter === 'number' && retryAfter > 0 ? retryAfter * 1000 : 0
+    // A person may have mended it.
+    if (!retryable) return Math.max(backoff.mostMs, retryDelayMs({ retryAfterMs }, failures, backoff, random))
+    return retryDelayMs({ retryAfterMs }, failures, backoff, random)
+  }
+
+  return {
+    source,
+    state: () => state,
+    stop: () => stop.abort(),
+    isStopped: () => stop.signal.aborted,
+    ended: live(),
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (isPluginError(error)) return oneLine(String(error.message), longestReason)
+  const words = error instanceof Error ? error.message : String(error)
+  return `It failed unexpectedly: ${oneLine(words, longestReason).replace(/\.$/, '')}.`
+}
