@@ -1,6 +1,10 @@
 /** Owns changes to a configuration that a person wrote: whatever is not meant stays as it is, byte for byte. */
 
-import { addToConfiguration } from './add-to-configuration.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type Change, makeChange } from './change.ts'
+import { isRecord, read } from './written.ts'
+
+export { NotAddable } from './not-addable.ts'
 
 /** What is to stand there afterwards. Names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
 export type Edit = SetEdit | IncludeEdit
@@ -8,8 +12,13 @@ export type Edit = SetEdit | IncludeEdit
 /** The value, and what leads to it where that is missing. Of a value that is there, only what differs changes. */
 export interface SetEdit {
   readonly set: readonly string[]
-  /** As it is meant: a `${` in it is no reference, and is written as `$${`. */
+  /** As it is meant: a `${` in it is no reference, and is written as `$${`. Undefined: nothing. */
   readonly to: unknown
+  /**
+   * What the gateway makes of what is written there now, references and all. Where `to` says the same, what is written
+   * stays: `account: "${ACCOUNT}"`.
+   */
+  readonly was?: unknown
   /** Keys of the map at `set` that stay as they are, whatever they hold. All others that `to` lacks are taken out. */
   readonly keep?: readonly string[]
 }
@@ -23,13 +32,73 @@ export interface IncludeEdit {
 }
 
 /**
- * The text with all edits made, in their order; the same text where all of it is there already.
- * @throws NotAddable with a sentence
+ * The text with all edits made, in their order; the same text where all of it is there already. Comments stay, those of
+ * what is taken out included. @throws NotAddable with a sentence
  */
 export function editConfiguration(text: string, edits: readonly Edit[]): string {
   return edits.reduce((edited, edit) => {
-    if (!('set' in edit) || edit.set.length !== 2) return edited
-    const [section = '', name = ''] = edit.set
-    return addToConfiguration(edited, section, name, edit.to as Record<string, unknown>)
+    const { value } = read(edited)
+    const changes = 'set' in edit ? changesOfSet(value, edit) : changesOfInclude(value, edit)
+    return changes.reduce(makeChange, edited)
   }, text)
+}
+
+function changesOfSet(written: unknown, { set, to, was, keep = [] }: SetEdit): readonly Change[] {
+  const existing = valueAt(written, set)
+  if (to === undefined) return existing === undefined ? [] : [{ kind: 'remove', path: set }]
+  return differences(set, existing, plain(to), was, keep)
+}
+
+function changesOfInclude(written: unknown, { include, item, is }: IncludeEdit): readonly Change[] {
+  const existing = valueAt(written, include)
+  const value = escaped(plain(item))
+  if (existing === undefined || existing === null) return [{ kind: 'put', path: include, value: [value] }]
+  return Array.isArray(existing) && existing.some(is) ? [] : [{ kind: 'append', path: include, value }]
+}
+
+/** From the inside out; a map is replaced as a whole only where nothing of it would stay. */
+function differences(
+  path: readonly string[],
+  written: unknown,
+  to: unknown,
+  was: unknown,
+  keep: readonly string[] = [],
+): readonly Change[] {
+  if (written !== undefined && isDeepStrictEqual(to, was)) return []
+  if (!isRecord(written) || !isRecord(to)) return putUnlessEqual(path, written, to)
+  const gone = Object.keys(written).filter((key) => !Object.hasOwn(to, key) && !keep.includes(key))
+  if (gone.length === Object.keys(written).length) return putUnlessEqual(path, written, to)
+  return [
+    ...Object.entries(to)
+      .filter(([key]) => !keep.includes(key))
+      .flatMap(([key, value]) =>
+        differences([...path, key], valueAt(written, [key]), value, valueAt(was, [key])),
+      ),
+    ...gone.map((key): Change => ({ kind: 'remove', path: [...path, key] })),
+  ]
+}
+
+function putUnlessEqual(path: readonly string[], written: unknown, to: unknown): readonly Change[] {
+  const value = escaped(to)
+  return isDeepStrictEqual(written, value) ? [] : [{ kind: 'put', path, value }]
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, name) => (isRecord(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined),
+    value,
+  )
+}
+
+/** As a file can hold it. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** A text that looks like a reference is none. */
+function escaped(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (Array.isArray(value)) return value.map(escaped)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]))
 }

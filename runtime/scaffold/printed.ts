@@ -1,0 +1,44 @@
+/** Owns how a value is written into a configuration: as a person would, references in quotes. */
+
+import { Document, visit } from 'yaml'
+import { isRecord } from './written.ts'
+
+/**
+ * `key: value` on lines of their own, moved in by `indent`; what is a map and no empty one has its keys on the lines
+ * below, moved in by `unit` more.
+ */
+export function printLines(entries: Readonly<Record<string, unknown>>, indent: number, unit: number): string {
+  return Object.entries(entries)
+    .map(([key, value]) => {
+      const head = `${' '.repeat(indent)}${printScalar(key)}:`
+      return isRecord(value) && Object.keys(value).length > 0
+        ? `${head}\n${printLines(value, indent + unit, unit)}`
+        : `${head} ${printInBraces(value)}\n`
+    })
+    .join('')
+}
+
+/** On one line, in brackets and braces. */
+export function printInBraces(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printInBraces).join(', ')}]`
+  if (!isRecord(value)) return printScalar(value)
+  const pairs = Object.entries(value).map(([key, each]) => `${printScalar(key)}: ${printInBraces(each)}`)
+  return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
+}
+
+/** Such that it means the same inside and outside of brackets. */
+function printScalar(value: unknown): string {
+  const document = new Document([value], { flow: true })
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === 'string' && node.value.includes('$')) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false }).trim().slice(1, -1)
+}
+
+/** JSON, in lines that begin with `indent` where there is one. */
+export function printJson(value: unknown, indent: string | undefined, unit: number): string {
+  if (indent === undefined) return JSON.stringify(value)
+  return JSON.stringify(value, null, unit).replaceAll('\n', `\n${indent}`)
+}

@@ -1,0 +1,276 @@
+/** Owns where in a text something new goes, or something old is taken out, so that all else keeps its place. */
+
+import { isMap, type YAMLMap, type YAMLSeq } from 'yaml'
+import { printInBraces, printJson, printLines } from './printed.ts'
+import {
+  type AnyPair,
+  commentsIn,
+  type Extent,
+  extentOf,
+  extentOfItem,
+  hasProperties,
+  isInBraces,
+  isRecord,
+  type Written,
+} from './written.ts'
+
+/** One stretch of a text, and what is to stand there. Those of one change do not overlap. */
+export interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** Undefined: the layout is none that was foreseen. */
+export type Splices = readonly Splice[] | undefined
+
+type Entry = readonly [key: string, value: unknown]
+
+/** New lines end as the first line does. */
+export function splice(text: string, splices: readonly Splice[]): string {
+  const lineFeed = /^[^\n]*\r\n/.test(text) ? '\r\n' : '\n'
+  return [...splices]
+    .sort((one, other) => other.start - one.start || other.end - one.end)
+    .reduce(
+      (spliced, { start, end, text: added }) =>
+        `${spliced.slice(0, start)}${added.replaceAll(/\r?\n/g, lineFeed)}${spliced.slice(end)}`,
+      text,
+    )
+}
+
+/** At the end of a file that is no map yet, or whose map it is. One blank line before a new section. */
+export function addSection({ text, unit }: Written, [key, value]: Entry): Splices {
+  const gap = text.trim() === '' || /\n\r?\n$/.test(text) ? '' : text.endsWith('\n') ? '\n' : '\n\n'
+  return [{ start: text.length, end: text.length, text: `${gap}${printLines({ [key]: value }, 0, unit)}` }]
+}
+
+/** As the last entry of a map. `pair`: whose value the map is; absent for the whole file. */
+export function addEntry(written: Written, map: YAMLMap, pair: AnyPair | undefined, entry: Entry): Splices {
+  if (!isInBraces(map)) return addBelow(written, map, entry)
+  const isAlone = pair === undefined || hasProperties(map) || isOfSeveralLines(written.text, map)
+  if (isAlone || !isOnOwnLine(written.text, pair) || !isRecord(entry[1]))
+    return addBetween(written, map, entry)
+  return unfold(written, pair, map, entry)
+}
+
+export function addItem(written: Written, list: YAMLSeq, item: unknown): Splices {
+  if (isInBraces(list)) return addBetween(written, list, [undefined, item])
+  const { text } = written
+  const start = extentOf(list)?.start ?? 0
+  return [
+    after(text, extentOfItem(list.items.at(-1)), `${indentBefore(text, start)}- ${printInBraces(item)}\n`),
+  ]
+}
+
+/** After the last entry, comments at its lines' ends included. */
+function addBelow({ text, unit }: Written, map: YAMLMap, [key, value]: Entry): Splices {
+  const start = extentOfItem(map.items[0])?.start ?? 0
+  const indent = start - lineStart(text, start)
+  return [after(text, extentOfItem(map.items.at(-1)), printLines({ [key]: value }, indent, unit))]
+}
+
+function after(text: string, extent: Extent | undefined, lines: string): Splice {
+  const at = lineEnd(text, extent?.end ?? 0)
+  return { start: at, end: at, text: text[at - 1] === '\n' ? lines : `\n${lines}` }
+}
+
+/** On a line of its own where the closing brace has one, else before that brace; a comma is added where there is none. */
+function addBetween(
+  { text, isJson, unit }: Written,
+  collection: YAMLMap | YAMLSeq,
+  [key, value]: readonly [string | undefined, unknown],
+): Splices {
+  const whole = extentOf(collection)
+  if (whole === undefined) return undefined
+  const closing = whole.end - 1
+  const last = extentOfItem(collection.items.at(-1))
+  const lastEnd = last?.end ?? whole.start + 1
+  const comma = last !== undefined && commaIn(text, lastEnd, closing) === undefined ? ',' : ''
+  const start = lineStart(text, closing)
+  if (last !== undefined && start > whole.start && text.slice(start, closing).trim() === '') {
+    const indent = indentOf(text, collection, unit)
+    const line = `${indent}${print(indent)}\n`
+    return [
+      { start: lastEnd, end: lastEnd, text: comma },
+      { start, end: start, text: line },
+    ]
+  }
+  const inner = text.slice(lastEnd, closing)
+  const isTight = isJson || !isMap(collection)
+  const edge = inner === '' && last === undefined && !isTight ? ' ' : inner.slice(inner.trimEnd().length)
+  const before = last === undefined ? edge : ' '
+  return [
+    { start: lastEnd, end: closing, text: `${comma}${inner.trimEnd()}${before}${print(undefined)}${edge}` },
+  ]
+
+  function print(indent: string | undefined): string {
+    if (!isJson) return key === undefined ? printInBraces(value) : printPair(key, value)
+    const json = printJson(value, indent, unit)
+    return key === undefined ? json : `${JSON.stringify(key)}:${indent === undefined ? '' : ' '}${json}`
+  }
+}
+
+/** One pair, as it stands between braces. */
+function printPair(key: string, value: unknown): string {
+  return printInBraces({ [key]: value }).slice(2, -2)
+}
+
+/** `channels: { terminal: {} } # comment` becomes lines; what its entries hold stays in braces. */
+function unfold(written: Written, pair: AnyPair, map: YAMLMap, [key, value]: Entry): Splices {
+  const { text, unit } = written
+  const { indent, colon } = headOf(text, pair)
+  const { end } = extentOf(map) ?? { end: colon }
+  const inner = ' '.repeat(indent + unit)
+  const kept = (map.items as AnyPair[]).map((item) => {
+    const [name, content] = [extentOf(item.key), extentOf(item.value)].map(
+      (extent) => extent && text.slice(extent.start, extent.end).trim(),
+    )
+    return hasProperties(item.value) ? undefined : `${inner}${name}:${content ? ` ${content}` : ''}\n`
+  })
+  if (kept.includes(undefined)) return addBetween(written, map, [key, value])
+  const stop = lineEnd(text, end)
+  const comment = text.slice(end, stop).trim()
+  const lines = `${kept.join('')}${printLines({ [key]: value }, indent + unit, unit)}`
+  return [{ start: colon, end: stop, text: `${comment && ` ${comment}`}\n${lines}` }]
+}
+
+/** Comments that stand in what is replaced come after it. */
+export function replaceValue(written: Written, pair: AnyPair, isBetween: boolean, value: unknown): Splices {
+  const { text, unit } = written
+  if (hasProperties(pair.value)) return undefined
+  if (isBetween) return replaceBetween(written, pair, value)
+  if (!isOnOwnLine(text, pair)) return undefined
+  const { indent, colon } = headOf(text, pair)
+  const { start, end } = extentOf(pair.value) ?? { start: colon, end: colon }
+  const isOfWholeLines = end > colon && text[end - 1] === '\n'
+  const stop = isOfWholeLines ? end : lineEnd(text, end)
+  const isBelow = isRecord(value) && Object.keys(value).length > 0
+  const comments = commentsIn(text).filter((comment) => comment.start >= colon && comment.start < stop)
+  const beside = comments.findIndex((comment) =>
+    isBelow || isOfWholeLines ? !text.slice(colon, comment.start).includes('\n') : comment.start >= end,
+  )
+  // Between value and comment there may be more than one space.
+  const isKept = beside !== -1 && comments[beside] !== undefined && comments[beside].start >= end && !isBelow
+  const aside = comments[beside]
+  const tail = isKept ? text.slice(end, stop).trimEnd() : aside === undefined ? '' : ` ${aside.text}`
+  const column = ' '.repeat(indent + (isBelow ? unit : 0))
+  const others = comments
+    .filter((comment) => comment !== aside)
+    .map((comment) => `${column}${comment.text}\n`)
+  const isLast = text[stop - 1] !== '\n' && others.length === 0 && !isBelow
+  if (start === colon && end === colon && !isBelow && others.length === 0) {
+    return [{ start: colon, end: colon, text: ` ${printInBraces(value)}` }]
+  }
+  const head = `${isBelow ? '' : ` ${printInBraces(value)}`}${tail}${isLast ? '' : '\n'}`
+  const below = isBelow ? printLines(value, indent + unit, unit) : ''
+  return [{ start: colon, end: stop, text: `${head}${others.join('')}${below}` }]
+}
+
+function replaceBetween(
+  { text, isJson, unit }: Written,
+  { key, value: old }: AnyPair,
+  value: unknown,
+): Splices {
+  const name = extentOf(key)
+  const extent = extentOf(old)
+  if (name === undefined || extent === undefined || extent.start === extent.end) return undefined
+  const { start, end } = extent
+  const column = indentBefore(text, name.start)
+  const indent = isJson && column.trim() === '' ? column : undefined
+  const printed = isJson ? printJson(value, indent, unit) : printInBraces(value)
+  return [{ start, end, text: `${printed}${commentsKept(text, start, end, column)}` }]
+}
+
+export function removePair(written: Written, map: YAMLMap, pair: AnyPair): Splices {
+  const { text } = written
+  const extent = extentOfItem(pair)
+  if (extent === undefined) return undefined
+  if (isInBraces(map)) return removeBetween(text, map, pair, extent)
+  if (!isOnOwnLine(text, pair)) return undefined
+  const { colon } = headOf(text, pair)
+  const start = lineStart(text, extent.start)
+  const end = lineEnd(text, Math.max(extent.end, colon))
+  const column = text.slice(start, extent.start)
+  const comments = commentsIn(text).filter((comment) => comment.start >= start && comment.start < end)
+  return [{ start, end, text: comments.map((comment) => `${column}${comment.text}\n`).join('') }]
+}
+
+function removeBetween(text: string, map: YAMLMap, pair: AnyPair, { start, end }: Extent): Splices {
+  const index = map.items.indexOf(pair as (typeof map.items)[number])
+  const previous = extentOfItem(map.items[index - 1])
+  const next = extentOfItem(map.items[index + 1])
+  const comma = commaIn(text, end, next?.start ?? (extentOf(map)?.end ?? end + 1) - 1)
+  const kept = commentsKept(text, start, end, '')
+  if (comma !== undefined) return [{ ...cut(text, start, comma + 1), text: kept }]
+  const before = previous && commaIn(text, previous.end, start)
+  if (previous === undefined || before === undefined) return undefined
+  if (text.slice(before + 1, start).trim() === '') return [{ start: before, end, text: kept }]
+  return [
+    { start: before, end: before + 1, text: '' },
+    { ...cut(text, start, end), text: kept },
+  ]
+}
+
+/** With its whole line, where nothing else stands on that, else with the spaces behind it. */
+function cut(text: string, start: number, end: number): Extent {
+  const from = lineStart(text, start)
+  const to = lineEnd(text, end)
+  const isAlone = text.slice(from, start).trim() === '' && text.slice(end, to).trim() === ''
+  if (isAlone && to > end && from > 0) return { start: from, end: to }
+  return { start, end: end + (/^[ \t]*/.exec(text.slice(end))?.[0].length ?? 0) }
+}
+
+function commentsKept(text: string, start: number, end: number, column: string): string {
+  return commentsIn(text)
+    .filter((comment) => comment.start >= start && comment.start < end)
+    .map((comment) => ` ${comment.text}\n${column}  `)
+    .join('')
+}
+
+/** The first comma that is no part of a comment; the stretch holds nothing but both and space. */
+function commaIn(text: string, start: number, end: number): number | undefined {
+  const found = text
+    .slice(start, end)
+    .replaceAll(/#.*/g, (comment) => ' '.repeat(comment.length))
+    .indexOf(',')
+  return found === -1 ? undefined : start + found
+}
+
+function isOfSeveralLines(text: string, map: YAMLMap): boolean {
+  const extent = extentOf(map)
+  return extent !== undefined && text.slice(extent.start, extent.end).includes('\n')
+}
+
+/** Whether nothing stands before it on the line where it begins. */
+function isOnOwnLine(text: string, { key }: AnyPair): boolean {
+  const start = extentOf(key)?.start
+  return start !== undefined && text.slice(lineStart(text, start), start).trim() === ''
+}
+
+/** `indent`: columns before the key. `colon`: the offset behind it. */
+function headOf(text: string, { key }: AnyPair): { readonly indent: number; readonly colon: number } {
+  const { start, end } = extentOf(key) ?? { start: 0, end: 0 }
+  return { indent: start - lineStart(text, start), colon: text.indexOf(':', end) + 1 }
+}
+
+/** Of the lines between braces. */
+function indentOf(text: string, collection: YAMLMap | YAMLSeq, unit: number): string {
+  const line = indentBefore(text, extentOfItem(collection.items[0])?.start ?? 0)
+  return line.trim() === '' ? line : ' '.repeat(unit)
+}
+
+function indentBefore(text: string, offset: number): string {
+  const line = text.slice(lineStart(text, offset), offset)
+  return /^\s*/.exec(line)?.[0] === line ? line : line.replace(/\S.*$/, '')
+}
+
+function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf('\n', offset - 1) + 1
+}
+
+/** The offset after the line feed of the line that holds the offset; a value that ended with its line is on that one. */
+function lineEnd(text: string, offset: number): number {
+  if (offset > 0 && text[offset - 1] === '\n') return offset
+  const at = text.indexOf('\n', offset)
+  return at === -1 ? text.length : at + 1
+}

@@ -1,0 +1,148 @@
+/** Owns what a configuration's text says, and where in it what stands. */
+
+import { isDeepStrictEqual } from 'node:util'
+import {
+  CST,
+  type Document,
+  isNode,
+  isScalar,
+  Lexer,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml'
+import { NotAddable } from './not-addable.ts'
+
+/** As the loader reads it. */
+const options = { merge: true, stringKeys: true, resolveKnownTags: false, logLevel: 'error' } as const
+
+export interface Written {
+  readonly text: string
+  readonly document: Document
+  /** Where the file says nothing, a map that is empty. */
+  readonly value: Readonly<Record<string, unknown>>
+  readonly isJson: boolean
+  /** Spaces by which its lines are moved in. */
+  readonly unit: number
+}
+
+/** @throws NotAddable */
+export function read(text: string): Written {
+  const document = parseDocument(text, options)
+  const [error] = document.errors
+  if (error !== undefined) throw new NotAddable(brokenText(error))
+  if (/^\s*\{[^]*^\s*\/[/*]/m.test(text))
+    throw new NotAddable('Comments begin with `#` here, not with `//` or `/*`.')
+  const value = valueOf(document)
+  if (!isRecord(value)) throw new NotAddable('It does not hold keys.')
+  return { text, document, value, isJson: isJson(text), unit: unitOf(text) }
+}
+
+/** Whether the text says this and nothing else, with every comment that the other text has. */
+export function says(text: string, value: unknown, other: string): boolean {
+  const document = parseDocument(text, options)
+  if (document.errors.length > 0) return false
+  return isDeepStrictEqual(valueOf(document), value) && holdsAll(commentsIn(text), commentsIn(other))
+}
+
+/** @throws NotAddable where its aliases multiply without end */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS() ?? {}
+  } catch {
+    throw new NotAddable('Its aliases stand for too much.')
+  }
+}
+
+function brokenText({ message, linePos }: YAMLParseError): string {
+  const what = (message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:$/, '')
+  const place = linePos === undefined ? 'It' : `Line ${linePos[0].line}, column ${linePos[0].col}`
+  return `${place} is no YAML: ${what.replace(/\.$/, '')}.`
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** As the first line shows that is moved in and no comment; two, where none is. */
+function unitOf(text: string): number {
+  return Math.min(/^( +)[^\s#-]/m.exec(text)?.[1]?.length ?? 2, 8)
+}
+
+export interface Comment {
+  readonly start: number
+  /** From `#` to the end of its line. */
+  readonly text: string
+}
+
+export function commentsIn(text: string): readonly Comment[] {
+  const comments: Comment[] = []
+  let start = 0
+  let isContent = false
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!isContent && lexeme.startsWith('#')) comments.push({ start, text: lexeme.trimEnd() })
+    if (isContent || !markers.has(lexeme)) start += lexeme.length
+    isContent = lexeme === CST.SCALAR
+  }
+  return comments
+}
+
+/** What the lexer tells between the pieces of the text. */
+const markers: ReadonlySet<string> = new Set([CST.DOCUMENT, CST.FLOW_END, CST.SCALAR])
+
+function holdsAll(comments: readonly Comment[], wanted: readonly Comment[]): boolean {
+  const left = comments.map(({ text }) => text)
+  return wanted.every(({ text }) => {
+    const index = left.indexOf(text)
+    if (index !== -1) left.splice(index, 1)
+    return index !== -1
+  })
+}
+
+export type AnyPair = Pair<unknown, unknown>
+
+export function pairOf(map: YAMLMap, name: string): AnyPair | undefined {
+  return map.items.find(({ key }) => isScalar(key) && key.value === name)
+}
+
+/** Whether the map holds what stands elsewhere, too. */
+export function merges(map: YAMLMap): boolean {
+  return map.items.some(({ key }) => isScalar(key) && String(key.value) === '<<')
+}
+
+export interface Extent {
+  readonly start: number
+  readonly end: number
+}
+
+/** Of a node as it stands in the text; undefined where nothing does. */
+export function extentOf(node: unknown): Extent | undefined {
+  const range = isNode(node) ? node.range : undefined
+  return range ? { start: range[0], end: range[1] } : undefined
+}
+
+/** Of an item of a list or a map, comments after it not included. */
+export function extentOfItem(item: unknown): Extent | undefined {
+  if (item === undefined || isNode(item)) return extentOf(item)
+  const { key, value } = item as AnyPair
+  const start = extentOf(key)
+  return start && { start: start.start, end: extentOf(value)?.end ?? start.end }
+}
+
+export function isInBraces(node: unknown): boolean {
+  return isNode(node) && 'flow' in node && node.flow === true
+}
+
+export function hasProperties(node: unknown): boolean {
+  return isNode(node) && (node.tag !== undefined || ('anchor' in node && node.anchor !== undefined))
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
