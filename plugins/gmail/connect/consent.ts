@@ -1,0 +1,154 @@
+/** Owns a person's consent: the one that is kept where it is good, else a new one. */
+
+import { randomBytes } from 'node:crypto'
+import { type ConnectCall, isPluginError, type Kept } from '@reveille/kit'
+import type { BaseUrls } from '../configuration.ts'
+import type { Credentials } from '../google/credentials.ts'
+import type { Google } from '../google/index.ts'
+import { isSameMailbox } from './account.ts'
+import { awaitCode } from './await-code.ts'
+import type { Client } from './client-file.ts'
+import { missingBoxes, readCredentials } from './credentials.ts'
+import type { Door } from './door.ts'
+import { setupError } from './failure.ts'
+import { openLoopback } from './loopback.ts'
+
+export interface ConsentOptions {
+  readonly call: ConnectCall
+  readonly door: Door
+  readonly client: Client
+  readonly baseUrls: BaseUrls
+  /** Whose consent it has to be; absent: whoever consents. */
+  readonly account?: string
+  /** A good one does not do. */
+  readonly again: boolean
+}
+
+export interface Consent {
+  readonly google: Google
+  readonly account: string
+  readonly isNew: boolean
+}
+
+/** What is consented to is kept at once, so that a later failure costs nobody a second consent. */
+export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
+  const kept = options.again ? undefined : await keptConsent(options)
+  const { call } = options
+  if (kept !== undefined) {
+    call.told({
+      step: 'consent',
+      outcome: 'unchanged',
+      detail: `${kept.account} has given its consent before.`,
+    })
+    return kept
+  }
+  const credentials = await newConsent(options)
+  await call.kept.write('credentials', credentials)
+  const { account } = credentials
+  call.told({
+    step: 'consent',
+    outcome: 'done',
+    detail: `${account} lets its mail be read, and topics and subscriptions be managed.`,
+  })
+  return { google: await open(options, credentials), account, isNew: true }
+}
+
+/** Undefined where a person has to be asked. @throws PluginError what asking a person does not mend */
+async function keptConsent(options: ConsentOptions): Promise<Consent | undefined> {
+  const { call, client, account } = options
+  const kept = await readCredentials(call.kept)
+  if (kept === undefined || kept.clientId !== client.id) return undefined
+  if (account !== undefined && !isSameMailbox(account, kept.account)) return undefined
+  if (missingBoxes(kept.scopes).length > 0) return undefined
+
+  // A secret that was replaced is tried at once: the access token of before would hide that it is wrong.
+  const isReplaced = client.secret !== undefined && client.secret !== kept.clientSecret
+  const credentials = isReplaced
+    ? { ...kept, clientSecret: client.secret, accessToken: undefined, accessTokenEnds: undefined }
+    : kept
+  const google = await open(options, credentials)
+  try {
+    const profile = await google.gmail.profile(call.signal)
+    if (!isSameMailbox(profile.emailAddress, kept.account)) return undefined
+    if (isReplaced) {
+      const renewed = (await readCredentials(call.kept)) ?? kept
+      await call.kept.write('credentials', { ...renewed, clientSecret: client.secret })
+    }
+    return { google, account: profile.emailAddress, isNew: false }
+  } catch (error) {
+    if (isPluginError(error) && (error.code === 'consent-revoked' || error.code === 'missing-scope'))
+      return undefined
+    throw error
+  }
+}
+
+async function newConsent(options: ConsentOptions): Promise<Credentials> {
+  const { call, door, client, baseUrls, account } = options
+  const state = randomBytes(32).toString('base64url')
+  const { verifier, challenge } = await door.newVerifier()
+  const loopback = await openLoopback(state)
+  try {
+    const { redirectUri } = loopback
+    const url = await door.authorizationUrl({
+      clientId: client.id,
+      baseUrls,
+      redirectUri,
+      state,
+      challenge,
+      loginHint: account,
+    })
+    const { fetch, clock } = call
+    const grant = await awaitCode({
+      call,
+      url,
+      state,
+      loopback,
+      redeem: (code, signal) =>
+        door.exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
+    })
+    const credentials = {
+      clientId: client.id,
+      clientSecret: client.secret,
+      refreshToken: grant.refreshToken,
+      scopes: grant.scopes,
+      accessToken: grant.accessToken,
+      accessTokenEnds: grant.accessTokenEnds,
+    }
+    refusePartial(grant.scopes)
+    return {
+      account: await whoConsented(options, { account: account ?? '', ...credentials }),
+      ...credentials,
+    }
+  } finally {
+    await loopback.close()
+  }
+}
+
+/** People may untick boxes. https://developers.google.com/identity/protocols/oauth2/resources/granular-permissions */
+function refusePartial(granted: readonly string[]): void {
+  const missing = missingBoxes(granted).map((box) => `"${box}"`)
+  if (missing.length === 0) return
+  throw setupError(
+    'missing-scope',
+    `The consent is not whole. Run the setup again and tick ${missing.join(' and ')} on Google's page.`,
+  )
+}
+
+async function whoConsented(options: ConsentOptions, credentials: Credentials): Promise<string> {
+  const { call, account } = options
+  const { gmail } = await open({ ...options, call: { ...call, kept: nowhere } }, credentials)
+  const { emailAddress } = await gmail.profile(call.signal)
+  if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
+  throw setupError(
+    'other-account',
+    `${emailAddress} consented, and ${account} was asked for. Run the setup again and choose ${account} on Google's page, or pass --account ${emailAddress}.`,
+  )
+}
+
+function open({ call, door, baseUrls }: ConsentOptions, credentials: Credentials): Promise<Google> {
+  const { kept, fetch, clock } = call
+  return door.openGoogle({ credentials, kept, baseUrls, fetch, clock })
+}
+
+/** Nothing is kept of a consent before it is known whose it is. */
+const nowhere: Kept = { read: async () => undefined, write: async () => {} }

@@ -1,0 +1,34 @@
+/** Owns reading what is kept of a consent, and whether it is enough. */
+
+import { type Kept, listOf, numberOf, recordOf, textOf } from '@reveille/kit'
+import { type Credentials, scopes } from '../google/credentials.ts'
+import { readKept } from './client.ts'
+
+/** Undefined where there are none that could be used. */
+export async function readCredentials(kept: Kept): Promise<Credentials | undefined> {
+  const record = recordOf(await readKept(kept, 'credentials'))
+  const account = textOf(record?.['account'])
+  const clientId = textOf(record?.['clientId'])
+  const refreshToken = textOf(record?.['refreshToken'])
+  if (!account || !clientId || !refreshToken) return undefined
+  return {
+    account,
+    clientId,
+    clientSecret: textOf(record?.['clientSecret']),
+    refreshToken,
+    scopes: listOf(record?.['scopes']).filter((scope) => typeof scope === 'string'),
+    accessToken: textOf(record?.['accessToken']),
+    accessTokenEnds: numberOf(record?.['accessTokenEnds']),
+  }
+}
+
+/** As Google's page names them. https://developers.google.com/identity/protocols/oauth2/scopes */
+const boxes: Readonly<Record<(typeof scopes)[number], string>> = {
+  'https://www.googleapis.com/auth/gmail.readonly': 'View your email messages and settings',
+  'https://www.googleapis.com/auth/pubsub': 'View and manage Pub/Sub topics and subscriptions',
+}
+
+/** The boxes on Google's page that are to be ticked and were not. */
+export function missingBoxes(granted: readonly string[]): readonly string[] {
+  return scopes.filter((scope) => !granted.includes(scope)).map((scope) => boxes[scope])
+}

@@ -1,0 +1,111 @@
+/**
+ * Owns the server on loopback to which Google sends the browser back. It waits for one answer, whoever else knocks, and
+ * is gone once that has come. https://www.rfc-editor.org/rfc/rfc8252#section-7.3
+ */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setupError } from './failure.ts'
+import { type Page, pageHeaders, renderPage } from './page.ts'
+import { type Redirect, readRedirect } from './redirect.ts'
+
+export type Answer = Exclude<Redirect, { mistake: string }>
+
+export interface Loopback {
+  /** Where Google is to send the browser. */
+  readonly redirectUri: string
+  /** The first answer with our state. */
+  readonly answered: Promise<Answer>
+  /** Takes no more; a page that is being sent is sent. */
+  close(): Promise<void>
+}
+
+/** For a page that a browser does not fetch. */
+const lingerMs = 1000
+
+const pages = {
+  consented: {
+    title: 'Google has answered',
+    text: 'You can close this window and go back to the terminal.',
+  },
+  refused: {
+    title: 'There is no consent',
+    text: 'Nothing was allowed. You can close this window; the terminal says how to go on.',
+  },
+  foreign: {
+    title: 'This answer is not the one that is waited for',
+    text: 'It belongs to another run of the setup. Open the address that the terminal shows now.',
+  },
+  incomplete: {
+    title: 'This address holds no answer',
+    text: 'Open the address that the terminal shows once more.',
+  },
+  late: {
+    title: 'Google has answered already',
+    text: 'You can close this window and go back to the terminal.',
+  },
+} as const satisfies Record<string, Page>
+
+/** @throws PluginError `no-loopback` */
+export async function openLoopback(state: string): Promise<Loopback> {
+  const { promise: answered, resolve } = Promise.withResolvers<Answer>()
+  const sockets = new Map<Socket, ServerResponse | undefined>()
+  let isAnswered = false
+
+  const server = createServer((request, response) => {
+    sockets.set(request.socket, response)
+    const { redirect, ...reply } = judge(request, origin, state)
+    const page = redirect && isAnswered ? pages.late : reply.page
+    response.writeHead(reply.status, { ...pageHeaders(), ...reply.headers })
+    response.end(page === undefined ? '' : renderPage(page))
+    if (redirect === undefined || isAnswered) return
+    isAnswered = true
+    resolve(redirect)
+  })
+  server.on('connection', (socket) => {
+    sockets.set(socket, undefined)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening').catch((cause) => {
+    throw setupError(
+      'no-loopback',
+      `No port on 127.0.0.1 could be opened for Google's answer (${(cause as NodeJS.ErrnoException).code}).`,
+    )
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    redirectUri: `${origin}/`,
+    answered,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const [socket, response] of sockets) {
+        if (response === undefined || response.closed) socket.destroy()
+        else socket.setTimeout(lingerMs, () => socket.destroy())
+      }
+      await closed
+    },
+  }
+}
+
+interface Reply {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly page?: Page
+  readonly redirect?: Answer
+}
+
+/** A name that was made to lead here, as a hostile page can, is no loopback address: the host has to be ours. */
+function judge({ method, url, headers }: IncomingMessage, origin: string, state: string): Reply {
+  const target = URL.parse(url ?? '', origin)
+  const isOurs = `http://${headers.host}` === origin && target?.origin === origin && target.pathname === '/'
+  if (target === null || !isOurs || target.search === '') return { status: 404 }
+  if (method !== 'GET') return { status: 405, headers: { allow: 'GET' } }
+  const redirect = readRedirect(target.searchParams, state, true)
+  if ('mistake' in redirect)
+    return { status: 400, page: redirect.mistake === 'other-state' ? pages.foreign : pages.incomplete }
+  return { status: 200, page: 'code' in redirect ? pages.consented : pages.refused, redirect }
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { renderPage } from './page.ts'
+import { readPasted } from './pasted.ts'
+
+test('hostile pastes give no code, quickly', () => {
+  for (const text of [
+    '?'.repeat(100_000),
+    '"'.repeat(100_000),
+    `http://127.0.0.1:1/?code=${'%'.repeat(100_000)}`,
+    `${'a'.repeat(100_000)}`,
+    'http://127.0.0.1:1/?code=4/0AbCdEfGhIjKl&state=',
+    '%E0%A4%A',
+    'javascript:alert(1)//code',
+  ]) {
+    const begun = performance.now()
+    assert.ok('mistake' in readPasted(text, 'state'), text.slice(0, 40))
+    assert.ok(performance.now() - begun < 500)
+  }
+})
+
+test('an address without a state is taken, as the verifier guards it too', () => {
+  const pasted = readPasted('127.0.0.1:4711/?code=4/0AbCdEfGhIjKl#', 'state')
+  assert.deepEqual(pasted, { code: '4/0AbCdEfGhIjKl' })
+})
+
+test('a page shows text as text', () => {
+  assert.doesNotMatch(renderPage({ title: '<b>', text: '"&\'<script>' }), /<b>|<script>/)
+})

@@ -1,0 +1,36 @@
+/** Owns what Google's answer to a request for consent says. https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2 */
+
+import { hash, timingSafeEqual } from 'node:crypto'
+
+export type Redirect =
+  | { readonly code: string }
+  /** Google's word for why not: `access_denied`. */
+  | { readonly error: string }
+  /** No answer of Google's to this request; what is wrong with it. */
+  | { readonly mistake: 'other-state' | 'no-answer' }
+
+/** `state` is to be there and ours, unless `needsState` is false: then it may be absent. */
+export function readRedirect(query: URLSearchParams, state: string, needsState: boolean): Redirect {
+  const states = query.getAll('state')
+  const isForeign = states.length === 0 ? needsState : states.length > 1 || !isSame(states[0], state)
+  if (isForeign) return { mistake: 'other-state' }
+  const errors = query.getAll('error')
+  const codes = query.getAll('code')
+  if (errors.length === 1 && codes.length === 0) return { error: wordOf(errors[0]) }
+  if (codes.length === 1 && errors.length === 0 && isCode(codes[0])) return { code: codes[0] }
+  return { mistake: 'no-answer' }
+}
+
+/** Google's are about 80 characters, and may have up to 256 bytes. https://developers.google.com/identity/protocols/oauth2#size */
+export function isCode(text: string | undefined): text is string {
+  return text !== undefined && /^[\w.~/+=-]{10,1024}$/.test(text)
+}
+
+/** In the time that it takes for any other. */
+function isSame(text: string | undefined, state: string): boolean {
+  return timingSafeEqual(hash('sha256', text ?? '', 'buffer'), hash('sha256', state, 'buffer'))
+}
+
+function wordOf(error: string | undefined): string {
+  return error !== undefined && /^[a-z_]{1,60}$/.test(error) ? error : 'unknown'
+}

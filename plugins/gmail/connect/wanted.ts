@@ -1,0 +1,85 @@
+/** Owns what a person may ask of setup, and that it is what it should be. */
+
+import { type Facts, recordOf } from '@reveille/kit'
+import { setupError } from './failure.ts'
+
+/** All of it may be absent. */
+export interface Wanted {
+  readonly account?: string
+  /** Of Google Cloud: where the OAuth client, the topic and the subscription are. Default: the client's own. */
+  readonly project?: string
+  /** The content of the OAuth desktop client's JSON file. Needed the first time. */
+  readonly client?: unknown
+  readonly label?: string
+  readonly mode?: 'pull' | 'push'
+  /** Whole names, or only the last part. */
+  readonly topic?: string
+  readonly subscription?: string
+  /** The public address of `/hooks/gmail/push`. */
+  readonly pushEndpoint?: string
+  /** Whose tokens Google sends with notifications. */
+  readonly pushServiceAccount?: string
+  readonly includeBody?: boolean
+  readonly maxBytes?: number
+  readonly renewEveryMinutes?: number
+  /** Another consent, though there is a good one. */
+  readonly again?: boolean
+  readonly baseUrls?: Readonly<Record<string, string>>
+}
+
+interface Form {
+  readonly isGood: (value: unknown) => boolean
+  readonly expected: string
+}
+
+const text: Form = { isGood: (value) => typeof value === 'string' && value.trim() !== '', expected: 'a text' }
+const yesOrNo: Form = { isGood: (value) => typeof value === 'boolean', expected: 'true or false' }
+const address: Form = { isGood: matches(/^[^\s@]+@[^\s@]+$/), expected: 'an address such as ada@example.com' }
+
+/** As `config.schema.json` has it, where both know a key. */
+const forms: Readonly<Record<Exclude<keyof Wanted, 'client'>, Form>> = {
+  account: address,
+  project: {
+    isGood: matches(/^([a-z0-9.-]+:)?[a-z][a-z0-9-]*$/),
+    expected: 'the id of a project, such as my-project-4711',
+  },
+  label: text,
+  mode: { isGood: (value) => value === 'pull' || value === 'push', expected: 'pull or push' },
+  topic: text,
+  subscription: text,
+  pushEndpoint: text,
+  pushServiceAccount: {
+    ...address,
+    expected: 'the address of a service account, such as push@my-project.iam.gserviceaccount.com',
+  },
+  includeBody: yesOrNo,
+  maxBytes: within(1, 1_000_000),
+  renewEveryMinutes: within(1, 8640),
+  again: yesOrNo,
+  baseUrls: {
+    isGood: (value) =>
+      Object.values(recordOf(value) ?? { is: 'none' }).every(matches(/^https?:\/\/[^\s/]+(\/\S*[^\s/])?$/)),
+    expected: 'addresses by name, without a slash at the end',
+  },
+}
+
+/** @throws PluginError `bad-option`; `of` says where it stands: `hooks.gmail` */
+export function readWanted(facts: Facts, of?: string): Wanted {
+  for (const [key, { isGood, expected }] of Object.entries(forms)) {
+    const value = facts[key]
+    if (value === undefined || isGood(value)) continue
+    throw setupError('bad-option', `\`${of === undefined ? key : `${of}.${key}`}\` must be ${expected}.`)
+  }
+  return facts as Wanted
+}
+
+function matches(pattern: RegExp): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && pattern.test(value)
+}
+
+function within(least: number, most: number): Form {
+  return {
+    isGood: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+    expected: `a whole number from ${least} to ${most}`,
+  }
+}
