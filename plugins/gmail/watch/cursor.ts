@@ -1,4 +1,7 @@
-/** Owns what is kept of how far a mailbox was read. */
+/** Owns what is kept of how far a mailbox was read, and how it changes. Nothing here touches the world. */
+
+import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
+import { dayMs, hourMs, minuteMs } from './backoff.ts'
 
 /** Kept as `cursor`. */
 export interface Cursor {
@@ -7,16 +10,18 @@ export interface Cursor {
   readonly historyId: string
   /** When the mailbox was last read to its end, in milliseconds since the Unix epoch. */
   readonly readAt: number
-  readonly watch?: {
-    readonly topic: string
-    readonly labelId: string
-    readonly begunAt: number
-    readonly endsAt: number
-  }
+  readonly watch?: WatchRecord
   /** Mails that were posted last, the newest at the end: some may be told of again. */
   readonly recent: readonly string[]
   /** Mails that the gateway did not take, to be tried again. */
   readonly refused: readonly RefusedMail[]
+}
+
+export interface WatchRecord {
+  readonly topic: string
+  readonly labelId: string
+  readonly begunAt: number
+  readonly endsAt: number
 }
 
 export interface RefusedMail {
@@ -27,4 +32,115 @@ export interface RefusedMail {
   /** Milliseconds since the Unix epoch. */
   readonly since: number
   readonly nextTryAt: number
+}
+
+/** In place of a history id that nobody knows any more: the mailbox is to be listed. */
+export const unknownHistory = '0'
+export const mostRecent = 2000
+export const mostRefused = 1000
+/** A mailbox whose last reading is unknown is listed back to then. */
+const unknownReadMs = dayMs
+/** Before the last reading: clocks differ, and mails come in with a delay. */
+export const listingSlackMs = hourMs
+const firstTryMs = minuteMs
+const longestTryMs = hourMs
+
+export function beginCursor(account: string, historyId: string, now: number): Cursor {
+  return { account, historyId, readAt: now, recent: [], refused: [] }
+}
+
+/** Of a mailbox of which nothing is known but that it was watched. */
+export function unknownCursor(account: string, now: number): Cursor {
+  return beginCursor(account, unknownHistory, now - unknownReadMs + listingSlackMs)
+}
+
+/** As far as it can be understood; `historyId` says where it cannot. Undefined: not a cursor at all. */
+export function parseCursor(value: unknown, now: number): Cursor | undefined {
+  const facts = recordOf(value)
+  const account = textOf(facts?.['account'])
+  if (!facts || !account) return undefined
+  const unknown = unknownCursor(account, now)
+  const watch = parseWatch(facts['watch'])
+  return {
+    account,
+    historyId: isHistoryId(facts['historyId']) ? facts['historyId'] : unknownHistory,
+    readAt: numberOf(facts['readAt']) ?? unknown.readAt,
+    ...(watch && { watch }),
+    recent: listOf(facts['recent'])
+      .filter((id) => typeof id === 'string')
+      .slice(-mostRecent),
+    refused: listOf(facts['refused'])
+      .map((mail) => parseRefused(mail, now))
+      .filter((mail) => mail !== undefined)
+      .slice(-mostRefused),
+  }
+}
+
+function parseWatch(value: unknown): WatchRecord | undefined {
+  const facts = recordOf(value)
+  const topic = textOf(facts?.['topic'])
+  const labelId = textOf(facts?.['labelId'])
+  const begunAt = numberOf(facts?.['begunAt'])
+  const endsAt = numberOf(facts?.['endsAt'])
+  if (!topic || !labelId || begunAt === undefined || endsAt === undefined) return undefined
+  return { topic, labelId, begunAt, endsAt }
+}
+
+function parseRefused(value: unknown, now: number): RefusedMail | undefined {
+  const facts = recordOf(value)
+  const id = textOf(facts?.['id'])
+  if (!id) return undefined
+  const number = (name: string, otherwise: number) => numberOf(facts?.[name]) ?? otherwise
+  return {
+    id,
+    code: textOf(facts?.['code']) ?? 'UNKNOWN',
+    tries: number('tries', 1),
+    since: number('since', now),
+    nextTryAt: number('nextTryAt', now),
+  }
+}
+
+export function isHistoryId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9]{1,20}$/.test(value)
+}
+
+/** Whether one who has read up to here has read that too. */
+export function isRead({ historyId }: Cursor, other: string): boolean {
+  return historyId !== unknownHistory && BigInt(other) <= BigInt(historyId)
+}
+
+export function laterOf(one: string, other: string): string {
+  return BigInt(one) >= BigInt(other) ? one : other
+}
+
+/** Never back: history that was read is not read again. */
+export function movedTo(cursor: Cursor, historyId: string): Cursor {
+  return { ...cursor, historyId: laterOf(cursor.historyId, historyId) }
+}
+
+export function withPosted(cursor: Cursor, ids: readonly string[]): Cursor {
+  const posted = new Set(ids)
+  const recent = [...cursor.recent.filter((id) => !posted.has(id)), ...posted].slice(-mostRecent)
+  return { ...withoutRefused(cursor, posted), recent }
+}
+
+/** Once more, where it was there before. The first that were refused make room for others. */
+export function withRefused(cursor: Cursor, id: string, code: string, now: number): Cursor {
+  const before = cursor.refused.find((mail) => mail.id === id)
+  const tries = (before?.tries ?? 0) + 1
+  const wait = Math.min(longestTryMs, firstTryMs * 2 ** (tries - 1))
+  // A clock that was set back does not make a mail younger than it is now.
+  const since = Math.min(before?.since ?? now, now)
+  const mail = { id, code, tries, since, nextTryAt: now + wait }
+  const others = cursor.refused.filter((other) => other.id !== id)
+  return { ...cursor, refused: [...others, mail].slice(-mostRefused) }
+}
+
+export function withoutRefused(cursor: Cursor, ids: ReadonlySet<string>): Cursor {
+  return { ...cursor, refused: cursor.refused.filter(({ id }) => !ids.has(id)) }
+}
+
+/** Also where the clock was set back meanwhile: no wait is longer than the longest. */
+export function isDue({ nextTryAt }: RefusedMail, now: number): boolean {
+  return nextTryAt <= now || nextTryAt > now + longestTryMs
 }

@@ -1,18 +1,97 @@
 /** From a notification to a post that is on disk. */
 
-import type { PluginLog, SourceCall } from '@reveille/kit'
+import { PluginError, type PluginLog, type SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
 import type { Google } from '../google/index.ts'
+import { minuteMs } from './backoff.ts'
+import { createHeeding } from './heeding.ts'
+import { insist, needsConsent, whatCanBeMended } from './insisting.ts'
+import { type CursorCell, openCursor } from './keeping.ts'
+import { describeMissing, findLabel } from './label.ts'
+import { readMailbox } from './mailbox.ts'
+import { pullNotifications } from './pulling.ts'
+import { createReads, readWhenIdle } from './reading.ts'
+import { type Receiving, receiveNotifications } from './receiving.ts'
+import { beginWatching, keepWatching } from './renewal.ts'
+import { retryRefused } from './second-tries.ts'
+import { createStatus } from './status.ts'
+import { type Lane, together } from './together.ts'
+import { awaitCredentials, type RefusedConsent, refuseConsent } from './waiting.ts'
+import type { Watched } from './watched.ts'
 
 export interface WatchOptions {
   readonly config: GmailConfiguration
   readonly log: PluginLog
   /** Opens Google with what a person consented to. */
   readonly open: (credentials: Credentials) => Promise<Google>
+  /** From 0 to 1, for jitter. Default: `Math.random`. */
+  readonly random?: () => number
 }
 
 /** As the contract of sources says. */
-export async function watchMailbox(_options: WatchOptions, _call: SourceCall): Promise<void> {
-  throw new Error('not there yet')
+export async function watchMailbox(options: WatchOptions, call: SourceCall): Promise<void> {
+  const { config, log, random = Math.random } = options
+  const { clock, kept, signal } = call
+  const { account } = config
+  const status = createStatus(call.report, log)
+  const means = { clock, random, status }
+  let cursor: CursorCell | undefined
+  try {
+    const receiving = config.mode === 'push' ? receiveNotifications(call) : undefined
+    cursor = await insist(means, signal, () => openCursor({ kept, log, account, now: clock.now }))
+    let refused: RefusedConsent | undefined
+    for (;;) {
+      const trouble = status.trouble()
+      const credentials = await awaitCredentials({ kept, clock, account, trouble }, refused, signal)
+      try {
+        const open = () => options.open(credentials)
+        const google = await insist(means, signal, open, { passes: whatCanBeMended })
+        await watch({ ...means, ...google, config, log, call, cursor, label: '' }, receiving)
+      } catch (error) {
+        if (!needsConsent(error)) throw error
+        refused = await refuseConsent(kept, credentials, error)
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    await cursor?.settled()
+  }
+}
+
+/** Until the consent is refused. @throws the reason of the signal */
+async function watch(unlabelled: Watched, receiving: Receiving | undefined): Promise<void> {
+  const { call, clock, config, cursor, log, status } = unlabelled
+  const { account, mode } = config
+  const { signal } = call
+  const watched = { ...unlabelled, label: await awaitLabel(unlabelled) }
+  if (cursor.value === undefined) await beginWatching(watched, signal)
+  const reads = createReads()
+  const heeding = createHeeding({ account, cursor, reads, clock, log })
+  const read = (inner: AbortSignal) => readMailbox(watched, inner)
+  const notified: Lane = (inner) =>
+    receiving ? receiving.serve(heeding, inner) : pullNotifications(watched, heeding, inner)
+  status.begin(`New mail of ${account} is posted.`)
+  log.info('gmail-watching', { account, mode, historyId: cursor.get().historyId })
+  reads.request()
+  await together(signal, [
+    (inner) => reads.run((one) => insist(watched, one, read, { passes: whatCanBeMended }), inner),
+    (inner) => readWhenIdle(reads, clock, inner),
+    (inner) => keepWatching(watched, () => reads.request(), inner),
+    (inner) => retryRefused(watched, inner),
+    notified,
+  ])
+}
+
+/** The id. Looked for again every minute where it is not there. */
+function awaitLabel({ call, clock, config, gmail, random, status }: Watched): Promise<string> {
+  const find = async (signal: AbortSignal) => {
+    const labels = await gmail.labels(signal)
+    const label = findLabel(labels, config.label)
+    if (label) return label.id
+    const message = describeMissing(labels, config.label)
+    throw new PluginError(message, { code: 'no-label', retryable: false, retryAfter: minuteMs / 1000 })
+  }
+  return insist({ clock, random, status }, call.signal, find, { passes: whatCanBeMended })
 }

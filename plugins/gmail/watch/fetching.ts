@@ -1,0 +1,55 @@
+/** Owns fetching one mail, and telling a mail that Google does not give out from a Google that gives out none. */
+
+import { isPluginError, PluginError } from '@reveille/kit'
+import type { RawMessage } from '../google/port.ts'
+import { isWanted, type MailItem, readMail } from '../mail/index.ts'
+import { insist, needsConsent, whatPasses } from './insisting.ts'
+import type { Watched } from './watched.ts'
+
+/** Before a mail is blamed. */
+const mostTries = 5
+
+/** `gone`: nobody is to be told of it, because it was deleted or is not wanted (any more). */
+export type Fetched =
+  | { readonly is: 'mail'; readonly mail: MailItem }
+  | { readonly is: 'gone' }
+  | { readonly is: 'refused'; readonly code: string }
+
+/** @throws what every other mail would meet too, and a person has to mend */
+export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Promise<Fetched> {
+  const { config, gmail } = watched
+  let tries = 0
+
+  async function ask(inner: AbortSignal): Promise<Fetched> {
+    try {
+      return read(watched, await gmail.message(id, { text: config.includeBody }, inner))
+    } catch (error) {
+      if (inner.aborted || !isOfThisMail(error)) throw error
+      tries += 1
+      if (tries < mostTries) throw oncemore(error)
+      // Where the mailbox cannot be asked either this throws, and no mail is to blame.
+      await gmail.profile(inner)
+      return { is: 'refused', code: `GOOGLE_${error.code.toUpperCase().replaceAll('-', '_')}` }
+    }
+  }
+
+  return insist(watched, signal, ask, { passes: (error) => !needsConsent(error) })
+}
+
+function isOfThisMail(error: unknown): error is PluginError {
+  return isPluginError(error) && !needsConsent(error) && !whatPasses(error)
+}
+
+function oncemore({ message, code, retryAfter }: PluginError): PluginError {
+  return new PluginError(message, { code, retryable: true, retryAfter })
+}
+
+function read({ config, label }: Watched, raw: RawMessage | undefined): Fetched {
+  try {
+    if (raw === undefined || !isWanted(raw, label, config.exclude)) return { is: 'gone' }
+    return { is: 'mail', mail: readMail(raw, config) }
+  } catch {
+    // A mail on which our own reading stumbles blocks nobody, and another version may read it.
+    return { is: 'refused', code: 'UNREADABLE' }
+  }
+}

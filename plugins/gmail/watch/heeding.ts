@@ -1,0 +1,61 @@
+/** Owns what a notification asks for: nothing, or a reading that reaches as far as it says. */
+
+import type { PluginLog, SourceClock } from '@reveille/kit'
+import type { Notification } from '../google/port.ts'
+import { secondMs } from './backoff.ts'
+import { isHistoryId, isRead } from './cursor.ts'
+import type { CursorCell } from './keeping.ts'
+import type { Reads } from './reading.ts'
+import { isAccount } from './waiting.ts'
+
+/** What a notification says; undefined where it is none of Gmail's. */
+export type About = Notification['about']
+
+export interface Heeding {
+  /** Whether it can be acknowledged as it is. */
+  isOld(about: About): boolean
+  /** Resolves when those can be acknowledged. @throws PluginError, retryable; the reason of the signal */
+  heed(abouts: readonly About[], signal: AbortSignal): Promise<void>
+}
+
+interface HeedingOptions {
+  readonly account: string
+  readonly cursor: CursorCell
+  readonly reads: Reads
+  readonly clock: SourceClock
+  readonly log: PluginLog
+}
+
+/** Google may notify before its history is told. What still is behind then is found by the next reading. */
+const againAfterMs = [2 * secondMs, 10 * secondMs]
+
+export function createHeeding({ account, cursor, reads, clock, log }: HeedingOptions): Heeding {
+  const told = new Set<string>()
+
+  function tellOnce(reason: string): void {
+    if (told.has(reason)) return
+    told.add(reason)
+    log.warn('gmail-notification-ignored', { reason })
+  }
+
+  function isOld(about: About): boolean {
+    if (about === undefined) tellOnce('it is none of Gmail')
+    else if (!isAccount(about.emailAddress, account)) tellOnce('it is for another account')
+    else return isHistoryId(about.historyId) && isRead(cursor.get(), about.historyId)
+    return true
+  }
+
+  return {
+    isOld,
+    async heed(abouts, signal) {
+      const isBehind = () => abouts.some((about) => !isOld(about))
+      if (!isBehind()) return
+      await reads.request()
+      for (const waitMs of againAfterMs) {
+        if (!isBehind()) return
+        await clock.sleep(waitMs, signal)
+        await reads.request()
+      }
+    },
+  }
+}

@@ -1,0 +1,89 @@
+/** Owns the cursor while a source runs: read with care, changed in one place, written one after the other. */
+
+import { isPluginError, type Kept, type PluginLog } from '@reveille/kit'
+import { type Cursor, parseCursor, unknownCursor, unknownHistory } from './cursor.ts'
+import { isAccount } from './waiting.ts'
+
+export interface CursorCell {
+  /** Undefined before the mailbox was first watched. */
+  readonly value: Cursor | undefined
+  get(): Cursor
+  begin(cursor: Cursor): void
+  change(update: (cursor: Cursor) => Cursor): void
+  /** Resolves when all that was changed before is on disk. @throws PluginError `kept-failed` */
+  save(): Promise<void>
+  /** Resolves when nothing is being written. */
+  settled(): Promise<void>
+}
+
+interface Keeping {
+  readonly kept: Kept
+  readonly log: PluginLog
+  readonly account: string
+  readonly now: () => number
+}
+
+const name = 'cursor'
+
+export async function openCursor(keeping: Keeping): Promise<CursorCell> {
+  let value = await readCursor(keeping)
+  let saved = value
+  let writing: Promise<unknown> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    const next = value
+    if (next === undefined || next === saved) return
+    await keeping.kept.write(name, next)
+    saved = next
+  }
+
+  function get(): Cursor {
+    if (value === undefined) throw new Error('The cursor was asked for before it began.')
+    return value
+  }
+
+  return {
+    get value() {
+      return value
+    },
+    get,
+    begin(cursor) {
+      value = cursor
+    },
+    change(update) {
+      value = update(get())
+    },
+    save() {
+      const next = writing.then(write)
+      writing = next.catch(() => undefined)
+      return next
+    },
+    async settled() {
+      await writing
+    },
+  }
+}
+
+/** What cannot be understood is not the first beginning: mails came since, so the mailbox is to be listed. */
+async function readCursor({ kept, log, account, now }: Keeping): Promise<Cursor | undefined> {
+  let found: unknown
+  try {
+    found = await kept.read(name)
+  } catch (error) {
+    if (!isPluginError(error) || error.code !== 'kept-damaged') throw error
+    log.error('gmail-cursor-damaged', { account, code: error.code })
+    return unknownCursor(account, now())
+  }
+  if (found === undefined) return undefined
+  const cursor = parseCursor(found, now())
+  if (cursor === undefined) {
+    log.error('gmail-cursor-damaged', { account })
+    return unknownCursor(account, now())
+  }
+  if (!isAccount(cursor.account, account)) {
+    log.warn('gmail-account-changed', { account })
+    return undefined
+  }
+  if (cursor.historyId === unknownHistory) log.error('gmail-cursor-damaged', { account })
+  return cursor
+}

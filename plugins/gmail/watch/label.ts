@@ -1,0 +1,42 @@
+/** Owns finding the label that an operator named, by name or id. */
+
+import type { Label } from '../google/port.ts'
+
+/** Labels that are suggested for one that is not there. */
+const mostNames = 3
+
+/** Ids win over names; names are the same in capitals. System labels are called by their ids. */
+export function findLabel(labels: readonly Label[], wanted: string): Label | undefined {
+  const same = (text: string) => text.toLowerCase() === wanted.toLowerCase()
+  return (
+    labels.find(({ id }) => id === wanted) ??
+    labels.find(({ name }) => name === wanted) ??
+    labels.find(({ name }) => same(name)) ??
+    labels.find(({ id }) => same(id))
+  )
+}
+
+export function describeMissing(labels: readonly Label[], wanted: string): string {
+  const distance = (name: string) => editDistance(name.toLowerCase(), wanted.toLowerCase())
+  const near = labels
+    .map(({ name }) => ({ name, distance: distance(name) }))
+    .sort((left, right) => left.distance - right.distance)
+    .slice(0, mostNames)
+    .map(({ name }) => JSON.stringify(name))
+  const hint = near.length > 0 ? ` Nearest are ${near.join(', ')}.` : ''
+  return `The mailbox has no label ${JSON.stringify(wanted)}.${hint} Change \`hooks.gmail.label\`, or make the label.`
+}
+
+/** How many characters are to be put in, taken out or changed. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [index, character] of [...from].entries()) {
+    const next = [index + 1]
+    for (let column = 1; column <= to.length; column++) {
+      const changed = (row[column - 1] ?? 0) + (to[column - 1] === character ? 0 : 1)
+      next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

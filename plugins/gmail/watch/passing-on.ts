@@ -1,0 +1,71 @@
+/** Owns passing mails on by their ids: fetched, posted and remembered, so many at a time that they fit into memory. */
+
+import type { MailItem } from '../mail/index.ts'
+import { withPosted } from './cursor.ts'
+import { fetchMail } from './fetching.ts'
+import { insist } from './insisting.ts'
+import { postMails } from './posting.ts'
+import { refuse } from './refusing.ts'
+import { inOrder } from './together.ts'
+import type { Watched } from './watched.ts'
+
+/** Mails in memory at one time. */
+const sliceLength = 50
+const mostFetches = 8
+
+/**
+ * Resolves when each mail is taken by the gateway, gone, or refused, and the cursor on disk knows it. Mails that it knows
+ * already are left out. Answers how many were taken.
+ */
+export async function passOn(
+  watched: Watched,
+  ids: readonly string[],
+  historyId: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const { recent, refused } = watched.cursor.get()
+  const known = new Set([...recent, ...refused.map(({ id }) => id)])
+  const rest = [...new Set(ids)].filter((id) => !known.has(id))
+  let count = 0
+  for (let from = 0; from < rest.length; from += sliceLength)
+    count += await passSliceOn(watched, rest.slice(from, from + sliceLength), historyId, signal)
+  return count
+}
+
+async function passSliceOn(
+  watched: Watched,
+  ids: readonly string[],
+  historyId: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const mails: MailItem[] = []
+  const fetched = await inOrder(ids, mostFetches, signal, (id, inner) => fetchMail(watched, id, inner))
+  for (const [index, one] of fetched.entries()) {
+    if (one.is === 'mail') mails.push(one.mail)
+    else if (one.is === 'refused') refuse(watched, ids[index] ?? '', one.code)
+  }
+  return postAndRemember(watched, mails, historyId, signal)
+}
+
+/** What is taken is remembered at once, and on disk when all are. Answers how many were taken. */
+export async function postAndRemember(
+  watched: Watched,
+  mails: readonly MailItem[],
+  historyId: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const { call, clock, config, cursor, log, random, status } = watched
+  let count = 0
+  const taken = (ids: readonly string[]) => {
+    count += ids.length
+    cursor.change((before) => withPosted(before, ids))
+    status.count('posted', status.counted('posted') + ids.length)
+    status.time('lastMail', clock.now())
+  }
+  const refused = (id: string, code: string) => refuse(watched, id, code)
+  const envelope = { source: 'gmail', account: config.account, historyId } as const
+  const posts = await postMails({ call, clock, random, status, taken, refused }, mails, envelope, signal)
+  await insist(watched, signal, () => cursor.save())
+  if (count > 0) log.info('gmail-mails-posted', { count, posts, historyId })
+  return count
+}

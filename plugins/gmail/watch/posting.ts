@@ -1,0 +1,98 @@
+/** Owns posting mails to the gateway, and what follows from its answers: nothing is lost, and nothing blocks the rest. */
+
+import { oneLine, PluginError, type Posted, type SourceCall } from '@reveille/kit'
+import { mailEndpoint } from '../configuration.ts'
+import { cutPosts, type MailItem, type MailPost, shortened } from '../mail/index.ts'
+import { insist, type Means } from './insisting.ts'
+
+export interface Posting extends Means {
+  readonly call: Pick<SourceCall, 'post' | 'limitsOf'>
+  /** The gateway has them. Called before anything else is posted. */
+  taken(ids: readonly string[]): void
+  /** The gateway does not take this one, though it takes others. */
+  refused(id: string, code: string): void
+}
+
+/** Nobody's mail is to blame: the endpoint is not there, the gateway is locked, busy or ill. */
+const blameless = new Set([401, 403, 404, 408, 429])
+/** Those that a person has to mend. */
+const ofPeople = new Set([401, 403, 404])
+const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDERED'])
+const longestMessage = 300
+
+/** Resolves when each mail is taken or refused. Answers how many posts were taken. @throws the reason of the signal */
+export async function postMails(
+  posting: Posting,
+  mails: readonly MailItem[],
+  envelope: Omit<MailPost, 'messages'>,
+  signal: AbortSignal,
+): Promise<number> {
+  if (mails.length === 0) return 0
+  /** The next one is the last. */
+  const posts = [...cutPosts(mails, envelope, posting.call.limitsOf(mailEndpoint))].reverse()
+  let count = 0
+  for (let post = posts.pop(); post; post = posts.pop()) {
+    const answer = await postUntilAnswered(posting, post, signal)
+    const [only, ...others] = post.messages
+    if (isTaken(answer)) {
+      posting.taken(post.messages.map(({ id }) => id))
+      count += 1
+    } else if (others.length > 0) {
+      posts.push(...halves(post))
+    } else if (only) {
+      const shorter = isTooLarge(answer) ? shortened(only) : undefined
+      if (shorter) posts.push({ ...post, messages: [shorter] })
+      else posting.refused(only.id, codeOf(answer))
+    }
+  }
+  return count
+}
+
+/** An answer that says something about these mails. */
+function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal): Promise<Posted> {
+  const ask = async (inner: AbortSignal) => {
+    const answer = await posting.call.post(mailEndpoint, post, inner)
+    if (isTaken(answer) || isRefused(answer)) return answer
+    throw new PluginError(describe(answer), {
+      code: 'not-taken',
+      retryable: !ofPeople.has(answer.status),
+      retryAfter: answer.retryAfter,
+    })
+  }
+  return insist(posting, signal, ask, { passes: () => true })
+}
+
+/** 409 says that it was posted before. */
+function isTaken({ status }: Posted): boolean {
+  return (status >= 200 && status < 300) || status === 409
+}
+
+function isRefused(answer: Posted): boolean {
+  const { status } = answer
+  return isTooLarge(answer) || (status >= 400 && status < 500 && !blameless.has(status))
+}
+
+function isTooLarge({ status, code = '' }: Posted): boolean {
+  return status === 413 || tooLarge.has(code)
+}
+
+function codeOf({ status, code }: Posted): string {
+  return code ?? `HTTP_${status}`
+}
+
+function describe(answer: Posted): string {
+  const said = answer.message ? `: ${oneLine(answer.message, longestMessage)}` : '.'
+  return (
+    `The gateway answers posts to ${mailEndpoint} with ${answer.status} ${answer.code ?? ''}`.trimEnd() + said
+  )
+}
+
+/** The second one first, because they are taken from the end. */
+function halves(post: MailPost): readonly MailPost[] {
+  const { messages } = post
+  const middle = Math.ceil(messages.length / 2)
+  return [
+    { ...post, messages: messages.slice(middle) },
+    { ...post, messages: messages.slice(0, middle) },
+  ]
+}

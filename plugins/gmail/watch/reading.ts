@@ -1,0 +1,74 @@
+/** Owns when a mailbox is read: one reading at a time, and one more for all that asked while it ran. */
+
+import { PluginError, type SourceClock } from '@reveille/kit'
+import { minuteMs } from './backoff.ts'
+import { unlessAborted } from './together.ts'
+
+export interface Reads {
+  /** Resolves after a reading that began after this call. @throws PluginError, retryable, where there will be none */
+  request(): Promise<void>
+  /** Reads when it is asked for. @throws what a reading throws; the reason of the signal */
+  run(read: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>
+  /** Readings that were begun. */
+  readonly begun: number
+}
+
+/** Notifications may be lost. https://developers.google.com/workspace/gmail/api/guides/push#notification_reliability */
+const longestIdleMs = 15 * minuteMs
+
+export function createReads(): Reads {
+  let next = Promise.withResolvers<void>()
+  let asked = Promise.withResolvers<void>()
+  let begun = 0
+  let isOver = false
+
+  function quiet<Value>(promise: Promise<Value>): Promise<Value> {
+    promise.catch(() => undefined)
+    return promise
+  }
+
+  const ended = () =>
+    new PluginError('The mailbox is not being read any more.', { code: 'not-watching', retryable: true })
+
+  return {
+    get begun() {
+      return begun
+    },
+    request() {
+      if (isOver) return quiet(Promise.reject(ended()))
+      asked.resolve()
+      return quiet(next.promise)
+    },
+    async run(read, signal) {
+      let current = next
+      try {
+        for (;;) {
+          await unlessAborted(asked.promise, signal)
+          current = next
+          next = Promise.withResolvers()
+          asked = Promise.withResolvers()
+          begun += 1
+          await read(signal)
+          current.resolve()
+        }
+      } finally {
+        isOver = true
+        for (const { promise, reject } of [current, next]) {
+          quiet(promise)
+          reject(ended())
+        }
+      }
+    },
+  }
+}
+
+/** Asks for a reading whenever none has been begun for a while. */
+export async function readWhenIdle(reads: Reads, clock: SourceClock, signal: AbortSignal): Promise<void> {
+  let seen = reads.begun
+  for (let idleMs = 0; ; idleMs += minuteMs) {
+    if (reads.begun !== seen) idleMs = 0
+    else if (idleMs >= longestIdleMs) reads.request()
+    seen = reads.begun
+    await clock.sleep(minuteMs, signal)
+  }
+}

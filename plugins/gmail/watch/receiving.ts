@@ -1,0 +1,68 @@
+/** Owns the mode `push`: Google posts notifications, and comes again with those that were not answered with success. */
+
+import { PluginError, type SourceCall } from '@reveille/kit'
+import { pushEndpoint } from '../configuration.ts'
+import { secondMs } from './backoff.ts'
+import type { Heeding } from './heeding.ts'
+import { readNotification } from './notification.ts'
+import { unlessAborted } from './together.ts'
+
+export interface Receiving {
+  /** Heeds what comes, until the signal is aborted. @throws the reason of the signal */
+  serve(heeding: Heeding, signal: AbortSignal): Promise<void>
+}
+
+/** Google waits a minute by default, and comes again. https://cloud.google.com/pubsub/docs/push#receive_push */
+const longestAnswerMs = 50 * secondMs
+const mostAtOnce = 100
+
+/** @throws PluginError where nothing can be received, as in a process without a gateway */
+export function receiveNotifications({ receive, clock, signal }: SourceCall): Receiving {
+  let serving: { readonly heeding: Heeding; readonly signal: AbortSignal } | undefined
+  let count = 0
+
+  async function take(body: unknown): Promise<void> {
+    if (!serving || signal.aborted)
+      throw later('not-watching', 'The mailbox is not being watched at the moment.')
+    if (count >= mostAtOnce) throw later('busy', 'Too many notifications wait for the mailbox to be read.')
+    const { heeding } = serving
+    const ending = new AbortController()
+    const inner = AbortSignal.any([serving.signal, ending.signal])
+    count += 1
+    try {
+      await Promise.race([
+        unlessAborted(heeding.heed([readNotification(body)?.about], inner), inner),
+        clock.sleep(longestAnswerMs, inner).then(() => {
+          throw later('still-reading', 'The mailbox is still being read.')
+        }),
+      ])
+    } catch (error) {
+      if (inner.aborted) throw later('not-watching', 'The mailbox is not being watched any more.')
+      throw error
+    } finally {
+      count -= 1
+      ending.abort()
+    }
+  }
+
+  if (!receive(pushEndpoint, take))
+    throw new PluginError(
+      'Mode `push` needs the gateway, whose address Google posts to: start it, or set `hooks.gmail.mode` to `pull`.',
+      { code: 'no-gateway', retryable: false },
+    )
+
+  return {
+    async serve(heeding, until) {
+      serving = { heeding, signal: until }
+      try {
+        await unlessAborted(new Promise<never>(() => {}), until)
+      } finally {
+        serving = undefined
+      }
+    },
+  }
+}
+
+function later(code: string, message: string): PluginError {
+  return new PluginError(message, { code, retryable: true })
+}

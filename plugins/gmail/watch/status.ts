@@ -1,0 +1,87 @@
+/** Owns what is reported of the source: the gravest of its troubles, and otherwise that all is well. */
+
+import type { PluginLog, SourceReport } from '@reveille/kit'
+
+export interface Status {
+  /** From here on all is well where there is no trouble; said in this sentence. */
+  begin(detail: string): void
+  /** A place for the trouble of one part. */
+  trouble(): Trouble
+  time(name: string, at: number): void
+  /** `total` replaces what was counted. */
+  count(name: string, total: number): void
+  counted(name: string): number
+}
+
+export interface Trouble {
+  set(state: 'failing' | 'waiting', detail: string): void
+  /** It is over. */
+  clear(): void
+  /** The same, not reported: whoever is told of the failure says what comes of it. */
+  leave(): void
+}
+
+interface Told {
+  readonly state: SourceReport['state']
+  readonly detail: string
+}
+
+export function createStatus(report: (report: SourceReport) => void, log: PluginLog): Status {
+  /** By the order in which they arose. */
+  const troubles = new Map<object, Told>()
+  const times = new Map<string, number>()
+  const counts = new Map<string, number>()
+  let well: Told | undefined
+  let last: Told | undefined
+
+  function worst(): Told | undefined {
+    const all = [...troubles.values()]
+    return all.find(({ state }) => state === 'waiting') ?? all[0] ?? well
+  }
+
+  function tell(): void {
+    const now = worst()
+    if (now === undefined) return
+    if (now.state !== last?.state || now.detail !== last.detail) tellLog(now)
+    last = now
+    report({ ...now, times: Object.fromEntries(times), counts: Object.fromEntries(counts) })
+  }
+
+  /** One line for a state that lasts. */
+  function tellLog({ state, detail }: Told): void {
+    if (state === 'waiting') log.warn('gmail-waiting', { detail })
+    else if (state === 'failing') log.warn('gmail-failing', { detail })
+    else if (last !== undefined && last.state !== 'working') log.info('gmail-working', { detail })
+  }
+
+  return {
+    begin(detail) {
+      well = { state: 'working', detail }
+      tell()
+    },
+    trouble() {
+      const key = {}
+      return {
+        set(state, detail) {
+          troubles.set(key, { state, detail })
+          tell()
+        },
+        clear() {
+          if (troubles.delete(key)) tell()
+        },
+        leave() {
+          troubles.delete(key)
+        },
+      }
+    },
+    time(name, at) {
+      times.set(name, at)
+      tell()
+    },
+    count(name, total) {
+      counts.set(name, total)
+      tell()
+    },
+    counted: (name) => counts.get(name) ?? 0,
+  }
+}

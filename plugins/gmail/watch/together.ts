@@ -1,0 +1,53 @@
+/** Owns doing several things at one time, that end together. */
+
+export type Lane = (signal: AbortSignal) => Promise<unknown>
+
+/**
+ * Resolves when all are done. The first that throws ends the others, and is thrown once they have ended.
+ * @throws what that one threw; the reason of the signal
+ */
+export async function together(signal: AbortSignal, lanes: readonly Lane[]): Promise<void> {
+  const ending = new AbortController()
+  const inner = AbortSignal.any([signal, ending.signal])
+  let failure: { readonly error: unknown } | undefined
+  const run = async (lane: Lane) => {
+    try {
+      await lane(inner)
+    } catch (error) {
+      if (!inner.aborted) failure = { error }
+      ending.abort(error)
+    }
+  }
+  await Promise.all(lanes.map(run))
+  signal.throwIfAborted()
+  if (failure) throw failure.error
+}
+
+/** One after the other by at most so many hands; the results have the order of the items. */
+export async function inOrder<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  signal: AbortSignal,
+  perform: (item: Item, signal: AbortSignal) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  const rest = items.entries()
+  const hand: Lane = async (inner) => {
+    for (const [index, item] of rest) results[index] = await perform(item, inner)
+  }
+  await together(
+    signal,
+    Array.from({ length: Math.min(most, items.length) }, () => hand),
+  )
+  return results
+}
+
+/** The promise, or the reason of the signal where that comes first, however deaf the other side is. */
+export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}

@@ -1,0 +1,106 @@
+/** Owns waiting for a person: for a consent where there is none, and for another one where Google refuses it. */
+
+import { hash } from 'node:crypto'
+import { isPluginError, type Kept, numberOf, recordOf, type SourceClock, textOf } from '@reveille/kit'
+import type { Credentials } from '../google/credentials.ts'
+import { hourMs, secondMs } from './backoff.ts'
+import type { Trouble } from './status.ts'
+
+const lookEveryMs = 10 * secondMs
+/** A refused consent may be good again without having changed: an administrator allowed it, a client was restored. */
+const tryAgainMs = hourMs
+
+/** A consent that Google refused. */
+export interface RefusedConsent {
+  readonly credentials: Credentials
+  /** As it was on disk when Google had refused it. */
+  readonly mark: string
+  readonly detail: string
+}
+
+interface Waiting {
+  readonly kept: Kept
+  readonly clock: SourceClock
+  readonly account: string
+  readonly trouble: Trouble
+}
+
+/** Resolves with what the person consented to, for this account. @throws the reason of the signal */
+export async function awaitCredentials(
+  { kept, clock, account, trouble }: Waiting,
+  refused: RefusedConsent | undefined,
+  signal: AbortSignal,
+): Promise<Credentials> {
+  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+    const found = await readCredentials(kept, account)
+    if (typeof found === 'string') trouble.set('waiting', found)
+    else if (!refused || waitedMs >= tryAgainMs || isAnother(found, refused)) {
+      trouble.clear()
+      return found
+    } else trouble.set('waiting', refused.detail)
+    await clock.sleep(lookEveryMs, signal)
+  }
+}
+
+/** To be asked right after the refusal: whatever is written later may be what mends it. */
+export async function refuseConsent(
+  kept: Kept,
+  credentials: Credentials,
+  { message }: Error,
+): Promise<RefusedConsent> {
+  const mark = markOf(await kept.read('credentials').catch(() => undefined))
+  return { credentials, mark, detail: withSetup(message) }
+}
+
+/** The access token is renewed on the way, so that a consent is known by the rest; and setup, which tries it, renews it too. */
+function isAnother(found: Credentials, { credentials, mark }: RefusedConsent): boolean {
+  return markOf(found) !== mark || markOf(consentOf(found)) !== markOf(consentOf(credentials))
+}
+
+/** A text is why there are none. */
+async function readCredentials(kept: Kept, account: string): Promise<Credentials | string> {
+  let value: unknown
+  try {
+    value = await kept.read('credentials')
+  } catch (error) {
+    if (!isPluginError(error)) throw error
+    return withSetup('What is kept of the consent to read mail is damaged.')
+  }
+  if (value === undefined) return withSetup('Nobody has consented to have mail read.')
+  const credentials = parseCredentials(value)
+  if (!credentials) return withSetup('What is kept of the consent to read mail is damaged.')
+  if (!isAccount(credentials.account, account))
+    return withSetup(`The consent is for another account than ${account}.`)
+  return credentials
+}
+
+function parseCredentials(value: unknown): Credentials | undefined {
+  const facts = recordOf(value)
+  const account = textOf(facts?.['account'])
+  const clientId = textOf(facts?.['clientId'])
+  const refreshToken = textOf(facts?.['refreshToken'])
+  if (!facts || !account || !clientId || !refreshToken || !Array.isArray(facts['scopes'])) return undefined
+  const accessToken = textOf(facts['accessToken'])
+  const accessTokenEnds = numberOf(facts['accessTokenEnds'])
+  return { ...(facts as unknown as Credentials), account, accessToken, accessTokenEnds }
+}
+
+function consentOf({ accessToken: _token, accessTokenEnds: _ends, ...consent }: Credentials): object {
+  return consent
+}
+
+function markOf(value: unknown): string {
+  return hash('sha256', JSON.stringify(value) ?? '')
+}
+
+/** Whether both are the same mailbox. */
+export function isAccount(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+/** The sentence, with what to run. */
+export function withSetup(sentence: string): string {
+  return sentence.includes('webhooks gmail setup')
+    ? sentence
+    : `${sentence} Run \`reveille webhooks gmail setup\`.`
+}

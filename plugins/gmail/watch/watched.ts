@@ -1,0 +1,16 @@
+/** Owns what all that is done to one mailbox has in common, from one consent to the next. */
+
+import type { PluginLog, SourceCall } from '@reveille/kit'
+import type { GmailConfiguration } from '../configuration.ts'
+import type { Google } from '../google/index.ts'
+import type { Means } from './insisting.ts'
+import type { CursorCell } from './keeping.ts'
+
+export interface Watched extends Means, Google {
+  readonly config: GmailConfiguration
+  readonly log: PluginLog
+  readonly call: SourceCall
+  readonly cursor: CursorCell
+  /** The id. */
+  readonly label: string
+}
