@@ -15,6 +15,7 @@ import {
 } from './operating/commands.ts'
 import { packageVersion } from './package-folder.ts'
 import { addReadingCommands } from './reading/commands.ts'
+import { addWebhookCommands } from './webhooks/commands.ts'
 
 const usageExit = 2
 
@@ -58,6 +59,7 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
   addReadingCommands(program, hands)
   addRunCommands(program, hands)
   addDeliveryCommands(program, hands)
+  addWebhookCommands(program, hands)
   addStoreCommands(program, hands)
   addDoctorCommands(program, hands)
   return program

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
 import type { Prompts } from './prompts.ts'
+import { createLineReader } from './standard-input.ts'
 import type { Signals } from './stop-signal.ts'
 
 export interface Io {
@@ -26,6 +27,10 @@ export interface Io {
   readonly fetch: typeof fetch
   /** Standard input, to its end. Absent: there is none. */
   readonly input?: () => Promise<Uint8Array>
+  /** One line of standard input, which may stay open; after its end it never settles, but for its signal. Absent: a terminal. */
+  readonly line?: (signal: AbortSignal) => Promise<string>
+  /** Opens an address in a browser; false where there is none. Absent: nothing is opened. */
+  readonly browse?: (url: string) => Promise<boolean>
   /** Questions to somebody at a terminal. Absent: nobody is there to ask. */
   readonly prompts?: () => Promise<Prompts>
   /** What tells a command that goes on to stop. Absent: nothing does. */
@@ -63,6 +68,8 @@ export function processIo(): Io {
     pause: (ms) => pause(ms),
     fetch,
     input: () => buffer(process.stdin),
+    ...(process.stdin.isTTY ? {} : { line: createLineReader(process.stdin) }),
+    browse: (url) => import('open').then(({ default: open }) => open(url)).then(() => true),
     ...(process.stdin.isTTY && process.stdout.isTTY
       ? { prompts: () => import('./prompts.ts').then(({ terminalPrompts }) => terminalPrompts()) }
       : {}),

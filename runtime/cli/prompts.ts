@@ -18,12 +18,14 @@ export interface Prompts {
   begin(title: string): void
   /** An empty answer is the empty text. */
   text(question: Question): Promise<string>
-  /** Not shown while it is typed. */
-  secret(question: Question): Promise<string>
+  /** Not shown while it is typed. Where the signal is aborted first, its reason is thrown and nobody is asked any more. */
+  secret(question: Question, signal?: AbortSignal): Promise<string>
   choose(message: string, choices: readonly string[]): Promise<string>
   /** Something that takes a moment; what it ends with is told in its place. */
   during<Value>(message: string, work: () => Promise<Value>, tell: (value: Value) => string): Promise<Value>
   note(text: string): void
+  /** A line beside the bar, with a mark of one character in its place. */
+  step(mark: string, text: string): void
   end(text: string): void
 }
 
@@ -38,8 +40,15 @@ export function terminalPrompts(): Prompts {
           ...checked(validate),
         }),
       ) ?? '',
-    secret: async ({ message, validate }) =>
-      answered(await clack.password({ message: besideBar(message), ...checked(validate) })) ?? '',
+    async secret({ message, validate }, signal) {
+      const answer = await clack.password({
+        message: besideBar(message),
+        ...checked(validate),
+        ...(signal && { signal }),
+      })
+      signal?.throwIfAborted()
+      return answered(answer) ?? ''
+    },
     choose: async (message, choices) =>
       answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),
     async during(message, work, tell) {
@@ -55,6 +64,7 @@ export function terminalPrompts(): Prompts {
       }
     },
     note: (text) => clack.log.message(text),
+    step: (symbol, text) => clack.log.message(text, { symbol, spacing: 0 }),
     end: (text) => clack.outro(text),
   }
 }

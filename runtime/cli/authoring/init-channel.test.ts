@@ -108,6 +108,7 @@ function person(answers: Readonly<Record<string, readonly string[]>>) {
       return value
     },
     note: (text) => void told.push(text),
+    step: (mark, text) => void told.push(`${mark} ${text}`),
     end: (text) => void told.push(text),
   }
   return { told, prompts: async () => prompts }

@@ -1,6 +1,6 @@
 /** `reveille init channel`: asks for what a channel needs, tries it, and adds it to the configuration. */
 
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { loadConfiguration, type Settings } from '@reveille/engine'
 import type { ChannelHealth } from '@reveille/kit'
@@ -19,6 +19,7 @@ import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
+import { replaceFile } from '../replace-file.ts'
 import { type Gathered, gather, parseAssignments } from './channel-questions.ts'
 import { findConfigurationIn } from './init-target.ts'
 
@@ -71,7 +72,7 @@ export async function initChannel(
   const added = addable(text, name, entry, file, io)
   // The variables first: a gateway that watches both files finds what the configuration names.
   await addToEnvFile(envFile, secretsOf(gathered))
-  await replace(file, added)
+  await replaceFile(file, added)
   const shown = shownPath(file, io)
   const facts = { channel: name, written: true, file: shown, variables: [...gathered.variables.values()] }
   const told = tell(name, gathered, shown, { shown: shownPath(envFile, io), kept }, io)
@@ -184,17 +185,6 @@ function escaped(value: unknown): unknown {
 function secretsOf({ config, variables, found }: Gathered): Record<string, string> {
   const secrets = [...variables].map(([key, variable]) => [variable, String(config[key])] as const)
   return Object.fromEntries(secrets.filter(([variable]) => !found.includes(variable)))
-}
-
-/** Whole or not at all: a gateway may be watching it. */
-async function replace(file: string, text: string): Promise<void> {
-  const next = `${file}.${process.pid}.next`
-  try {
-    await writeFile(next, text, { mode: (await stat(file)).mode & 0o777 })
-    await rename(next, file)
-  } finally {
-    await rm(next, { force: true })
-  }
 }
 
 interface EnvFile {

@@ -1,0 +1,93 @@
+/** Owns what a configuration says of the mailbox before it is set up, also where just that is what is wrong with it. */
+
+import { readFile } from 'node:fs/promises'
+import {
+  type Configuration,
+  type Diagnostic,
+  type Loaded,
+  loadConfiguration,
+  realFiles,
+} from '@reveille/engine'
+import { parseDocument } from 'yaml'
+import { presetsFolder } from '../../presets-folder.ts'
+import { withCompiled } from '../authoring/compile.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { formatDiagnostics } from '../configuration.ts'
+import type { Io } from '../io.ts'
+
+/** Of `hooks.gmail`, what the preset is told: no part of the mailbox. */
+export const presetKeys: readonly string[] = ['model', 'thinking', 'allowUnsafeExternalContent']
+
+export interface Configured {
+  readonly configuration: Configuration
+  /** References resolved. Of what is wrong in itself as it is written. */
+  readonly mailbox: Readonly<Record<string, unknown>>
+}
+
+/** @throws CommandFailure where something else than the mailbox is wrong: before anybody consents for nothing */
+export async function readConfigured(file: string, io: Io): Promise<Configured> {
+  const text = await readFile(file, 'utf8')
+  const whole = await tryText(file, text, io)
+  if (whole.ok) {
+    const { configuration } = whole
+    return { configuration, mailbox: configuration.settings.sources['gmail'] ?? {} }
+  }
+  const without = withoutMailbox(text)
+  const rest = without && (await tryText(file, without.text, io))
+  if (without === undefined || !rest?.ok) {
+    throw new CommandFailure(1, `${formatDiagnostics(errorsOf(whole.diagnostics), io)}\n\nMend this first.`)
+  }
+  return { configuration: rest.configuration, mailbox: without.mailbox }
+}
+
+export type Tried =
+  | {
+      readonly ok: true
+      readonly configuration: Configuration
+      readonly warnings: readonly Diagnostic[]
+    }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/** Whether a gateway would take the file if this were its text. */
+export async function tryText(file: string, text: string, io: Io): Promise<Tried> {
+  return withCompiled(
+    await loadText(file, text, io),
+    io,
+    (compiled) => {
+      if (!compiled.ok) return { ok: false, diagnostics: errorsOf(compiled.diagnostics) }
+      const { configuration, warnings } = compiled
+      return { ok: true, configuration, warnings }
+    },
+    { asksPlugins: true },
+  )
+}
+
+function loadText(file: string, text: string, io: Io): Promise<Loaded> {
+  const files = {
+    ...realFiles,
+    readFile: async (path: string) => (path === file ? Buffer.from(text) : realFiles.readFile(path)),
+  }
+  return loadConfiguration({ file, env: io.env, presets: presetsFolder(), files })
+}
+
+function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error')
+}
+
+/** The text without the mailbox, to look at the rest, and the mailbox. Undefined where there is none to leave out. */
+function withoutMailbox(
+  text: string,
+): { readonly text: string; readonly mailbox: Readonly<Record<string, unknown>> } | undefined {
+  const document = parseDocument(text, { logLevel: 'silent' })
+  if (document.errors.length > 0 || !document.hasIn(['hooks', 'gmail'])) return undefined
+  const { hooks } = document.toJS({ maxAliasCount: 100 }) as { hooks: { gmail: unknown } }
+  const entries = Object.entries(hooks.gmail ?? {})
+  document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => presetKeys.includes(key))))
+  const mailbox = entries.filter(([key, value]) => !presetKeys.includes(key) && !hasReference(value))
+  return { text: String(document), mailbox: Object.fromEntries(mailbox) }
+}
+
+/** What it leads to is not known here. */
+function hasReference(value: unknown): boolean {
+  return JSON.stringify(value)?.includes('${') === true
+}

@@ -1,0 +1,127 @@
+/** Owns a mailbox plugin of somebody's own and a person at a terminal, for tests of the commands about mailboxes; used by tests only. */
+
+import assert from 'node:assert/strict'
+import type { Prompts, Question } from '../prompts.ts'
+
+export const clientSecret = 'GOCSPX-client-secret'
+export const refreshToken = '1//refresh-token'
+export const code = '4/pasted-code'
+
+export const clientFile = JSON.stringify({
+  installed: { client_id: 'id', client_secret: clientSecret, project_id: 'harbour' },
+})
+
+/** Stands in for the plugin `gmail`: it asks a person for a code, keeps it, and asks nobody else. */
+export const mailPlugin = {
+  'mail/package.json': JSON.stringify({
+    name: 'mail',
+    type: 'module',
+    exports: './index.js',
+    reveille: { kit: 1, sources: ['gmail'], configSchema: './config.schema.json' },
+  }),
+  'mail/config.schema.json': JSON.stringify({
+    type: 'object',
+    properties: {
+      account: { type: 'string', pattern: '^[^@]+@[^@]+$', 'x-form': 'an address' },
+      label: { type: 'string', minLength: 1, default: 'INBOX' },
+      mode: { enum: ['pull', 'push'], default: 'pull' },
+      topic: { type: 'string' },
+      subscription: { type: 'string' },
+      says: { type: 'string' },
+    },
+    required: ['account', 'topic', 'subscription'],
+    additionalProperties: false,
+  }),
+  'mail/index.js': `
+import { PluginError } from '@reveille/kit'
+
+export default {
+  name: 'mail',
+  setup: ({ config }) => ({
+    sources: [{
+      id: 'gmail',
+      async run({ signal, post, report, limitsOf }) {
+        if (config.says === 'throw') throw new PluginError('It cannot.', { code: 'broken', retryable: false })
+        report({ state: 'working', detail: 'Watched.', times: { watchEnds: 1775000000000 } })
+        const told = await post('gmail', { messages: [{ id: '1' }], limit: limitsOf('gmail').maxBodyBytes }).catch((error) => error)
+        report({ state: told.status === 202 ? 'working' : 'failing', detail: 'The gateway said ' + (told.status ?? told.message) })
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+    }],
+  }),
+  async connect({ config, wanted, kept, person, told, signal }) {
+    const known = await kept.read('client')
+    const client = wanted.client ?? known
+    if (client === undefined) throw new PluginError('There is no OAuth client.', { code: 'client-missing', retryable: false })
+    if (wanted.client !== undefined) await kept.write('client', wanted.client)
+    told({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
+    if ((await kept.read('credentials')) === undefined || wanted.again) {
+      await person.show('https://accounts.example/consent?state=1')
+      const code = await person.ask('Address that the browser ends at', signal)
+      if (code === 'deny') throw new PluginError('Nobody consented.', { code: 'consent-denied', retryable: false })
+      await kept.write('credentials', { refreshToken: '${refreshToken}', code })
+      told({ step: 'consent', outcome: 'done', detail: 'given by ada\\u001b[2J' })
+    } else told({ step: 'consent', outcome: 'unchanged', detail: 'there is one' })
+    const { account, label, mode } = { ...config, ...wanted }
+    if (account === undefined) throw new PluginError('The account is missing.', { code: 'bad-option', retryable: false })
+    await kept.write('cursor', { watch: { endsAt: 1775000000000 } })
+    return {
+      config: {
+        ...config,
+        account,
+        topic: 'projects/harbour/topics/reveille-gmail',
+        subscription: 'projects/harbour/subscriptions/reveille-gmail',
+        ...(label && { label }),
+        ...(mode && { mode }),
+      },
+      ...(mode === 'push' && {
+        endpoints: { 'gmail/push': { verify: { provider: 'google-pubsub', audience: wanted.pushEndpoint, serviceAccount: wanted.pushServiceAccount } } },
+      }),
+    }
+  },
+}`,
+}
+
+/** Somebody who answers by the beginning of the question, and is told what is wrong with an answer. */
+export function person(answers: Readonly<Record<string, readonly string[]>>) {
+  const told: string[] = []
+  const left = Object.entries(answers).map(([question, texts]): [string, string[]] => [question, [...texts]])
+  const nextFor = (message: string) => {
+    const [, texts] = left.find(([question, texts]) => message.startsWith(question) && texts.length > 0) ?? []
+    const answer = texts?.shift()
+    assert.ok(answer !== undefined, `nobody has an answer to: ${message}`)
+    return answer
+  }
+  async function reply({ message, validate }: Question): Promise<string> {
+    for (;;) {
+      const answer = nextFor(message)
+      const complaint = validate?.(answer)
+      if (complaint === undefined) {
+        told.push(`? ${message}`)
+        return answer
+      }
+      told.push(`${answer}: ${complaint}`)
+    }
+  }
+  const prompts: Prompts = {
+    begin: (title) => void told.push(title),
+    text: reply,
+    secret: reply,
+    async choose(message, choices) {
+      const answer = nextFor(message)
+      told.push(`? ${message}`)
+      const chosen = choices.find((choice) => choice.startsWith(answer))
+      assert.ok(chosen !== undefined, choices.join())
+      return chosen
+    },
+    during: (_message, work) => work(),
+    note: (text) => void told.push(text),
+    step: (mark, text) => void told.push(`${mark} ${text}`),
+    end: (text) => void told.push(text),
+  }
+  return {
+    told,
+    prompts: async () => prompts,
+    isAnswered: () => left.every(([, texts]) => texts.length === 0),
+  }
+}

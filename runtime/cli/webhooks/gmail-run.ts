@@ -1,0 +1,113 @@
+/** `reveille webhooks gmail run`: watches the mailbox from this process, and posts its mails to a gateway. */
+
+import path from 'node:path'
+import type { Snapshot } from '@reveille/engine'
+import type { PostLimits } from '@reveille/kit'
+import { createLog } from '../../observe/log.ts'
+import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
+import { createSourceClock, createSources, type SourceState } from '../../sources/index.ts'
+import { withSnapshot } from '../authoring/compile.ts'
+import { findConfigurationIn } from '../authoring/init-target.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { pasted } from '../pasted.ts'
+import { createStopSignal } from '../stop-signal.ts'
+import { createPost } from './post-over-http.ts'
+import { targetOf } from './target.ts'
+
+export interface GmailRunOptions {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** @returns 0 once it was told to stop; 1 where the mailbox is somebody else's, or not set up */
+export async function runGmail(options: GmailRunOptions, io: Io): Promise<number> {
+  const { json = false } = options
+  const file = findConfigurationIn(options.config, io)
+  const snapshot = await withSnapshot({ config: file }, io, async (made) => made)
+  const { settings } = snapshot
+  const mailbox = settings.sources['gmail']
+  if (mailbox === undefined) {
+    throw new CommandFailure(
+      1,
+      `${shownPath(file, io)} names no mailbox. Set one up: ${pasted('webhooks gmail setup', io)}`,
+    )
+  }
+  if (mailbox['mode'] === 'push') {
+    throw new CommandFailure(
+      2,
+      'In mode push Google posts to the gateway itself: start that, or set `hooks.gmail.mode: pull`.',
+    )
+  }
+  const target = targetOf(options, settings, io)
+  const { log, flush } = createLog({
+    level: settings.gateway.log.level,
+    ...(json ? { format: 'json' as const } : settings.gateway.log),
+    stream: {
+      write: io.err,
+      isTTY: io.columns !== undefined,
+      ...(io.columns !== undefined && { columns: io.columns }),
+    },
+  })
+
+  const ended = Promise.withResolvers<CommandFailure | undefined>()
+  const stop =
+    io.signals &&
+    createStopSignal({
+      signals: io.signals,
+      now: () => performance.now(),
+      onInsist: () => ended.resolve(undefined),
+    })
+  void stop?.first.then(() => ended.resolve(undefined))
+  const source = await start()
+  const sources = createSources({
+    live: () => [source],
+    folder: path.join(settings.gateway.dataDir, 'sources'),
+    log,
+    receives: false,
+    clock: createSourceClock(io.now),
+    post: createPost(target, io.fetch),
+    limitsOf: (endpoint) => limitsOf(endpoint, snapshot),
+    onState: tell,
+  })
+  sources.apply()
+  try {
+    const failure = await ended.promise
+    if (failure !== undefined) throw failure
+    return 0
+  } finally {
+    await sources.close()
+    await source.close()
+    stop?.close()
+    flush()
+  }
+
+  async function start(): Promise<StartedSource> {
+    try {
+      return await startSource('gmail', settings, { log, fetch: io.fetch })
+    } catch (error) {
+      stop?.close()
+      if (!(error instanceof PluginSetupError)) throw error
+      throw new CommandFailure(1, error.message, { cause: error })
+    }
+  }
+
+  function tell(state: SourceState): void {
+    if (json) io.out(`${JSON.stringify({ time: io.now(), ...state })}\n`)
+    if (state.state !== 'held-elsewhere') return
+    const folder = shownPath(settings.gateway.dataDir, io)
+    ended.resolve(
+      new CommandFailure(
+        1,
+        `Another process watches the mailbox already, on the data folder ${folder}: the gateway, or a second run of this.`,
+      ),
+    )
+  }
+}
+
+/** As the gateway of this configuration has them. */
+function limitsOf(endpoint: string, { settings, policyOf }: Snapshot): PostLimits {
+  const { maxBodyBytes, maxActions, maxRenderedBytes } = settings.hooks
+  return { maxBodyBytes: policyOf(endpoint)?.maxBodyBytes ?? maxBodyBytes, maxActions, maxRenderedBytes }
+}

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict'
+import { chmod, readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parse } from 'yaml'
+import type { Io } from '../io.ts'
+import { createCommandLine } from '../io-fixture.ts'
+import { clientFile, clientSecret, code, mailPlugin, person, refreshToken } from './fixture.ts'
+
+const configuration = `# Ours.
+plugins: [./mail]
+hooks:
+  enabled: true
+  token: hook-token-of-ours # to be rotated
+agents: { route: { channel: terminal } }
+channels: { terminal: {} }
+`
+
+async function begin(
+  t: TestContext,
+  overrides: Partial<Io> = {},
+  files: Readonly<Record<string, string>> = {},
+) {
+  const line = await createCommandLine(
+    t,
+    { ...mailPlugin, 'reveille.yaml': configuration, 'client.json': clientFile, ...files },
+    overrides,
+  )
+  const read = (name = 'reveille.yaml') => readFile(path.join(line.cwd, name), 'utf8')
+  const setup = (...options: readonly string[]) => line.run('webhooks', 'gmail', 'setup', ...options)
+  return { ...line, read, setup }
+}
+
+const flags = ['--client-file', 'client.json', '--account', 'ada@example.com']
+const pasting = { line: async () => code }
+
+test('flags alone set a mailbox up, tell each step, and leave comments and order as they are', async (t) => {
+  const { setup, read, cwd } = await begin(t, pasting)
+  const { code: exit, out, err } = await setup(...flags)
+  assert.equal(exit, 0, err)
+  const text = await read()
+  assert.ok(text.startsWith('# Ours.\nplugins: [./mail]\nhooks:\n  enabled: true\n'))
+  assert.ok(text.includes('token: hook-token-of-ours # to be rotated\n'))
+  const { gmail, presets } = parse(text).hooks
+  assert.deepEqual(presets, ['gmail'])
+  assert.deepEqual(gmail, {
+    account: 'ada@example.com',
+    topic: 'projects/harbour/topics/reveille-gmail',
+    subscription: 'projects/harbour/subscriptions/reveille-gmail',
+  })
+  assert.match(err, /^✓ client {9}the client of harbour$/m)
+  assert.match(err, /^✓ configuration {2}wrote hooks\.gmail in reveille\.yaml$/m)
+  assert.match(err, /^✓ preset {9}added gmail to hooks\.presets/m)
+  assert.match(
+    err,
+    /^https:\/\/accounts\.example\/consent\?state=1$/m,
+    'the address stands alone on its line',
+  )
+  assert.match(out, /^ada@example\.com is watched, until 2026-/)
+  assert.match(out, /Start the gateway, which watches the mailbox: `reveille start`/)
+  const folder = path.join(cwd, 'data/sources/gmail')
+  assert.equal((await stat(path.join(folder, 'credentials.json'))).mode & 0o777, 0o600)
+})
+
+test('a second run changes nothing: the file is the same, byte for byte, and was not even replaced', async (t) => {
+  const { setup, read, cwd } = await begin(t, pasting)
+  await setup(...flags)
+  const before = await read()
+  const { ino } = await stat(path.join(cwd, 'reveille.yaml'))
+  const { code: exit, err } = await setup()
+  assert.equal(exit, 0, err)
+  assert.equal(await read(), before)
+  assert.equal((await stat(path.join(cwd, 'reveille.yaml'))).ino, ino)
+  assert.match(
+    err,
+    /^· client .*\n· consent .*\n· configuration {2}reveille\.yaml says it already\n· preset /m,
+  )
+})
+
+test('what a reference says already stays a reference', async (t) => {
+  const { setup, read } = await begin(t, { ...pasting, env: { MAILBOX: 'ada@example.com' } })
+  await setup(...flags)
+  const text = await read()
+  const { run, read: readOther } = await begin(
+    t,
+    { ...pasting, env: { MAILBOX: 'ada@example.com' } },
+    { 'reveille.yaml': text.replace('account: ada@example.com', 'account: "${MAILBOX}"') },
+  )
+  const { code: exit, err } = await run('webhooks', 'gmail', 'setup', ...flags, '--label', 'Work')
+  assert.equal(exit, 0, err)
+  assert.match(await readOther(), /account: "\$\{MAILBOX\}"/)
+  assert.match(await readOther(), /label: Work/)
+})
+
+test('a person is asked only for what nothing says, and told what is wrong with an answer', async (t) => {
+  const { told, prompts, isAnswered } = person({
+    'The OAuth client': ['', './none.json'],
+    './none.json: There is no such file. Which file?': ['mail'],
+    'mail: It is a folder': ['client.json'],
+    'The mailbox': ['ada', 'ada@example.com'],
+    'Which label': [''],
+    'How do notifications': ['pull'],
+    Address: [code],
+  })
+  const { setup, read } = await begin(t, { prompts, columns: 80 })
+  const { code: exit, err } = await setup()
+  assert.equal(exit, 0, err)
+  assert.ok(isAnswered())
+  assert.ok(told.includes(': It is required.'))
+  assert.ok(told.includes('ada: It must be an address.'))
+  assert.equal(parse(await read()).hooks.gmail.mode, 'pull')
+  assert.ok(told.some((text) => /✓.* configuration {2}wrote hooks\.gmail/.test(text)))
+
+  told.length = 0
+  const second = await setup()
+  assert.equal(second.code, 0, second.err)
+  assert.deepEqual(
+    told.filter((text) => text.startsWith('?')),
+    [],
+    'nothing is asked again',
+  )
+})
+
+test('push asks for its address and its account, and writes the policy of the endpoint beside what stands there', async (t) => {
+  const { prompts, isAnswered } = person({
+    'The public address': ['nowhere', 'https://hooks.example.com/hooks/gmail/push'],
+    'The service account': ['push', 'push@harbour.iam.gserviceaccount.com'],
+    'Which label': ['Work'],
+    Address: [code],
+  })
+  const own = `${configuration.replace('hooks:\n', 'hooks:\n  endpoints:\n    gmail/push: { rate: { endpoint: 60/1m } } # ours\n')}`
+  const { setup, read } = await begin(t, { prompts, columns: 80 }, { 'reveille.yaml': own })
+  const { code: exit, err } = await setup(...flags, '--mode', 'push')
+  assert.equal(exit, 0, err)
+  assert.ok(isAnswered())
+  const { endpoints, gmail } = parse(await read()).hooks
+  assert.deepEqual(endpoints['gmail/push'].rate, { endpoint: '60/1m' })
+  assert.equal(endpoints['gmail/push'].verify.serviceAccount, 'push@harbour.iam.gserviceaccount.com')
+  assert.equal(gmail.label, 'Work')
+})
+
+test('a browser is opened where there is a screen, and the address is shown all the same', async (t) => {
+  const opened: string[] = []
+  const browse = async (url: string) => opened.push(url) > 0
+  const screen = { DISPLAY: ':0' }
+  const cases: readonly (readonly [Partial<Io>, readonly string[], number])[] = [
+    [{ columns: 80, env: screen }, [], 1],
+    [{ columns: 80, env: screen }, ['--no-browser'], 0],
+    [{ env: screen }, [], 0],
+    [{ columns: 80, env: { ...screen, SSH_CONNECTION: '10.0.0.1 1 10.0.0.2 22' } }, [], 0],
+  ]
+  for (const [overrides, options, expected] of cases) {
+    opened.length = 0
+    const { setup } = await begin(t, { ...pasting, ...overrides, browse })
+    const { code: exit, err } = await setup(...flags, ...options)
+    assert.equal(exit, 0, err)
+    assert.equal(opened.length, expected, JSON.stringify([overrides, options]))
+    assert.match(err, /^https:\/\/accounts\.example\/consent/m)
+  }
+})
+
+test('a browser that cannot be opened is no failure', async (t) => {
+  const browse = () => Promise.reject(new Error('spawn xdg-open ENOENT'))
+  const { setup } = await begin(t, { ...pasting, columns: 80, env: { DISPLAY: ':0' }, browse })
+  const { code: exit, err } = await setup(...flags)
+  assert.equal(exit, 0, err)
+  assert.match(err, /Open this address in a browser/)
+})
+
+test('a refused consent says so and what goes on from there, and a second run needs no client again', async (t) => {
+  const answers = ['deny', code]
+  const { setup, read } = await begin(t, { line: async () => answers.shift() ?? '' })
+  const first = await setup(...flags)
+  assert.equal(first.code, 1)
+  assert.match(
+    first.err,
+    /Nobody consented\.\nWhat was done is kept: `reveille webhooks gmail setup` goes on from there\.\n$/,
+  )
+  assert.equal(await read(), configuration)
+  const second = await setup('--account', 'ada@example.com')
+  assert.equal(second.code, 0, second.err)
+  assert.match(second.err, /^· client /m)
+})
+
+test('Ctrl-C ends it, with exit code 1 and how to go on', async (t) => {
+  const { start, read } = await begin(t, {
+    line: (signal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  })
+  const going = start('webhooks', 'gmail', 'setup', ...flags)
+  await going.until(/Paste its address here/)
+  const { code: exit, err } = await going.stop()
+  assert.equal(exit, 1)
+  assert.match(err, /Called off\. What was done is kept: `reveille webhooks gmail setup`/)
+  assert.equal(await read(), configuration)
+})
+
+test('the answer as JSON holds every step and no secret, and neither does anything but the data folder', async (t) => {
+  const { setup, read, cwd } = await begin(t, pasting)
+  const { code: exit, out, err } = await setup(...flags, '--json')
+  assert.equal(exit, 0, err)
+  const answer = JSON.parse(out)
+  assert.deepEqual(
+    answer.steps.map(({ step, outcome }: { step: string; outcome: string }) => `${step} ${outcome}`),
+    ['client done', 'consent done', 'configuration done', 'preset done'],
+  )
+  const { steps: _steps, ...facts } = answer
+  assert.deepEqual(facts, {
+    ok: true,
+    account: 'ada@example.com',
+    project: 'harbour',
+    topic: 'projects/harbour/topics/reveille-gmail',
+    subscription: 'projects/harbour/subscriptions/reveille-gmail',
+    label: 'INBOX',
+    mode: 'pull',
+    watchEnds: 1775000000000,
+    warnings: [],
+    configuration: { file: 'reveille.yaml', changed: true },
+  })
+  const files = (await readdir(cwd)).filter((name) => !['mail', 'data', 'client.json'].includes(name))
+  const texts = await Promise.all(files.map((name) => read(name)))
+  for (const secret of [clientSecret, refreshToken, code]) {
+    for (const text of [out, err, ...texts]) assert.ok(!text.includes(secret), secret)
+  }
+  const again = JSON.parse((await setup('--json')).out)
+  assert.deepEqual(again.configuration, { file: 'reveille.yaml', changed: false })
+})
+
+test('a failure as JSON has a code, a sentence, and what was done before', async (t) => {
+  const { setup } = await begin(t, { line: async () => 'deny' })
+  const { code: exit, out, err } = await setup(...flags, '--json')
+  assert.equal(exit, 1)
+  const { ok, code: failure, message, steps } = JSON.parse(out)
+  assert.deepEqual([ok, failure, steps.length], [false, 'consent-denied', 1])
+  assert.match(message, /^Nobody consented\./)
+  assert.doesNotMatch(err, /Nobody consented/)
+})
+
+test('without a terminal, a client and an account it says what is missing, and waits for nobody', async (t) => {
+  const { setup } = await begin(t)
+  const { code: exit, err } = await setup()
+  assert.equal(exit, 1)
+  assert.match(err, /^There is no OAuth client\./)
+})
+
+test('a client file that cannot be used is bad usage, and nothing of it is shown', async (t) => {
+  const { setup } = await begin(t, {}, { 'broken.json': `{"secret": "${clientSecret}"`, 'list.json': '[]' })
+  for (const [file, complaint] of [
+    ['none.json', /There is no such file/],
+    ['mail', /It is a folder/],
+    ['broken.json', /It is no JSON/],
+    ['list.json', /It must be the JSON/],
+  ] as const) {
+    const { code: exit, err } = await setup('--client-file', file)
+    assert.equal(exit, 2)
+    assert.match(err, complaint)
+    assert.ok(!err.includes(clientSecret))
+  }
+})
+
+test('flags that cannot be meant are bad usage', async (t) => {
+  const { setup } = await begin(t)
+  for (const option of [
+    ['--account', 'ada'],
+    ['--mode', 'poll'],
+    ['--max-bytes', '0'],
+    ['--max-bytes', '1e3'],
+    ['--renew-minutes', '8641'],
+    ['--push-endpoint', 'hooks.example.com'],
+    ['--push-service-account', 'push'],
+  ]) {
+    assert.equal((await setup(...option)).code, 2, option.join(' '))
+  }
+})
+
+test('without a configuration it names what writes one', async (t) => {
+  const line = await createCommandLine(t, {})
+  const { code: exit, err } = await line.run('webhooks', 'gmail', 'setup')
+  assert.equal(exit, 2)
+  assert.match(err, /There is no reveille\.yaml .* reveille init/)
+})
+
+test('a configuration that is broken elsewhere is told before anybody consents', async (t) => {
+  const { setup } = await begin(t, pasting, { 'reveille.yaml': `${configuration}agent: {}\n` })
+  const { code: exit, err } = await setup(...flags)
+  assert.equal(exit, 1)
+  assert.match(err, /reveille\.yaml:8:1: error: `agent` is not a known key/)
+  assert.doesNotMatch(err, /accounts\.example/)
+})
+
+test('a mailbox that is wrong in the configuration is mended: what is good of it stays', async (t) => {
+  const wrong = configuration.replace(
+    'hooks:\n',
+    'hooks:\n  gmail:\n    account: 5\n    label: Work # ours\n    lable: Home\n    model: openai/gpt-5.2\n',
+  )
+  const { setup, read } = await begin(t, pasting, { 'reveille.yaml': wrong })
+  const { code: exit, err } = await setup(...flags)
+  assert.equal(exit, 0, err)
+  const text = await read()
+  assert.match(text, /label: Work # ours/)
+  assert.deepEqual(parse(text).hooks.gmail, {
+    account: 'ada@example.com',
+    label: 'Work',
+    model: 'openai/gpt-5.2',
+    topic: 'projects/harbour/topics/reveille-gmail',
+    subscription: 'projects/harbour/subscriptions/reveille-gmail',
+  })
+})
+
+test('a configuration that would not load with the mailbox in it stays as it was', async (t) => {
+  const full = configuration.replace('hooks:\n', 'hooks:\n  presets: gmail\n')
+  const { setup, read } = await begin(t, pasting, { 'reveille.yaml': full })
+  const { code: exit } = await setup(...flags)
+  assert.equal(exit, 1)
+  assert.equal(await read(), full)
+})
+
+test('who answers mails by a mapping of his own, and took the preset out, does not get it back', async (t) => {
+  const { setup, read, write } = await begin(t, pasting)
+  await setup(...flags)
+  const own = (await read()).replace(/ +presets:.*\n( +- gmail\n)?/, '')
+  assert.doesNotMatch(own, /presets/)
+  await write(
+    'mappings/mail.yaml',
+    'mappings:\n  - { id: mail, match: { path: gmail }, action: wake, text: Mail }\n',
+  )
+  await write('reveille.yaml', own)
+  const { code: exit, err } = await setup()
+  assert.equal(exit, 0, err)
+  assert.equal(await read(), own)
+  assert.match(err, /^· preset /m)
+})
+
+test('what stands in the way is told: hooks that are off, no channel, no route', async (t) => {
+  const off = 'plugins: [./mail]\n'
+  const { setup } = await begin(t, pasting, { 'reveille.yaml': off })
+  const { err, code: exit } = await setup(...flags)
+  assert.equal(exit, 0, err)
+  assert.match(err, /^! hooks\.enabled is not true/m)
+  assert.match(err, /^! There is no channel for replies yet: `reveille init channel slack`$/m)
+  const routeless = configuration.replace(/agents:.*\n/, '')
+  const other = await begin(t, pasting, { 'reveille.yaml': routeless })
+  assert.match((await other.setup(...flags)).err, /^! Nothing says where replies go/m)
+})
+
+test('commands to be pasted name the configuration that was found in local, whose mode stays', async (t) => {
+  const files = Object.fromEntries(Object.entries(mailPlugin).map(([name, text]) => [`local/${name}`, text]))
+  const line = await createCommandLine(
+    t,
+    { ...files, 'local/reveille.yaml': configuration, 'client.json': clientFile },
+    pasting,
+  )
+  const file = path.join(line.cwd, 'local/reveille.yaml')
+  await chmod(file, 0o640)
+  const { code: exit, out, err } = await line.run('webhooks', 'gmail', 'setup', ...flags)
+  assert.equal(exit, 0, err)
+  assert.match(out, /`reveille start --config local\/reveille\.yaml`/)
+  assert.equal((await stat(file)).mode & 0o777, 0o640)
+})
+
+test('what a service says cannot steer the terminal', async (t) => {
+  const { setup } = await begin(t, pasting)
+  assert.ok(!(await setup(...flags)).err.includes('\u001b'))
+})

@@ -1,0 +1,68 @@
+/** Owns how the person who sets a mailbox up is shown the page of the consent, and pastes where it led to. */
+
+import type { Person } from '@reveille/kit'
+import type { Io } from '../io.ts'
+import type { Prompts } from '../prompts.ts'
+import { hasScreen } from './browser.ts'
+
+export interface PersonOptions {
+  readonly io: Io
+  /** Absent: nobody is asked by questions. */
+  readonly prompts: Prompts | undefined
+  /** Whether a browser may be opened. */
+  readonly browser: boolean
+  /** Told when the person calls it off at a question; what is thrown there afterwards is the reason of `signal`. */
+  callOff(reason: unknown): void
+}
+
+export function createPerson({ io, prompts, browser, callOff }: PersonOptions): Person {
+  const canPaste = prompts !== undefined || io.line !== undefined
+
+  return {
+    async show(url) {
+      const isOpened = browser && io.columns !== undefined && hasScreen(io.env) && (await open(url, io))
+      const lines = isOpened
+        ? ['Your browser asks for your consent. If it does not, open this address in it:']
+        : ['Open this address in a browser, and give your consent there:']
+      const elsewhere = [
+        'In a browser on another machine the last page does not load: that is as it should be.',
+        'Paste its address here.',
+      ]
+      if (prompts === undefined) {
+        io.err([...lines, '', url, '', ...(canPaste ? elsewhere : []), ''].join('\n'))
+        return
+      }
+      // Without the bar at the left, which would be copied too.
+      prompts.note(lines.join('\n'))
+      io.out(`\n${url}\n`)
+      prompts.note(elsewhere.join('\n'))
+    },
+
+    async ask(question, signal) {
+      signal.throwIfAborted()
+      if (prompts !== undefined) return asked(prompts, question, signal)
+      if (io.line !== undefined) return io.line(signal)
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      })
+    },
+  }
+
+  async function asked(prompts: Prompts, message: string, signal: AbortSignal): Promise<string> {
+    try {
+      return await prompts.secret({ message }, signal)
+    } catch (error) {
+      if (!signal.aborted) callOff(error)
+      throw error
+    }
+  }
+}
+
+/** False where there is none after all: the address is shown anyway. */
+async function open(url: string, { browse }: Io): Promise<boolean> {
+  try {
+    return (await browse?.(url)) ?? false
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,87 @@
+/** Owns posting to a gateway in another process: what it answers, and how it is known that it was the gateway. */
+
+import { PluginError, type Posted } from '@reveille/kit'
+
+/** How long one answer may take: it comes when the request is on disk. Milliseconds. */
+const answerMs = 60_000
+
+export interface Target {
+  /** Without a slash at the end. */
+  readonly address: string
+  /** `hooks.path`. */
+  readonly path: string
+  readonly token: string
+}
+
+export interface Post {
+  readonly endpoint: string
+  /** JSON. */
+  readonly body: string
+  readonly signal?: AbortSignal
+}
+
+/** @throws PluginError `network`, retryable, unless a gateway has answered; the reason of the signal */
+export function createPost(
+  { address, path, token }: Target,
+  fetch: typeof globalThis.fetch,
+): (post: Post) => Promise<Posted> {
+  return async ({ endpoint, body, signal }) => {
+    const late = AbortSignal.timeout(answerMs)
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(`${address}${path}/${endpoint}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body,
+        // The token is for nobody else.
+        redirect: 'manual',
+        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      })
+      text = await response.text()
+    } catch (cause) {
+      signal?.throwIfAborted()
+      const why = late.aborted ? `did not answer within ${answerMs / 1000} s` : 'does not answer'
+      throw unreachable(`The gateway at ${address} ${why}.`, cause)
+    }
+    return readAnswer(response, text, address)
+  }
+}
+
+/**
+ * What stands in front of a gateway may answer for it. Its refusals are taken for what they say; a success that is not
+ * the gateway's own would lose what was posted.
+ */
+function readAnswer(response: Response, text: string, address: string): Posted {
+  const { status } = response
+  const { ok, code, error } = parse(text)
+  const isOurs = typeof ok === 'boolean' && ok === response.ok
+  const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
+  if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)
+  const retryAfter = secondsIn(response.headers.get('retry-after'))
+  return {
+    status,
+    ...(typeof code === 'string' && { code }),
+    ...(typeof error === 'string' && { message: error }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  }
+}
+
+function parse(text: string): Readonly<Record<'ok' | 'code' | 'error', unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as ReturnType<typeof parse>
+  } catch {
+    // An answer of somebody else's.
+  }
+  return { ok: undefined, code: undefined, error: undefined }
+}
+
+/** Of the two forms of https://www.rfc-editor.org/rfc/rfc9110#name-retry-after the one that a gateway uses. */
+function secondsIn(header: string | null): number | undefined {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined
+}
+
+function unreachable(message: string, cause?: unknown): PluginError {
+  return new PluginError(message, { code: 'network', retryable: true, cause })
+}

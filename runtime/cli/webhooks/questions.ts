@@ -1,0 +1,97 @@
+/** Owns what a person is asked before a mailbox is set up: only what nothing says yet. */
+
+import type { Examiner } from '../../plugin/index.ts'
+import type { Io } from '../io.ts'
+import type { Prompts } from '../prompts.ts'
+import { tryClient } from './wanted.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+export interface Known {
+  /** By option. */
+  readonly wanted: Values
+  /** In the configuration. */
+  readonly config: Values
+  /** Whether a client is kept from a run before. */
+  readonly hasClient: boolean
+  /** Says what is wrong with a configuration. */
+  readonly examine: Examiner
+}
+
+const modes = {
+  'pull: the gateway asks Google; no public address is needed': 'pull',
+  'push: Google posts to a public address of the gateway': 'push',
+} as const
+
+/** `wanted` with the answers. @throws CommandFailure when the person calls it off */
+export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Values> {
+  const { config, hasClient, examine } = known
+  const wanted: Record<string, unknown> = { ...known.wanted }
+  const isUnsaid = (key: string) => wanted[key] === undefined && config[key] === undefined
+  const isFirst = Object.keys(config).every((key) => key === 'baseUrls')
+  /** By the schema of the plugin, in one sentence. */
+  const complaintOf = (key: string, answer: string) => {
+    const problem = examine({ ...config, [key]: answer }).find((each) => each.key === `hooks.gmail.${key}`)
+    return problem && `It ${problem.message}.`
+  }
+
+  if (!hasClient && wanted['client'] === undefined) wanted['client'] = await askForClient(prompts, io)
+  if (isUnsaid('account')) {
+    wanted['account'] = await askFor(prompts, 'The mailbox to watch', 'ada@example.com', (answer) =>
+      answer === '' ? 'It is required.' : complaintOf('account', answer),
+    )
+  }
+  if (isFirst && isUnsaid('label')) {
+    const label = await askFor(prompts, 'Which label counts? (Enter: INBOX)', 'INBOX', (answer) =>
+      answer === '' ? undefined : complaintOf('label', answer),
+    )
+    if (label !== '') wanted['label'] = label
+  }
+  if (isFirst && isUnsaid('mode')) {
+    const chosen = await prompts.choose('How do notifications come?', Object.keys(modes))
+    wanted['mode'] = modes[chosen as keyof typeof modes]
+  }
+  if (wanted['mode'] === 'push' && config['mode'] !== 'push') await askForPush(prompts, wanted)
+  return wanted
+}
+
+/** The answer is read where it was checked: the file may be gone a moment later. */
+async function askForClient(prompts: Prompts, io: Io): Promise<unknown> {
+  for (let complaint: string | undefined; ; ) {
+    const message = 'The OAuth client (Desktop app): the JSON file that the Google Cloud console gave you'
+    const told = complaint === undefined ? message : `${complaint} Which file?`
+    const file = await askFor(prompts, told, 'client_secret.json', required)
+    const found = await tryClient(file, io)
+    if (found.complaint === undefined) return found.client
+    complaint = `${file}: ${found.complaint}`
+  }
+}
+
+async function askForPush(prompts: Prompts, wanted: Record<string, unknown>): Promise<void> {
+  wanted['pushEndpoint'] ??= await askFor(
+    prompts,
+    'The public address of /hooks/gmail/push',
+    'https://hooks.example.com/hooks/gmail/push',
+    (answer) => (URL.canParse(answer) && /^https?:/.test(answer) ? undefined : 'It must begin with https://'),
+  )
+  wanted['pushServiceAccount'] ??= await askFor(
+    prompts,
+    'The service account whose tokens Google sends with notifications',
+    'reveille-push@project.iam.gserviceaccount.com',
+    (answer) => (/^[^\s@]+@[^\s@]+$/.test(answer) ? undefined : 'It must be the address of an account.'),
+  )
+}
+
+async function askFor(
+  prompts: Prompts,
+  message: string,
+  placeholder: string,
+  complaintOf: (answer: string) => string | undefined,
+): Promise<string> {
+  const validate = (answer: string) => complaintOf(answer.trim())
+  return (await prompts.text({ message, placeholder, validate })).trim()
+}
+
+function required(answer: string): string | undefined {
+  return answer === '' ? 'It is required.' : undefined
+}

@@ -1,0 +1,66 @@
+/** Owns how what was done is told when it is done: a line for each step, on standard error or between the questions. */
+
+import type { ConnectStep } from '@reveille/kit'
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
+import { type Io, paintFor } from '../io.ts'
+import type { Prompts } from '../prompts.ts'
+
+export interface Steps {
+  readonly all: readonly ConnectStep[]
+  told(step: ConnectStep): void
+  /** Something to mend, which stops nothing. */
+  warn(text: string): void
+  readonly warnings: readonly string[]
+}
+
+const marks = { done: '✓', unchanged: '·', warning: '!' } as const
+
+/** As long as the longest name that is usual. */
+const nameWidth = 'configuration'.length
+const gap = '  '
+/** Below that, a column of its own is not worth it. */
+const leastRoom = 30
+/** The bar of the questions and the space after it, or the mark and the space after that. */
+const margin = 3
+
+export function createSteps({
+  io,
+  prompts,
+  json,
+}: {
+  io: Io
+  prompts: Prompts | undefined
+  json: boolean
+}): Steps {
+  const all: ConnectStep[] = []
+  const warnings: string[] = []
+  const paint = paintFor(io)
+  const colours = { done: paint.green, unchanged: paint.dim, warning: paint.yellow }
+
+  function tell(kind: keyof typeof marks, lines: readonly string[]): void {
+    const mark = colours[kind](marks[kind])
+    if (prompts !== undefined) prompts.step(mark, lines.join('\n'))
+    else if (!json) io.err(`${mark} ${lines.join('\n  ')}\n`)
+  }
+
+  return {
+    all,
+    warnings,
+    told(step) {
+      all.push(step)
+      const left = nameWidth + gap.length
+      const room = Math.max(leastRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)
+      const [first = '', ...more] = wrapWords(printable(step.detail), room)
+      const soft = step.outcome === 'unchanged' ? paint.dim : (text: string) => text
+      tell(step.outcome, [
+        `${soft(printable(step.step).padEnd(nameWidth))}${gap}${soft(first)}`,
+        ...more.map((line) => `${' '.repeat(left)}${soft(line)}`),
+      ])
+    },
+    warn(text) {
+      warnings.push(text)
+      tell('warning', wrapWords(printable(text), (io.columns ?? Number.POSITIVE_INFINITY) - margin))
+    },
+  }
+}

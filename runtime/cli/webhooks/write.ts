@@ -1,0 +1,131 @@
+/** Owns what of a connection is written into the configuration, and that it still loads with it. */
+
+import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Connection } from '@reveille/kit'
+import { parseDocument, stringify } from 'yaml'
+import { NotAddable } from '../../scaffold/add-to-configuration.ts'
+import { type Edit, editConfiguration } from '../../scaffold/edit-configuration.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { formatDiagnostics, shownPath } from '../configuration.ts'
+import type { Io } from '../io.ts'
+import { replaceFile } from '../replace-file.ts'
+import { type Configured, presetKeys, tryText } from './configured.ts'
+import type { Steps } from './steps.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+const preset = 'gmail'
+
+/**
+ * What the file says already stays as it is, references included. The file is read anew: a consent takes time, in which
+ * somebody may have edited it. @throws CommandFailure where it cannot be written; the file is as it was
+ */
+export async function writeConnection(
+  file: string,
+  connection: Connection,
+  before: Configured,
+  steps: Steps,
+  io: Io,
+): Promise<{ readonly changed: boolean }> {
+  const shown = shownPath(file, io)
+  const text = await readFile(file, 'utf8')
+  const edits = editsFor(text, connection, before)
+  const connected = editOrFail(text, edits, connection, shown)
+  const isWanted = Object.keys(before.mailbox).length === 0 || (await isUnmapped(file, connected, io))
+  const edited = isWanted ? editOrFail(connected, [presetEdit], connection, shown) : connected
+  if (edited !== text) {
+    const tried = await tryText(file, edited, io)
+    if (!tried.ok) {
+      const why = formatDiagnostics(tried.diagnostics, io)
+      throw new CommandFailure(1, `${shown} would not load with the mailbox in it:\n\n${why}\n\n${unwritten}`)
+    }
+    await replaceFile(file, edited)
+  }
+  const isNew = connected !== text
+  steps.told({
+    step: 'configuration',
+    outcome: isNew ? 'done' : 'unchanged',
+    detail: isNew
+      ? `wrote ${edits.map(({ set }) => set.join('.')).join(' and ')} in ${shown}`
+      : `${shown} says it already`,
+  })
+  steps.told({
+    step: 'preset',
+    outcome: edited === connected ? 'unchanged' : 'done',
+    detail:
+      edited === connected
+        ? 'mails have their mapping already'
+        : `added ${preset} to hooks.presets in ${shown}`,
+  })
+  return { changed: edited !== text }
+}
+
+const unwritten = 'The file is as it was. Mend it, and run the same command again.'
+
+const presetEdit: Edit = {
+  include: ['hooks', 'presets'],
+  item: preset,
+  is: (existing) =>
+    existing === preset || (existing as { readonly name?: unknown } | null | undefined)?.name === preset,
+}
+
+type Setting = Extract<Edit, { set: unknown }>
+
+/** None for what is there, whether as it is or by a reference. */
+function editsFor(
+  text: string,
+  { config, endpoints = {} }: Connection,
+  before: Configured,
+): readonly Setting[] {
+  const mailbox: Setting = {
+    set: ['hooks', 'gmail'],
+    to: config,
+    keep: [...presetKeys, ...sameKeys(config, before.mailbox)],
+  }
+  const policies = Object.entries(endpoints).flatMap(([name, policy]): readonly Setting[] => {
+    const known: Values = { ...before.configuration.endpoints[name] }
+    const same = sameKeys(policy, known)
+    if (same.length === Object.keys(policy).length) return []
+    const set = ['hooks', 'endpoints', name]
+    const others = keysAt(text, set).filter((key) => !Object.hasOwn(policy, key))
+    return [{ set, to: policy, keep: [...same, ...others] }]
+  })
+  return isDeepStrictEqual({ ...config }, { ...before.mailbox }) ? policies : [mailbox, ...policies]
+}
+
+function sameKeys(wanted: Values, known: Values): readonly string[] {
+  return Object.keys(wanted).filter((key) => isDeepStrictEqual(wanted[key], known[key]))
+}
+
+function keysAt(text: string, path: readonly string[]): readonly string[] {
+  let value: unknown = parseDocument(text, { logLevel: 'silent' }).toJS({ maxAliasCount: 100 })
+  for (const name of path) value = (value as Values | null | undefined)?.[name]
+  return Object.keys(value ?? {})
+}
+
+/** Whoever answers mails by a mapping of his own has left the preset out on purpose. */
+async function isUnmapped(file: string, text: string, io: Io): Promise<boolean> {
+  const tried = await tryText(file, text, io)
+  return tried.ok && tried.warnings.some(({ code }) => code === 'MAIL_UNMAPPED')
+}
+
+/** @throws CommandFailure with what a person can write by hand */
+function editOrFail(
+  text: string,
+  edits: readonly Edit[],
+  { config, endpoints }: Connection,
+  file: string,
+): string {
+  try {
+    return editConfiguration(text, edits)
+  } catch (error) {
+    if (!(error instanceof NotAddable)) throw error
+    const meant = { hooks: { presets: [preset], ...(endpoints && { endpoints }), gmail: config } }
+    throw new CommandFailure(
+      1,
+      `${file}: ${error.message} The file is as it was. What belongs there:\n\n${stringify(meant)}`,
+      { cause: error },
+    )
+  }
+}
