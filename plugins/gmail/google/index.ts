@@ -5,6 +5,8 @@ import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from './credentials.ts'
 import type { Gmail, PubSub } from './port.ts'
 
+export { readNotification } from './notification.ts'
+
 export interface Google {
   readonly gmail: Gmail
   readonly pubsub: PubSub
@@ -20,6 +22,7 @@ export interface GoogleOptions {
 }
 
 /** Loads Google's libraries. */
-export async function openGoogle(_options: GoogleOptions): Promise<Google> {
-  throw new Error('not there yet')
+export async function openGoogle(options: GoogleOptions): Promise<Google> {
+  const { open } = await import('./open.ts')
+  return open(options)
 }

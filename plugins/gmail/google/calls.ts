@@ -1,0 +1,77 @@
+/** Owns one call of Gmail or Pub/Sub: with a good token, once more with another one, and an answer of Google's or an error. */
+
+import type { gmail_v1 } from '@googleapis/gmail'
+import { type Facts, recordOf, type SourceClock } from '@reveille/kit'
+import type { OAuth2Client } from 'google-auth-library'
+import type { BaseUrls } from '../configuration.ts'
+import type { Credentials } from './credentials.ts'
+import { type Adapter, type Answer, exchange } from './exchange.ts'
+import { failureOf, isGoogles, malformed } from './failure.ts'
+import { createClient, createGmail } from './libraries.ts'
+import type { Service } from './service.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface CallsOptions {
+  readonly tokens: Tokens
+  readonly credentials: Credentials
+  readonly baseUrls: BaseUrls
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: SourceClock
+}
+
+export interface Call {
+  readonly service: Service
+  readonly signal: AbortSignal
+  /** As those of an exchange. */
+  readonly seconds?: number
+  readonly bytes?: number
+  /** A status with which Google says what is no failure of this call: answered with undefined. */
+  readonly absent?: number
+  /** Has the library write the request. */
+  request(libraries: Libraries, adapter: Adapter): Promise<unknown>
+}
+
+/** Bound to one access token, so that a call cannot be given another on its way. */
+export interface Libraries {
+  readonly client: OAuth2Client
+  readonly gmail: gmail_v1.Gmail
+}
+
+export interface Calls {
+  /** @throws PluginError; the reason of the signal */
+  (call: Call & { readonly absent?: undefined }): Promise<Facts>
+  (call: Call): Promise<Facts | undefined>
+}
+
+export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: CallsOptions): Calls {
+  const { account, clientId, clientSecret } = credentials
+  let last: { readonly token: string; readonly libraries: Libraries } | undefined
+
+  function librariesOf(accessToken: string): Libraries {
+    if (last?.token !== accessToken) {
+      const client = createClient({ app: { clientId, clientSecret }, baseUrls, accessToken })
+      last = { token: accessToken, libraries: { client, gmail: createGmail(client) } }
+    }
+    return last.libraries
+  }
+
+  function ask(token: string, { service, signal, seconds, bytes, request }: Call): Promise<Answer> {
+    const options = { fetch, signal, name: service.name, seconds, bytes }
+    return exchange(options, (adapter) => request(librariesOf(token), adapter))
+  }
+
+  async function call(wanted: Call): Promise<Facts | undefined> {
+    const { service, signal, absent } = wanted
+    const token = await tokens.good(signal)
+    let answer = await ask(token, wanted)
+    if (answer.status === 401) answer = await ask(await tokens.other(token, signal), wanted)
+    if (answer.status === absent && isGoogles(answer)) return undefined
+    if (answer.status !== 200) {
+      throw failureOf(answer, { service, account, redact: tokens.redact, now: clock.now() })
+    }
+    const fields = recordOf(answer.json)
+    if (fields === undefined) throw malformed(service, "gave an answer that is not in Google's form")
+    return fields
+  }
+  return call as Calls
+}

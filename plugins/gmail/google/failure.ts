@@ -1,0 +1,150 @@
+/** Owns what Google's refusals mean: what a person has to do about them, and whether they may pass by themselves. */
+
+import {
+  type Facts,
+  listOf,
+  oneLine,
+  PluginError,
+  type Redact,
+  readRetryAfter,
+  recordOf,
+  textOf,
+} from '@reveille/kit'
+import type { Answer } from './exchange.ts'
+import type { Service } from './service.ts'
+
+export interface FailureOptions {
+  readonly service: Service
+  /** Whose consent it is. */
+  readonly account: string
+  readonly redact: Redact
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+}
+
+/** Words in which Gmail, Pub/Sub and what stands before both say the same. */
+const reasons = {
+  /** https://developers.google.com/workspace/gmail/api/guides/handle-errors */
+  tooOften: new Set([
+    'rateLimitExceeded',
+    'userRateLimitExceeded',
+    'quotaExceeded',
+    'dailyLimitExceeded',
+    'concurrentLimitExceeded',
+    'RATE_LIMIT_EXCEEDED',
+  ]),
+  /** https://docs.cloud.google.com/service-infrastructure/docs/service-management/reference/rpc/google.api#errorreason */
+  disabled: new Set(['accessNotConfigured', 'SERVICE_DISABLED']),
+  scope: new Set(['insufficientPermissions', 'insufficientScopes', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT']),
+}
+
+/** Of Google's own words in ours. Characters. */
+const longestQuote = 300
+
+/** Whether Google itself said it, and not something that stands before Google. https://google.aip.dev/193 */
+export function isGoogles({ json }: Answer): boolean {
+  return recordOf(recordOf(json)?.['error']) !== undefined
+}
+
+/** `answer` is one of Gmail or Pub/Sub that did not succeed. */
+export function failureOf(answer: Answer, options: FailureOptions): PluginError {
+  const { status, headers, json } = answer
+  const { service, account, redact, now } = options
+  const error = recordOf(recordOf(json)?.['error'])
+  const message = textOf(error?.['message']) ?? ''
+  const words = message === '' ? '.' : `: ${oneLine(redact(message), longestQuote)}`
+  const said = reasonsOf(error)
+  const has = (some: ReadonlySet<string>) => said.some((reason) => some.has(reason))
+  const refusal = (code: string, text: string) => new PluginError(text, { code, retryable: false })
+  const retryAfter = readRetryAfter(headers.get('retry-after'), now) ?? readDelay(error, message, now)
+
+  if (status === 429 || (status === 403 && has(reasons.tooOften))) {
+    return new PluginError(`${service.name} asks for fewer calls (${status})${words}`, {
+      code: 'rate-limited',
+      retryable: true,
+      retryAfter,
+    })
+  }
+  if (status === 408 || status >= 500) {
+    return new PluginError(`${service.name} cannot answer now (${status})${words}`, {
+      code: 'unavailable',
+      retryable: true,
+      retryAfter,
+    })
+  }
+  if (error === undefined)
+    return malformed(service, `answered with status ${status} in a form that is not Google's`)
+  if (status === 401) return revoked(account, words)
+  if (status === 403 && has(reasons.scope)) return lacksScope(account, service)
+  if (status === 403 && has(reasons.disabled)) {
+    const where = consoleOf(error, message) ?? service.console
+    const text = `The ${service.api} is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
+    return refusal('api-disabled', text)
+  }
+  // As of a mailbox that is none: "Mail service not enabled".
+  if (status === 403 || said.includes('failedPrecondition') || said.includes('FAILED_PRECONDITION')) {
+    return refusal('forbidden', `${service.name} does not allow it (${status})${words}`)
+  }
+  if (status === 404) return refusal('not-found', `${service.name} has no such thing (404)${words}`)
+  if (status === 409) return refusal('exists', `${service.name} has one of that name already (409)${words}`)
+  return refusal('bad-request', `${service.name} refuses the request (${status})${words}`)
+}
+
+/** `what` it did, in the past: `gave no history id`. */
+export function malformed(service: Pick<Service, 'name' | 'key'>, what: string): PluginError {
+  const fix = `look at \`baseUrls.${service.key}\` and at what stands before Google if that does not pass`
+  return new PluginError(`${service.name} ${what}: ${fix}.`, { code: 'malformed', retryable: true })
+}
+
+/** https://developers.google.com/identity/protocols/oauth2#expiration */
+export function revoked(account: string, words: string): PluginError {
+  const why =
+    'it was withdrawn, or was given to an OAuth client in testing, which Google forgets after a week'
+  const text = `Google no longer accepts the consent of ${account}: run \`reveille webhooks gmail setup\` (${why})${words}`
+  return new PluginError(text, { code: 'consent-revoked', retryable: false })
+}
+
+export function lacksScope(account: string, service: Pick<Service, 'name'>): PluginError {
+  const fix = 'run `reveille webhooks gmail setup` and leave every box ticked'
+  const text = `The consent of ${account} does not cover what ${service.name} is asked for: ${fix}.`
+  return new PluginError(text, { code: 'missing-scope', retryable: false })
+}
+
+/** Of the older form (`errors`), of the newer one (`details`), and the status's name. */
+function reasonsOf(error: Facts | undefined): readonly string[] {
+  const all = [...listOf(error?.['errors']), ...listOf(error?.['details'])].map(
+    (each) => recordOf(each)?.['reason'],
+  )
+  return [...all, error?.['status']].filter((reason) => typeof reason === 'string')
+}
+
+/**
+ * As `google.rpc.RetryInfo` says it, else as Gmail does in its message: "User-rate limit exceeded. Retry after
+ * 2026-01-15T12:00:00.000Z". Gmail sends no header and no details. Seconds.
+ */
+function readDelay(error: Facts | undefined, message: string, now: number): number | undefined {
+  for (const detail of listOf(error?.['details'])) {
+    const delay = /^(\d{1,9}(?:\.\d+)?)s$/.exec(textOf(recordOf(detail)?.['retryDelay']) ?? '')
+    if (delay !== null) return Number(delay[1])
+  }
+  return readRetryAfter(/\bRetry after (\d{4}-\d\d-\d\dT[\d:.]+Z)/.exec(message)?.[1], now)
+}
+
+/** Where Google says that the API can be enabled, with the project in it. */
+function consoleOf(error: Facts, message: string): string | undefined {
+  const links = listOf(error['details']).flatMap((detail) => listOf(recordOf(detail)?.['links']))
+  const found = [
+    ...links.map((link) => recordOf(link)?.['url']),
+    ...listOf(error['errors']).map((each) => recordOf(each)?.['extendedHelp']),
+    /https:\/\/console\.\S{1,300}/.exec(message)?.[0],
+  ]
+  return found.find(isConsole)
+}
+
+function isConsole(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > longestQuote || /[\s\p{Cc}]/u.test(text)) return false
+  const url = URL.parse(text)
+  return (
+    url?.protocol === 'https:' && /^console\.([a-z]+\.)?google\.com$/.test(url.host) && url.pathname !== '/'
+  )
+}

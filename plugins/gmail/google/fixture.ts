@@ -1,0 +1,198 @@
+/** Owns a scripted server in Google's place, and a Google that is opened against it. */
+
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
+import {
+  createPluginFetch,
+  isPluginError,
+  type Kept,
+  type PluginError,
+  PluginError as Refusal,
+} from '@reveille/kit'
+import type { Credentials } from './credentials.ts'
+import { openGoogle } from './index.ts'
+
+/** `body` goes as JSON, `raw` as it is. `cut` ends the connection amid the answer, `hang` never answers. */
+export interface Step {
+  readonly status?: number
+  readonly body?: unknown
+  readonly raw?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cut?: true
+  readonly hang?: true
+  /** Is waited for before the answer. */
+  readonly after?: Promise<unknown>
+}
+
+export interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly query: Readonly<Record<string, readonly string[]>>
+  readonly authorization: string | undefined
+  readonly body: unknown
+}
+
+export const secrets = {
+  refresh: '1//refresh-token-of-ada',
+  access: 'ya29.access-token-of-ada',
+  client: 'GOCSPX-secret-of-the-client',
+}
+
+export const start = Date.parse('2026-01-15T12:00:00Z')
+
+export const credentials: Credentials = {
+  account: 'ada@example.com',
+  clientId: '1234-abc.apps.googleusercontent.com',
+  clientSecret: secrets.client,
+  refreshToken: secrets.refresh,
+  scopes: ['https://www.googleapis.com/auth/gmail.readonly', 'https://www.googleapis.com/auth/pubsub'],
+  accessToken: secrets.access,
+  accessTokenEnds: start + 3_600_000,
+}
+
+/** What the token server gives. */
+export const tokens = (access: string, more: object = {}): Step => ({
+  body: { access_token: access, expires_in: 3599, token_type: 'Bearer', ...more },
+})
+
+/** In the form that Gmail has. */
+export const gmailError = (code: number, reason: string, message: string): Step => ({
+  status: code,
+  body: { error: { code, message, errors: [{ message, domain: 'global', reason }] } },
+})
+
+/** In the form that Pub/Sub has. */
+export const pubsubError = (
+  code: number,
+  status: string,
+  message: string,
+  details?: readonly object[],
+): Step => ({
+  status: code,
+  body: { error: { code, message, status, details } },
+})
+
+/** `script` says what the calls of each route are answered with, in order; the last answer stays. */
+export async function serveGoogle(script: Readonly<Record<string, readonly Step[]>>) {
+  const calls: Seen[] = []
+  const left = new Map(Object.entries(script).map(([route, steps]) => [route, [...steps]]))
+  const waiting: (() => void)[] = []
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://google')
+    const route = `${request.method} ${url.pathname}`
+    const names = [...new Set(url.searchParams.keys())]
+    const text = await textOf(request)
+    calls.push({
+      method: request.method ?? '',
+      path: url.pathname,
+      query: Object.fromEntries(names.map((name) => [name, url.searchParams.getAll(name)])),
+      authorization: request.headers.authorization,
+      body: text.startsWith('{') ? JSON.parse(text) : text,
+    })
+    for (const told of waiting.splice(0)) told()
+    const steps = left.get(route)
+    const step = steps === undefined || steps.length < 2 ? steps?.[0] : steps.shift()
+    await answer(step ?? { status: 418, body: `${route} is not in the script` }, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  return {
+    calls,
+    url,
+    baseUrls: { accounts: url, oauth: url, gmail: url, pubsub: url },
+    callsOf: (path: string) => calls.filter((call) => call.path.endsWith(path)),
+    /** Resolves when so many calls have come. */
+    async reached(count: number): Promise<void> {
+      while (calls.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+async function answer(step: Step, response: ServerResponse): Promise<void> {
+  await step.after
+  if (step.hang) return
+  const text = step.raw ?? JSON.stringify(step.body ?? {})
+  const type = step.raw === undefined ? 'application/json; charset=UTF-8' : 'text/html'
+  response.writeHead(step.status ?? 200, { 'content-type': type, ...step.headers })
+  if (!step.cut) return void response.end(text)
+  response.write(text.slice(0, Math.ceil(text.length / 2)), () => response.destroy())
+}
+
+export interface OpenOptions {
+  readonly credentials?: Partial<Credentials>
+  readonly baseUrls?: Partial<Awaited<ReturnType<typeof serveGoogle>>['baseUrls']>
+}
+
+export type ScriptedGoogle = Awaited<ReturnType<typeof openScripted>>
+
+/** Google as the plugin sees it, over the `fetch` that plugins get. */
+export async function openScripted(
+  script: Readonly<Record<string, readonly Step[]>>,
+  options: OpenOptions = {},
+) {
+  const server = await serveGoogle(script)
+  const host = createHost()
+  const google = await openGoogle({
+    credentials: { ...credentials, ...options.credentials },
+    kept: host.kept,
+    baseUrls: { ...server.baseUrls, ...options.baseUrls },
+    fetch: host.fetch,
+    clock: host.clock,
+  })
+  return { ...server, ...host, ...google }
+}
+
+/** A fetch, a clock that stands still, and a memory in place of the disk. */
+export function createHost() {
+  const time = { now: start }
+  const disk = new Map<string, unknown>()
+  const state = { isFull: false, writes: 0 }
+  const kept: Kept = {
+    read: async (name) => structuredClone(disk.get(name)),
+    async write(name, value) {
+      if (state.isFull) throw new Refusal('The disk is full.', { code: 'kept-failed', retryable: true })
+      state.writes += 1
+      disk.set(name, structuredClone(value))
+    },
+  }
+  const { signal } = new AbortController()
+  const fetch = createPluginFetch({
+    fetch: globalThis.fetch,
+    log: { debug: () => undefined },
+    owner: { plugin: 'gmail' },
+    signal,
+  })
+  const clock = { now: () => time.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
+  return { time, disk, state, kept, fetch, clock, signal }
+}
+
+/** The PluginError that it ends with, in which no secret is to be found, however deep one looks. */
+export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
+  const error = await promise.then(
+    (value) => assert.fail(`it succeeded: ${inspect(value)}`),
+    (reason) => reason,
+  )
+  assert.ok(isPluginError(error), inspect(error))
+  assertNoSecret(error)
+  return error
+}
+
+export function assertNoSecret(value: unknown): void {
+  const text = inspect(value, { depth: 20, showHidden: true, getters: true, maxStringLength: null })
+  for (const secret of [...Object.values(secrets), 'Bearer ']) {
+    assert.ok(!text.includes(secret), `it holds ${secret}: ${text}`)
+  }
+}

@@ -1,0 +1,39 @@
+/** Owns reading what Gmail tells a topic: that the history of a mailbox has moved. */
+
+import { recordOf, textOf } from '@reveille/kit'
+import type { Notification } from './port.ts'
+
+/**
+ * `received` holds a `message`, as what is pulled and what is posted both do, or is one. Undefined where it is no message
+ * of Pub/Sub's. https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/PubsubMessage
+ */
+export function readNotification(received: unknown): Notification | undefined {
+  const fields = recordOf(received)
+  const message = recordOf(fields?.['message']) ?? fields
+  const messageId = textOf(message?.['messageId']) ?? textOf(message?.['message_id'])
+  if (messageId === undefined || messageId === '') return undefined
+  const ackId = textOf(fields?.['ackId'])
+  const about = readData(message?.['data'])
+  return { messageId, ...(ackId !== undefined && { ackId }), ...(about !== undefined && { about }) }
+}
+
+/** https://developers.google.com/workspace/gmail/api/guides/push#receive_notifications */
+function readData(data: unknown): Notification['about'] {
+  if (typeof data !== 'string') return undefined
+  const fields = recordOf(parse(Buffer.from(data, 'base64').toString('utf8')))
+  const emailAddress = textOf(fields?.['emailAddress'])
+  const historyId = textOf(fields?.['historyId'])
+  if (emailAddress === undefined || emailAddress === '' || historyId === undefined) return undefined
+  return /^\d{1,20}$/.test(historyId) ? { emailAddress, historyId } : undefined
+}
+
+/** Numbers as they are written: a history id, which Gmail sends as a number, may be larger than numbers are exact. */
+function parse(text: string): unknown {
+  const asWritten = (_key: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? context?.source : value
+  try {
+    return JSON.parse(text, asWritten)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,164 @@
+/** Owns the calls of Pub/Sub. https://docs.cloud.google.com/pubsub/docs/reference/rest */
+
+import { type Facts, PluginError, recordOf, textOf, urlBelow } from '@reveille/kit'
+import type { Call, Calls } from './calls.ts'
+import { readNotification } from './notification.ts'
+import { withMember } from './policy.ts'
+import type { Notification, PubSub, Push, Subscription } from './port.ts'
+import { createReader } from './reading.ts'
+import { pubsubService as service } from './service.ts'
+
+/** Google answers a pull that finds nothing after a minute and a half; what takes longer is a dead connection. */
+const secondsOfPull = 100
+
+/** The most that one pull answers. */
+const mostPulled = 1000
+
+const { text, records, failure } = createReader(service)
+
+type Request = Pick<Call, 'signal' | 'seconds' | 'absent'> & {
+  readonly method: 'GET' | 'PUT' | 'POST'
+  /** Of a topic or a subscription, with the verb where there is one: `projects/p/topics/t:setIamPolicy`. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: object
+}
+
+export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
+  const ask = ({ method, path, query, body, ...rest }: Request) =>
+    call({
+      service,
+      ...rest,
+      request: ({ client }, adapter) =>
+        client.request({
+          method,
+          url: urlBelow(baseUrl, `/v1/${inPath(path)}`),
+          params: query,
+          data: body,
+          adapter,
+        }),
+    })
+
+  /** What cannot be absent. */
+  const askSurely = (request: Request & { readonly absent?: undefined }) => ask(request) as Promise<Facts>
+
+  return {
+    async pull(subscription, max, signal) {
+      const fields = await ask({
+        method: 'POST',
+        path: `${subscription}:pull`,
+        body: { maxMessages: Math.min(Math.max(1, max), mostPulled) },
+        signal,
+        seconds: secondsOfPull,
+        // DEADLINE_EXCEEDED: nothing came.
+        absent: 504,
+      })
+      return fields === undefined ? [] : records(fields, 'receivedMessages').map(readReceived)
+    },
+
+    async acknowledge(subscription, ackIds, signal) {
+      // Google refuses a list that is empty.
+      if (ackIds.length === 0) return
+      await askSurely({ method: 'POST', path: `${subscription}:acknowledge`, body: { ackIds }, signal })
+    },
+
+    async extend(subscription, ackIds, seconds, signal) {
+      if (ackIds.length === 0) return
+      const body = { ackIds, ackDeadlineSeconds: seconds }
+      await askSurely({ method: 'POST', path: `${subscription}:modifyAckDeadline`, body, signal })
+    },
+
+    async topic(name, signal) {
+      const fields = await ask({ method: 'GET', path: name, signal, absent: 404 })
+      return fields && { name: text(fields, 'name') }
+    },
+
+    async createTopic(name, signal) {
+      // 409: it is there, which is what was wanted.
+      await ask({ method: 'PUT', path: name, body: {}, signal, absent: 409 })
+    },
+
+    async subscription(name, signal) {
+      const fields = await ask({ method: 'GET', path: name, signal, absent: 404 })
+      return fields && readSubscription(fields)
+    },
+
+    async createSubscription({ name, topic, push, ackDeadline }, signal) {
+      const pushConfig = push === undefined ? {} : { pushConfig: pushConfigOf(push) }
+      const body = { topic, ackDeadlineSeconds: ackDeadline, ...pushConfig }
+      await askSurely({ method: 'PUT', path: name, body, signal })
+    },
+
+    async changePush(name, push, signal) {
+      const body = { pushConfig: push === undefined ? {} : pushConfigOf(push) }
+      await askSurely({ method: 'POST', path: `${name}:modifyPushConfig`, body, signal })
+    },
+
+    async grant(topic, role, member, signal) {
+      for (let attempt = 1; attempt <= 2; attempt += 1) {
+        const policy = await askSurely({
+          method: 'GET',
+          path: `${topic}:getIamPolicy`,
+          // Of an older version the conditions are missing, and writing it back would lose them.
+          query: { 'options.requestedPolicyVersion': '3' },
+          signal,
+        })
+        const changed = withMember(policy, role, member)
+        if (changed === undefined) return 'had'
+        // 409: somebody else wrote meanwhile, so that the etag is not the one that was read.
+        const body = { policy: changed }
+        const path = `${topic}:setIamPolicy`
+        if ((await ask({ method: 'POST', path, body, signal, absent: 409 })) !== undefined) return 'granted'
+      }
+      throw new PluginError(`The roles of ${topic} are being changed by somebody else: try again.`, {
+        code: 'unavailable',
+        retryable: true,
+      })
+    },
+  }
+}
+
+/** What a name brings along cannot lead to another path. */
+function inPath(name: string): string {
+  return name
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll('%3A', ':'))
+    .join('/')
+}
+
+function readReceived(received: Facts): Notification {
+  const notification = readNotification(received)
+  if (notification?.ackId === undefined) throw failure('gave a message without its ids')
+  return notification
+}
+
+/** https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions */
+function readSubscription(fields: Facts): Subscription {
+  const { ackDeadlineSeconds: ackDeadline, pushConfig } = fields
+  if (typeof ackDeadline !== 'number') throw failure('gave no `ackDeadlineSeconds`')
+  const push = readPush(recordOf(pushConfig))
+  return {
+    name: text(fields, 'name'),
+    topic: text(fields, 'topic'),
+    ackDeadline,
+    ...(push !== undefined && { push }),
+  }
+}
+
+function readPush(config: Facts | undefined): Push | undefined {
+  const endpoint = textOf(config?.['pushEndpoint']) ?? ''
+  if (endpoint === '') return undefined
+  const token = recordOf(config?.['oidcToken'])
+  const serviceAccount = textOf(token?.['serviceAccountEmail'])
+  const audience = textOf(token?.['audience'])
+  return {
+    endpoint,
+    ...(serviceAccount !== undefined && { serviceAccount }),
+    ...(audience !== undefined && { audience }),
+  }
+}
+
+function pushConfigOf({ endpoint, serviceAccount, audience }: Push): object {
+  const oidcToken = { serviceAccountEmail: serviceAccount, ...(audience !== undefined && { audience }) }
+  return { pushEndpoint: endpoint, ...(serviceAccount !== undefined && { oidcToken }) }
+}

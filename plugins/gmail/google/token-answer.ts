@@ -1,0 +1,97 @@
+/** Owns what the token server answers: tokens, or what its refusals mean. */
+
+import { oneLine, PluginError, type Redact, readRetryAfter, recordOf, textOf } from '@reveille/kit'
+import type { Answer } from './exchange.ts'
+import { lacksScope, malformed, revoked } from './failure.ts'
+import { oauthService } from './service.ts'
+
+export interface TokenAnswer {
+  readonly accessToken: string
+  /** Milliseconds since the Unix epoch. */
+  readonly accessTokenEnds: number
+  /** Where there is a new one. */
+  readonly refreshToken?: string
+  /** Absent where they are those that were asked for. */
+  readonly scopes?: readonly string[]
+}
+
+export interface TokenAnswerOptions {
+  /** Whose consent it is; undefined where it is given only now, by a code. */
+  readonly account: string | undefined
+  readonly redact: Redact
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+}
+
+/** What can stand in a header: else an error there would quote it. */
+const tokenForm = /^[\x21-\x7e]{1,8192}$/
+
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && tokenForm.test(value)
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6749#section-5.1 */
+export function readTokens(answer: Answer, options: TokenAnswerOptions): TokenAnswer {
+  if (answer.status !== 200) throw tokenFailureOf(answer, options)
+  const {
+    access_token: accessToken,
+    token_type: type = 'Bearer',
+    expires_in: seconds,
+    refresh_token: refreshToken,
+    scope,
+  } = recordOf(answer.json) ?? {}
+  const life = typeof seconds === 'string' ? Number(seconds) : seconds
+  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
+  const isWhole = refreshToken === undefined || isToken(refreshToken)
+  if (!(isToken(accessToken) && isBearer && isWhole && typeof life === 'number' && life > 0)) {
+    throw malformed(oauthService, 'gave no access token')
+  }
+  return {
+    accessToken,
+    accessTokenEnds: options.now + life * 1000,
+    ...(refreshToken !== undefined && { refreshToken }),
+    ...(typeof scope === 'string' && { scopes: scope.split(' ').filter((each) => each !== '') }),
+  }
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6749#section-5.2 and https://developers.google.com/identity/protocols/oauth2/native-app#errors */
+const badClient = new Set(['invalid_client', 'unauthorized_client', 'deleted_client', 'disabled_client'])
+
+function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOptions): PluginError {
+  const { status, headers, json } = answer
+  const { name } = oauthService
+  const fields = recordOf(json)
+  const error = textOf(fields?.['error'])
+  const description = textOf(fields?.['error_description'])
+  const quoted = [error, description].filter((text) => text !== undefined).join(', ')
+  const words = quoted === '' ? '.' : `: ${oneLine(redact(quoted), 300)}`
+  const passing = (code: string, text: string) => {
+    const retryAfter = readRetryAfter(headers.get('retry-after'), now)
+    return new PluginError(text, { code, retryable: true, retryAfter })
+  }
+  const refusal = (code: string, text: string) => new PluginError(text, { code, retryable: false })
+
+  if (status === 429 || error === 'rate_limit_exceeded') {
+    return passing('rate-limited', `${name} asks for fewer calls (${status})${words}`)
+  }
+  if (status === 408 || status >= 500 || error === 'temporarily_unavailable') {
+    return passing('unavailable', `${name} cannot answer now (${status})${words}`)
+  }
+  if (error === undefined) {
+    return malformed(oauthService, `answered with status ${status} in a form that is not Google's`)
+  }
+  if (error === 'invalid_grant') {
+    if (account !== undefined) return revoked(account, words)
+    return refusal(
+      'bad-code',
+      `Google does not take the code, which is good once and for some minutes${words}`,
+    )
+  }
+  if (badClient.has(error)) {
+    const fix = 'give `reveille webhooks gmail setup` the file of a client that the Google Cloud console has'
+    return refusal('bad-client', `Google refuses the OAuth client: ${fix}${words}`)
+  }
+  if (error === 'invalid_scope') return lacksScope(account ?? 'the account', oauthService)
+  // As `admin_policy_enforced` and `org_internal`.
+  return refusal('forbidden', `${name} refuses (${status})${words}`)
+}

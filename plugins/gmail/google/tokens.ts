@@ -1,0 +1,121 @@
+/** Owns the access token: which one is good by the given clock, one renewal at a time, and what is written down of it. */
+
+import { compileRedaction, type Kept, recordOf, type SourceClock } from '@reveille/kit'
+import type { BaseUrls } from '../configuration.ts'
+import type { Credentials } from './credentials.ts'
+import { exchange } from './exchange.ts'
+import { createClient } from './libraries.ts'
+import { oauthService } from './service.ts'
+import { isToken, readTokens } from './token-answer.ts'
+
+export interface TokensOptions {
+  readonly credentials: Credentials
+  readonly kept: Kept
+  readonly baseUrls: BaseUrls
+  readonly fetch: typeof globalThis.fetch
+  readonly clock: SourceClock
+}
+
+/** Both throw PluginErrors, or the reason of the signal. */
+export interface Tokens {
+  /** One that is good for a minute at least, as far as is known. */
+  good(signal: AbortSignal): Promise<string>
+  /** Another one than `refused`. */
+  other(refused: string, signal: AbortSignal): Promise<string>
+  /** Takes what is secret out of a text. */
+  redact(text: string): string
+}
+
+/** Milliseconds. */
+const margin = 60_000
+
+export function createTokens({ credentials, kept, baseUrls, fetch, clock }: TokensOptions): Tokens {
+  const { account, clientId, clientSecret } = credentials
+  let current = credentials
+  /** What is on disk of `current`: the same, or what it was renewed from. */
+  let written = credentials
+  let writing: Promise<void> | undefined
+  let renewal: Promise<string> | undefined
+  let redact = redactionOf(credentials)
+
+  function isGood(): boolean {
+    const { accessToken, accessTokenEnds = 0 } = current
+    return isToken(accessToken) && accessTokenEnds - clock.now() > margin
+  }
+
+  /** A consent that somebody else wrote down meanwhile is newer than all that is known here: it stays. */
+  async function write(): Promise<void> {
+    const wanted = current
+    const there = recordOf(await kept.read('credentials'))?.['refreshToken']
+    if (there === undefined || there === written.refreshToken || there === wanted.refreshToken) {
+      await kept.write('credentials', wanted)
+    }
+    written = wanted
+  }
+
+  function save(): Promise<void> {
+    writing ??= write().finally(() => {
+      writing = undefined
+    })
+    return writing
+  }
+
+  /** What cannot be written now is tried again with the next call: the call itself wants nothing of the disk. */
+  async function trySave(): Promise<void> {
+    await save().catch(() => undefined)
+  }
+
+  async function renew(): Promise<string> {
+    // Google may take the old refresh token back when the new one is used first: that has to be on disk by then.
+    if (current.refreshToken !== written.refreshToken) await save()
+    const { refreshToken } = current
+    const app = { clientId, clientSecret }
+    // Of no caller: others wait for it too, and a new refresh token is not to be lost on its way.
+    const { signal } = new AbortController()
+    const answer = await exchange({ fetch, signal, name: oauthService.name }, (adapter) =>
+      createClient({ app, baseUrls, refreshToken, adapter }).refreshAccessToken(),
+    )
+    const { scopes: _, ...tokens } = readTokens(answer, { account, redact, now: clock.now() })
+    const renewed = { ...current, ...tokens }
+    redact = redactionOf(current, renewed)
+    current = renewed
+    await trySave()
+    return renewed.accessToken
+  }
+
+  function another(signal: AbortSignal): Promise<string> {
+    renewal ??= renew().finally(() => {
+      renewal = undefined
+    })
+    return unlessAborted(renewal, signal)
+  }
+
+  return {
+    redact: (text) => redact(text),
+    async good(signal) {
+      signal.throwIfAborted()
+      if (!isGood()) return another(signal)
+      if (written !== current) await trySave()
+      return current.accessToken as string
+    },
+    async other(refused, signal) {
+      signal.throwIfAborted()
+      const { accessToken } = current
+      return accessToken === undefined || accessToken === refused ? another(signal) : accessToken
+    },
+  }
+}
+
+/** Of those that a call on its way may still use, too. */
+function redactionOf(...all: readonly Credentials[]): (text: string) => string {
+  const secrets = all.flatMap((each) => [each.refreshToken, each.accessToken, each.clientSecret])
+  return compileRedaction(secrets.filter((secret) => secret !== undefined))
+}
+
+function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
