@@ -1,22 +1,35 @@
 /** Owns the clock that sources live by. */
 
-import { setTimeout as timeout } from 'node:timers/promises'
 import type { SourceClock } from '@reveille/kit'
+import { realTimers, type Timers } from '../http/timers.ts'
 
 /** A timer takes no more; a longer sleep is several. Milliseconds. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** The real one; `now` is the gateway's. */
-export function createSourceClock(now: () => number = Date.now): SourceClock {
+export function createSourceClock(now: () => number = Date.now, timers: Timers = realTimers): SourceClock {
+  function nap(ms: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const turnOut = () => {
+      timers.clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = timers.setTimeout(() => {
+      signal.removeEventListener('abort', turnOut)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', turnOut, { once: true })
+    return promise
+  }
+
   return {
     now,
     async sleep(ms, signal) {
-      let left = Number.isNaN(ms) ? 0 : ms
+      let left = Math.max(0, Number.isNaN(ms) ? 0 : ms)
       do {
         signal.throwIfAborted()
-        const step = Math.min(Math.max(left, 0), longestTimerMs)
-        await timeout(step, undefined, { signal }).catch(() => signal.throwIfAborted())
-        left -= step
+        await nap(Math.min(left, longestTimerMs), signal)
+        left -= longestTimerMs
       } while (left > 0)
     },
   }

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createKept } from './index.ts'
+import { makeFolder } from './test-bed.ts'
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+test('what is kept comes back as JSON gives it, to whoever looks next', async () => {
+  await using made = await makeFolder()
+  const folder = join(made.folder, 'sources', 'tides')
+  const kept = createKept(folder)
+  assert.equal(await kept.read('cursor'), undefined)
+  for (const value of [{ high: [1, null, 'ü'] }, null, 0, 'text', { at: new Date(0) }]) {
+    await kept.write('cursor', value)
+    assert.deepEqual(await createKept(folder).read('cursor'), JSON.parse(JSON.stringify(value)))
+  }
+  await kept.write('refresh-token', 'x')
+  assert.deepEqual((await readdir(folder)).sort(), ['cursor.json', 'refresh-token.json'])
+})
+
+test('it is for its owner alone, whatever was there before', async () => {
+  await using made = await makeFolder()
+  const folder = join(made.folder, 'sources', 'tides')
+  await createKept(folder).write('cursor', 1)
+  assert.deepEqual(
+    [
+      await modeOf(join(made.folder, 'sources')),
+      await modeOf(folder),
+      await modeOf(join(folder, 'cursor.json')),
+    ],
+    ['700', '700', '600'],
+  )
+  const open = join(made.folder, 'open')
+  await mkdir(open)
+  for (const name of ['cursor.json', 'cursor.json.draft']) {
+    await writeFile(join(open, name), '{"what": "a crash left')
+    await chmod(join(open, name), 0o644)
+  }
+  await chmod(open, 0o755)
+  await createKept(open).write('cursor', 1)
+  assert.deepEqual([await modeOf(open), await modeOf(join(open, 'cursor.json'))], ['700', '600'])
+  assert.deepEqual(await readdir(open), ['cursor.json'])
+})
+
+test('what is written at one time is there whole, the last of it at the end', async () => {
+  await using made = await makeFolder()
+  const kept = createKept(made.folder)
+  const writes = Array.from({ length: 20 }, (_, number) =>
+    kept.write('cursor', { number, text: 'x'.repeat(number * 1000) }),
+  )
+  assert.deepEqual(await kept.read('cursor'), { number: 19, text: 'x'.repeat(19_000) })
+  await Promise.all(writes)
+  assert.deepEqual(await readdir(made.folder), ['cursor.json'])
+})
+
+test('a damaged file is named, and none of it is told', async () => {
+  await using made = await makeFolder()
+  await writeFile(join(made.folder, 'credentials.json'), '{"refreshToken": "very-secret-0123')
+  const damaged = await createKept(made.folder)
+    .read('credentials')
+    .catch((error: unknown) => error)
+  assert.ok(damaged instanceof Error)
+  const { code, retryable, message, cause, stack } = damaged as Error & Record<string, unknown>
+  assert.deepEqual([code, retryable, cause], ['kept-damaged', false, undefined])
+  assert.match(message, /credentials\.json is damaged\. Remove it/)
+  assert.doesNotMatch(`${message}${stack}`, /very-secret/)
+})
+
+test('a disk that does not take it is told, and what was there stays', async () => {
+  await using made = await makeFolder()
+  const kept = createKept(made.folder)
+  await kept.write('cursor', 1)
+  // Nothing can be written where a folder lies.
+  await mkdir(join(made.folder, 'cursor.json.draft'))
+  await assert.rejects(kept.write('cursor', 2), {
+    code: 'kept-failed',
+    retryable: true,
+    message: /cursor\.json cannot be written \(EISDIR\)\.$/,
+  })
+  assert.equal(await readFile(join(made.folder, 'cursor.json'), 'utf8'), '1\n')
+  await mkdir(join(made.folder, 'other.json'))
+  await assert.rejects(kept.read('other'), { code: 'kept-failed', retryable: true })
+  await assert.rejects(createKept(join(import.meta.filename, 'x')).write('cursor', 1), {
+    code: 'kept-failed',
+  })
+})
+
+test('names that could lead elsewhere, and values that are no JSON, are refused', async () => {
+  await using made = await makeFolder()
+  const kept = createKept(made.folder)
+  for (const name of ['', '..', '../x', 'a/b', 'A', 'lock.db', 'x'.repeat(61), 'a\0']) {
+    await assert.rejects(kept.write(name, 1), { code: 'bad-request' }, name)
+    await assert.rejects(kept.read(name), { code: 'bad-request' }, name)
+  }
+  for (const value of [undefined, () => {}, 1n])
+    await assert.rejects(kept.write('cursor', value), { code: 'bad-request', retryable: false })
+  assert.deepEqual(await readdir(made.folder), [])
+})

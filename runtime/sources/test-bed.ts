@@ -1,0 +1,140 @@
+/** Owns the bed that the tests of sources run on: a clock that stands still, sources that do as they are told, a list of lines. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Posted, PostLimits, SourceCall, SourceClock } from '@reveille/kit'
+import { pino } from 'pino'
+import type { LiveSource } from '../plugin/index.ts'
+import { createSources, type SourcesOptions } from './index.ts'
+
+export interface ManualSourceClock extends SourceClock {
+  /** How long each sleeper still has. Milliseconds, the least first. */
+  sleepers(): readonly number[]
+  advance(ms: number): void
+}
+
+export function createManualSourceClock(start = Date.UTC(2026, 0, 1)): ManualSourceClock {
+  const sleepers = new Set<{ readonly at: number; wake(): void }>()
+  let time = start
+  return {
+    now: () => time,
+    sleep(ms, signal) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const sleeper = {
+        at: time + ms,
+        wake() {
+          signal.removeEventListener('abort', turnOut)
+          sleepers.delete(sleeper)
+          resolve()
+        },
+      }
+      const turnOut = () => {
+        sleepers.delete(sleeper)
+        reject(signal.reason)
+      }
+      signal.addEventListener('abort', turnOut, { once: true })
+      if (signal.aborted) turnOut()
+      else sleepers.add(sleeper)
+      return promise
+    },
+    sleepers: () => [...sleepers].map(({ at }) => at - time).sort((left, right) => left - right),
+    advance(ms) {
+      time += ms
+      for (const sleeper of sleepers) if (sleeper.at <= time) sleeper.wake()
+    },
+  }
+}
+
+export const limits: PostLimits = { maxBodyBytes: 1000, maxActions: 10, maxRenderedBytes: 1000 }
+
+export async function makeFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'reveille-sources-'))
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** A source that runs as `run` says; `calls`: one for each run. */
+export function createScripted(
+  name: string,
+  run: (call: SourceCall, number: number) => Promise<void> | void,
+) {
+  const calls: SourceCall[] = []
+  const source: LiveSource = {
+    name,
+    // As badly as it may be written: a run may throw before there is a promise.
+    run(call) {
+      calls.push(call)
+      return run(call, calls.length) as Promise<void>
+    },
+  }
+  return { source, calls }
+}
+
+/** Ends when it is told to. */
+export async function patient({ signal }: SourceCall): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+export type Bed = Awaited<ReturnType<typeof createBed>>
+
+/** `live` may be changed at any time; `apply` follows it. */
+export async function createBed(live: LiveSource[], options: Partial<SourcesOptions> = {}) {
+  const own = await makeFolder()
+  const clock = createManualSourceClock()
+  const lines: Record<string, unknown>[] = []
+  const posts: Parameters<SourcesOptions['post']>[0][] = []
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const sources = createSources({
+    live: () => live,
+    async post(request): Promise<Posted> {
+      posts.push(request)
+      return { status: 202 }
+    },
+    limitsOf: () => limits,
+    folder: own.folder,
+    log,
+    clock,
+    random: () => 1,
+    ...options,
+  })
+
+  /** `passes`: what has to come about by itself. */
+  async function until(passes: () => unknown, what: string): Promise<void> {
+    for (let turn = 0; turn < 5000; turn += 1) {
+      if (passes()) return
+      await nextTurn()
+    }
+    throw new Error(`Waited in vain until ${what}; logged: ${JSON.stringify(lines)}`)
+  }
+
+  return {
+    ...sources,
+    live,
+    clock,
+    lines,
+    posts,
+    folder: own.folder,
+    until,
+    events: () => lines.map((line) => line['event']),
+    /** The states are as given, in the order of their names. */
+    untilStates: (...wanted: readonly string[]) =>
+      until(
+        () => JSON.stringify(sources.states().map(({ state }) => state)) === JSON.stringify(wanted),
+        `the states are ${wanted}, not ${sources.states().map(({ state }) => state)}`,
+      ),
+    /** Somebody sleeps so long, and then it is over. */
+    async sleepThrough(ms: number) {
+      await until(() => clock.sleepers().includes(ms), `somebody sleeps ${ms} ms, not ${clock.sleepers()}`)
+      clock.advance(ms)
+    },
+    async [Symbol.asyncDispose]() {
+      const closing = sources.close()
+      await nextTurn()
+      clock.advance(10_000)
+      await closing
+      await own[Symbol.asyncDispose]()
+    },
+  }
+}
