@@ -43,6 +43,10 @@ export interface StandInGoogle {
   expireHistory(): void
   /** Notifies once more, as Pub/Sub may. */
   notifyAgain(): void
+  /** The next so many notifications are never published, as Gmail says may happen. */
+  loseNotifications(count: number): void
+  /** A label of the person's own. Answers its id. */
+  addLabel(name: string): string
   /** What the watch is, where there is one. */
   readonly watch:
     | { readonly topic: string; readonly labelIds: readonly string[]; readonly endsAt: number }
@@ -53,6 +57,17 @@ export interface StandInGoogle {
   readonly roles: Readonly<Record<string, readonly string[]>>
   /** Topics and subscriptions there are. */
   readonly resources: readonly string[]
+  /** Somebody else changes who has a role on the topics. Default: Gmail's push account as publisher. */
+  setRole(change: { role?: string; member?: string; isGranted: boolean }): void
+  /** What Pub/Sub has posted; `status` is 0 where nobody answered. */
+  readonly pushes: readonly {
+    readonly endpoint: string
+    readonly messageId: string
+    readonly status: number
+    readonly at: number
+  }[]
+  /** What Pub/Sub pushes to the origin of `from` (`https://hooks.example.com`) goes to `to`, on loopback. */
+  tunnel(from: string, to: string): void
 
   /** What the next calls of an operation meet, once each, in order: `gmail.users.messages.get`. `*` is every operation. */
   fail(operation: string, ...faults: readonly Fault[]): void
@@ -61,6 +76,10 @@ export interface StandInGoogle {
   callsOf(operation: string): readonly Call[]
   /** Calls that Google would not have taken, though they were answered somehow: to be empty at the end of a test. */
   readonly complaints: readonly string[]
+  /** Settles when it holds; it is asked after each call, each push and each move of the clock. */
+  until(isSo: () => boolean): Promise<void>
+  /** What Google's clock says. */
+  now(): number
   /** Moves Google's clock; watches end, ack deadlines pass. */
   advance(ms: number): void
   close(): Promise<void>

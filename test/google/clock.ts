@@ -1,0 +1,17 @@
+/** Owns Google's time. */
+
+export interface GoogleClock {
+  now(): number
+  advance(ms: number): void
+}
+
+/** Stands still at `start` but for `advance`; without it, it goes as ours does, and ahead by what it was advanced. */
+export function createClock(start?: number): GoogleClock {
+  let ahead = 0
+  return {
+    now: () => (start ?? Date.now()) + ahead,
+    advance(ms) {
+      ahead += ms
+    },
+  }
+}

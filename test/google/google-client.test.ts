@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gmail } from '@googleapis/gmail'
+import { OAuth2Client } from 'google-auth-library'
+import { createStandInGoogle, type StandInGoogle } from './index.ts'
+
+async function open() {
+  const google = await createStandInGoogle({ now: Date.now(), pullWait: 20 })
+  return { google, ...clientOf(google), [Symbol.asyncDispose]: google.close }
+}
+
+/** Google's own client, as its documentation shows it. */
+function clientOf(google: StandInGoogle) {
+  const { baseUrls } = google
+  const { clientId, clientSecret, refreshToken } = google.credentials() as Record<string, string>
+  const auth = new OAuth2Client({
+    clientId,
+    clientSecret,
+    endpoints: { oauth2TokenUrl: `${baseUrls.oauth}/token`, oauth2RevokeUrl: `${baseUrls.oauth}/revoke` },
+  })
+  auth.setCredentials({ refresh_token: refreshToken })
+  const { users } = gmail({ version: 'v1', auth })
+  /** For each call: the client drops the path of an address that is set for all. */
+  const at = { rootUrl: `${baseUrls.gmail}/`, retry: false }
+  async function pubsub<Data>(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    data?: object,
+  ): Promise<Data> {
+    const url = `${baseUrls.pubsub}/v1/${path}`
+    return (await auth.request<Data>({ url, method, data, retry: false })).data
+  }
+  return { auth, users, at, pubsub }
+}
+
+interface Pulled {
+  readonly receivedMessages?: readonly {
+    readonly ackId: string
+    readonly message: { readonly data: string }
+  }[]
+}
+
+function told({ receivedMessages = [] }: Pulled): unknown[] {
+  return receivedMessages.map(({ message }) => JSON.parse(Buffer.from(message.data, 'base64').toString()))
+}
+
+test("Google's own client watches, pulls, reads the history and the mails, and gives nothing to complain of", async () => {
+  await using opened = await open()
+  const { google, users, at, pubsub } = opened
+  const { topic, subscription } = google.prepare()
+  const watched = await users.watch(
+    { userId: 'me', requestBody: { topicName: topic, labelIds: ['INBOX'] } },
+    at,
+  )
+  assert.equal(Number(watched.data.expiration), google.now() + 7 * 86_400_000)
+  const since = watched.data.historyId ?? ''
+  const first = await pubsub<Pulled>('POST', `${subscription}:pull`, { maxMessages: 10 })
+  assert.deepEqual(told(first), [{ emailAddress: google.account, historyId: Number(since) }])
+  const ackIds = first.receivedMessages?.map(({ ackId }) => ackId)
+  assert.deepEqual(await pubsub('POST', `${subscription}:acknowledge`, { ackIds }), {})
+  assert.equal(google.unacknowledged, 0)
+
+  const waiting = pubsub<Pulled>('POST', `${subscription}:pull`, { maxMessages: 10 })
+  const id = google.deliver({ subject: 'Lunch?', text: 'At noon & on time', html: '<p>At noon</p>' })
+  const [news] = told(await waiting) as { historyId: number }[]
+  const history = await users.history.list(
+    { userId: 'me', startHistoryId: since, labelId: 'INBOX', historyTypes: ['messageAdded'] },
+    at,
+  )
+  assert.deepEqual(
+    history.data.history?.map(({ messagesAdded }) => messagesAdded?.map(({ message }) => message?.id)),
+    [[id]],
+  )
+  assert.equal(history.data.historyId, String(news?.historyId))
+
+  const mail = await users.messages.get({ userId: 'me', id, format: 'full' }, at)
+  const parts = mail.data.payload?.parts ?? []
+  assert.deepEqual(
+    parts.map(({ mimeType, body }) => [mimeType, Buffer.from(body?.data ?? '', 'base64url').toString()]),
+    [
+      ['text/plain', 'At noon & on time'],
+      ['text/html', '<p>At noon</p>'],
+    ],
+  )
+  assert.equal(mail.data.snippet, 'At noon &amp; on time')
+  const head = await users.messages.get(
+    { userId: 'me', id, format: 'metadata', metadataHeaders: ['Subject', 'From'] },
+    at,
+  )
+  assert.deepEqual(head.data.payload?.headers, [
+    { name: 'Subject', value: 'Lunch?' },
+    { name: 'From', value: 'Grace <grace@example.com>' },
+  ])
+  const after = Math.floor(google.now() / 1000)
+  const listed = await users.messages.list(
+    { userId: 'me', labelIds: ['INBOX'], q: `after:${after}`, maxResults: 5 },
+    at,
+  )
+  assert.deepEqual(listed.data.messages, [{ id, threadId: id }])
+  assert.deepEqual(google.complaints, [])
+})

@@ -1,0 +1,102 @@
+/** Owns how Gmail shows a mail: the tree of its parts, its beginning, and the mail itself as it was sent. */
+
+import type { NewMail } from '../google.ts'
+
+export interface Part {
+  readonly partId?: string
+  readonly mimeType?: string
+  readonly filename?: string
+  readonly headers?: readonly { readonly name?: string; readonly value?: string }[]
+  readonly body?: { readonly data?: string; readonly size?: number; readonly attachmentId?: string }
+  readonly parts?: readonly Part[]
+}
+
+/** The tree as `users.messages.get` answers it with format `full`. */
+export function payloadOf(mail: NewMail, id: string, account: string, at: number): Part {
+  if (mail.payload !== undefined) return mail.payload as Part
+  const { from = 'Grace <grace@example.com>', to = account, subject = 'Hello', text, html } = mail
+  const headers = [
+    { name: 'Delivered-To', value: account },
+    { name: 'MIME-Version', value: '1.0' },
+    { name: 'Date', value: new Date(at).toUTCString().replace('GMT', '+0000') },
+    { name: 'Message-ID', value: `<${id}@mail.example.com>` },
+    { name: 'Subject', value: subject },
+    { name: 'From', value: from },
+    { name: 'To', value: to },
+  ]
+  const plain = leaf('text/plain', text ?? (html === undefined ? 'Are you free at noon?' : ''))
+  const rich = leaf('text/html', html ?? '')
+  if (text === undefined || html === undefined) {
+    const one = html === undefined ? plain : rich
+    return { ...one, partId: '', headers: [...headers, ...one.headers] }
+  }
+  const type = { name: 'Content-Type', value: `multipart/alternative; boundary="${boundaryOf(id)}"` }
+  return {
+    partId: '',
+    mimeType: 'multipart/alternative',
+    filename: '',
+    headers: [...headers, type],
+    body: { size: 0 },
+    parts: [
+      { ...plain, partId: '0' },
+      { ...rich, partId: '1' },
+    ],
+  }
+}
+
+function leaf(mimeType: string, text: string) {
+  const bytes = Buffer.from(text, 'utf8')
+  return {
+    mimeType,
+    filename: '',
+    headers: [{ name: 'Content-Type', value: `${mimeType}; charset="UTF-8"` }],
+    body: bytes.length === 0 ? { size: 0 } : { size: bytes.length, data: base64url(bytes) },
+  }
+}
+
+/** The first words of the text, as HTML writes them: Gmail's snippets have entities in them. */
+export function snippetOf(payload: Part): string {
+  const text = textOf(payload, 'text/plain') || textOf(payload, 'text/html').replace(/<[^>]*>/g, ' ')
+  const words = text.replace(/\s+/g, ' ').trim()
+  const short = words.length <= 200 ? words : words.slice(0, 200).replace(/\s+\S*$/, '')
+  const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return short.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign).replaceAll("'", '&#39;')
+}
+
+function textOf(part: Part, mimeType: string): string {
+  if (part.mimeType === mimeType) return Buffer.from(part.body?.data ?? '', 'base64url').toString('utf8')
+  for (const each of part.parts ?? []) {
+    const text = textOf(each, mimeType)
+    if (text !== '') return text
+  }
+  return ''
+}
+
+/** The mail as it was sent (RFC 5322), for format `raw`. */
+export function rawOf(part: Part, id: string): string {
+  const head = (part.headers ?? []).map(({ name, value }) => `${name}: ${value}\r\n`).join('')
+  if (part.parts === undefined) {
+    return `${head}\r\n${Buffer.from(part.body?.data ?? '', 'base64url').toString('utf8')}`
+  }
+  const boundary = boundaryOf(id)
+  const inner = part.parts.map((each) => `--${boundary}\r\n${rawOf(each, id)}\r\n`).join('')
+  return `${head}\r\n${inner}--${boundary}--\r\n`
+}
+
+function boundaryOf(id: string): string {
+  return `000000000000${id}`
+}
+
+/** Google writes it with padding; readers have to take both. */
+function base64url(bytes: Buffer): string {
+  const text = bytes.toString('base64url')
+  return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
+}
+
+/** Roughly what the mail weighs. */
+export function sizeOf(payload: Part): number {
+  const own = (payload.body?.size ?? 0) + JSON.stringify(payload.headers ?? []).length
+  return (payload.parts ?? []).reduce((sum, part) => sum + sizeOf(part), own)
+}
+
+export { base64url }
