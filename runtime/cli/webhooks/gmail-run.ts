@@ -10,10 +10,10 @@ import { withSnapshot } from '../authoring/compile.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import { broken, type Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createStopSignal } from '../stop-signal.ts'
-import { createPost } from './post-over-http.ts'
+import { createPost, type Target } from './post-over-http.ts'
 import { targetOf } from './target.ts'
 
 export interface GmailRunOptions {
@@ -71,6 +71,8 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
     limitsOf: (endpoint) => limitsOf(endpoint, snapshot),
     onState: tell,
   })
+  // A service's journal has it in its log.
+  if (!json && io.columns !== undefined) io.err(`${broken(beginning(mailbox, target), io)}\n`)
   sources.apply()
   try {
     const failure = await ended.promise
@@ -104,6 +106,10 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
       ),
     )
   }
+}
+
+function beginning({ account }: Readonly<Record<string, unknown>>, { address, path }: Target): string {
+  return `Mails of ${account} go to ${address}${path}/gmail until Ctrl-C.`
 }
 
 /** As the gateway of this configuration has them. */

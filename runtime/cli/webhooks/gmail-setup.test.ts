@@ -49,8 +49,8 @@ test('flags alone set a mailbox up, tell each step, and leave comments and order
     subscription: 'projects/harbour/subscriptions/reveille-gmail',
   })
   assert.match(err, /^✓ client {9}the client of harbour$/m)
-  assert.match(err, /^✓ configuration {2}wrote hooks\.gmail in reveille\.yaml$/m)
-  assert.match(err, /^✓ preset {9}added gmail to hooks\.presets/m)
+  assert.match(err, /^✓ configuration {2}Wrote hooks\.gmail in reveille\.yaml\.$/m)
+  assert.match(err, /^✓ preset {9}Added gmail to hooks\.presets/m)
   assert.match(
     err,
     /^https:\/\/accounts\.example\/consent\?state=1$/m,
@@ -73,7 +73,7 @@ test('a second run changes nothing: the file is the same, byte for byte, and was
   assert.equal((await stat(path.join(cwd, 'reveille.yaml'))).ino, ino)
   assert.match(
     err,
-    /^· client .*\n· consent .*\n· configuration {2}reveille\.yaml says it already\n· preset /m,
+    /^· client .*\n· consent .*\n· configuration {2}reveille\.yaml says it already\.\n· preset /m,
   )
 })
 
@@ -109,7 +109,7 @@ test('a person is asked only for what nothing says, and told what is wrong with 
   assert.ok(told.includes(': It is required.'))
   assert.ok(told.includes('ada: It must be an address.'))
   assert.equal(parse(await read()).hooks.gmail.mode, 'pull')
-  assert.ok(told.some((text) => /✓.* configuration {2}wrote hooks\.gmail/.test(text)))
+  assert.ok(told.some((text) => /✓.* configuration {2}Wrote hooks\.gmail/.test(text)))
 
   told.length = 0
   const second = await setup()
@@ -188,7 +188,7 @@ test('Ctrl-C ends it, with exit code 1 and how to go on', async (t) => {
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
   })
   const going = start('webhooks', 'gmail', 'setup', ...flags)
-  await going.until(/Paste its address here/)
+  await going.until(/Address that the browser ends at/)
   const { code: exit, err } = await going.stop()
   assert.equal(exit, 1)
   assert.match(err, /Called off\. What was done is kept: `reveille webhooks gmail setup`/)

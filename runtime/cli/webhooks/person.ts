@@ -1,7 +1,8 @@
 /** Owns how the person who sets a mailbox up is shown the page of the consent, and pastes where it led to. */
 
 import type { Person } from '@reveille/kit'
-import type { Io } from '../io.ts'
+import { printable } from '../../observe/printable.ts'
+import { broken, type Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 import { hasScreen } from './browser.ts'
 
@@ -16,32 +17,27 @@ export interface PersonOptions {
 }
 
 export function createPerson({ io, prompts, browser, callOff }: PersonOptions): Person {
-  const canPaste = prompts !== undefined || io.line !== undefined
-
   return {
     async show(url) {
       const isOpened = browser && io.columns !== undefined && hasScreen(io.env) && (await open(url, io))
-      const lines = isOpened
-        ? ['Your browser asks for your consent. If it does not, open this address in it:']
-        : ['Open this address in a browser, and give your consent there:']
-      const elsewhere = [
-        'In a browser on another machine the last page does not load: that is as it should be.',
-        'Paste its address here.',
-      ]
-      if (prompts === undefined) {
-        io.err([...lines, '', url, '', ...(canPaste ? elsewhere : []), ''].join('\n'))
-        return
+      const text = isOpened
+        ? 'Your browser asks for your consent. If it does not, open this address in it:'
+        : 'Open this address in a browser, and give your consent there:'
+      if (prompts === undefined) io.err(`${broken(text, io)}\n\n${url}\n\n`)
+      else {
+        prompts.note(text)
+        // Without the bar at the left, which would be copied too.
+        io.out(`\n${url}\n`)
       }
-      // Without the bar at the left, which would be copied too.
-      prompts.note(lines.join('\n'))
-      io.out(`\n${url}\n`)
-      prompts.note(elsewhere.join('\n'))
     },
 
     async ask(question, signal) {
       signal.throwIfAborted()
       if (prompts !== undefined) return asked(prompts, question, signal)
-      if (io.line !== undefined) return io.line(signal)
+      if (io.line !== undefined) {
+        io.err(`${broken(printable(question), io)}\n`)
+        return io.line(signal)
+      }
       return new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason), { once: true })
       })
@@ -50,7 +46,7 @@ export function createPerson({ io, prompts, browser, callOff }: PersonOptions): 
 
   async function asked(prompts: Prompts, message: string, signal: AbortSignal): Promise<string> {
     try {
-      return await prompts.secret({ message }, signal)
+      return await prompts.secret({ message: printable(message) }, signal)
     } catch (error) {
       if (!signal.aborted) callOff(error)
       throw error

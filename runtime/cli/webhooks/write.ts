@@ -47,16 +47,16 @@ export async function writeConnection(
     step: 'configuration',
     outcome: isNew ? 'done' : 'unchanged',
     detail: isNew
-      ? `wrote ${edits.map(({ set }) => set.join('.')).join(' and ')} in ${shown}`
-      : `${shown} says it already`,
+      ? `Wrote ${edits.map(({ set }) => set.join('.')).join(' and ')} in ${shown}.`
+      : `${shown} says it already.`,
   })
   steps.told({
     step: 'preset',
     outcome: edited === connected ? 'unchanged' : 'done',
     detail:
       edited === connected
-        ? 'mails have their mapping already'
-        : `added ${preset} to hooks.presets in ${shown}`,
+        ? 'Mails have their mapping already.'
+        : `Added ${preset} to hooks.presets in ${shown}.`,
   })
   return { changed: edited !== text }
 }
