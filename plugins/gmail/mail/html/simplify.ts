@@ -1,0 +1,267 @@
+/**
+ * Owns bringing a stranger's HTML into few tags, all of them closed, none deep: a library makes text of it, whose time
+ * grows with the square of what is nested, and faster where quotes, lists or links are.
+ */
+
+import type { Budget } from './budget.ts'
+import { isHidden } from './hidden.ts'
+import { readTag, type Tag } from './tag.ts'
+
+/** Stands where a cell of a table begins. */
+export const cellMark = '\u001f'
+
+export interface Simplified {
+  /** Made of div, p, h2, br, hr, ul, ol, li, blockquote, pre and a, whose only attributes are `href` and `start`. */
+  readonly html: string
+  /** Not all of it was looked at. */
+  readonly isCut: boolean
+}
+
+/** What each element is passed on as; all others are left out, their content stays. A cell has a mark of its own. */
+const writtenAs: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  ...Object.fromEntries(
+    'address article aside caption center dd details div dl dt fieldset figcaption figure footer form header main nav section summary table tr'
+      .split(' ')
+      .map((name) => [name, 'div']),
+  ),
+  ...Object.fromEntries('h1 h2 h3 h4 h5 h6'.split(' ').map((name) => [name, 'h2'])),
+  ...Object.fromEntries('a blockquote li ol p pre td ul'.split(' ').map((name) => [name, name])),
+  dir: 'ul',
+  menu: 'ul',
+  th: 'td',
+}
+
+/** Of these nothing is shown as text; what stands in them is no markup either. */
+const raw: Readonly<Record<string, RegExp>> = {
+  __proto__: null as never,
+  ...Object.fromEntries(
+    'script style title textarea iframe noembed noframes xmp'
+      .split(' ')
+      .map((name) => [name, new RegExp(`</${name}(?=[\\s/>])`, 'gi')]),
+  ),
+}
+
+/** Of these neither, but it is markup. */
+const unshown = new Set('audio canvas datalist math object select svg template video'.split(' '))
+
+/** Elements without content, which nothing closes. */
+const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+
+const mostDepth = 60
+/** A level of quotes or of lists changes every line in it. */
+const mostLevels = 5
+/** In elements. */
+const costOfBreak = 0.25
+
+interface Open {
+  readonly name: string
+  readonly as: string
+}
+
+/** Takes from the budget what it takes. */
+export function simplify(html: string, budget: Budget): Simplified {
+  const source = html.replaceAll(cellMark, ' ')
+  const written: string[] = []
+  const open: Open[] = []
+  let isCut = false
+  let hidden: { readonly names: Map<string, number>; readonly root: string } | undefined
+
+  function write(text: string) {
+    written.push(text)
+    budget.characters -= text.length
+  }
+
+  function writeText(text: string) {
+    if (hidden !== undefined || text === '') return
+    // Layouts are indented by far more than they say.
+    const content = text.trim() === '' && !has('pre') ? ' ' : text
+    if (content.length <= budget.characters) return write(content)
+    isCut = true
+    // Half an entity would be read as text.
+    write(content.slice(0, Math.max(0, budget.characters)).replace(/&[^;\s]{0,40}$/, ''))
+    budget.characters = 0
+  }
+
+  function breakLine() {
+    budget.elements -= costOfBreak
+    write('<br>')
+  }
+
+  function has(as: string): boolean {
+    return open.some((element) => element.as === as)
+  }
+
+  function levels(...kinds: readonly string[]): number {
+    return open.filter(({ as }) => kinds.includes(as)).length
+  }
+
+  function close(position: number) {
+    if (position < 0) return
+    while (open.length > position) {
+      const as = open.pop()?.as
+      if (as !== undefined && as !== 'td') write(`</${as}>`)
+    }
+  }
+
+  /** Where the innermost open element is that `isSought`, not looking beyond one that `isWall`. */
+  function find(isSought: (element: Open) => boolean, isWall: (element: Open) => boolean): number {
+    for (let at = open.length - 1; at >= 0; at--) {
+      const element = open[at]
+      if (element === undefined || isSought(element)) return at
+      if (isWall(element)) return -1
+    }
+    return -1
+  }
+
+  /** What an element ends by beginning: paragraphs, items, cells and rows are often left open. */
+  function closeBefore(name: string, as: string) {
+    if (as === 'td') close(find(isCell, (element) => isTable(element) || isRow(element)))
+    else if (name === 'tr') close(find(isRow, isTable))
+    else if (as === 'li') close(find(isItem, (element) => isList(element) || isCell(element)))
+    else if (as === 'a') close(find(isLink, isCell))
+    if (as !== 'a' && open.at(-1)?.as === 'p') close(open.length - 1)
+  }
+
+  function begin(tag: Tag) {
+    const { name, attributes } = tag
+    const as = writtenAs[name]
+    if (as === undefined || (as === 'a' && !leadsSomewhere(attributes['href']))) return
+    closeBefore(name, as)
+    const isBlock = as !== 'a' && as !== 'td'
+    // Too deep: what stands there stays, on a line of its own.
+    if (open.length >= mostDepth || (as === 'a' && has('a'))) {
+      if (isBlock) breakLine()
+      return
+    }
+    budget.elements -= 1
+    const shown = shownAs(as)
+    open.push({ name, as: shown })
+    if (shown === 'td') write(cellMark)
+    else if (shown === 'a') write(`<a href="${linkOf(attributes['href'] ?? '')}">`)
+    else if (shown === 'ol') write(`<ol${startOf(attributes['start'])}>`)
+    else write(`<${shown}>`)
+  }
+
+  function shownAs(as: string): string {
+    if (as === 'li') return ['ul', 'ol'].includes(open.at(-1)?.as ?? '') ? 'li' : 'div'
+    if (as === 'ul' || as === 'ol') return levels('ul', 'ol') < mostLevels ? as : 'div'
+    if (as === 'blockquote') return levels(as) < mostLevels ? as : 'div'
+    return as
+  }
+
+  function end(name: string) {
+    const as = writtenAs[name]
+    if (as === undefined) return
+    const isSame = (element: Open) => element.name === name
+    close(find(isSame, name === 'table' ? () => false : as === 'td' || name === 'tr' ? isTable : isCell))
+  }
+
+  /** What begins and ends within a hidden element is hidden; what ends an element around it ends it. */
+  function passHidden(tag: Tag) {
+    if (hidden === undefined) return
+    const { name, isClosing } = tag
+    const { names, root } = hidden
+    const count = names.get(name) ?? 0
+    if (!isClosing) {
+      if (endsByBeginning(root, name, names)) {
+        hidden = undefined
+        begin(tag)
+      } else if (!empty.has(name)) names.set(name, count + 1)
+    } else if (count > 0) {
+      names.set(name, count - 1)
+      if (name === root && count === 1) hidden = undefined
+    } else if (open.some((element) => element.name === name)) {
+      hidden = undefined
+      end(name)
+    }
+  }
+
+  let at = 0
+  while (at < source.length) {
+    if (budget.characters <= 0 || budget.steps <= 0 || budget.elements <= 0) break
+    const next = source.indexOf('<', at)
+    writeText(source.slice(at, next < 0 ? source.length : next))
+    if (next < 0) {
+      at = source.length
+      break
+    }
+    const tag = readTag(source, next)
+    if (tag === undefined) {
+      writeText('&lt;')
+      at = next + 1
+      continue
+    }
+    at = tag.end
+    budget.steps -= tag.steps
+    const { name, isClosing, attributes } = tag
+    const content = isClosing ? undefined : raw[name]
+    if (content !== undefined) {
+      content.lastIndex = at
+      at = content.exec(source)?.index ?? source.length
+    } else if (hidden !== undefined) passHidden(tag)
+    else if (name === 'br') breakLine()
+    else if (isClosing) end(name)
+    else if (empty.has(name)) {
+      if (name === 'hr') write('<hr>')
+      // A picture is no text, but where it leads somewhere it is the name of the place.
+      if (name === 'img' && has('a')) writeText(attributes['alt']?.replaceAll('<', '&lt;') ?? '')
+    } else if (unshown.has(name) || isHidden(attributes)) hidden = { names: new Map([[name, 1]]), root: name }
+    else begin(tag)
+  }
+  close(0)
+  return { html: written.join(''), isCut: isCut || at < source.length }
+}
+
+function isCell({ as }: Open): boolean {
+  return as === 'td'
+}
+
+function isTable({ name }: Open): boolean {
+  return name === 'table'
+}
+
+function isRow({ name }: Open): boolean {
+  return name === 'tr'
+}
+
+function isItem({ name }: Open): boolean {
+  return name === 'li'
+}
+
+function isList({ as }: Open): boolean {
+  return as === 'ul' || as === 'ol'
+}
+
+function isLink({ as }: Open): boolean {
+  return as === 'a'
+}
+
+/** Whether a hidden element that was left open ends where another begins. */
+function endsByBeginning(root: string, name: string, names: ReadonlyMap<string, number>): boolean {
+  const as = writtenAs[name]
+  const hasNone = (...within: readonly string[]) => within.every((each) => !names.get(each))
+  if (root === 'p') return as !== undefined && as !== 'a'
+  if (root === 'li') return name === 'li' && hasNone('ul', 'ol')
+  if (root === 'td' || root === 'th') return (as === 'td' || name === 'tr') && hasNone('table')
+  return root === 'tr' && name === 'tr' && hasNone('table')
+}
+
+/** Anchors within the mail, scripts and attached pictures lead nowhere. */
+function leadsSomewhere(href: string | undefined): boolean {
+  return href !== undefined && /^\s*(?:https?:|mailto:|tel:)/i.test(href)
+}
+
+/** Characters of an address that are passed on; of a longer one only the beginning, which says where it leads. */
+const longestLink = 500
+const shownOfLongLink = 120
+
+function linkOf(href: string): string {
+  const address = href.trim()
+  const shown = address.length <= longestLink ? address : `${address.slice(0, shownOfLongLink)}…`
+  return shown.replaceAll('"', '&quot;')
+}
+
+function startOf(start: string | undefined): string {
+  return start !== undefined && /^\d{1,6}$/.test(start) ? ` start="${start}"` : ''
+}

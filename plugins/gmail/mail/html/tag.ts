@@ -1,0 +1,92 @@
+/** Owns reading one tag of HTML, as the standard's tokenizer does, in time that only its length decides. */
+
+export interface Tag {
+  /** In lower case; empty for what is no tag to anybody: a comment, a declaration. */
+  readonly name: string
+  readonly isClosing: boolean
+  /** Those that mean something here; the first of each. */
+  readonly attributes: Readonly<Record<string, string>>
+  /** Steps that it took to read. */
+  readonly steps: number
+  /** Where what follows begins. */
+  readonly end: number
+}
+
+const meaningful: ReadonlySet<string> = new Set(['href', 'style', 'hidden', 'start', 'alt'])
+const none: Tag['attributes'] = Object.freeze({})
+
+/** What begins with the `<` at `at`; undefined where that is only a character. A tag without an end takes all that follows. */
+export function readTag(html: string, at: number): Tag | undefined {
+  const next = html.charAt(at + 1)
+  if (next === '!' || next === '?') return nothing(endOfDeclaration(html, at))
+  if (next === '/') {
+    if (!isLetter(html.charAt(at + 2))) return nothing(after(html, '>', at + 2))
+    return readName(html, at + 2, true)
+  }
+  return isLetter(next) ? readName(html, at + 1, false) : undefined
+}
+
+function nothing(end: number): Tag {
+  return { name: '', isClosing: false, attributes: none, steps: 1, end }
+}
+
+function isLetter(character: string): boolean {
+  return /[a-z]/i.test(character)
+}
+
+/** https://html.spec.whatwg.org/multipage/parsing.html#markup-declaration-open-state */
+function endOfDeclaration(html: string, at: number): number {
+  if (!html.startsWith('<!--', at)) return after(html, '>', at + 2)
+  if (html.startsWith('>', at + 4)) return at + 5
+  if (html.startsWith('->', at + 4)) return at + 6
+  return after(html, '-->', at + 4)
+}
+
+function after(html: string, mark: string, from: number): number {
+  const at = html.indexOf(mark, from)
+  return at < 0 ? html.length : at + mark.length
+}
+
+const nameForm = /[^\s/>]+/y
+const gap = /[\s/]*/y
+const attributeName = /[^\s/>][^\s/>=]*/y
+const equals = /\s*=\s*/y
+const bareValue = /[^\s>]*/y
+
+function readName(html: string, from: number, isClosing: boolean): Tag {
+  let at = skip(nameForm, html, from)
+  const name = html.slice(from, Math.min(at, from + longestName)).toLowerCase()
+  const attributes: Record<string, string> = {}
+  let steps = 1
+  for (; ; steps++) {
+    at = skip(gap, html, at)
+    if (at >= html.length || html.charAt(at) === '>') break
+    const start = at
+    at = skip(attributeName, html, at)
+    const key = at - start > longestName ? '' : html.slice(start, at).toLowerCase()
+    const value = readValue(html, at)
+    at = value.end
+    if (meaningful.has(key)) attributes[key] ??= html.slice(value.start, value.stop)
+  }
+  return { name, isClosing, attributes, steps, end: Math.min(at + 1, html.length) }
+}
+
+const longestName = 16
+
+function readValue(html: string, at: number): { start: number; stop: number; end: number } {
+  const start = skip(equals, html, at)
+  if (start === at) return { start: at, stop: at, end: at }
+  const quote = html.charAt(start)
+  if (quote === '"' || quote === "'") {
+    const stop = html.indexOf(quote, start + 1)
+    return stop < 0 ? { start, stop: start, end: html.length } : { start: start + 1, stop, end: stop + 1 }
+  }
+  const stop = skip(bareValue, html, start)
+  return { start, stop, end: stop }
+}
+
+/** Where the pattern, which is sticky, ends that begins at `at`; `at` where it does not. */
+function skip(pattern: RegExp, html: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(html) ? pattern.lastIndex : at
+}

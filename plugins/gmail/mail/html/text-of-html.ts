@@ -1,0 +1,73 @@
+/** Owns what HTML reads like. */
+
+import { compile, type DomNode, type FormatCallback } from 'html-to-text'
+import type { Budget } from './budget.ts'
+import { cellMark, simplify } from './simplify.ts'
+
+export interface HtmlText {
+  readonly text: string
+  readonly isCut: boolean
+}
+
+/** Paragraphs, lists, quotes, links as `text [address]`, rows of tables as `one | two`. No pictures, nothing hidden. */
+export function textOfHtml(html: string, budget: Budget): HtmlText {
+  const simplified = simplify(html, budget)
+  const text = convert(simplified.html)
+    .split('\n')
+    .map(joinCells)
+    .filter((line) => line !== undefined)
+    .join('\n')
+    .replaceAll(/[ \u00a0]{2,}/g, (run) => (run.includes('\u00a0') ? ' ' : run))
+    .replaceAll('\u00a0', ' ')
+  return { text, isCut: simplified.isCut }
+}
+
+/** Text with entities and no markup, as Gmail's snippets are. */
+export function decodeEntities(text: string): string {
+  return convert(text.replaceAll('<', '&lt;'))
+}
+
+/** Nothing where a line is made of empty cells. What stands before the first is the mark of a list or a quote. */
+function joinCells(line: string): string | undefined {
+  if (!line.includes(cellMark)) return line
+  const [before = '', ...cells] = line.split(cellMark).map((cell) => cell.trim())
+  const filled = cells.filter((cell) => cell !== '')
+  if (filled.length === 0 && before === '') return undefined
+  return `${line.slice(0, line.indexOf(cellMark))}${filled.join(' | ')}`
+}
+
+/** The address is left out where the text is the same, and where there is no text nobody can follow it. */
+const link: FormatCallback = (element, walk, builder) => {
+  let text = ''
+  builder.pushWordTransform((word) => {
+    text += word
+    return word
+  })
+  walk(element.children, builder)
+  builder.popWordTransform()
+  const address = addressOf(element)
+  if (text === '' || bare(text) === bare(address)) return
+  builder.addInline(` [${address}]`, { noWordTransform: true })
+}
+
+function addressOf({ attribs }: DomNode): string {
+  const { href = '' } = attribs as { href?: string }
+  return href.replace(/^(?:mailto|tel):/i, '')
+}
+
+function bare(address: string): string {
+  return address.replace(/^https?:\/\//i, '').replace(/\/$/, '')
+}
+
+const convert = compile({
+  wordwrap: false,
+  formatters: { link },
+  // Nothing is to be looked for: what comes has no body of its own any more.
+  baseElements: { selectors: [] },
+  selectors: [
+    { selector: 'a', format: 'link' },
+    { selector: 'h2', options: { uppercase: false, leadingLineBreaks: 2 } },
+    { selector: 'hr', options: { length: 3 } },
+    { selector: 'ul', options: { itemPrefix: '- ' } },
+  ],
+})

@@ -1,0 +1,96 @@
+/** Owns which parts of a mail are its text: what its writer wrote, in one or more forms, and nothing that is attached. */
+
+import type { RawPart } from '../google/port.ts'
+import { headerOf } from './header.ts'
+
+/** One stretch of the text, in the forms that it comes in. */
+export interface Passage {
+  readonly plain: readonly RawPart[]
+  readonly html: readonly RawPart[]
+}
+
+export interface Passages {
+  readonly passages: readonly Passage[]
+  /** There are more parts than are looked at. */
+  readonly isCut: boolean
+}
+
+/** No mail that a person wrote has so many. */
+const mostParts = 1_000
+
+interface Form {
+  /** Which of the alternatives it is in. */
+  readonly choice: number
+  readonly parts: RawPart[]
+}
+
+interface Open {
+  plain?: Form
+  html?: Form
+}
+
+interface Place {
+  readonly part: RawPart
+  /** Of the outermost `multipart/alternative` around it. */
+  readonly within?: { readonly passage: Open; readonly choice: number }
+}
+
+/** In order. Walks by a list of its own: a stranger's tree may be deeper than the stack. */
+export function passagesOf(payload: unknown): Passages {
+  const passages: Open[] = []
+  const waiting: Place[] = [{ part: partOf(payload) }]
+  let seen = 0
+  let isCut = false
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    if (++seen > mostParts) return { passages: passages.map(closed), isCut: true }
+    const { part, within } = place
+    const type = typeOf(part)
+    if (isAttached(part) || type.startsWith('message/')) continue
+    const children = Array.isArray(part.parts) ? part.parts : []
+    if (children.length === 0) {
+      const kind = type === 'text/html' ? 'html' : type === 'text/plain' ? 'plain' : undefined
+      if (kind === undefined) continue
+      const passage = within?.passage ?? begun(passages)
+      const choice = within?.choice ?? 0
+      const form = passage[kind] ?? { choice, parts: [] }
+      passage[kind] = form
+      // In another alternative it is the same text again.
+      if (form.choice === choice) form.parts.push(part)
+      continue
+    }
+    isCut ||= children.length > mostParts
+    const alternatives =
+      type === 'multipart/alternative' && within === undefined ? begun(passages) : undefined
+    for (let choice = Math.min(children.length, mostParts) - 1; choice >= 0; choice--) {
+      const child = partOf(children[choice])
+      waiting.push({ part: child, within: alternatives ? { passage: alternatives, choice } : within })
+    }
+  }
+  return { passages: passages.map(closed), isCut }
+}
+
+function begun(passages: Open[]): Open {
+  const passage: Open = {}
+  passages.push(passage)
+  return passage
+}
+
+function closed({ plain, html }: Open): Passage {
+  return { plain: plain?.parts ?? [], html: html?.parts ?? [] }
+}
+
+function partOf(value: unknown): RawPart {
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+/** https://www.rfc-editor.org/rfc/rfc2045#section-5.2 has it that what says nothing is plain text. */
+function typeOf({ mimeType }: RawPart): string {
+  const type = typeof mimeType === 'string' ? mimeType.trim().toLowerCase() : ''
+  return type === '' ? 'text/plain' : type
+}
+
+function isAttached(part: RawPart): boolean {
+  const { filename } = part
+  if (typeof filename === 'string' && filename.trim() !== '') return true
+  return /^\s*attachment\b/i.test(headerOf(part, 'content-disposition') ?? '')
+}

@@ -1,0 +1,78 @@
+/** Owns into which posts mails go: few, in order, each within what the gateway takes of one request. */
+
+import type { PostLimits } from '@reveille/kit'
+import type { MailItem, MailPost } from './item.ts'
+import { shortened } from './shortened.ts'
+
+type Envelope = Omit<MailPost, 'messages'>
+
+/** However much would fit: what is posted is decided in one transaction, and posted again whole where that fails. */
+const mostMails = 50
+
+/**
+ * As few posts as the limits allow; a mail that alone is too large has less body, and fewer words elsewhere. One whose
+ * ids alone are too large is posted all the same, for the gateway to refuse by name.
+ */
+export function cutPosts(
+  mails: readonly MailItem[],
+  envelope: Envelope,
+  limits: PostLimits,
+): readonly MailPost[] {
+  const posts: MailPost[] = []
+  const room = limits.maxBodyBytes - bytesOf({ ...envelope, messages: [] })
+  const most = Math.max(1, Math.min(mostMails, limits.maxActions))
+  let messages: MailItem[] = []
+  let bytes = 0
+  let rendered = 0
+
+  function end() {
+    if (messages.length > 0) posts.push({ ...envelope, messages })
+    messages = []
+    bytes = 0
+    rendered = 0
+  }
+
+  for (const mail of mails) {
+    const fitting = fit(mail, room)
+    const size = bytesOf(fitting)
+    const cost = renderedBytesOf(fitting, envelope)
+    const comma = 1
+    const isFull = messages.length >= most || bytes + comma + size > room
+    if (isFull || rendered + cost > limits.maxRenderedBytes) end()
+    messages.push(fitting)
+    bytes += size + (messages.length > 1 ? comma : 0)
+    rendered += cost
+  }
+  end()
+  return posts
+}
+
+function fit(mail: MailItem, room: number): MailItem {
+  let fitting = mail
+  while (bytesOf(fitting) > room) {
+    const shorter = shortened(fitting)
+    if (shorter === undefined) break
+    fitting = shorter
+  }
+  return fitting
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}
+
+/** What the preset `gmail` shows of a body, in UTF-16 units. */
+const shownOfBody = 12_000
+/** More than its own words, and the names under which a prompt shows values. */
+const ownWords = 2_048
+
+/**
+ * What the preset renders of one mail: each field once, the id and the account in its keys besides. Another mapping may
+ * render more, which the gateway refuses; so mails that fit by this are halved once more, and no mail is shortened for it.
+ */
+function renderedBytesOf(mail: MailItem, { account }: Envelope): number {
+  const shown = mail.body === '' ? mail.snippet : mail.body.slice(0, shownOfBody)
+  const texts = [mail.from, mail.to, mail.date, mail.subject, mail.labels.join(', '), shown]
+  const ids = 2 * Buffer.byteLength(mail.id) + 2 * Buffer.byteLength(account)
+  return ownWords + ids + texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}

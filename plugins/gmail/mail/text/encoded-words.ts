@@ -1,0 +1,66 @@
+/** Owns encoded words in headers (RFC 2047): `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. Gmail decodes most; some still stand. */
+
+import { decoderOf } from './decode.ts'
+
+/**
+ * Only what stands alone is an encoded word: between white space, the parentheses of a comment and the ends of the text.
+ * One that is not what it says, or in a charset that nobody knows, stays as it is. Longer ones than the 75 characters of
+ * section 2 are read too, because many are written.
+ * https://www.rfc-editor.org/rfc/rfc2047#section-5
+ */
+export function decodeWords(text: string): string {
+  if (!text.includes('=?')) return text
+  let result = ''
+  let at = 0
+  let last: Word | undefined
+  for (const found of text.matchAll(encodedWord)) {
+    const word = readWord(found)
+    if (word === undefined) continue
+    const between = text.slice(at, found.index)
+    at = found.index + found[0].length
+    // White space between two of them only keeps them apart (section 6.2).
+    const isNext = last !== undefined && between.trim() === ''
+    // Some cut a character in two, between words of one charset: their bytes are read together.
+    if (isNext && last?.charset === word.charset) last.bytes.push(...word.bytes)
+    else {
+      result += textOf(last) + (isNext ? '' : between)
+      last = word
+    }
+  }
+  return result + textOf(last) + text.slice(at)
+}
+
+/** Charset (a language may follow it, RFC 2231 section 5), encoding, text. */
+const encodedWord = /(?<![^\s(])=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([!->@-~]*)\?=(?![^\s)])/gi
+
+interface Word {
+  readonly charset: string
+  readonly bytes: Buffer[]
+}
+
+function readWord([, charset = '', encoding = '', text = '']: RegExpExecArray): Word | undefined {
+  if (decoderOf(charset) === undefined) return undefined
+  const bytes = encoding.toLowerCase() === 'b' ? base64(text) : quoted(text)
+  return bytes && { charset: charset.toLowerCase(), bytes: [bytes] }
+}
+
+function textOf(word: Word | undefined): string {
+  return word === undefined ? '' : (decoderOf(word.charset)?.decode(Buffer.concat(word.bytes)) ?? '')
+}
+
+function base64(text: string): Buffer | undefined {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 !== 1
+    ? Buffer.from(text, 'base64')
+    : undefined
+}
+
+function quoted(text: string): Buffer | undefined {
+  if (/=(?![0-9a-f]{2})/i.test(text)) return undefined
+  const spaced = text.replaceAll('_', ' ')
+  return Buffer.from(
+    spaced.replaceAll(/=([0-9a-f]{2})/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    ),
+    'latin1',
+  )
+}
