@@ -2,7 +2,16 @@
 
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import { NotAddable } from './not-addable.ts'
-import { addEntry, addItem, addSection, removePair, replaceValue, type Splices, splice } from './splices.ts'
+import {
+  addEntry,
+  addItem,
+  addSection,
+  removePair,
+  replaceValue,
+  type Splices,
+  splice,
+  withLineEndsOf,
+} from './splices.ts'
 import { type AnyPair, isInBraces, isRecord, merges, pairOf, read, says, type Written } from './written.ts'
 
 type Path = readonly string[]
@@ -23,8 +32,8 @@ export function makeChange(text: string, change: Change): string {
   if (spliced !== undefined && says(spliced, after, text)) return spliced
   // A layout that was not foreseen, such as a key behind a question mark: right, if not as it was.
   if (written.isJson) return `${JSON.stringify(after, null, 2)}\n`
-  const printed = printedAnew(written, change)
-  if (printed !== undefined && says(printed, after, text)) return printed
+  const printed = withLineEndsOf(text, printedAnew(written, change) ?? '')
+  if (says(printed, after, text)) return printed
   throw new NotAddable(`Its \`${change.path.join('.')}\` cannot be changed alone: change it by hand.`)
 }
 
@@ -60,7 +69,7 @@ function splicesFor(written: Written, change: Change): Splices {
       if (!isSeq(found.value)) throw new NotAddable(`Its \`${path.join('.')}\` is no list.`)
       return addItem(written, found.value, change.value)
     }
-    pair = found
+    pair = isInBraces(map) ? undefined : found
     map = found.value
   }
   return undefined

@@ -31,10 +31,11 @@ function printScalar(value: unknown): string {
   const document = new Document([value], { flow: true })
   visit(document, {
     Scalar(_key, node) {
-      if (typeof node.value === 'string' && node.value.includes('$')) node.type = 'QUOTE_DOUBLE'
+      if (typeof node.value === 'string' && /[$\n]/.test(node.value)) node.type = 'QUOTE_DOUBLE'
     },
   })
-  return document.toString({ lineWidth: 0, flowCollectionPadding: false }).trim().slice(1, -1)
+  const onOneLine = { lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity, flowCollectionPadding: false }
+  return document.toString(onOneLine).trim().slice(1, -1)
 }
 
 /** JSON, in lines that begin with `indent` where there is one. */

@@ -11,6 +11,7 @@ import {
   hasProperties,
   isInBraces,
   isRecord,
+  lineStart,
   type Written,
 } from './written.ts'
 
@@ -28,14 +29,17 @@ type Entry = readonly [key: string, value: unknown]
 
 /** New lines end as the first line does. */
 export function splice(text: string, splices: readonly Splice[]): string {
-  const lineFeed = /^[^\n]*\r\n/.test(text) ? '\r\n' : '\n'
   return [...splices]
     .sort((one, other) => other.start - one.start || other.end - one.end)
     .reduce(
       (spliced, { start, end, text: added }) =>
-        `${spliced.slice(0, start)}${added.replaceAll(/\r?\n/g, lineFeed)}${spliced.slice(end)}`,
+        `${spliced.slice(0, start)}${withLineEndsOf(text, added)}${spliced.slice(end)}`,
       text,
     )
+}
+
+export function withLineEndsOf(text: string, added: string): string {
+  return /^[^\n]*\r\n/.test(text) ? added.replaceAll(/\r?\n/g, '\r\n') : added
 }
 
 /** At the end of a file that is no map yet, or whose map it is. One blank line before a new section. */
@@ -44,29 +48,33 @@ export function addSection({ text, unit }: Written, [key, value]: Entry): Splice
   return [{ start: text.length, end: text.length, text: `${gap}${printLines({ [key]: value }, 0, unit)}` }]
 }
 
-/** As the last entry of a map. `pair`: whose value the map is; absent for the whole file. */
+/** As the last entry of a map. `pair`: whose value the map is, where that pair stands on lines and not in braces. */
 export function addEntry(written: Written, map: YAMLMap, pair: AnyPair | undefined, entry: Entry): Splices {
   if (!isInBraces(map)) return addBelow(written, map, entry)
-  const isAlone = pair === undefined || hasProperties(map) || isOfSeveralLines(written.text, map)
-  if (isAlone || !isOnOwnLine(written.text, pair) || !isRecord(entry[1]))
-    return addBetween(written, map, entry)
-  return unfold(written, pair, map, entry)
+  const isFoldable = isRecord(entry[1]) && !hasProperties(map) && !isOfSeveralLines(written.text, map)
+  return pair !== undefined && isFoldable && isOnOwnLine(written.text, pair)
+    ? unfold(written, pair, map, entry)
+    : addBetween(written, map, entry)
 }
 
 export function addItem(written: Written, list: YAMLSeq, item: unknown): Splices {
   if (isInBraces(list)) return addBetween(written, list, [undefined, item])
   const { text } = written
-  const start = extentOf(list)?.start ?? 0
+  const start = extentOf(text, list)?.start ?? 0
   return [
-    after(text, extentOfItem(list.items.at(-1)), `${indentBefore(text, start)}- ${printInBraces(item)}\n`),
+    after(
+      text,
+      extentOfItem(text, list.items.at(-1)),
+      `${indentBefore(text, start)}- ${printInBraces(item)}\n`,
+    ),
   ]
 }
 
 /** After the last entry, comments at its lines' ends included. */
 function addBelow({ text, unit }: Written, map: YAMLMap, [key, value]: Entry): Splices {
-  const start = extentOfItem(map.items[0])?.start ?? 0
+  const start = extentOfItem(text, map.items[0])?.start ?? 0
   const indent = start - lineStart(text, start)
-  return [after(text, extentOfItem(map.items.at(-1)), printLines({ [key]: value }, indent, unit))]
+  return [after(text, extentOfItem(text, map.items.at(-1)), printLines({ [key]: value }, indent, unit))]
 }
 
 function after(text: string, extent: Extent | undefined, lines: string): Splice {
@@ -80,15 +88,18 @@ function addBetween(
   collection: YAMLMap | YAMLSeq,
   [key, value]: readonly [string | undefined, unknown],
 ): Splices {
-  const whole = extentOf(collection)
+  const whole = extentOf(text, collection)
   if (whole === undefined) return undefined
   const closing = whole.end - 1
-  const last = extentOfItem(collection.items.at(-1))
+  const last = extentOfItem(text, collection.items.at(-1))
   const lastEnd = last?.end ?? whole.start + 1
   const comma = last !== undefined && commaIn(text, lastEnd, closing) === undefined ? ',' : ''
   const start = lineStart(text, closing)
-  if (last !== undefined && start > whole.start && text.slice(start, closing).trim() === '') {
-    const indent = indentOf(text, collection, unit)
+  if (start > whole.start && text.slice(start, closing).trim() === '') {
+    const isBelow = last !== undefined && lineStart(text, last.start) > whole.start
+    const indent = isBelow
+      ? indentBefore(text, last.start)
+      : `${text.slice(start, closing)}${' '.repeat(unit)}`
     const line = `${indent}${print(indent)}\n`
     return [
       { start: lastEnd, end: lastEnd, text: comma },
@@ -119,10 +130,10 @@ function printPair(key: string, value: unknown): string {
 function unfold(written: Written, pair: AnyPair, map: YAMLMap, [key, value]: Entry): Splices {
   const { text, unit } = written
   const { indent, colon } = headOf(text, pair)
-  const { end } = extentOf(map) ?? { end: colon }
+  const { end } = extentOf(text, map) ?? { end: colon }
   const inner = ' '.repeat(indent + unit)
   const kept = (map.items as AnyPair[]).map((item) => {
-    const [name, content] = [extentOf(item.key), extentOf(item.value)].map(
+    const [name, content] = [extentOf(text, item.key), extentOf(text, item.value)].map(
       (extent) => extent && text.slice(extent.start, extent.end).trim(),
     )
     return hasProperties(item.value) ? undefined : `${inner}${name}:${content ? ` ${content}` : ''}\n`
@@ -134,36 +145,30 @@ function unfold(written: Written, pair: AnyPair, map: YAMLMap, [key, value]: Ent
   return [{ start: colon, end: stop, text: `${comment && ` ${comment}`}\n${lines}` }]
 }
 
-/** Comments that stand in what is replaced come after it. */
+/** `isBetween`: whether the pair stands in braces. Comments that stand in what is replaced come after it. */
 export function replaceValue(written: Written, pair: AnyPair, isBetween: boolean, value: unknown): Splices {
   const { text, unit } = written
   if (hasProperties(pair.value)) return undefined
   if (isBetween) return replaceBetween(written, pair, value)
   if (!isOnOwnLine(text, pair)) return undefined
   const { indent, colon } = headOf(text, pair)
-  const { start, end } = extentOf(pair.value) ?? { start: colon, end: colon }
-  const isOfWholeLines = end > colon && text[end - 1] === '\n'
-  const stop = isOfWholeLines ? end : lineEnd(text, end)
+  const end = extentOf(text, pair.value)?.end ?? colon
   const isBelow = isRecord(value) && Object.keys(value).length > 0
-  const comments = commentsIn(text).filter((comment) => comment.start >= colon && comment.start < stop)
-  const beside = comments.findIndex((comment) =>
-    isBelow || isOfWholeLines ? !text.slice(colon, comment.start).includes('\n') : comment.start >= end,
-  )
-  // Between value and comment there may be more than one space.
-  const isKept = beside !== -1 && comments[beside] !== undefined && comments[beside].start >= end && !isBelow
-  const aside = comments[beside]
-  const tail = isKept ? text.slice(end, stop).trimEnd() : aside === undefined ? '' : ` ${aside.text}`
-  const column = ' '.repeat(indent + (isBelow ? unit : 0))
-  const others = comments
-    .filter((comment) => comment !== aside)
-    .map((comment) => `${column}${comment.text}\n`)
-  const isLast = text[stop - 1] !== '\n' && others.length === 0 && !isBelow
-  if (start === colon && end === colon && !isBelow && others.length === 0) {
-    return [{ start: colon, end: colon, text: ` ${printInBraces(value)}` }]
+  const printed = isBelow ? '' : ` ${printInBraces(value)}`
+  const rest = text.slice(end, lineEnd(text, end)).trimEnd()
+  const inside = commentsIn(text).filter((comment) => comment.start >= colon && comment.start < end)
+  if (inside.length === 0 && !isBelow && text[end - 1] !== '\n') {
+    return [{ start: colon, end, text: printed }]
   }
-  const head = `${isBelow ? '' : ` ${printInBraces(value)}`}${tail}${isLast ? '' : '\n'}`
+  const beside = inside.find((comment) => !text.slice(colon, comment.start).includes('\n'))
+  const aside = rest === '' && beside ? ` ${beside.text}` : rest
+  const column = ' '.repeat(indent + (isBelow ? unit : 0))
+  const others = inside
+    .filter((comment) => rest !== '' || comment !== beside)
+    .map((comment) => `${column}${comment.text}\n`)
   const below = isBelow ? printLines(value, indent + unit, unit) : ''
-  return [{ start: colon, end: stop, text: `${head}${others.join('')}${below}` }]
+  const lines = `${printed}${aside}\n${others.join('')}${below}`
+  return [{ start: colon, end: lineEnd(text, end), text: lines }]
 }
 
 function replaceBetween(
@@ -171,19 +176,19 @@ function replaceBetween(
   { key, value: old }: AnyPair,
   value: unknown,
 ): Splices {
-  const name = extentOf(key)
-  const extent = extentOf(old)
+  const name = extentOf(text, key)
+  const extent = extentOf(text, old)
   if (name === undefined || extent === undefined || extent.start === extent.end) return undefined
   const { start, end } = extent
   const column = indentBefore(text, name.start)
-  const indent = isJson && column.trim() === '' ? column : undefined
-  const printed = isJson ? printJson(value, indent, unit) : printInBraces(value)
+  const isOnOne = !text.slice(0, start).includes('\n')
+  const printed = isJson ? printJson(value, isOnOne ? undefined : column, unit) : printInBraces(value)
   return [{ start, end, text: `${printed}${commentsKept(text, start, end, column)}` }]
 }
 
 export function removePair(written: Written, map: YAMLMap, pair: AnyPair): Splices {
   const { text } = written
-  const extent = extentOfItem(pair)
+  const extent = extentOfItem(text, pair)
   if (extent === undefined) return undefined
   if (isInBraces(map)) return removeBetween(text, map, pair, extent)
   if (!isOnOwnLine(text, pair)) return undefined
@@ -197,9 +202,9 @@ export function removePair(written: Written, map: YAMLMap, pair: AnyPair): Splic
 
 function removeBetween(text: string, map: YAMLMap, pair: AnyPair, { start, end }: Extent): Splices {
   const index = map.items.indexOf(pair as (typeof map.items)[number])
-  const previous = extentOfItem(map.items[index - 1])
-  const next = extentOfItem(map.items[index + 1])
-  const comma = commaIn(text, end, next?.start ?? (extentOf(map)?.end ?? end + 1) - 1)
+  const previous = extentOfItem(text, map.items[index - 1])
+  const next = extentOfItem(text, map.items[index + 1])
+  const comma = commaIn(text, end, next?.start ?? (extentOf(text, map)?.end ?? end + 1) - 1)
   const kept = commentsKept(text, start, end, '')
   if (comma !== undefined) return [{ ...cut(text, start, comma + 1), text: kept }]
   const before = previous && commaIn(text, previous.end, start)
@@ -237,35 +242,24 @@ function commaIn(text: string, start: number, end: number): number | undefined {
 }
 
 function isOfSeveralLines(text: string, map: YAMLMap): boolean {
-  const extent = extentOf(map)
+  const extent = extentOf(text, map)
   return extent !== undefined && text.slice(extent.start, extent.end).includes('\n')
 }
 
 /** Whether nothing stands before it on the line where it begins. */
 function isOnOwnLine(text: string, { key }: AnyPair): boolean {
-  const start = extentOf(key)?.start
+  const start = extentOf(text, key)?.start
   return start !== undefined && text.slice(lineStart(text, start), start).trim() === ''
 }
 
 /** `indent`: columns before the key. `colon`: the offset behind it. */
 function headOf(text: string, { key }: AnyPair): { readonly indent: number; readonly colon: number } {
-  const { start, end } = extentOf(key) ?? { start: 0, end: 0 }
+  const { start, end } = extentOf(text, key) ?? { start: 0, end: 0 }
   return { indent: start - lineStart(text, start), colon: text.indexOf(':', end) + 1 }
 }
 
-/** Of the lines between braces. */
-function indentOf(text: string, collection: YAMLMap | YAMLSeq, unit: number): string {
-  const line = indentBefore(text, extentOfItem(collection.items[0])?.start ?? 0)
-  return line.trim() === '' ? line : ' '.repeat(unit)
-}
-
 function indentBefore(text: string, offset: number): string {
-  const line = text.slice(lineStart(text, offset), offset)
-  return /^\s*/.exec(line)?.[0] === line ? line : line.replace(/\S.*$/, '')
-}
-
-function lineStart(text: string, offset: number): number {
-  return text.lastIndexOf('\n', offset - 1) + 1
+  return /^\s*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? ''
 }
 
 /** The offset after the line feed of the line that holds the offset; a value that ended with its line is on that one. */

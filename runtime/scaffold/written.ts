@@ -32,9 +32,9 @@ export function read(text: string): Written {
   const document = parseDocument(text, options)
   const [error] = document.errors
   if (error !== undefined) throw new NotAddable(brokenText(error))
-  if (/^\s*\{[^]*^\s*\/[/*]/m.test(text))
+  if (/^\s*\{[\s\S]*^\s*\/[/*]/m.test(text))
     throw new NotAddable('Comments begin with `#` here, not with `//` or `/*`.')
-  const value = valueOf(document)
+  const value = meaningOf(document)
   if (!isRecord(value)) throw new NotAddable('It does not hold keys.')
   return { text, document, value, isJson: isJson(text), unit: unitOf(text) }
 }
@@ -43,11 +43,11 @@ export function read(text: string): Written {
 export function says(text: string, value: unknown, other: string): boolean {
   const document = parseDocument(text, options)
   if (document.errors.length > 0) return false
-  return isDeepStrictEqual(valueOf(document), value) && holdsAll(commentsIn(text), commentsIn(other))
+  return isDeepStrictEqual(meaningOf(document), value) && holdsAll(commentsIn(text), commentsIn(other))
 }
 
 /** @throws NotAddable where its aliases multiply without end */
-function valueOf(document: Document): unknown {
+function meaningOf(document: Document): unknown {
   try {
     return document.toJS() ?? {}
   } catch {
@@ -122,17 +122,40 @@ export interface Extent {
 }
 
 /** Of a node as it stands in the text; undefined where nothing does. */
-export function extentOf(node: unknown): Extent | undefined {
-  const range = isNode(node) ? node.range : undefined
-  return range ? { start: range[0], end: range[1] } : undefined
+export function extentOf(text: string, node: unknown): Extent | undefined {
+  const extent = placeOf(text, node)
+  return extent && (extent.start === extent.end ? undefined : extent)
 }
 
-/** Of an item of a list or a map, comments after it not included. */
-export function extentOfItem(item: unknown): Extent | undefined {
-  if (item === undefined || isNode(item)) return extentOf(item)
+/** Of an item of a list or a map, comments after it not included; without length where an item of a list is empty. */
+export function extentOfItem(text: string, item: unknown): Extent | undefined {
+  if (item === undefined) return undefined
+  if (isNode(item)) return placeOf(text, item)
   const { key, value } = item as AnyPair
-  const start = extentOf(key)
-  return start && { start: start.start, end: extentOf(value)?.end ?? start.end }
+  const start = extentOf(text, key)
+  return start && { start: start.start, end: extentOf(text, value)?.end ?? start.end }
+}
+
+/** The library lets what goes to the end of a line go on over comments, to the first word of another. */
+function placeOf(text: string, node: unknown): Extent | undefined {
+  if (!isNode(node) || !node.range) return undefined
+  const [start, end] = node.range
+  const line = lineStart(text, end)
+  if (line <= start || text.slice(line, end).trim() !== '') return { start, end }
+  return { start, end: beforeComments(text, start, line) }
+}
+
+/** What looks like a comment may be the last line of a text. */
+function beforeComments(text: string, start: number, end: number): number {
+  const line = lineStart(text, end - 1)
+  const before = /^\s*/.exec(text.slice(line, end))?.[0].length ?? 0
+  if (line <= start || text[line + before] !== '#') return end
+  const isComment = commentsIn(text).some((comment) => comment.start === line + before)
+  return isComment ? beforeComments(text, start, line) : end
+}
+
+export function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf('\n', offset - 1) + 1
 }
 
 export function isInBraces(node: unknown): boolean {
