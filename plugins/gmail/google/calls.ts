@@ -27,6 +27,8 @@ export interface Call {
   readonly bytes?: number
   /** A status with which Google says what is no failure of this call: answered with undefined. */
   readonly absent?: number
+  /** As that of a failure. */
+  readonly precondition?: string
   /** Has the library write the request. */
   request(libraries: Libraries, adapter: Adapter): Promise<unknown>
 }
@@ -61,13 +63,14 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
   }
 
   async function call(wanted: Call): Promise<Facts | undefined> {
-    const { service, signal, absent } = wanted
+    const { service, signal, absent, precondition } = wanted
     const token = await tokens.good(signal)
     let answer = await ask(token, wanted)
     if (answer.status === 401) answer = await ask(await tokens.other(token, signal), wanted)
     if (answer.status === absent && isGoogles(answer)) return undefined
     if (answer.status !== 200) {
-      throw failureOf(answer, { service, account, redact: tokens.redact, now: clock.now() })
+      const { redact } = tokens
+      throw failureOf(answer, { service, account, redact, now: clock.now(), precondition })
     }
     const fields = recordOf(answer.json)
     if (fields === undefined) throw malformed(service, "gave an answer that is not in Google's form")

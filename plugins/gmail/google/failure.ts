@@ -20,6 +20,8 @@ export interface FailureOptions {
   readonly redact: Redact
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** What it is called that something is not as the call needs it. Default: `forbidden`. */
+  readonly precondition?: string
 }
 
 /** Words in which Gmail, Pub/Sub and what stands before both say the same. */
@@ -49,10 +51,10 @@ export function isGoogles({ json }: Answer): boolean {
 /** `answer` is one of Gmail or Pub/Sub that did not succeed. */
 export function failureOf(answer: Answer, options: FailureOptions): PluginError {
   const { status, headers, json } = answer
-  const { service, account, redact, now } = options
+  const { service, account, redact, now, precondition = 'forbidden' } = options
   const error = recordOf(recordOf(json)?.['error'])
   const message = textOf(error?.['message']) ?? ''
-  const words = message === '' ? '.' : `: ${oneLine(redact(message), longestQuote)}`
+  const words = inWords(message, redact)
   const said = reasonsOf(error)
   const has = (some: ReadonlySet<string>) => said.some((reason) => some.has(reason))
   const refusal = (code: string, text: string) => new PluginError(text, { code, retryable: false })
@@ -82,12 +84,20 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
     return refusal('api-disabled', text)
   }
   // As of a mailbox that is none: "Mail service not enabled".
-  if (status === 403 || said.includes('failedPrecondition') || said.includes('FAILED_PRECONDITION')) {
-    return refusal('forbidden', `${service.name} does not allow it (${status})${words}`)
+  const lacks = said.includes('failedPrecondition') || said.includes('FAILED_PRECONDITION')
+  if (status === 403 || lacks) {
+    const code = status === 403 ? 'forbidden' : precondition
+    return refusal(code, `${service.name} does not allow it (${status})${words}`)
   }
   if (status === 404) return refusal('not-found', `${service.name} has no such thing (404)${words}`)
   if (status === 409) return refusal('exists', `${service.name} has one of that name already (409)${words}`)
   return refusal('bad-request', `${service.name} refuses the request (${status})${words}`)
+}
+
+/** What Google says, as the end of a sentence of ours. */
+export function inWords(text: string, redact: Redact): string {
+  const line = oneLine(redact(text), longestQuote)
+  return line === '' ? '.' : `: ${line}${/[.!?…]$/.test(line) ? '' : '.'}`
 }
 
 /** `what` it did, in the past: `gave no history id`. */

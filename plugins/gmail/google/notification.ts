@@ -27,10 +27,10 @@ function readData(data: unknown): Notification['about'] {
   return /^\d{1,20}$/.test(historyId) ? { emailAddress, historyId } : undefined
 }
 
-/** Numbers as they are written: a history id, which Gmail sends as a number, may be larger than numbers are exact. */
+/** The history id, which Gmail sends as a number, as it is written: it may be larger than numbers are exact. */
 function parse(text: string): unknown {
-  const asWritten = (_key: string, value: unknown, context?: { readonly source?: string }) =>
-    typeof value === 'number' ? context?.source : value
+  const asWritten = (key: string, value: unknown, context?: { readonly source?: string }) =>
+    key === 'historyId' && typeof value === 'number' ? context?.source : value
   try {
     return JSON.parse(text, asWritten)
   } catch {

@@ -2,7 +2,8 @@
  * Owns what the plugin asks of Google, in its own words. Every call takes a signal and throws PluginErrors, whose codes are
  * `consent-revoked` (the person has to consent anew), `bad-client` (the OAuth client is refused), `missing-scope`,
  * `api-disabled`, `forbidden`, `not-found`, `rate-limited` (with `retryAfter` where Google says), `unavailable`,
- * `malformed`, `network`, and what is named at the calls. Those that may pass by themselves are retryable.
+ * `malformed`, `network`, `bad-request` (Google refuses what was asked), and what is named at the calls. Those that may
+ * pass by themselves are retryable.
  */
 
 export interface Gmail {
@@ -96,12 +97,17 @@ export interface PubSub {
   extend(subscription: string, ackIds: readonly string[], seconds: number, signal: AbortSignal): Promise<void>
   /** Undefined where there is none. */
   topic(name: string, signal: AbortSignal): Promise<{ readonly name: string } | undefined>
+  /** Does nothing where there is one. */
   createTopic(name: string, signal: AbortSignal): Promise<void>
   subscription(name: string, signal: AbortSignal): Promise<Subscription | undefined>
+  /** @throws PluginError `exists` */
   createSubscription(subscription: Subscription, signal: AbortSignal): Promise<void>
   /** Undefined turns it into one that is pulled. */
   changePush(name: string, push: Push | undefined, signal: AbortSignal): Promise<void>
-  /** Whether the member had the role already. Reads, changes and writes the policy, once more where somebody else did. */
+  /**
+   * Whether the member had the role already. Reads, changes and writes the policy, once more where somebody else did.
+   * @throws PluginError `policy-forbids`: a policy of the organisation lets no such member in
+   */
   grant(topic: string, role: string, member: string, signal: AbortSignal): Promise<'granted' | 'had'>
 }
 

@@ -16,7 +16,7 @@ const mostPulled = 1000
 
 const { text, records, failure } = createReader(service)
 
-type Request = Pick<Call, 'signal' | 'seconds' | 'absent'> & {
+type Request = Pick<Call, 'signal' | 'seconds' | 'absent' | 'precondition'> & {
   readonly method: 'GET' | 'PUT' | 'POST'
   /** Of a topic or a subscription, with the verb where there is one: `projects/p/topics/t:setIamPolicy`. */
   readonly path: string
@@ -105,10 +105,17 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
         })
         const changed = withMember(policy, role, member)
         if (changed === undefined) return 'had'
-        // 409: somebody else wrote meanwhile, so that the etag is not the one that was read.
-        const body = { policy: changed }
-        const path = `${topic}:setIamPolicy`
-        if ((await ask({ method: 'POST', path, body, signal, absent: 409 })) !== undefined) return 'granted'
+        const written = await ask({
+          method: 'POST',
+          path: `${topic}:setIamPolicy`,
+          body: { policy: changed },
+          signal,
+          // Somebody else wrote meanwhile, so that the etag is not the one that was read.
+          absent: 409,
+          // "One or more users named in the policy do not belong to a permitted customer", by the organisation's policy.
+          precondition: 'policy-forbids',
+        })
+        if (written !== undefined) return 'granted'
       }
       throw new PluginError(`The roles of ${topic} are being changed by somebody else: try again.`, {
         code: 'unavailable',
@@ -118,7 +125,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
   }
 }
 
-/** What a name brings along cannot lead to another path. */
+/** A `+`, a `%` or a `?` in a name is itself; the colon is that of a project's domain, or stands before the verb. */
 function inPath(name: string): string {
   return name
     .split('/')

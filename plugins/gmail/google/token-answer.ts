@@ -1,8 +1,8 @@
 /** Owns what the token server answers: tokens, or what its refusals mean. */
 
-import { oneLine, PluginError, type Redact, readRetryAfter, recordOf, textOf } from '@reveille/kit'
+import { PluginError, type Redact, readRetryAfter, recordOf, textOf } from '@reveille/kit'
 import type { Answer } from './exchange.ts'
-import { lacksScope, malformed, revoked } from './failure.ts'
+import { inWords, lacksScope, malformed, revoked } from './failure.ts'
 import { oauthService } from './service.ts'
 
 export interface TokenAnswer {
@@ -63,8 +63,7 @@ function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOpt
   const fields = recordOf(json)
   const error = textOf(fields?.['error'])
   const description = textOf(fields?.['error_description'])
-  const quoted = [error, description].filter((text) => text !== undefined).join(', ')
-  const words = quoted === '' ? '.' : `: ${oneLine(redact(quoted), 300)}`
+  const words = inWords([error, description].filter((text) => text !== undefined).join(', '), redact)
   const passing = (code: string, text: string) => {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
     return new PluginError(text, { code, retryable: true, retryAfter })

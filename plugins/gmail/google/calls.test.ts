@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { test } from 'node:test'
+import { exchange } from './exchange.ts'
+import {
+  createHost,
+  failureOf,
+  gmailError,
+  openScripted,
+  pubsubError,
+  type Step,
+  secrets,
+  tokens,
+} from './fixture.ts'
+import { createClient } from './libraries.ts'
+
+const route = 'GET /gmail/v1/users/me/profile'
+const topicRoute = 'GET /v1/projects/p/topics/t'
+
+async function profileFailure(step: Step) {
+  await using google = await openScripted({ [route]: [step], 'POST /token': [tokens('ya29.second')] })
+  const failure = await failureOf(google.gmail.profile(google.signal))
+  return { failure, calls: google.calls.length }
+}
+
+test('each refusal of Gmail’s is told with what it means', async () => {
+  const cases = [
+    [403, 'insufficientPermissions', 'missing-scope', false, /every box ticked/],
+    [403, 'rateLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
+    [403, 'userRateLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
+    [403, 'quotaExceeded', 'rate-limited', true, /asks for fewer calls/],
+    [403, 'dailyLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
+    [429, 'rateLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
+    [403, 'domainPolicy', 'forbidden', false, /does not allow it \(403\): Words/],
+    [400, 'failedPrecondition', 'forbidden', false, /does not allow it \(400\): Words/],
+    [400, 'invalidArgument', 'bad-request', false, /refuses the request \(400\): Words/],
+    [404, 'notFound', 'not-found', false, /no such thing/],
+    [408, 'timeout', 'unavailable', true, /cannot answer now \(408\)/],
+    [500, 'backendError', 'unavailable', true, /cannot answer now \(500\)/],
+    [503, 'backendError', 'unavailable', true, /cannot answer now \(503\)/],
+  ] as const
+  for (const [status, reason, code, retryable, words] of cases) {
+    const said = `Words of Google's\nabout ${secrets.access} and ${secrets.refresh}.`
+    const { failure, calls } = await profileFailure(gmailError(status, reason, said))
+    assert.deepEqual([failure.code, failure.retryable], [code, retryable], `${status} ${reason}`)
+    assert.match(failure.message, words)
+    assert.equal(calls, 1, 'nothing is tried again here')
+  }
+})
+
+test('an API that is not enabled is named, with the address of Google’s that enables it', async () => {
+  const ours = 'https://console.cloud.google.com/apis/library/gmail.googleapis.com'
+  const address = 'https://console.developers.google.com/apis/api/gmail.googleapis.com/overview?project=1234'
+  const cases = [
+    [gmailError(403, 'accessNotConfigured', `Enable it by visiting ${address} then retry.`), address],
+    [gmailError(403, 'accessNotConfigured', 'It is disabled.'), ours],
+    [
+      gmailError(403, 'accessNotConfigured', 'Enable it by visiting https://console.evil.example/apis then'),
+      ours,
+    ],
+    [gmailError(403, 'accessNotConfigured', 'See https://console.google.com.evil.example/apis/api'), ours],
+    [pubsubError(403, 'PERMISSION_DENIED', 'It is disabled.', [{ reason: 'SERVICE_DISABLED' }]), ours],
+  ] as const
+  for (const [step, where] of cases) {
+    const { failure } = await profileFailure(step)
+    assert.deepEqual([failure.code, failure.retryable], ['api-disabled', false])
+    const text = `The Gmail API is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
+    assert.equal(failure.message, text)
+  }
+})
+
+test('the same of Pub/Sub’s, whose errors have another form', async () => {
+  const console = 'https://console.developers.google.com/apis/api/pubsub.googleapis.com/overview?project=1234'
+  const links = [{ description: 'Google developers console API activation', url: console }]
+  const cases = [
+    ['SERVICE_DISABLED', 403, [{ reason: 'SERVICE_DISABLED' }, { links }], 'api-disabled', console],
+    ['PERMISSION_DENIED', 403, [{ reason: 'ACCESS_TOKEN_SCOPE_INSUFFICIENT' }], 'missing-scope', 'every box'],
+    ['PERMISSION_DENIED', 403, [{ reason: 'IAM_PERMISSION_DENIED' }], 'forbidden', 'Words'],
+    ['RESOURCE_EXHAUSTED', 429, undefined, 'rate-limited', 'fewer calls'],
+    ['UNAVAILABLE', 503, undefined, 'unavailable', 'Words'],
+    ['FAILED_PRECONDITION', 400, undefined, 'forbidden', 'Words'],
+  ] as const
+  for (const [status, code, details, expected, words] of cases) {
+    await using google = await openScripted({ [topicRoute]: [pubsubError(code, status, 'Words', details)] })
+    const failure = await failureOf(google.pubsub.topic('projects/p/topics/t', google.signal))
+    assert.equal(failure.code, expected)
+    assert.ok(failure.message.includes(words), failure.message)
+  }
+})
+
+test('how long to wait is read from the header, the details, or the words', async () => {
+  const busy = 'User-rate limit exceeded.  Retry after 2026-01-15T12:01:30.500Z'
+  const delay = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3.5s' }]
+  const cases = [
+    [{ ...gmailError(429, 'rateLimitExceeded', busy), headers: { 'retry-after': '12' } }, 12],
+    [pubsubError(429, 'RESOURCE_EXHAUSTED', 'Words', delay), 3.5],
+    [pubsubError(429, 'RESOURCE_EXHAUSTED', 'Words', [{ retryDelay: 'soon' }]), undefined],
+    [gmailError(403, 'userRateLimitExceeded', busy), 91],
+    [gmailError(429, 'rateLimitExceeded', 'Words'), undefined],
+    [{ status: 503, raw: '<html>', headers: { 'retry-after': '30' } }, 30],
+  ] as const
+  for (const [step, seconds] of cases) {
+    const { failure } = await profileFailure(step)
+    assert.equal(failure.retryAfter, seconds, JSON.stringify(step))
+  }
+})
+
+test('what is not Google’s answer decides nothing', async () => {
+  const html = '<html><p>Welcome</p></html>'
+  const cases: readonly (readonly [Step, string])[] = [
+    [{ raw: html }, 'malformed'],
+    [{ raw: '' }, 'malformed'],
+    [{ raw: '"profile"' }, 'malformed'],
+    [{ body: [] }, 'malformed'],
+    [{ body: {} }, 'malformed'],
+    [{ body: { emailAddress: '', historyId: '1' } }, 'malformed'],
+    [{ body: { emailAddress: 'ada@example.com', historyId: 'now' } }, 'malformed'],
+    [{ body: { emailAddress: 'ada@example.com', historyId: 1e300 } }, 'malformed'],
+    [{ status: 404, raw: html }, 'malformed'],
+    [{ status: 403, raw: html }, 'malformed'],
+    [{ status: 204 }, 'malformed'],
+    [{ status: 429, raw: html }, 'rate-limited'],
+    [{ status: 502, raw: html }, 'unavailable'],
+    [{ status: 999, raw: html }, 'unavailable'],
+  ]
+  for (const [step, code] of cases) {
+    const { failure } = await profileFailure(step)
+    assert.deepEqual([failure.code, failure.retryable], [code, true], JSON.stringify(step))
+  }
+})
+
+test('what the plugin’s fetch says comes as it is', async () => {
+  const { failure: redirected } = await profileFailure({
+    status: 302,
+    headers: { location: 'http://127.0.0.1:1/' },
+  })
+  assert.deepEqual([redirected.code, redirected.retryable], ['redirected', false])
+  const free = createServer()
+  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
+  const { port } = free.address() as { port: number }
+  await new Promise((resolve) => free.close(resolve))
+  await using google = await openScripted({}, { baseUrls: { gmail: `http://127.0.0.1:${port}` } })
+  const unreached = await failureOf(google.gmail.profile(google.signal))
+  assert.deepEqual([unreached.code, unreached.retryable], ['network', true])
+  assert.match(unreached.message, /could not be reached \(ECONNREFUSED\)/)
+})
+
+test('a connection that is cut amid the answer is a failure of the network', async () => {
+  const { failure, calls } = await profileFailure({ body: { emailAddress: 'a'.repeat(10_000) }, cut: true })
+  assert.deepEqual([failure.code, failure.retryable, calls], ['network', true, 1])
+})
+
+test('a call ends when its caller gives up, with the reason of the caller', async () => {
+  await using google = await openScripted({ [route]: [{ hang: true }] })
+  const abort = new AbortController()
+  const call = google.gmail.profile(abort.signal)
+  await google.reached(1)
+  const reason = new Error('called off')
+  abort.abort(reason)
+  await assert.rejects(call, (error) => error === reason)
+  await assert.rejects(google.gmail.profile(abort.signal), (error) => error === reason)
+  assert.equal(google.calls.length, 1, 'the second was not begun')
+})
+
+test('a call that takes too long ends by itself', async () => {
+  await using google = await openScripted({ [route]: [{ hang: true }] })
+  const { fetch, signal, url, baseUrls } = google
+  const client = createClient({ app: { clientId: 'c' }, baseUrls, accessToken: secrets.access })
+  const options = { fetch, signal, name: 'Gmail', seconds: 0.05 }
+  const failure = await failureOf(
+    exchange(options, (adapter) => client.request({ url: `${url}${route.slice(4)}`, adapter })),
+  )
+  assert.deepEqual([failure.code, failure.retryable], ['unavailable', true])
+  assert.equal(failure.message, 'Gmail did not answer within 0.05 seconds.')
+})
+
+test('an answer without end is left, long before it fills the memory', async () => {
+  const host = createHost()
+  let sent = 0
+  const chunk = new Uint8Array(1_048_576)
+  const endless = new ReadableStream({
+    pull(controller) {
+      sent += 1
+      controller.enqueue(chunk)
+    },
+  })
+  const fetch = async () => new Response(endless)
+  const client = createClient({ app: { clientId: 'c' }, baseUrls: {} as never, accessToken: secrets.access })
+  const options = { fetch, signal: host.signal, name: 'Gmail' }
+  const failure = await failureOf(
+    exchange(options, (adapter) => client.request({ url: 'http://127.0.0.1/', adapter })),
+  )
+  assert.deepEqual([failure.code, failure.retryable], ['malformed', true])
+  assert.ok(sent < 14, `${sent} MiB were taken`)
+})
+
+test('a request that cannot be written is refused before it is sent', async () => {
+  await using google = await openScripted({})
+  const failure = await failureOf(google.gmail.message('..', { text: true }, google.signal))
+  assert.deepEqual([failure.code, failure.retryable], ['bad-request', false])
+  assert.equal(google.calls.length, 0)
+})
+
+test('the environment decides neither where requests go nor what is logged', async (t) => {
+  const environment = {
+    GOOGLE_CLOUD_UNIVERSE_DOMAIN: 'evil.example',
+    GOOGLE_SDK_NODE_LOGGING: 'all',
+    HTTPS_PROXY: 'no proxy',
+  }
+  const before = { ...process.env }
+  t.after(() => {
+    for (const name of Object.keys(environment)) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
+  })
+  Object.assign(process.env, environment)
+  const errors = t.mock.method(process.stderr, 'write', () => true)
+  const addresses: string[] = []
+  const host = createHost()
+  const fetch: typeof globalThis.fetch = async (input) => {
+    addresses.push(String(input))
+    return Response.json({ access_token: secrets.access, expires_in: 1, emailAddress: 'a@b', historyId: '1' })
+  }
+  const { openGoogle } = await import('./index.ts')
+  const { credentials } = await import('./fixture.ts')
+  const baseUrls = {
+    accounts: 'https://accounts.google.com',
+    oauth: 'https://oauth2.googleapis.com',
+    gmail: 'https://gmail.googleapis.com',
+    pubsub: 'https://pubsub.googleapis.com',
+  }
+  const options = {
+    credentials: { ...credentials, accessToken: undefined },
+    kept: host.kept,
+    clock: host.clock,
+  }
+  const { gmail } = await openGoogle({ ...options, baseUrls, fetch })
+  await gmail.profile(host.signal)
+  assert.deepEqual(addresses, [
+    'https://oauth2.googleapis.com/token',
+    'https://gmail.googleapis.com/gmail/v1/users/me/profile',
+  ])
+  assert.equal(errors.mock.callCount(), 0)
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+/** Runs in a process of its own; prints, for each step, which packages of Google's it has loaded. */
+const probe = `
+import { registerHooks } from 'node:module'
+const loaded = new Set()
+registerHooks({
+  load(url, context, next) {
+    const found = /node_modules\\/(@googleapis\\/gmail|google-auth-library|gaxios|node-fetch|https-proxy-agent)\\//.exec(url)
+    if (found) loaded.add(found[1])
+    return next(url, context)
+  },
+})
+const steps = []
+const step = (name) => steps.push([name, [...loaded].sort()])
+const [plugin, room] = process.argv.slice(1)
+process.env.HTTPS_PROXY = 'http://127.0.0.1:1'
+
+const { default: gmail } = await import(plugin)
+step('import')
+const baseUrls = Object.fromEntries(['accounts', 'oauth', 'gmail', 'pubsub'].map((name) => [name, 'http://127.0.0.1']))
+const fetch = async () => Response.json({ access_token: 'a', expires_in: 1, emailAddress: 'a@b', historyId: '1' })
+const config = { account: 'a@b', baseUrls }
+gmail.setup({ config, fetch, log: {}, signal: new AbortController().signal })
+step('setup')
+const { openGoogle, readNotification } = await import(room)
+readNotification({})
+step('room')
+const kept = { read: async () => undefined, write: async () => undefined }
+const credentials = { account: 'a@b', clientId: 'c', refreshToken: 'r', scopes: [] }
+const google = await openGoogle({ credentials, kept, baseUrls, fetch, clock: { now: Date.now } })
+await google.gmail.profile(new AbortController().signal)
+step('open')
+console.log(JSON.stringify(steps))
+`
+
+test('Google’s libraries are loaded when Google is opened, and bring no HTTP client of their own', async () => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const files = ['../index.ts', './index.ts'].map((file) => new URL(file, import.meta.url).href)
+  const args = ['--input-type=module', '--eval', probe, ...files]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 60_000, env })
+  assert.equal(stderr, '')
+  assert.deepEqual(JSON.parse(stdout), [
+    ['import', []],
+    ['setup', []],
+    ['room', []],
+    ['open', ['@googleapis/gmail', 'gaxios', 'google-auth-library']],
+  ])
+})

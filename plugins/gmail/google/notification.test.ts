@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { recordedSamples } from '../../../test/sample-data.ts'
+import { readNotification } from './index.ts'
+
+const encode = (text: string) => Buffer.from(text).toString('base64')
+const push = (data: unknown) => ({
+  message: { data, messageId: '11' },
+  subscription: 'projects/p/subscriptions/s',
+})
+const samples = recordedSamples('gmail')?.filter(({ name }) => name.includes('pubsub-push'))
+const skip = samples === undefined && 'the recorded bodies are not at hand'
+
+test('recorded notifications are read, with the history id as number and as text', { skip }, () => {
+  assert.deepEqual(
+    samples?.map(({ body }) => readNotification(JSON.parse(body))),
+    [
+      {
+        messageId: '11536453612345678',
+        about: { emailAddress: 'user@example.com', historyId: '9876543210' },
+      },
+      { messageId: '2070443601311542', about: { emailAddress: 'user@example.com', historyId: '1234567890' } },
+    ],
+  )
+})
+
+test('a history id that is larger than numbers are exact keeps each digit', () => {
+  for (const written of ['18446744073709551615', '"18446744073709551615"', '9007199254740993']) {
+    const data = encode(`{"emailAddress":"ada@example.com","historyId":${written}}`)
+    assert.equal(readNotification(push(data))?.about?.historyId, written.replaceAll('"', ''))
+  }
+})
+
+test('base64 of either alphabet is read, and the message without its envelope too', () => {
+  const text = '{"emailAddress":"ädä>?@example.com","historyId":1}'
+  const url = Buffer.from(text).toString('base64url')
+  assert.notEqual(url, encode(text))
+  assert.equal(readNotification(push(url))?.about?.emailAddress, 'ädä>?@example.com')
+  const message = { data: encode(text), message_id: '12' }
+  assert.deepEqual(readNotification(message), {
+    messageId: '12',
+    about: { emailAddress: 'ädä>?@example.com', historyId: '1' },
+  })
+})
+
+test('what is pulled has an id to acknowledge it by', () => {
+  assert.deepEqual(readNotification({ ackId: 'ack-1', message: { messageId: '11' } }), {
+    ackId: 'ack-1',
+    messageId: '11',
+  })
+})
+
+test('a message that is none of Gmail’s is about nothing', () => {
+  const strange = [
+    undefined,
+    7,
+    '',
+    '%%%',
+    encode('hello'),
+    encode('null'),
+    encode('[1]'),
+    encode('{"emailAddress":"ada@example.com"}'),
+    encode('{"historyId":1}'),
+    encode('{"emailAddress":"","historyId":1}'),
+    encode('{"emailAddress":7,"historyId":1}'),
+    encode('{"emailAddress":"ada@example.com","historyId":1.5}'),
+    encode('{"emailAddress":"ada@example.com","historyId":-1}'),
+    encode('{"emailAddress":"ada@example.com","historyId":1e3}'),
+    encode('{"emailAddress":"ada@example.com","historyId":"1 OR 1"}'),
+    encode(`{"emailAddress":"ada@example.com","historyId":${'9'.repeat(1000)}}`),
+    encode('{"emailAddress":"ada@example.com","historyId":true}'),
+    encode('{"__proto__":{"emailAddress":"ada@example.com","historyId":"1"}}'),
+    encode('['.repeat(100_000)),
+  ]
+  for (const data of strange)
+    assert.deepEqual(readNotification(push(data)), { messageId: '11' }, String(data))
+})
+
+test('what is no message of Pub/Sub’s is no notification', () => {
+  for (const strange of [
+    undefined,
+    null,
+    'message',
+    7,
+    [],
+    {},
+    { message: {} },
+    { message: { messageId: '' } },
+  ]) {
+    assert.equal(readNotification(strange), undefined)
+  }
+})

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { failureOf, openScripted, pubsubError } from './fixture.ts'
+
+const topic = 'projects/p/topics/t'
+const subscription = 'projects/p/subscriptions/s'
+const notFound = pubsubError(404, 'NOT_FOUND', 'Resource not found (resource=t).')
+const exists = pubsubError(409, 'ALREADY_EXISTS', 'Resource already exists in the project (resource=t).')
+const aborted = pubsubError(409, 'ABORTED', 'There were concurrent policy changes.')
+const data = Buffer.from('{"emailAddress":"ada@example.com","historyId":9876543210}').toString('base64')
+
+test('a pull gives what came, and nothing where nothing came', async () => {
+  const route = `POST /v1/${subscription}:pull`
+  await using google = await openScripted({
+    [route]: [
+      { body: { receivedMessages: [{ ackId: 'ack-1', message: { data, messageId: '11' } }] } },
+      { body: { receivedMessages: [{ ackId: 'ack-2', message: { messageId: '12', attributes: {} } }] } },
+      { body: {} },
+      pubsubError(504, 'DEADLINE_EXCEEDED', 'The deadline passed.'),
+    ],
+  })
+  const about = { emailAddress: 'ada@example.com', historyId: '9876543210' }
+  const { pull } = google.pubsub
+  assert.deepEqual(await pull(subscription, 100, google.signal), [{ ackId: 'ack-1', messageId: '11', about }])
+  assert.deepEqual(await pull(subscription, 5000, google.signal), [{ ackId: 'ack-2', messageId: '12' }])
+  assert.deepEqual(await pull(subscription, 100, google.signal), [])
+  assert.deepEqual(await pull(subscription, 100, google.signal), [])
+  assert.deepEqual(
+    google.calls.map((call) => call.body),
+    [{ maxMessages: 100 }, { maxMessages: 1000 }, { maxMessages: 100 }, { maxMessages: 100 }],
+  )
+})
+
+test('a gateway before Google that is out of time is not an empty pull', async () => {
+  await using google = await openScripted({
+    [`POST /v1/${subscription}:pull`]: [{ status: 504, raw: '<html>' }],
+  })
+  const failure = await failureOf(google.pubsub.pull(subscription, 1, google.signal))
+  assert.deepEqual([failure.code, failure.retryable], ['unavailable', true])
+})
+
+test('a message that cannot be acknowledged fails the pull', async () => {
+  for (const received of [
+    { message: { messageId: '1' } },
+    { ackId: 'ack-1' },
+    'message',
+    { ackId: 'a', message: {} },
+  ]) {
+    const body = { receivedMessages: [received] }
+    await using google = await openScripted({ [`POST /v1/${subscription}:pull`]: [{ body }] })
+    assert.equal((await failureOf(google.pubsub.pull(subscription, 1, google.signal))).code, 'malformed')
+  }
+})
+
+test('notifications are acknowledged and given more time; an empty list asks nobody', async () => {
+  await using google = await openScripted({
+    [`POST /v1/${subscription}:acknowledge`]: [{}],
+    [`POST /v1/${subscription}:modifyAckDeadline`]: [{}],
+  })
+  await google.pubsub.acknowledge(subscription, ['a', 'b'], google.signal)
+  await google.pubsub.extend(subscription, ['a'], 60, google.signal)
+  await google.pubsub.acknowledge(subscription, [], google.signal)
+  await google.pubsub.extend(subscription, [], 60, google.signal)
+  assert.deepEqual(
+    google.calls.map((call) => call.body),
+    [{ ackIds: ['a', 'b'] }, { ackIds: ['a'], ackDeadlineSeconds: 60 }],
+  )
+})
+
+test('a topic is found, or made, or there before it could be made', async () => {
+  await using google = await openScripted({
+    [`GET /v1/${topic}`]: [notFound, { body: { name: topic, labels: {} } }],
+    [`PUT /v1/${topic}`]: [{ body: { name: topic } }, exists],
+  })
+  assert.equal(await google.pubsub.topic(topic, google.signal), undefined)
+  await google.pubsub.createTopic(topic, google.signal)
+  await google.pubsub.createTopic(topic, google.signal)
+  assert.deepEqual(await google.pubsub.topic(topic, google.signal), { name: topic })
+  assert.deepEqual(google.callsOf(topic)[1]?.body, {})
+})
+
+test('names are written into the path as they are', async () => {
+  const name = 'projects/example.com:p/topics/a+b%2Fc?x=1#y'
+  await using google = await openScripted({
+    'GET /v1/projects/example.com:p/topics/a%2Bb%252Fc%3Fx%3D1%23y': [{ body: { name } }],
+  })
+  assert.deepEqual(await google.pubsub.topic(name, google.signal), { name })
+  assert.deepEqual(google.calls[0]?.query, {})
+})
+
+test('a subscription is read as it was made', async () => {
+  const push = {
+    endpoint: 'https://hooks.example.com/hooks/gmail/push',
+    serviceAccount: 's@p.iam',
+    audience: 'us',
+  }
+  const pushConfig = {
+    pushEndpoint: push.endpoint,
+    oidcToken: { serviceAccountEmail: push.serviceAccount, audience: push.audience },
+  }
+  const body = { name: subscription, topic, ackDeadlineSeconds: 60, state: 'ACTIVE' }
+  await using google = await openScripted({
+    [`GET /v1/${subscription}`]: [
+      notFound,
+      { body: { ...body, pushConfig: {} } },
+      { body: { ...body, pushConfig } },
+      { body: { ...body, pushConfig: { pushEndpoint: push.endpoint } } },
+      { body: { ...body, ackDeadlineSeconds: undefined } },
+    ],
+    [`PUT /v1/${subscription}`]: [{}, {}, exists],
+    [`POST /v1/${subscription}:modifyPushConfig`]: [{}],
+  })
+  const { pubsub, signal } = google
+  const pulled = { name: subscription, topic, ackDeadline: 60 }
+  assert.equal(await pubsub.subscription(subscription, signal), undefined)
+  assert.deepEqual(await pubsub.subscription(subscription, signal), pulled)
+  assert.deepEqual(await pubsub.subscription(subscription, signal), { ...pulled, push })
+  assert.deepEqual(await pubsub.subscription(subscription, signal), {
+    ...pulled,
+    push: { endpoint: push.endpoint },
+  })
+  assert.equal((await failureOf(pubsub.subscription(subscription, signal))).code, 'malformed')
+
+  await pubsub.createSubscription(pulled, signal)
+  await pubsub.createSubscription({ ...pulled, push }, signal)
+  assert.equal((await failureOf(pubsub.createSubscription(pulled, signal))).code, 'exists')
+  await pubsub.changePush(subscription, push, signal)
+  await pubsub.changePush(subscription, { endpoint: push.endpoint }, signal)
+  await pubsub.changePush(subscription, undefined, signal)
+  assert.deepEqual(
+    google.calls.filter((call) => call.method !== 'GET').map((call) => call.body),
+    [
+      { topic, ackDeadlineSeconds: 60 },
+      { topic, ackDeadlineSeconds: 60, pushConfig },
+      { topic, ackDeadlineSeconds: 60 },
+      { pushConfig },
+      { pushConfig: { pushEndpoint: push.endpoint } },
+      { pushConfig: {} },
+    ],
+  )
+})
+
+const role = 'roles/pubsub.publisher'
+const member = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
+const get = `GET /v1/${topic}:getIamPolicy`
+const set = `POST /v1/${topic}:setIamPolicy`
+
+test('who has the role already is not granted it again', async () => {
+  const body = { etag: 'BwX', bindings: [{ role, members: ['user:ada@example.com', member] }] }
+  await using google = await openScripted({ [get]: [{ body }] })
+  assert.equal(await google.pubsub.grant(topic, role, member, google.signal), 'had')
+  assert.deepEqual(google.calls[0]?.query, { 'options.requestedPolicyVersion': ['3'] })
+  assert.equal(google.calls.length, 1)
+})
+
+test('a role is added to a policy, and everything that others have stays', async () => {
+  const condition = { title: 'until March', expression: 'request.time < timestamp("2026-03-01T00:00:00Z")' }
+  const conditional = { role, members: [member], condition }
+  const viewers = { role: 'roles/viewer', members: ['user:ada@example.com'] }
+  const cases = [
+    [{ etag: 'ACAB' }, { etag: 'ACAB', bindings: [{ role, members: [member] }] }],
+    [
+      { etag: 'BwX', version: 1, bindings: [viewers, { role, members: ['user:ada@example.com'] }] },
+      { etag: 'BwX', version: 1, bindings: [viewers, { role, members: ['user:ada@example.com', member] }] },
+    ],
+    [
+      { etag: 'BwX', version: 3, bindings: [conditional], auditConfigs: [{}] },
+      { etag: 'BwX', version: 3, bindings: [conditional, { role, members: [member] }], auditConfigs: [{}] },
+    ],
+  ]
+  for (const [before, after] of cases) {
+    await using google = await openScripted({ [get]: [{ body: before }], [set]: [{}] })
+    assert.equal(await google.pubsub.grant(topic, role, member, google.signal), 'granted')
+    assert.deepEqual(google.calls[1]?.body, { policy: after })
+  }
+})
+
+test('a policy that somebody changed meanwhile is read and written once more', async () => {
+  const first = { body: { etag: 'one' } }
+  const second = { body: { etag: 'two', bindings: [{ role, members: ['user:ada@example.com'] }] } }
+  await using google = await openScripted({ [get]: [first, second], [set]: [aborted, {}] })
+  assert.equal(await google.pubsub.grant(topic, role, member, google.signal), 'granted')
+  assert.partialDeepStrictEqual(google.calls[3]?.body, { policy: { etag: 'two' } })
+
+  await using busy = await openScripted({ [get]: [first], [set]: [aborted] })
+  const failure = await failureOf(busy.pubsub.grant(topic, role, member, busy.signal))
+  assert.deepEqual([failure.code, failure.retryable, busy.calls.length], ['unavailable', true, 4])
+})
+
+test('a member that a policy of the organisation keeps out is told apart from a lack of roles', async () => {
+  const words = 'One or more users named in the policy do not belong to a permitted customer'
+  const forbidden = pubsubError(400, 'FAILED_PRECONDITION', words)
+  await using google = await openScripted({ [get]: [{ body: { etag: 'x' } }], [set]: [forbidden] })
+  const failure = await failureOf(google.pubsub.grant(topic, role, member, google.signal))
+  assert.equal(failure.code, 'policy-forbids')
+  assert.equal(failure.message, `Pub/Sub does not allow it (400): ${words}.`)
+})
+
+test('a policy that is not understood is not written back', async () => {
+  const bodies = [
+    {},
+    { etag: 'x', bindings: 'all' },
+    { etag: 'x', bindings: [null] },
+    { etag: 'x', bindings: [{ role, members: 'everybody' }] },
+  ]
+  for (const body of bodies) {
+    await using google = await openScripted({ [get]: [{ body }], [set]: [{}] })
+    assert.equal((await failureOf(google.pubsub.grant(topic, role, member, google.signal))).code, 'malformed')
+    assert.equal(google.calls.length, 1)
+  }
+})
