@@ -1,16 +1,17 @@
 /** Owns a person's consent: the one that is kept where it is good, else a new one. */
 
 import { randomBytes } from 'node:crypto'
-import { type ConnectCall, isPluginError, type Kept } from '@reveille/kit'
+import type { ConnectCall, Kept } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
 import type { Google } from '../google/index.ts'
 import { isSameMailbox } from './account.ts'
+import { ask } from './asking.ts'
 import { awaitCode } from './await-code.ts'
 import type { Client } from './client-file.ts'
 import { missingBoxes, readCredentials } from './credentials.ts'
 import type { Door } from './door.ts'
-import { setupError } from './failure.ts'
+import { hasCode, setupError } from './failure.ts'
 import { openLoopback } from './loopback.ts'
 
 export interface ConsentOptions {
@@ -68,7 +69,7 @@ async function keptConsent(options: ConsentOptions): Promise<Consent | undefined
     : kept
   const google = await open(options, credentials)
   try {
-    const profile = await google.gmail.profile(call.signal)
+    const profile = await ask(call, () => google.gmail.profile(call.signal))
     if (!isSameMailbox(profile.emailAddress, kept.account)) return undefined
     if (isReplaced) {
       const renewed = (await readCredentials(call.kept)) ?? kept
@@ -76,8 +77,7 @@ async function keptConsent(options: ConsentOptions): Promise<Consent | undefined
     }
     return { google, account: profile.emailAddress, isNew: false }
   } catch (error) {
-    if (isPluginError(error) && (error.code === 'consent-revoked' || error.code === 'missing-scope'))
-      return undefined
+    if (hasCode(error, 'consent-revoked', 'missing-scope')) return undefined
     throw error
   }
 }
@@ -89,7 +89,7 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
   const loopback = await openLoopback(state)
   try {
     const { redirectUri } = loopback
-    const url = await door.authorizationUrl({
+    const url = door.authorizationUrl({
       clientId: client.id,
       baseUrls,
       redirectUri,
@@ -137,7 +137,7 @@ function refusePartial(granted: readonly string[]): void {
 async function whoConsented(options: ConsentOptions, credentials: Credentials): Promise<string> {
   const { call, account } = options
   const { gmail } = await open({ ...options, call: { ...call, kept: nowhere } }, credentials)
-  const { emailAddress } = await gmail.profile(call.signal)
+  const { emailAddress } = await ask(call, () => gmail.profile(call.signal))
   if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
   throw setupError(
     'other-account',

@@ -1,9 +1,10 @@
 /** Owns what tests of setup share: Google in memory, a person who does as told, and a clock that is moved. */
 
 import { type ConnectCall, type ConnectStep, PluginError } from '@reveille/kit'
+import type { AuthorizationRequest, Grant } from '../google/consent.ts'
 import { scopes } from '../google/credentials.ts'
 import type { Gmail, Label, PubSub, Push, Subscription } from '../google/port.ts'
-import type { AuthorizationRequest, Door, Grant } from './door.ts'
+import type { Door } from './door.ts'
 import { connectMailbox, type Wanted } from './index.ts'
 
 export const account = 'ada@example.com'
@@ -23,8 +24,8 @@ export const names = {
 }
 export const dayMs = 24 * 60 * 60_000
 
-export function refusal(code: string, retryable = false): PluginError {
-  return new PluginError(`Google refused (${code}).`, { code, retryable })
+export function refusal(code: string, retryable = false, retryAfter?: number): PluginError {
+  return new PluginError(`Google refused (${code}).`, { code, retryable, retryAfter })
 }
 
 /** A project and a mailbox. What a call would change is noted in `changes`. */

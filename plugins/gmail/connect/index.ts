@@ -5,7 +5,7 @@ import { pushEndpoint } from '../configuration.ts'
 import { findClient } from './client.ts'
 import { obtainConsent } from './consent.ts'
 import { openDoor } from './door.ts'
-import { findLabel } from './label.ts'
+import { chooseLabel } from './label.ts'
 import { nameResources } from './names.ts'
 import { checkPush } from './push.ts'
 import { configurationOf, settle, settleBaseUrls } from './settings.ts'
@@ -36,10 +36,10 @@ export async function connectMailbox(call: ConnectCall, enter = openDoor): Promi
   })
   const { gmail, pubsub } = google
 
-  const label = await findLabel(call, gmail, settings.label)
+  const label = await chooseLabel(call, gmail, settings.label)
   const isMade = await ensureTopic(call, pubsub, names.topic)
   const isGranted = await ensurePublisher(call, pubsub, names.topic)
-  const push = await ensureSubscription(call, pubsub, names, settings.mode, wanted)
+  const push = await ensureSubscription(call, pubsub, { names, mode: settings.mode, wanted })
   const isFresh = isNew || isMade || isGranted
   await ensureWatch(call, gmail, { account, topic: names.topic, labelId: label.id, isFresh })
 

@@ -11,7 +11,7 @@ export function checkPush({ pushEndpoint, pushServiceAccount }: Wanted, mode: 'p
     return
   }
   if (pushEndpoint !== undefined || pushServiceAccount !== undefined)
-    throw setupError('bad-option', '--push-endpoint and its service account are for --mode push.')
+    throw setupError('bad-option', '--push-endpoint and --push-service-account are for --mode push.')
 }
 
 /** What is not asked for stays as it is. @throws PluginError `push-endpoint-missing`, `push-account-missing` */
@@ -27,7 +27,7 @@ export function settlePush(wanted: Wanted, before: Push | undefined): Required<P
     throw setupError(
       'push-account-missing',
       // https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
-      'Mode push needs a service account, whose tokens Google sends so that the gateway knows it. Create one without roles at https://console.cloud.google.com/iam-admin/serviceaccounts and pass its address. You need the role Service Account User on it; in projects from before April 2021 the agent service-<project number>@gcp-sa-pubsub.iam.gserviceaccount.com needs Service Account Token Creator.',
+      'Mode push needs a service account, whose tokens Google sends so that the gateway knows it. Create one without roles at https://console.cloud.google.com/iam-admin/serviceaccounts and pass its address with --push-service-account. You need the role Service Account User on it; in projects from before April 2021 the agent service-<project number>@gcp-sa-pubsub.iam.gserviceaccount.com needs Service Account Token Creator.',
     )
   return { endpoint, serviceAccount, audience: endpoint }
 }

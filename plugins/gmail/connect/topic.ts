@@ -2,35 +2,29 @@
 
 import type { ConnectCall } from '@reveille/kit'
 import type { PubSub } from '../google/port.ts'
-import { advised } from './failure.ts'
+import { type Advice, ask } from './asking.ts'
 
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
-const publisher = {
-  role: 'roles/pubsub.publisher',
-  member: 'serviceAccount:gmail-api-push@system.gserviceaccount.com',
-}
+const role = 'roles/pubsub.publisher'
+const gmailItself = 'gmail-api-push@system.gserviceaccount.com'
 
 /** Whether it was made now. */
 export async function ensureTopic(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
-  const isMade = await advised(async () => {
-    if ((await pubsub.topic(topic, call.signal)) !== undefined) return false
-    await pubsub.createTopic(topic, call.signal)
-    return true
-  }, adviceOn(topic))
+  const advice = adviceOn(topic)
+  const isThere = (await ask(call, () => pubsub.topic(topic, call.signal), advice)) !== undefined
+  if (!isThere) await ask(call, () => pubsub.createTopic(topic, call.signal), advice)
   call.told({
     step: 'topic',
-    outcome: isMade ? 'done' : 'unchanged',
-    detail: `The topic ${topic} ${isMade ? 'was made' : 'is there'}.`,
+    outcome: isThere ? 'unchanged' : 'done',
+    detail: `The topic ${topic} ${isThere ? 'is there' : 'was made'}.`,
   })
-  return isMade
+  return !isThere
 }
 
 /** Whether it was granted now. */
 export async function ensurePublisher(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
-  const isGranted = await advised(
-    async () => (await pubsub.grant(topic, publisher.role, publisher.member, call.signal)) === 'granted',
-    { ...adviceOn(topic), 'policy-forbids': sharingAdvice(topic) },
-  )
+  const grant = () => pubsub.grant(topic, role, `serviceAccount:${gmailItself}`, call.signal)
+  const isGranted = (await ask(call, grant, grantAdvice(topic))) === 'granted'
   call.told({
     step: 'publisher',
     outcome: isGranted ? 'done' : 'unchanged',
@@ -40,7 +34,7 @@ export async function ensurePublisher(call: ConnectCall, pubsub: PubSub, topic: 
 }
 
 /** For what is refused in the project of a topic or subscription. */
-export function adviceOn(name: string): Readonly<Record<string, string>> {
+export function adviceOn(name: string): Advice {
   const project = name.split('/')[1]
   return {
     forbidden: `The account that consented needs the role Pub/Sub Admin in the project ${project}: https://console.cloud.google.com/iam-admin/iam?project=${project}`,
@@ -48,7 +42,12 @@ export function adviceOn(name: string): Readonly<Record<string, string>> {
   }
 }
 
-/** https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains */
-function sharingAdvice(topic: string): string {
-  return `The organisation's policy iam.allowedPolicyMemberDomains allows no members from outside, and Gmail's ${publisher.member.split(':')[1]} is one. Let an administrator override it for the project ${topic.split('/')[1]}, or run the setup once while it is off: https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains`
+/**
+ * A policy of the organisation is told as a failed precondition, which differs from a missing role in Google's words alone.
+ * https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains
+ */
+function grantAdvice(topic: string): Advice {
+  const { forbidden, ...advice } = adviceOn(topic)
+  const sharing = `Where members from outside are not permitted, the organisation's policy iam.allowedPolicyMemberDomains keeps ${gmailItself}, which is Gmail, out: let an administrator override it for the project. https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains`
+  return { ...advice, forbidden: `${forbidden} ${sharing}` }
 }

@@ -1,9 +1,10 @@
 /** Owns that Gmail watches the mailbox for us, and from where in its history mails count. */
 
-import { type ConnectCall, isPluginError } from '@reveille/kit'
+import { type ConnectCall, timeOf } from '@reveille/kit'
 import type { Gmail, Watch, WatchRequest } from '../google/port.ts'
-import type { Cursor } from '../watch/cursor.ts'
-import { advised } from './failure.ts'
+import { beginCursor, type Cursor, parseCursor } from '../watch/cursor.ts'
+import { type Advice, ask, secondsOf, waitWith } from './asking.ts'
+import { hasCode } from './failure.ts'
 
 export interface WatchPlan extends WatchRequest {
   readonly account: string
@@ -11,41 +12,33 @@ export interface WatchPlan extends WatchRequest {
   readonly isFresh: boolean
 }
 
-const dayMs = 24 * 60 * 60_000
 /** A watch lasts seven days; one of today needs no other. */
-const enoughMs = 6 * dayMs
-/** "In general, policy changes take effect within 2 minutes"; most within seconds. https://cloud.google.com/iam/docs/access-change-propagation */
+const enoughMs = 6 * 24 * 60 * 60_000
+/** Mostly within seconds, at times minutes. https://cloud.google.com/iam/docs/access-change-propagation */
 const waitsSeconds = [2, 4, 8, 16]
 
 export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPlan): Promise<void> {
   const { account, topic, labelId, isFresh } = plan
-  const before = await cursorOf(call, account)
-  const { watch: running } = before ?? {}
-  const isRunning = running?.topic === topic && running.labelId === labelId
-  if (!isFresh && isRunning && running.endsAt - call.clock.now() > enoughMs) {
+  const now = call.clock.now()
+  const running = (await cursorOf(call, account))?.watch
+  const isRunning = running?.topic === topic && running.labelId === labelId && running.begunAt <= now
+  if (!isFresh && isRunning && running.endsAt - now > enoughMs) {
     call.told({
       step: 'watch',
       outcome: 'unchanged',
-      detail: `Gmail watches until ${dateOf(running.endsAt)}.`,
+      detail: `Gmail watches until ${wordsOf(running.endsAt)}.`,
     })
     return
   }
 
-  const begunAt = call.clock.now()
   const { historyId, endsAt } = await begin(call, gmail, plan)
   // Mails since the cursor are yet to be posted: only who has none begins here.
-  const cursor: Cursor = (await cursorOf(call, account)) ?? {
-    account,
-    historyId,
-    readAt: begunAt,
-    recent: [],
-    refused: [],
-  }
-  await call.kept.write('cursor', { ...cursor, watch: { topic, labelId, begunAt, endsAt } })
+  const cursor = (await cursorOf(call, account)) ?? beginCursor(account, historyId, now)
+  await call.kept.write('cursor', { ...cursor, watch: { topic, labelId, begunAt: now, endsAt } })
   call.told({
     step: 'watch',
     outcome: 'done',
-    detail: `Gmail watches until ${dateOf(endsAt)}; the gateway renews it long before.`,
+    detail: `Gmail watches until ${wordsOf(endsAt)}; the gateway begins it anew long before.`,
   })
 }
 
@@ -55,31 +48,34 @@ async function begin(
   gmail: Gmail,
   { topic, labelId, isFresh }: WatchPlan,
 ): Promise<Watch> {
+  const begins = (advice?: Advice) => ask(call, () => gmail.watch({ topic, labelId }, call.signal), advice)
   for (const seconds of isFresh ? waitsSeconds : []) {
     try {
-      return await gmail.watch({ topic, labelId }, call.signal)
+      return await begins()
     } catch (error) {
-      if (!isPluginError(error) || error.code !== 'forbidden') throw error
+      if (!hasCode(error, 'forbidden')) throw error
     }
-    const detail = `The role does not hold yet; Gmail is asked again in ${seconds} seconds.`
-    call.told({ step: 'wait', outcome: 'unchanged', detail })
-    await call.clock.sleep(seconds * 1000, call.signal)
+    await waitWith(
+      call,
+      `The role does not hold yet. Gmail is asked again in ${secondsOf(seconds)}.`,
+      seconds,
+    )
   }
-  return advised(() => gmail.watch({ topic, labelId }, call.signal), {
+  const place = `The topic ${topic} has to be in the project of the OAuth client: --project or --client-file.`
+  return begins({
     forbidden: 'Roles may take minutes to hold: run the setup again in a while.',
-    'not-found': `Gmail finds no topic ${topic}: it has to be in the project of the OAuth client.`,
+    'not-found': place,
+    'bad-request': place,
   })
 }
 
 /** That of another mailbox counts for nothing. */
-async function cursorOf({ kept }: ConnectCall, account: string): Promise<Cursor | undefined> {
-  const cursor = (await kept.read('cursor')) as Cursor | undefined
-  return cursor?.account === account && typeof cursor.historyId === 'string' ? cursor : undefined
+async function cursorOf({ kept, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
+  const cursor = parseCursor(await kept.read('cursor'), clock.now())
+  return cursor?.account === account ? cursor : undefined
 }
 
-function dateOf(ms: number): string {
-  const time = new Date(ms)
-  return Number.isNaN(time.getTime())
-    ? 'some time'
-    : time.toISOString().slice(0, 16).replace('T', ' ').concat(' UTC')
+function wordsOf(ms: number): string {
+  const { at = 'a time that is none' } = timeOf(ms)
+  return at.replace(/T(\d\d:\d\d).*/, ' $1 UTC')
 }

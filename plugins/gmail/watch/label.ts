@@ -17,14 +17,20 @@ export function findLabel(labels: readonly Label[], wanted: string): Label | und
 }
 
 export function describeMissing(labels: readonly Label[], wanted: string): string {
-  const distance = (name: string) => editDistance(name.toLowerCase(), wanted.toLowerCase())
-  const near = labels
-    .map(({ name }) => ({ name, distance: distance(name) }))
-    .sort((left, right) => left.distance - right.distance)
+  const near = nearestNames(labels, wanted)
     .slice(0, mostNames)
-    .map(({ name }) => JSON.stringify(name))
+    .map((name) => JSON.stringify(name))
   const hint = near.length > 0 ? ` Nearest are ${near.join(', ')}.` : ''
   return `The mailbox has no label ${JSON.stringify(wanted)}.${hint} Change \`hooks.gmail.label\`, or make the label.`
+}
+
+/** Of all labels; the one that was perhaps meant first. */
+export function nearestNames(labels: readonly Label[], wanted: string): readonly string[] {
+  const distance = (name: string) => editDistance(name.toLowerCase(), wanted.toLowerCase())
+  return labels
+    .map(({ name }) => ({ name, distance: distance(name) }))
+    .sort((left, right) => left.distance - right.distance)
+    .map(({ name }) => name)
 }
 
 /** How many characters are to be put in, taken out or changed. */

@@ -1,0 +1,50 @@
+/** Owns a question to Google: asked again where the refusal may pass by itself, told with what to do where it does not. */
+
+import { type ConnectCall, isPluginError, PluginError } from '@reveille/kit'
+
+/** Sentences, by the code of what they are about. */
+export type Advice = Readonly<Record<string, string>>
+
+/** Before each try but the first, where Google asks for no other. */
+const waitsSeconds = [2, 4, 8]
+/** Whoever sits at the terminal does better with the error. */
+const longestWaitSeconds = 60
+
+export async function ask<Value>(
+  call: Pick<ConnectCall, 'clock' | 'signal' | 'told'>,
+  question: () => Promise<Value>,
+  advice: Advice = {},
+): Promise<Value> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await question()
+    } catch (error) {
+      if (call.signal.aborted || !isPluginError(error)) throw error
+      const usual = waitsSeconds[tries]
+      const seconds = error.retryAfter ?? usual ?? 0
+      if (!error.retryable || usual === undefined || seconds > longestWaitSeconds)
+        throw withAdvice(error, advice)
+      await waitWith(call, `${error.message} It is asked again in ${secondsOf(seconds)}.`, seconds)
+    }
+  }
+}
+
+/** Says why nothing seems to happen. */
+export async function waitWith(
+  { clock, signal, told }: Pick<ConnectCall, 'clock' | 'signal' | 'told'>,
+  detail: string,
+  seconds: number,
+): Promise<void> {
+  told({ step: 'wait', outcome: 'unchanged', detail })
+  await clock.sleep(seconds * 1000, signal)
+}
+
+export function secondsOf(seconds: number): string {
+  return seconds === 1 ? 'a second' : `${Math.ceil(seconds)} seconds`
+}
+
+function withAdvice(error: PluginError, advice: Advice): PluginError {
+  if (!Object.hasOwn(advice, error.code)) return error
+  const { code, retryable, retryAfter } = error
+  return new PluginError(`${error.message} ${advice[code]}`, { code, retryable, retryAfter, cause: error })
+}
