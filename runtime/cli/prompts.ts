@@ -9,6 +9,8 @@ export interface Question {
   readonly message: string
   /** Shown while nothing is typed. */
   readonly placeholder?: string
+  /** What an empty answer means. */
+  readonly fallback?: string
   /** Why an answer is not good, in one sentence; undefined where it is. */
   validate?(answer: string): string | undefined
 }
@@ -16,7 +18,7 @@ export interface Question {
 /** Each throws CommandFailure when the person calls it off (Ctrl-C). */
 export interface Prompts {
   begin(title: string): void
-  /** An empty answer is the empty text. */
+  /** An empty answer is the empty text, unless it has a meaning. */
   text(question: Question): Promise<string>
   /** Not shown while it is typed. Where the signal is aborted first, its reason is thrown and nobody is asked any more. */
   secret(question: Question, signal?: AbortSignal): Promise<string>
@@ -24,23 +26,27 @@ export interface Prompts {
   /** Something that takes a moment; what it ends with is told in its place. */
   during<Value>(message: string, work: () => Promise<Value>, tell: (value: Value) => string): Promise<Value>
   note(text: string): void
-  /** A line beside the bar, with a mark of one character in its place. */
+  /** Lines beside the bar, with a mark of one character in its place; the next step stands right below. */
   step(mark: string, text: string): void
   end(text: string): void
 }
 
 export function terminalPrompts(): Prompts {
+  let isAfterStep = false
   return {
     begin: (title) => clack.intro(title),
-    text: async ({ message, placeholder, validate }) =>
-      answered(
-        await clack.text({
-          message: besideBar(message),
-          ...(placeholder && { placeholder }),
-          ...checked(validate),
-        }),
-      ) ?? '',
+    async text({ message, placeholder, fallback, validate }) {
+      isAfterStep = false
+      const answer = await clack.text({
+        message: besideBar(message),
+        ...(placeholder && { placeholder }),
+        ...(fallback && { defaultValue: fallback }),
+        ...checked(validate),
+      })
+      return answered(answer) ?? ''
+    },
     async secret({ message, validate }, signal) {
+      isAfterStep = false
       const answer = await clack.password({
         message: besideBar(message),
         ...checked(validate),
@@ -63,8 +69,14 @@ export function terminalPrompts(): Prompts {
         throw error
       }
     },
-    note: (text) => clack.log.message(text),
-    step: (symbol, text) => clack.log.message(text, { symbol, spacing: 0 }),
+    note(text) {
+      isAfterStep = false
+      clack.log.message(text)
+    },
+    step(symbol, text) {
+      clack.log.message(text, { symbol, spacing: isAfterStep ? 0 : 1 })
+      isAfterStep = true
+    },
     end: (text) => clack.outro(text),
   }
 }

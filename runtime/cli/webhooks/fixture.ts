@@ -92,13 +92,13 @@ export function person(answers: Readonly<Record<string, readonly string[]>>) {
     assert.ok(answer !== undefined, `nobody has an answer to: ${message}`)
     return answer
   }
-  async function reply({ message, validate }: Question): Promise<string> {
+  async function reply({ message, fallback = '', validate }: Question): Promise<string> {
     for (;;) {
       const answer = nextFor(message)
       const complaint = validate?.(answer)
       if (complaint === undefined) {
         told.push(`? ${message}`)
-        return answer
+        return answer === '' ? fallback : answer
       }
       told.push(`${answer}: ${complaint}`)
     }

@@ -98,7 +98,7 @@ test('a person is asked only for what nothing says, and told what is wrong with 
     './none.json: There is no such file. Which file?': ['mail'],
     'mail: It is a folder': ['client.json'],
     'The mailbox': ['ada', 'ada@example.com'],
-    'Which label': [''],
+    'Mails with which label': [''],
     'How do notifications': ['pull'],
     Address: [code],
   })
@@ -125,7 +125,7 @@ test('push asks for its address and its account, and writes the policy of the en
   const { prompts, isAnswered } = person({
     'The public address': ['nowhere', 'https://hooks.example.com/hooks/gmail/push'],
     'The service account': ['push', 'push@harbour.iam.gserviceaccount.com'],
-    'Which label': ['Work'],
+    'Mails with which label': ['Work'],
     Address: [code],
   })
   const own = `${configuration.replace('hooks:\n', 'hooks:\n  endpoints:\n    gmail/push: { rate: { endpoint: 60/1m } } # ours\n')}`

@@ -1,7 +1,7 @@
 /** `reveille webhooks gmail setup`: connects a mailbox, and writes it into the configuration. */
 
 import path from 'node:path'
-import { type Connection, isPluginError, type Kept } from '@reveille/kit'
+import { type Connection, isPluginError, type Kept, oneLine } from '@reveille/kit'
 import { type Connector, connectorOf, PluginSetupError } from '../../plugin/index.ts'
 import { createKept, createSourceClock } from '../../sources/index.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
@@ -102,11 +102,18 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
       })
     } catch (error) {
       // Whatever became of the step that was under way, the person knows why.
-      throw call.signal.aborted ? call.signal.reason : error
+      if (call.signal.aborted) throw call.signal.reason
+      throw isPluginError(error) ? error : unforeseen(error)
     } finally {
       stop?.close()
     }
   }
+}
+
+/** Nobody who sets a mailbox up can do anything with a stack. */
+function unforeseen(error: unknown): CommandFailure {
+  const why = error instanceof Error ? error.message : String(error)
+  return new CommandFailure(1, `It failed unexpectedly: ${oneLine(why, 300)}`, { cause: error })
 }
 
 /** What is wrong in the configuration is said anew. */

@@ -42,10 +42,11 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
     )
   }
   if (isFirst && isUnsaid('label')) {
-    const label = await askFor(prompts, 'Which label counts? (Enter: INBOX)', 'INBOX', (answer) =>
-      answer === '' ? undefined : complaintOf('label', answer),
-    )
-    if (label !== '') wanted['label'] = label
+    const message = 'Mails with which label count?'
+    const validate = (answer: string) =>
+      answer.trim() === '' ? undefined : complaintOf('label', answer.trim())
+    const usual = { placeholder: 'INBOX', fallback: 'INBOX' }
+    wanted['label'] = (await prompts.text({ message, ...usual, validate })).trim()
   }
   if (isFirst && isUnsaid('mode')) {
     const chosen = await prompts.choose('How do notifications come?', Object.keys(modes))
