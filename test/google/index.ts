@@ -72,7 +72,8 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
   function pushWaiting(subscription: Subscription): void {
     for (const delivery of subscription.deliveries) {
       if (delivery.leasedUntil > clock.now()) continue
-      delivery.leasedUntil = Number.POSITIVE_INFINITY
+      // Who has not answered by then is asked again.
+      delivery.leasedUntil = clock.now() + subscription.resource.ackDeadlineSeconds * 1000
       delivery.attempts += 1
       const attempt = pushOne(subscription, delivery).finally(() => {
         pushing.delete(attempt)
@@ -236,8 +237,9 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
       const oidcToken = asked && { serviceAccountEmail: asked.serviceAccount, audience: asked.audience }
       const pushConfig = asked && { pushEndpoint: asked.endpoint, oidcToken }
       if (!subscriptions.names().includes(subscription)) {
-        subscriptions.create(subscription, { topic, ackDeadlineSeconds: 60, pushConfig })
+        subscriptions.create(subscription, { topic, ackDeadlineSeconds: 60 })
       }
+      if (pushConfig !== undefined) subscriptions.changePush(subscription, pushConfig)
       return { topic, subscription }
     },
 

@@ -75,6 +75,17 @@ export function checkBody(operation: Operation, body: unknown, { schemas, bound 
   return checkValue(body ?? {}, type, '', schemas, bound)
 }
 
+/** What of the answer is not as it is described: the stand-in's own words are measured as well. */
+export function checkAnswer(
+  { answer }: Operation,
+  value: unknown,
+  schemas: ReadonlyMap<string, Fields>,
+): Violation[] {
+  return checkValue(value, answer, '', schemas).filter(
+    ({ description }) => !description.startsWith('Missing'),
+  )
+}
+
 function checkValue(
   value: unknown,
   type: Type,

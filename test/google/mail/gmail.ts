@@ -153,7 +153,7 @@ function listHistory(mailbox: Mailbox, { query }: Request): object {
 }
 
 function showRecord({ id, type, mailId, threadId, labelIds, changed }: HistoryRecord): object {
-  const message = { id: mailId, threadId, labelIds }
+  const message = { id: mailId, threadId, ...unlessEmpty({ labelIds }) }
   const isOfLabels = type === 'labelAdded' || type === 'labelRemoved'
   return {
     id: String(id),
@@ -202,7 +202,7 @@ function show(mail: Mail, format: string, metadataHeaders: readonly string[]): o
   const common = {
     id,
     threadId,
-    labelIds,
+    ...unlessEmpty({ labelIds }),
     snippet,
     sizeEstimate: mail.size,
     historyId: String(mail.historyId),
@@ -225,6 +225,13 @@ function headOf({ partId, mimeType, filename, headers = [] }: Part, wanted: read
   const shown =
     names.length === 0 ? headers : headers.filter(({ name = '' }) => names.includes(name.toLowerCase()))
   return { partId, mimeType, filename, headers: shown }
+}
+
+/** Google writes no empty lists. */
+function unlessEmpty<Lists extends Readonly<Record<string, readonly unknown[]>>>(
+  lists: Lists,
+): Partial<Lists> {
+  return Object.values(lists).every(({ length }) => length === 0) ? {} : lists
 }
 
 /** "This field defaults to 100. The maximum allowed value for this field is 500." */

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { checkBody, readQuery } from '../description/check.ts'
 import { describeGoogle } from '../description/operations.ts'
+import { parseSelection, select } from '../description/selection.ts'
 import type { Call, Fault } from '../google.ts'
 import type { Handlers } from '../handler.ts'
 import type { AccessToken, Grants } from '../oauth/grants.ts'
@@ -106,7 +107,8 @@ export async function openServer(options: ServerOptions) {
     } else if ('status' in fault) {
       throw refusalOf(id, fault, project)
     } else if ('cut' in fault) {
-      if (fault.cut === 'after') await act()
+      // Nobody hears of a refusal either.
+      if (fault.cut === 'after') await attempt(act)
       return false
     } else if ('hang' in fault) {
       if (!gone.aborted) await once(gone, 'abort')
@@ -183,7 +185,7 @@ export async function openServer(options: ServerOptions) {
     violations.push(...checkBody(operation, body, { schemas, bound: operation.inPath }))
     if (violations.length > 0) throw badRequest(service, violations)
     const unsupported = [
-      ...['fields', 'callback', 'access_token', 'oauth_token', 'key'],
+      ...['callback', 'access_token', 'oauth_token', 'key'],
       ...['uploadType', 'upload_protocol'],
     ].find((name) => query.has(name))
     const handler = handlers[id]
@@ -191,11 +193,17 @@ export async function openServer(options: ServerOptions) {
       const message = `The stand-in does not know ${unsupported ?? id}.`
       throw refusal(service, { code: 501, message, isWrong: true })
     }
+    const fields = query.get('fields') ?? '*'
+    const selection = parseSelection(fields, operation.answer, schemas)
+    if (selection === undefined) {
+      throw refusal(service, { code: 400, message: `Invalid field selection ${fields}`, isWrong: true })
+    }
     const { grant, scopes } = token
     return async () => {
       const caller = { account: grant.account, scopes, grant }
       const answer = await handler({ path, query: values, body: body ?? {}, caller, signal })
-      return answer === undefined ? { status: 204, body: '' } : { status: 200, body: answer }
+      if (answer === undefined) return { status: 204, body: '' }
+      return { status: 200, body: select(answer, selection) as object }
     }
   }
 
@@ -280,6 +288,14 @@ export async function openServer(options: ServerOptions) {
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+async function attempt(act: () => Promise<Answer> | Answer): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
   }
 }
 
