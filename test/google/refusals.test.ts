@@ -223,7 +223,7 @@ const changes: Readonly<Record<string, Change>> = {
     path:
       pickOf(
         [
-          `${request.path}/x`,
+          `${request.path}/x/y/z`,
           request.path.replace('/v1/', '/v2/'),
           `${request.path}:x`,
           request.path.toUpperCase(),

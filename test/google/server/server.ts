@@ -144,7 +144,7 @@ export async function openServer(options: ServerOptions) {
       case 'plain': {
         const handler = plain[route.id]
         if (handler === undefined) throw new Error(`Nobody answers ${route.id}.`)
-        if (incoming.method === 'POST' && !isOf(incoming, 'application/x-www-form-urlencoded')) {
+        if (text !== '' && !isOf(incoming, 'application/x-www-form-urlencoded')) {
           throw new Refusal(
             'The form is of another type.',
             400,
