@@ -47,13 +47,21 @@ export function terminalPrompts(): Prompts {
     },
     async secret({ message, validate }, signal) {
       isAfterStep = false
-      const answer = await clack.password({
-        message: besideBar(message),
-        ...checked(validate),
-        ...(signal && { signal }),
-      })
       signal?.throwIfAborted()
-      return answered(answer) ?? ''
+      const isOver = () => signal?.aborted === true
+      // As if Enter had been pressed: the library's own signal leaves the question there as one that waits.
+      const end = () => process.stdin.emit('keypress', '', { name: 'return' })
+      signal?.addEventListener('abort', end)
+      try {
+        const answer = await clack.password({
+          message: besideBar(message),
+          ...checked((text) => (isOver() ? undefined : validate?.(text))),
+        })
+        signal?.throwIfAborted()
+        return answered(answer) ?? ''
+      } finally {
+        signal?.removeEventListener('abort', end)
+      }
     },
     choose: async (message, choices) =>
       answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),

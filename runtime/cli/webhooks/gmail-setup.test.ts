@@ -56,7 +56,7 @@ test('flags alone set a mailbox up, tell each step, and leave comments and order
     /^https:\/\/accounts\.example\/consent\?state=1$/m,
     'the address stands alone on its line',
   )
-  assert.match(out, /^ada@example\.com is watched, until 2026-/)
+  assert.match(out, /^ada@example\.com is set up\.\n\n/)
   assert.match(out, /Start the gateway, which watches the mailbox: `reveille start`/)
   const folder = path.join(cwd, 'data/sources/gmail')
   assert.equal((await stat(path.join(folder, 'credentials.json'))).mode & 0o777, 0o600)

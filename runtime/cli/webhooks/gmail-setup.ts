@@ -11,7 +11,6 @@ import { type Io, paintFor } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../stop-signal.ts'
-import { shortTime } from '../table.ts'
 import { type Advice, adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
 import { createPerson } from './person.ts'
@@ -192,9 +191,7 @@ function tell(done: Done, { shown, json, prompts, steps }: Telling, io: Io): voi
     io.out(`${JSON.stringify(answer, null, 2)}\n`)
     return
   }
-  const until =
-    watchEnds === undefined ? '' : `, until ${shortTime(watchEnds, io.now())}, and anew before that`
-  const lines = [`${account} is watched${until}.`, '', ...advice.next]
+  const lines = [`${account} is set up.`, '', ...advice.next]
   if (prompts === undefined) io.out(`${lines.join('\n')}\n`)
   else {
     prompts.note(lines.join('\n'))

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { parse } from 'yaml'
+import type { Io } from '../../runtime/cli/io.ts'
+import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
+import { person } from '../../runtime/cli/webhooks/fixture.ts'
+import { createStandInGoogle, type StandInGoogle } from '../google/index.ts'
+
+/** Operations that leave Google as it was; whatever is not named here changes something. */
+const reads = [
+  'oauth.auth',
+  'oauth.token',
+  'gmail.users.getProfile',
+  'gmail.users.labels.list',
+  'gmail.users.labels.get',
+  'pubsub.projects.topics.get',
+  'pubsub.projects.topics.getIamPolicy',
+  'pubsub.projects.subscriptions.get',
+]
+
+async function begin(t: TestContext, overrides: Partial<Io> = {}) {
+  const google = await createStandInGoogle()
+  t.after(() => google.close())
+  const line = await createCommandLine(
+    t,
+    {
+      'reveille.yaml': [
+        '# Written by hand.',
+        'hooks:',
+        '  enabled: true # since spring',
+        '  token: "${HOOK_TOKEN}"',
+        `  gmail: { baseUrls: ${JSON.stringify(google.baseUrls)} }`,
+        'agents: { route: { channel: terminal } }',
+        'channels: { terminal: {} }',
+        '',
+      ].join('\n'),
+      '.env': 'HOOK_TOKEN=a-token-for-the-hooks\n',
+      'client.json': JSON.stringify(google.clientFile),
+    },
+    {
+      now: Date.now,
+      // The gateway is not there; Google is.
+      fetch: (url, init) =>
+        String(url).includes(':8787') ? Promise.reject(new TypeError('refused')) : fetch(url, init),
+      ...overrides,
+    },
+  )
+  const setup = (...options: readonly string[]) => line.start('webhooks', 'gmail', 'setup', ...options)
+  const read = (name: string) => readFile(path.join(line.cwd, name), 'utf8')
+  return { ...line, google, setup, read, kept: () => readKept(line.cwd) }
+}
+
+async function readKept(cwd: string) {
+  const text = await readFile(path.join(cwd, 'data/sources/gmail/credentials.json'), 'utf8')
+  return JSON.parse(text) as { readonly refreshToken: string; readonly accessToken: string }
+}
+
+const flags = ['--client-file', 'client.json', '--account', 'ada@example.com']
+
+/** The address of the consent, once it is shown. */
+async function addressIn(going: { until(fits: RegExp): Promise<string> }): Promise<string> {
+  const all = await going.until(/^http\S+\/auth\?\S+$/m)
+  return /^http\S+\/auth\?\S+$/m.exec(all)?.[0] ?? ''
+}
+
+function clientSecretOf({ clientFile }: StandInGoogle): string {
+  return (clientFile as { readonly installed: { readonly client_secret: string } }).installed.client_secret
+}
+
+/** Every file but those that are there to hold secrets. */
+async function openFiles(cwd: string): Promise<readonly string[]> {
+  const names = await readdir(cwd, { recursive: true })
+  const open = names.filter(
+    (name) => name !== 'client.json' && !name.startsWith(path.join('data', 'sources')),
+  )
+  const files = await Promise.all(
+    open.map(async (name) => ((await stat(path.join(cwd, name))).isFile() ? name : undefined)),
+  )
+  return Promise.all(
+    files.filter((name) => name !== undefined).map((name) => readFile(path.join(cwd, name), 'utf8')),
+  )
+}
+
+test('flags alone and a consent in the browser set everything up, and no secret leaves the data folder', async (t) => {
+  const { setup, google, read, kept, cwd } = await begin(t)
+  const going = setup(...flags, '--json')
+  const url = await addressIn(going)
+  const redirect = new URL(new URL(url).searchParams.get('redirect_uri') ?? '')
+  assert.equal(redirect.hostname, '127.0.0.1')
+  assert.ok((await google.consent(url)).ok)
+  const { code, out, err } = await going.ended
+  assert.equal(code, 0, `${out}${err}`)
+
+  const answer = JSON.parse(out)
+  assert.equal(answer.account, 'ada@example.com')
+  assert.equal(answer.project, google.project)
+  assert.equal(answer.watchEnds, google.watch?.endsAt)
+  assert.deepEqual(google.resources.toSorted(), [answer.subscription, answer.topic].toSorted())
+  assert.deepEqual(google.roles['roles/pubsub.publisher'], [
+    'serviceAccount:gmail-api-push@system.gserviceaccount.com',
+  ])
+  const text = await read('reveille.yaml')
+  assert.match(
+    text,
+    /^# Written by hand\.\nhooks:\n {2}enabled: true # since spring\n {2}token: "\$\{HOOK_TOKEN\}"\n/,
+  )
+  const { gmail, presets } = parse(text).hooks
+  assert.deepEqual(presets, ['gmail'])
+  assert.deepEqual([gmail.account, gmail.topic], ['ada@example.com', answer.topic])
+
+  const { refreshToken, accessToken } = await kept()
+  const [exchange] = google.callsOf('oauth.token')
+  const { code: consentCode } = exchange?.body as { readonly code?: string }
+  const secrets = [clientSecretOf(google), refreshToken, accessToken, consentCode]
+  for (const secret of secrets) {
+    assert.ok(secret !== undefined && secret.length > 10)
+    for (const shown of [out, err, ...(await openFiles(cwd))]) assert.ok(!shown.includes(secret), secret)
+  }
+  assert.deepEqual(google.complaints, [])
+})
+
+test('a second run changes nothing at Google, nothing in the file, and asks nobody', async (t) => {
+  const { setup, google, read } = await begin(t)
+  const first = setup(...flags)
+  await google.consent(await addressIn(first))
+  assert.equal((await first.ended).code, 0)
+  const before = await read('reveille.yaml')
+  const known = google.calls.length
+  const { code, err } = await setup().ended
+  assert.equal(code, 0, err)
+  assert.equal(await read('reveille.yaml'), before)
+  const changes = google.calls.slice(known).filter(({ operation }) => !reads.includes(operation))
+  assert.deepEqual(changes, [])
+  assert.doesNotMatch(err, /^✓/m, 'no step was to be done')
+  assert.deepEqual(google.complaints, [])
+})
+
+test('a person at a terminal answers four questions and consents in the browser that is opened', async (t) => {
+  const { told, prompts, isAnswered } = person({
+    'The OAuth client': ['client.json'],
+    'The mailbox': ['ada@example.com'],
+    'Mails with which label': [''],
+    'How do notifications': ['pull'],
+  })
+  const waiting: Partial<Io> = {
+    columns: 100,
+    env: { DISPLAY: ':0' },
+    prompts: async () => ({
+      ...(await prompts()),
+      // Nobody pastes: the browser gets through.
+      secret: (_question, signal) =>
+        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    }),
+    browse: async (url) => (await google.consent(url)).ok,
+  }
+  const { setup, google } = await begin(t, waiting)
+  const { code, err } = await setup().ended
+  assert.equal(code, 0, err)
+  assert.ok(isAnswered())
+  assert.ok(google.watch)
+  assert.ok(told.some((text) => /configuration {2}Wrote hooks\.gmail/.test(text)))
+  assert.deepEqual(google.complaints, [])
+})
+
+test('without a browser the address where another machine ended is pasted, and what is no such address is asked for again', async (t) => {
+  const pasted = Promise.withResolvers<string>()
+  const lines = [Promise.resolve('no address'), pasted.promise]
+  const { setup, google } = await begin(t, {
+    line: () => lines.shift() ?? Promise.reject(new Error('enough')),
+  })
+  const going = setup(...flags)
+  const url = await addressIn(going)
+  await going.until(/holds no code/)
+  const address = await google.consentByHand(url)
+  pasted.resolve(address)
+  const { code, out, err } = await going.ended
+  assert.equal(code, 0, err)
+  const secret = new URL(address).searchParams.get('code') ?? ''
+  assert.ok(secret.length > 10 && !`${out}${err}`.includes(secret))
+  assert.ok(google.watch)
+})
+
+test('after a consent that was denied a second run goes on, without the client file', async (t) => {
+  const { setup, google, read } = await begin(t)
+  const before = await read('reveille.yaml')
+  const denied = setup(...flags)
+  await google.consent(await addressIn(denied), 'deny')
+  const { code, err } = await denied.ended
+  assert.equal(code, 1)
+  assert.match(err, /consent was denied.*\n.*`reveille webhooks gmail setup` goes on from there/i)
+  assert.doesNotMatch(err, /^ +at /m)
+  assert.equal(await read('reveille.yaml'), before)
+  assert.deepEqual(google.resources, [])
+  const second = setup('--account', 'ada@example.com')
+  await google.consent(await addressIn(second))
+  assert.equal((await second.ended).code, 0)
+  assert.ok(google.watch)
+})
+
+test('a step that Google refuses leaves those before it done, and a second run asks for no consent', async (t) => {
+  const { setup, google } = await begin(t)
+  google.fail('pubsub.projects.topics.create', { status: 403, reason: 'accessNotConfigured' })
+  const first = setup(...flags, '--json')
+  await google.consent(await addressIn(first))
+  const { code, out } = await first.ended
+  assert.equal(code, 1)
+  const failure = JSON.parse(out)
+  assert.equal(failure.ok, false)
+  assert.ok(failure.steps.some(({ step }: { readonly step: string }) => step === 'consent'))
+  const second = await setup('--account', 'ada@example.com').ended
+  assert.equal(second.code, 0, second.err)
+  assert.match(second.err, /^· consent/m)
+  assert.ok(google.watch)
+})
