@@ -623,9 +623,12 @@ test('a denial can be pasted too', async () => {
 
 test('an answer that comes both ways is redeemed once', async () => {
   const setup = createSetup()
-  setup.show = (url) => {
+  const both = Promise.withResolvers<void>()
+  setup.google.untilExchanged = both.promise
+  setup.show = async (url) => {
     setup.pastes = [redirectOf(url)]
-    return fetch(redirectOf(url)).catch(() => {})
+    await (await fetch(redirectOf(url))).text()
+    both.resolve()
   }
   await setup.run()
   assert.deepEqual(setup.google.exchanged, [goodCode])

@@ -46,6 +46,8 @@ export function createGoogle() {
     faults: new Map<string, PluginError[]>(),
     asked: [] as AuthorizationRequest[],
     exchanged: [] as string[],
+    /** Exchanges take as long. */
+    untilExchanged: Promise.resolve() as Promise<unknown>,
     historyId: '1000',
     now: 0,
   }
@@ -119,6 +121,7 @@ export function createGoogle() {
     async exchange({ code }): Promise<Grant> {
       meet('exchange')
       google.exchanged.push(code)
+      await google.untilExchanged
       if (code !== goodCode) throw refusal('bad-code')
       google.isRevoked = false
       return {

@@ -103,16 +103,21 @@ test('of two answers the first one counts, and a page that is loaded again says 
   assert.deepEqual(loopback.answers, [{ code }])
 })
 
-test('once closed nothing listens, though somebody holds a connection without asking', async () => {
+test('once closed nothing listens, though somebody holds a connection, or drips a request', async () => {
   const loopback = await open()
   const { port } = new URL(loopback.redirectUri)
   const idle = connect(Number(port), '127.0.0.1')
-  await once(idle, 'connect')
+  const dripping = connect(Number(port), '127.0.0.1')
+  await Promise.all([once(idle, 'connect'), once(dripping, 'connect')])
+  dripping.write('GET / HTTP/1.1\r\nx: ')
+  const drip = setInterval(() => dripping.write('x'), 20)
+  const gone = Promise.all([once(idle, 'close'), once(dripping, 'close')])
+  for (const socket of [idle, dripping]) socket.on('error', () => {})
   const page = fetch(loopback.good)
   await loopback.answered
-  const gone = once(idle, 'close')
   await loopback.close()
   await gone
+  clearInterval(drip)
   assert.match(await (await page).text(), /go back to the terminal/, 'the page came through')
   await assert.rejects(fetch(loopback.good))
 })

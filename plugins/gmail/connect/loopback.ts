@@ -4,8 +4,8 @@
  */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setupError } from './failure.ts'
 import { type Page, pageHeaders, renderPage } from './page.ts'
 import { type Redirect, readRedirect } from './redirect.ts'
@@ -21,8 +21,8 @@ export interface Loopback {
   close(): Promise<void>
 }
 
-/** For a page that a browser does not fetch. */
-const lingerMs = 1000
+/** For a page on its way, and for requests that never end. */
+const lingerMs = 500
 
 const pages = {
   consented: {
@@ -50,11 +50,9 @@ const pages = {
 /** @throws PluginError `no-loopback` */
 export async function openLoopback(state: string): Promise<Loopback> {
   const { promise: answered, resolve } = Promise.withResolvers<Answer>()
-  const sockets = new Map<Socket, ServerResponse | undefined>()
   let isAnswered = false
 
   const server = createServer((request, response) => {
-    sockets.set(request.socket, response)
     const { redirect, ...reply } = judge(request, origin, state)
     const page = redirect && isAnswered ? pages.late : reply.page
     response.writeHead(reply.status, { ...pageHeaders(), ...reply.headers })
@@ -62,10 +60,6 @@ export async function openLoopback(state: string): Promise<Loopback> {
     if (redirect === undefined || isAnswered) return
     isAnswered = true
     resolve(redirect)
-  })
-  server.on('connection', (socket) => {
-    sockets.set(socket, undefined)
-    socket.on('close', () => sockets.delete(socket))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening').catch((cause) => {
@@ -82,11 +76,9 @@ export async function openLoopback(state: string): Promise<Loopback> {
     async close() {
       const closed = once(server, 'close')
       server.close()
-      for (const [socket, response] of sockets) {
-        if (response === undefined || response.closed) socket.destroy()
-        else socket.setTimeout(lingerMs, () => socket.destroy())
-      }
+      const lingering = setTimeout(() => server.closeAllConnections(), lingerMs)
       await closed
+      clearTimeout(lingering)
     },
   }
 }
