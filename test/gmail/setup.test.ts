@@ -111,9 +111,8 @@ test('flags alone and a consent in the browser set everything up, and no secret 
   assert.deepEqual([gmail.account, gmail.topic], ['ada@example.com', answer.topic])
 
   const { refreshToken, accessToken } = await kept()
-  const [exchange] = google.callsOf('oauth.token')
-  const { code: consentCode } = exchange?.body as { readonly code?: string }
-  const secrets = [clientSecretOf(google), refreshToken, accessToken, consentCode]
+  const codes = google.callsOf('oauth.token').map(({ body }) => (body as { readonly code?: string }).code)
+  const secrets = [clientSecretOf(google), refreshToken, accessToken, ...codes]
   for (const secret of secrets) {
     assert.ok(secret !== undefined && secret.length > 10)
     for (const shown of [out, err, ...(await openFiles(cwd))]) assert.ok(!shown.includes(secret), secret)

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import type { Io } from '../io.ts'
 import { createCommandLine } from '../io-fixture.ts'
+import { hasScreen } from './browser.ts'
 import { clientFile, clientSecret, code, mailPlugin, person, refreshToken } from './fixture.ts'
 
 const configuration = `# Ours.
@@ -361,4 +362,26 @@ test('commands to be pasted name the configuration that was found in local, whos
 test('what a service says cannot steer the terminal', async (t) => {
   const { setup } = await begin(t, pasting)
   assert.ok(!(await setup(...flags)).err.includes('\u001b'))
+})
+
+test('the commands above it say by themselves what there is', async (t) => {
+  const { run } = await begin(t)
+  assert.match((await run('webhooks')).err, /Usage: reveille webhooks [^]*gmail /)
+  assert.match((await run('webhooks', 'gmail')).err, /Usage: reveille webhooks gmail [^]*setup [^]*run /)
+})
+
+test('a display, a desktop or Windows below has a screen; a session from elsewhere has none', () => {
+  assert.deepEqual(
+    [
+      hasScreen({}, 'linux'),
+      hasScreen({ DISPLAY: '' }, 'linux'),
+      hasScreen({ SSH_CONNECTION: '10.0.0.1 1 10.0.0.2 22' }, 'darwin'),
+      hasScreen({ DISPLAY: ':10', SSH_TTY: '/dev/pts/1' }, 'linux'),
+    ],
+    [false, false, false, false],
+  )
+  assert.ok(hasScreen({}, 'darwin') && hasScreen({}, 'win32'))
+  assert.ok(
+    hasScreen({ WAYLAND_DISPLAY: 'wayland-0' }, 'linux') && hasScreen({ WSL_DISTRO_NAME: 'Debian' }, 'linux'),
+  )
 })
