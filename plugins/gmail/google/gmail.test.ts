@@ -35,7 +35,7 @@ test('history gives the mails that were added, in order and once each, and the l
   const added = (...ids: string[]) => ids.map((each) => ({ message: { id: each, threadId: each } }))
   const body = {
     history: [
-      { id: '9007199254740993', messages: [{ id: 'x' }], messagesAdded: added('a', 'b') },
+      { id: '18446744073709551613', messages: [{ id: 'x' }], messagesAdded: added('a', 'b') },
       { id: '18446744073709551614', messagesAdded: added('b', 'c') },
       { id: '9007199254740995' },
     ],

@@ -17,7 +17,7 @@ registerHooks({
 const steps = []
 const step = (name) => steps.push([name, [...loaded].sort()])
 const [plugin, room] = process.argv.slice(1)
-process.env.HTTPS_PROXY = 'http://127.0.0.1:1'
+Object.assign(process.env, { HTTPS_PROXY: 'http://127.0.0.1:1', GOOGLE_SDK_NODE_LOGGING: 'all' })
 
 const { default: gmail } = await import(plugin)
 step('import')
@@ -37,7 +37,7 @@ step('open')
 console.log(JSON.stringify(steps))
 `
 
-test('Google’s libraries are loaded when Google is opened, and bring no HTTP client of their own', async () => {
+test('Google’s libraries are loaded when Google is opened, bring no HTTP client of their own, and print nothing', async () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const files = ['../index.ts', './index.ts'].map((file) => new URL(file, import.meta.url).href)
   const args = ['--input-type=module', '--eval', probe, ...files]

@@ -47,9 +47,7 @@ export function createTokens({ credentials, kept, baseUrls, fetch, clock }: Toke
   async function write(): Promise<void> {
     const wanted = current
     const there = recordOf(await kept.read('credentials'))?.['refreshToken']
-    if (there === undefined || there === written.refreshToken || there === wanted.refreshToken) {
-      await kept.write('credentials', wanted)
-    }
+    if (there === undefined || there === written.refreshToken) await kept.write('credentials', wanted)
     written = wanted
   }
 
