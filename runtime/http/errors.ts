@@ -61,6 +61,10 @@ const errorTable = {
     retry: true,
     retryAfter: 30,
   }),
+  RECEIVER_FAILED: row(503, 'What takes these requests cannot take this one now; try again later.', {
+    retry: true,
+    retryAfter: 10,
+  }),
   BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
   DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
   STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),

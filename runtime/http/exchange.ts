@@ -10,8 +10,10 @@ import type { Waiting } from './reply/outcome-waits.ts'
 export interface Exchange {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  /** The sender's address, trusted proxies looked through. */
+  /** The sender's address, trusted proxies looked through; of one of ours, who made it. */
   readonly client: string
+  /** A source of this process made it, and is believed. Only `own-post.ts` makes such ones. */
+  readonly isOurs: boolean
   readonly requestId: Id
   /** Pinned once: a reload does not touch requests that are on their way. */
   readonly live: Live

@@ -7,24 +7,25 @@ import type { Action, HookRequest, Refusal, Snapshot } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { founderOf } from '../store/tasks.ts'
-import type { Door, FoundToken } from './auth/doors.ts'
+import type { Door, Entrance, FoundToken } from './auth/doors.ts'
 import { type Handshakes, payloadIn } from './auth/handshakes.ts'
 import { isOfThisMachine } from './auth/local.ts'
 import { presentedToken, withoutToken, withoutTokens } from './auth/presented-token.ts'
-import { proofIn } from './auth/proof.ts'
+import { type Proof, proofIn } from './auth/proof.ts'
 import type { SenderWarnings } from './auth/sender-warnings.ts'
 import type { VerifySignature } from './auth/signature.ts'
 import { isWrongTry } from './auth/trust-failure.ts'
 import { overRate, type TurnAway } from './auth/turn-away.ts'
 import { digestOfBody } from './body/body-digest.ts'
-import { decodeFor, maxBytesFor } from './body/decode.ts'
+import { decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
 import { decompress } from './body/decompress.ts'
-import { parseFields } from './body/fields.ts'
+import { type Fields, parseFields } from './body/fields.ts'
 import { readBody } from './body/read-body.ts'
 import type { Throttle } from './clients/throttle.ts'
 import { composeEntry, endingAs } from './entry.ts'
 import { isErrorCode } from './errors.ts'
 import { type Accepted, type Ending, type Exchange, refused } from './exchange.ts'
+import { type Receive, type Receiver, sourceAway, sourceOf } from './receiving.ts'
 import type { OutcomeWaits, Waiting } from './reply/outcome-waits.ts'
 import { waitSecondsOf } from './reply/prefer.ts'
 import type { Timers } from './timers.ts'
@@ -46,6 +47,8 @@ export interface LadderOptions {
   readonly handshakes: Handshakes
   readonly verifySignature: VerifySignature
   readonly warnings: SenderWarnings
+  readonly receiverOf: (endpoint: string) => Receiver | undefined
+  readonly receive: Receive
   /** Why the request is our own doing, in one sentence; undefined where it is not. */
   readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
   /** Whether the main session lives in another system, which hears of every event at once. */
@@ -55,6 +58,9 @@ export interface LadderOptions {
   readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
 }
 
+/** What a request has proven, or that it is one of ours and need not. */
+type Passed = Exclude<Proof, { kind: 'none' }> | { readonly kind: 'ours'; readonly token?: never }
+
 /** @throws RequestError, StoreError, UnavailableError, SenderGone; any other error is a fault of ours */
 export type Climb = (exchange: Exchange) => Promise<Ending>
 
@@ -62,32 +68,19 @@ export function createLadder(options: LadderOptions): Climb {
   const { store, now, mintId, timers, throttle, turnAway, handshakes, warnings } = options
 
   return async function climb(exchange) {
-    const { incoming, outgoing, client, endpoint } = exchange
+    const { incoming, outgoing, endpoint, isOurs } = exchange
     const { headers } = incoming
     const { snapshot } = exchange.live
-    const { hooks } = snapshot.settings
+    const { hooks, sources } = snapshot.settings
 
     if (!hooks.enabled) return refused('NOT_FOUND')
     const entrance = options.doorOf(snapshot).entranceOf(endpoint)
-    const { auth, rate, verify } = entrance
-    if (incoming.method !== 'POST') return handshakes.ofMethod(exchange, entrance)
-    const fromClient = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
-    if (fromClient) return fromClient
-
+    const { rate, verify } = entrance
     const query = parseFields(exchange.query)
-    const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
-    const given = presentedToken(headers, query, hooks.allowQueryToken, taken)
-    exchange.deprecated = given?.deprecated === true && auth !== 'signature'
-    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(incoming, client)
-    const proof = proofIn(entrance, headers, given, isLocal)
-    if (proof.kind === 'none') {
-      const refusal = await turnAway(exchange, proof)
-      // Whoever guesses, or has guessed too often, is not listened to.
-      const isHeard = refusal.code === 'UNAUTHORIZED' && !isWrongTry(proof)
-      return isHeard ? handshakes.ofStranger(exchange, entrance, query, refusal) : refusal
-    }
-    if (proof.kind === 'token') throttle.right(client)
-    if (endpoint === undefined || !snapshot.covers(endpoint)) return refused('NOT_FOUND')
+    const proof: Passed | Ending = isOurs ? { kind: 'ours' } : await passDoor(exchange, entrance, query)
+    if ('outcome' in proof) return proof
+    const receiver = endpoint === undefined || isOurs ? undefined : options.receiverOf(endpoint)
+    if (endpoint === undefined || !(receiver || snapshot.covers(endpoint))) return refused('NOT_FOUND')
     if (proof.token) warnOfToken(exchange, proof.token)
     const atEndpoint =
       proof.kind === 'signature' ? undefined : await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
@@ -111,13 +104,14 @@ export function createLadder(options: LadderOptions): Climb {
     exchange.body = body
     exchange.timings.read = elapsed(exchange)
 
-    const decoding = decodeFor(endpoint, body, headers['content-type'])
-    if (verify?.value.handshakes) {
+    const decoding = receiver ? decodeJson(body) : decodeFor(endpoint, body, headers['content-type'])
+    if (verify?.value.handshakes && !isOurs) {
       const payload = await payloadIn(body, decoding)
       const received = { query, payload, isTrusted: proof.kind !== 'open' }
       const ending = await handshakes.ofSender(exchange, entrance, received)
       if (ending) return ending
     }
+    if (receiver) return options.receive(exchange, receiver, (await decoding).payload)
     const request: HookRequest = {
       endpoint,
       headers: withoutTokens(headers, verify?.value.tokenHeaders ?? []),
@@ -134,6 +128,8 @@ export function createLadder(options: LadderOptions): Climb {
     const decision = decided instanceof Promise ? await decided : decided
     exchange.timings.resolve = elapsed(exchange)
     if ('code' in decision) return refusedBy(decision)
+    const source = decision.outcome === 'ignored' && !isOurs ? sourceOf(endpoint, sources) : undefined
+    if (source !== undefined) return sourceAway(source)
     if (decision.outcome === 'ignored') options.onIgnored(exchange.requestId, snapshot, request)
     if (decision.outcome !== 'accepted') return decision
 
@@ -141,6 +137,35 @@ export function createLadder(options: LadderOptions): Climb {
     const ending: Accepted = { outcome: 'accepted', placed, mapping: decision.mapping }
     if (decision.actions.some(({ dedupe }) => dedupe?.isGiven)) exchange.bodyDigest = await digestOfBody(body)
     return accept(exchange, ending)
+  }
+
+  /** What a sender proves before a byte of its body is read, or how its request ends here. */
+  async function passDoor(
+    exchange: Exchange,
+    entrance: Entrance,
+    query: Readonly<Fields>,
+  ): Promise<Passed | Ending> {
+    const { incoming, client } = exchange
+    const { headers } = incoming
+    const { auth, rate, verify } = entrance
+    const { hooks } = exchange.live.snapshot.settings
+    if (incoming.method !== 'POST') return handshakes.ofMethod(exchange, entrance)
+    const fromClient = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
+    if (fromClient) return fromClient
+
+    const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
+    const given = presentedToken(headers, query, hooks.allowQueryToken, taken)
+    exchange.deprecated = given?.deprecated === true && auth !== 'signature'
+    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(incoming, client)
+    const proof = proofIn(entrance, headers, given, isLocal)
+    if (proof.kind === 'none') {
+      const refusal = await turnAway(exchange, proof)
+      // Whoever guesses, or has guessed too often, is not listened to.
+      const isHeard = refusal.code === 'UNAUTHORIZED' && !isWrongTry(proof)
+      return isHeard ? handshakes.ofStranger(exchange, entrance, query, refusal) : refusal
+    }
+    if (proof.kind === 'token') throttle.right(client)
+    return proof
   }
 
   /** @throws StoreError */

@@ -3,6 +3,7 @@
 import { TransformError } from '@reveille/engine'
 import { cut } from '../cut.ts'
 import { statusOfEnding } from './entry.ts'
+import type { ErrorCode } from './errors.ts'
 import { type Ending, type Exchange, type Placed, reasonOf } from './exchange.ts'
 import { describeFault } from './fault.ts'
 import type { WaitEnd } from './reply/outcome-waits.ts'
@@ -14,6 +15,11 @@ function isToldWhole(fault: unknown): boolean {
 
 /** Of an endpoint, in UTF-16 units: a stranger may make up one that is as long as an address may be. */
 const longestName = 200
+
+/** A sender is refused for what it cannot help, and what the operator may have to mend. */
+export function isOurTrouble(code: ErrorCode): boolean {
+  return code === 'VERIFIER_UNAVAILABLE' || code === 'RECEIVER_FAILED'
+}
 
 /** What the surface needs of a log; pino's has it. */
 export interface HookLog {
@@ -45,7 +51,7 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
     if (ending.fault !== undefined && !isToldWhole(ending.fault))
       log.error({ ...told, err: describeFault(ending.fault) })
     else if (ending.outcome === 'failed') log.error(told)
-    else if (code === 'VERIFIER_UNAVAILABLE') log.warn(told)
+    else if (isOurTrouble(code)) log.warn(told)
     else log.info(told)
   }
 }

@@ -5,7 +5,7 @@
 
 import { clientKey } from './clients/client.ts'
 import type { Ending, Exchange } from './exchange.ts'
-import type { HookLog } from './log.ts'
+import { type HookLog, isOurTrouble } from './log.ts'
 import type { Timers } from './timers.ts'
 
 export interface RefusedLines {
@@ -84,7 +84,7 @@ export function createRefusedLines({ log, clock, timers }: RefusedLinesOptions):
 
   function count(of: Minute, client: string, ending: Ending): void {
     of.untold += 1
-    of.isGrave ||= 'code' in ending && (ending.fault !== undefined || ending.code === 'VERIFIER_UNAVAILABLE')
+    of.isGrave ||= 'code' in ending && (ending.fault !== undefined || isOurTrouble(ending.code))
     if (of.clients.size < mostCounted) of.clients.add(client)
     const reason = 'code' in ending ? codeToldOf(ending) : 'HANDSHAKE'
     of.reasons.set(reason, (of.reasons.get(reason) ?? 0) + 1)

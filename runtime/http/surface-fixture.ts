@@ -78,6 +78,7 @@ export interface SnapshotOptions {
   readonly bodies?: 'none' | 'failed' | 'all'
   readonly endpoints?: Snapshot['endpoints']
   readonly trustedProxies?: Snapshot['settings']['gateway']['trustedProxies']
+  readonly sources?: Snapshot['settings']['sources']
   /** By the endpoint's name. */
   readonly terms?: Readonly<Record<string, Terms>>
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
@@ -86,7 +87,7 @@ export interface SnapshotOptions {
 /** What the surface is given besides the snapshot. */
 export type SurfaceParts = Pick<
   HookSurfaceOptions,
-  'relaysEvents' | 'loopIn' | 'isBoundToLoopback' | 'means' | 'honour' | 'throttle'
+  'relaysEvents' | 'loopIn' | 'isBoundToLoopback' | 'means' | 'honour' | 'throttle' | 'receiverOf'
 >
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
@@ -102,7 +103,12 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     ...options.hooks,
   }
   const gateway = { trustedProxies: options.trustedProxies ?? [] }
-  const settings = { gateway, hooks, history: { bodies: options.bodies ?? 'failed', keepMs: 1 } }
+  const settings = {
+    gateway,
+    hooks,
+    sources: options.sources ?? {},
+    history: { bodies: options.bodies ?? 'failed', keepMs: 1 },
+  }
   return {
     digest: 'digest',
     settings: settings as unknown as Snapshot['settings'],
@@ -198,8 +204,16 @@ export async function openSurface(
 }
 
 /** Those that are given; an option that is there and undefined would take the default's place. */
-function partsOf({ relaysEvents, loopIn, isBoundToLoopback, means, honour, throttle }: SurfaceParts) {
-  const parts = { relaysEvents, loopIn, isBoundToLoopback, means, honour, throttle }
+function partsOf({
+  relaysEvents,
+  loopIn,
+  isBoundToLoopback,
+  means,
+  honour,
+  throttle,
+  receiverOf,
+}: SurfaceParts) {
+  const parts = { relaysEvents, loopIn, isBoundToLoopback, means, honour, throttle, receiverOf }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as SurfaceParts
 }
 

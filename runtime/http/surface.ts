@@ -26,6 +26,8 @@ import { type Accepted, type Duplicate, type Ending, type Exchange, refused, wai
 import { describeFault } from './fault.ts'
 import { createLadder, hundredths } from './ladder.ts'
 import { type HookLog, logEnding, logOutcome } from './log.ts'
+import { createOwnPost, type OwnPost } from './own-post.ts'
+import { createReceiving, type Receiver } from './receiving.ts'
 import { createRefusedLines } from './refused-lines.ts'
 import { createOutcomeWaits, type Waiting } from './reply/outcome-waits.ts'
 import { reply, replyNotFound, replyWithOutcome } from './reply/reply.ts'
@@ -59,6 +61,11 @@ export interface HookSurfaceOptions {
    * policy whose `verify` it came from. Default: nothing is done. @throws UnavailableError
    */
   readonly honour?: (policy: string, handshake: Handshake) => Promise<void>
+  /**
+   * Who takes over what is posted to an endpoint, at this moment: such a one is known although no mapping covers it, and
+   * mappings that do are not asked. Default: nobody.
+   */
+  readonly receiverOf?: (endpoint: string) => Receiver | undefined
   /** Default: one of this surface's own. */
   readonly throttle?: Throttle
   /** Monotonic, in milliseconds. Default: `performance.now`. */
@@ -78,6 +85,8 @@ export interface HookSurface {
   /** Whether the URL is under the `hooks.path` of now. */
   takes(url: string): boolean
   receive(incoming: IncomingMessage, outgoing: ServerResponse, client: string): void
+  /** A request of ours: no token and no signature is asked for, whatever the endpoint's policy says. */
+  readonly post: OwnPost
 }
 
 /**
@@ -97,6 +106,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
   const climb = createLadder({
     loopIn: () => undefined,
     relaysEvents: () => false,
+    receiverOf: () => undefined,
     isBoundToLoopback: false,
     ...options,
     clock,
@@ -107,6 +117,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     turnAway,
     handshakes: createHandshakes({ throttle, turnAway, honour, timers }),
     verifySignature: createSignatureRung({ means, throttle, warnings, turnAway }),
+    receive: createReceiving({ timers, draining }),
     isDraining: () => draining.aborted,
     waits: createOutcomeWaits({ store, timers, draining }),
   })
@@ -121,14 +132,18 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     const requestId = mintId()
     const target = parseTarget(incoming.url ?? '', doorOf(live.snapshot).prefix)
     if (target === undefined) return replyNotFound(incoming, outgoing, requestId, timers)
+    const { endpoint, query } = target
+    take({ incoming, outgoing, client, isOurs: false, requestId, live, endpoint, query })
+  }
+
+  const post = createOwnPost(({ endpoint, by }, incoming, outgoing) => {
+    const requestId = mintId()
+    take({ incoming, outgoing, client: by, isOurs: true, requestId, live: current(), endpoint, query: '' })
+  })
+
+  function take(head: Omit<Exchange, 'receivedAt' | 'startedAt' | 'timings' | 'body' | 'deprecated'>): void {
     void answer({
-      incoming,
-      outgoing,
-      client,
-      requestId,
-      live,
-      endpoint: target.endpoint,
-      query: target.query,
+      ...head,
       receivedAt: now(),
       startedAt: clock(),
       timings: {},
@@ -189,7 +204,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     return hundredths(clock() - startedAt)
   }
 
-  app.decorate('hookSurface', { takes, receive })
+  app.decorate('hookSurface', { takes, receive, post })
   app.addHook('onClose', async () => refusedLines.close())
   app.server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!takes(incoming.url ?? '')) outgoing.writeContinue()
