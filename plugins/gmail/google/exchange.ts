@@ -68,20 +68,21 @@ function unwritten(name: string, error: unknown): PluginError {
 
 async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepared): Promise<Answer> {
   const { fetch, signal, name, seconds = 30, bytes = 10 * 1_048_576 } = options
-  const limit = AbortSignal.timeout(seconds * 1000)
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), seconds * 1000)
   try {
     const response = await fetch(request.url, {
       method: request.method ?? 'GET',
       headers: request.headers,
       body: request.body,
       redirect: 'manual',
-      signal: AbortSignal.any([signal, limit]),
+      signal: AbortSignal.any([signal, limit.signal]),
     })
     const json = parseJson(await readBytes(response, bytes, name))
     return { status: response.status, headers: response.headers, json }
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    if (limit.aborted) {
+    if (limit.signal.aborted) {
       throw new PluginError(`${name} did not answer within ${seconds} seconds.`, {
         code: 'unavailable',
         retryable: true,
@@ -93,6 +94,8 @@ async function send(options: ExchangeOptions, request: gaxios.GaxiosOptionsPrepa
       retryable: true,
       cause: error,
     })
+  } finally {
+    clearTimeout(timer)
   }
 }
 

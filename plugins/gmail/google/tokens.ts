@@ -107,7 +107,7 @@ export function createTokens({ credentials, kept, baseUrls, fetch, clock }: Toke
 /** Of those that a call on its way may still use, too. */
 function redactionOf(...all: readonly Credentials[]): (text: string) => string {
   const secrets = all.flatMap((each) => [each.refreshToken, each.accessToken, each.clientSecret])
-  return compileRedaction(secrets.filter((secret) => secret !== undefined))
+  return compileRedaction(secrets.filter((secret) => typeof secret === 'string'))
 }
 
 function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
