@@ -222,8 +222,10 @@ function show(mail: Mail, format: string, metadataHeaders: readonly string[]): o
 
 function headOf({ partId, mimeType, filename, headers = [] }: Part, wanted: readonly string[]): object {
   const names = wanted.map((name) => name.toLowerCase())
-  const shown =
-    names.length === 0 ? headers : headers.filter(({ name = '' }) => names.includes(name.toLowerCase()))
+  const isWanted = (header: { readonly name?: string } | undefined) =>
+    names.includes(String(header?.name).toLowerCase())
+  // A payload that a test gave may have anything in place of headers.
+  const shown = names.length > 0 && Array.isArray(headers) ? headers.filter(isWanted) : headers
   return { partId, mimeType, filename, headers: shown }
 }
 

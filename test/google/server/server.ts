@@ -31,7 +31,7 @@ export interface ServerOptions {
   readonly grants: Grants
   readonly project: string
   now(): number
-  /** After each call. */
+  /** When a call has come, and when it is over. */
   onCall(): void
 }
 
@@ -64,6 +64,7 @@ export async function openServer(options: ServerOptions) {
       at: now(),
     }
     calls.push(call)
+    onCall()
 
     function complain(why: string): void {
       complaints.push(`${route.id === 'unknown' ? `${method} ${url.pathname}` : route.id}: ${why}`)
