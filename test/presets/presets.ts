@@ -28,9 +28,9 @@ type Compiled =
 
 export type SoundPresets = Extract<Compiled, { ok: true }>
 
-/** A gateway's configuration that uses these presets and nothing else. */
-export function compilePresets(presets: readonly unknown[]): Promise<Compiled> {
-  return compileHooks({ presets })
+/** A gateway's configuration that uses these presets, what else is said of its hooks, and nothing more. */
+export function compilePresets(presets: readonly unknown[], hooks: object = {}): Promise<Compiled> {
+  return compileHooks({ ...hooks, presets })
 }
 
 /** A configuration whose mapping files are the presets, as authors have them who copied all of them. */
@@ -61,8 +61,8 @@ async function compileHooks(different: object, furnish = async (_home: string) =
 }
 
 /** @throws Error with everything that was said against them, warnings too */
-export async function soundPresets(presets: readonly unknown[]): Promise<SoundPresets> {
-  const compiled = await compilePresets(presets)
+export async function soundPresets(presets: readonly unknown[], hooks: object = {}): Promise<SoundPresets> {
+  const compiled = await compilePresets(presets, hooks)
   const said = compiled.ok ? compiled.warnings : compiled.diagnostics
   if (compiled.ok && said.length === 0) return compiled
   throw new Error(said.map((each) => formatDiagnostic(each, presetsFolder())).join('\n'))

@@ -57,7 +57,7 @@ function headerText(payload: RawPart, name: string, most: number): string {
   return cutToLength(cleanLine(decodeWords(headerOf(payload, name) ?? '')), most)
 }
 
-/** Entities stand in it: `&#39;`. https://issuetracker.google.com/issues/36760225 */
+/** Entities stand in it, such as `&#39;`, which Google's description of the API does not say. */
 function snippetOf(snippet: unknown): string {
   return cutToLength(
     cleanLine(decodeEntities(textOr(snippet, '').slice(0, 10 * mostOfSnippet))),

@@ -52,7 +52,7 @@ const mostDepth = 60
 /** A level of quotes or of lists changes every line in it. */
 const mostLevels = 5
 /** In elements. */
-const costOfBreak = 0.25
+const costOfBreak = 0.5
 
 interface Open {
   readonly name: string
@@ -229,8 +229,8 @@ function isItem({ name }: Open): boolean {
   return name === 'li'
 }
 
-function isList({ as }: Open): boolean {
-  return as === 'ul' || as === 'ol'
+function isList({ name }: Open): boolean {
+  return writtenAs[name] === 'ul' || name === 'ol'
 }
 
 function isLink({ as }: Open): boolean {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { soundPresets, trySample } from '../../../test/presets/presets.ts'
+import { mail } from './fixture.ts'
+import { cutPosts } from './posts.ts'
+
+const envelope = { source: 'gmail', account: 'ada@example.com', historyId: '4711' } as const
+const roomy = { maxBodyBytes: 1_000_000, maxActions: 100, maxRenderedBytes: 10_000_000 }
+const many = (count: number, more: Parameters<typeof mail>[0] = {}) =>
+  Array.from({ length: count }, (_, index) => mail({ ...more, id: `id${index}` }))
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+const sizes = (posts: readonly { messages: readonly unknown[] }[]) =>
+  posts.map(({ messages }) => messages.length)
+
+test('mails that fit go into one post, whole', () => {
+  const mails = many(3)
+  assert.deepEqual(cutPosts(mails, envelope, roomy), [{ ...envelope, messages: mails }])
+  assert.deepEqual(cutPosts([], envelope, roomy), [])
+})
+
+test('a post holds as many as its bytes allow, to the byte', () => {
+  const mails = many(4, { subject: 'Grüße "an" alle' })
+  const two = bytesOf({ ...envelope, messages: mails.slice(0, 2) })
+  assert.deepEqual(sizes(cutPosts(mails, envelope, { ...roomy, maxBodyBytes: two })), [2, 2])
+  assert.deepEqual(sizes(cutPosts(mails, envelope, { ...roomy, maxBodyBytes: two - 1 })), [1, 1, 1, 1])
+})
+
+test('a post holds as many as there may be actions, and fifty at most', () => {
+  assert.deepEqual(sizes(cutPosts(many(5), envelope, { ...roomy, maxActions: 2 })), [2, 2, 1])
+  assert.deepEqual(sizes(cutPosts(many(120), envelope, { ...roomy, maxActions: 1_000 })), [50, 50, 20])
+})
+
+test('a mail that alone is too large is shortened until it fits, and the others are left alone', () => {
+  const [small, other] = many(2)
+  const large = mail({ id: 'large', body: 'many words '.repeat(10_000), bodyTruncated: false })
+  const posts = cutPosts(
+    [small, large, other].filter((each) => each !== undefined),
+    envelope,
+    { ...roomy, maxBodyBytes: 5_000 },
+  )
+  const messages = posts.flatMap((post) => post.messages)
+  assert.deepEqual([messages[0], messages[2]], [small, other])
+  assert.ok(messages[1]?.bodyTruncated && messages[1].body.length > 1_000)
+  for (const post of posts) assert.ok(bytesOf(post) <= 5_000)
+})
+
+test('a mail whose ids alone are too large is posted with nothing else', () => {
+  const [post] = cutPosts([mail({ id: 'i'.repeat(5_000) })], envelope, { ...roomy, maxBodyBytes: 1_000 })
+  const { id, from, body, labels } = post?.messages[0] ?? mail()
+  assert.deepEqual([id.length, from, body, labels], [5_000, '', '', []])
+})
+
+test('whatever the mails and limits, none is lost, doubled or moved, and all limits are kept', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 200 }).map((each) => each.toWellFormed())
+  const mails = fc.array(fc.record({ from: text, subject: text, body: text.map((each) => each.repeat(9)) }), {
+    maxLength: 70,
+  })
+  const limits = fc.record({
+    maxBodyBytes: fc.integer({ min: 600, max: 30_000 }),
+    maxActions: fc.integer({ min: 1, max: 60 }),
+    maxRenderedBytes: fc.integer({ min: 1, max: 100_000 }),
+  })
+  fc.assert(
+    fc.property(mails, limits, (made, limits) => {
+      const posts = cutPosts(
+        made.map((each, index) => mail({ ...each, id: `id${index}` })),
+        envelope,
+        limits,
+      )
+      const ids = posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+      assert.deepEqual(
+        ids,
+        made.map((_, index) => `id${index}`),
+      )
+      for (const post of posts) {
+        assert.ok(bytesOf(post) <= limits.maxBodyBytes)
+        assert.ok(post.messages.length > 0 && post.messages.length <= Math.min(50, limits.maxActions))
+        for (const each of post.messages)
+          assert.ok(made[Number(each.id.slice(2))]?.body.startsWith(each.body))
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('what the preset renders of a post is within what the posts were cut for', async () => {
+  const texts = ['short', 'many words '.repeat(3_000), '日本語'.repeat(5_000), '😀'.repeat(7_000), '']
+  const large = many(25).map((each, index) => ({ ...each, body: texts[index % texts.length] ?? '' }))
+  const small = many(25, { body: 'Yes.' })
+  for (const [mails, maxRenderedBytes] of [
+    [small, 20_000],
+    [large, 60_000],
+    [large, 262_144],
+  ] as const) {
+    const { snapshot } = await soundPresets(['gmail'], { ...roomy, maxRenderedBytes })
+    const posts = cutPosts(mails, envelope, { ...roomy, maxRenderedBytes })
+    assert.ok(posts.length > 1 && posts.length < 25)
+    for (const post of posts) {
+      const { status } = await trySample(snapshot, 'gmail', {
+        name: 'post',
+        headers: {},
+        body: JSON.stringify(post),
+      })
+      assert.equal(status, 202)
+    }
+  }
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { cutToBytes, cutToLength } from './cut.ts'
+
+test('what fits is left as it is, to the byte', () => {
+  assert.deepEqual(cutToBytes('Grüße', 7), { text: 'Grüße', isCut: false })
+  assert.deepEqual(cutToBytes('Grüße', 6), { text: 'Grüß', isCut: true })
+  assert.equal(cutToLength('Grüße', 5), 'Grüße')
+})
+
+test('a cut falls after a line or a word that is near, else between graphemes', () => {
+  const line = 'x'.repeat(95)
+  assert.equal(cutToLength(`${line}\n${line}`, 100), line)
+  assert.equal(cutToLength(`${'word '.repeat(30)}`, 103), 'word '.repeat(20).trim())
+  assert.equal(
+    cutToLength(`${'long'.repeat(10)}\n${'x'.repeat(200)}`, 100).length,
+    100,
+    'not if much is lost',
+  )
+  assert.equal(cutToLength('👩‍👩‍👧👩‍👩‍👧', 12), '👩‍👩‍👧')
+  assert.equal(cutToBytes('e\u0301e\u0301', 5).text, 'e\u0301')
+})
+
+test('a grapheme that is longer than any limit is cut between its characters', () => {
+  const tower = `a${'\u0301'.repeat(500)}`
+  assert.equal(cutToBytes(tower, 101).text, `a${'\u0301'.repeat(50)}`)
+  assert.equal(cutToLength('😀', 1), '')
+})
+
+test('whatever the text, a cut keeps its limit, is a beginning, and halves no character', () => {
+  const texts = fc.string({ unit: 'binary', maxLength: 400 }).map((text) => text.toWellFormed())
+  fc.assert(
+    fc.property(texts, fc.nat(500), (text, limit) => {
+      const { text: cut, isCut } = cutToBytes(text, limit)
+      assert.ok(Buffer.byteLength(cut) <= limit)
+      assert.ok(text.startsWith(cut) && cut.isWellFormed())
+      assert.equal(isCut, Buffer.byteLength(text) > limit)
+      const short = cutToLength(text, limit)
+      assert.ok(short.length <= limit && text.startsWith(short) && short.isWellFormed())
+    }),
+    { numRuns: 200 },
+  )
+})
