@@ -1,0 +1,93 @@
+/** Owns a clock that stands still until nothing else happens, and then goes on to whoever sleeps for the shortest. */
+
+import type { SourceClock } from '@reveille/kit'
+
+export interface TestClock extends SourceClock {
+  /** Milliseconds that have passed, however the clock was set. */
+  readonly passed: number
+  /** As a person would: by so many milliseconds, forth or back. */
+  set(byMs: number): void
+  /** Goes on until it holds. @throws Error when it does not after so many milliseconds, or nobody sleeps any more */
+  until(holds: () => boolean, withinMs?: number): Promise<void>
+  /** Goes on for so many milliseconds. */
+  pass(ms: number): Promise<void>
+  /** Until nothing happens without time. */
+  settle(): Promise<void>
+}
+
+interface Sleeper {
+  readonly at: number
+  wake(): void
+}
+
+const start = Date.UTC(2026, 0, 5, 12)
+const hourMs = 3_600_000
+const mostLooks = 200
+
+export function createTestClock(): TestClock {
+  const sleepers = new Set<Sleeper>()
+  let passed = 0
+  let offset = 0
+
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+  /** Of those that sleep as long, who began first. */
+  function next(): Sleeper | undefined {
+    let first: Sleeper | undefined
+    for (const sleeper of sleepers) if (!first || sleeper.at < first.at) first = sleeper
+    return first
+  }
+
+  return {
+    now: () => start + offset + passed,
+    get passed() {
+      return passed
+    },
+    set(byMs) {
+      offset += byMs
+    },
+    settle,
+    sleep(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason)
+        const end = () => {
+          sleepers.delete(sleeper)
+          reject(signal.reason)
+        }
+        const wake = () => {
+          sleepers.delete(sleeper)
+          signal.removeEventListener('abort', end)
+          resolve()
+        }
+        const sleeper = { at: passed + Math.max(0, ms), wake }
+        sleepers.add(sleeper)
+        signal.addEventListener('abort', end, { once: true })
+      })
+    },
+    async until(holds, withinMs = hourMs) {
+      const limit = passed + withinMs
+      for (let looks = 0; ; looks++) {
+        await settle()
+        if (holds()) return
+        const sleeper = next()
+        // Looking may have set something going.
+        if (!sleeper && looks < mostLooks) continue
+        if (!sleeper) throw new Error('It does not hold, and nobody sleeps any more.')
+        looks = 0
+        if (sleeper.at > limit) throw new Error(`It does not hold after ${withinMs} ms.`)
+        passed = sleeper.at
+        sleeper.wake()
+      }
+    },
+    async pass(ms) {
+      const end = passed + ms
+      await settle()
+      for (let sleeper = next(); sleeper && sleeper.at <= end; sleeper = next()) {
+        passed = sleeper.at
+        sleeper.wake()
+        await settle()
+      }
+      passed = end
+    },
+  }
+}

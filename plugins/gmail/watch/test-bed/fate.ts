@@ -1,0 +1,60 @@
+/** Owns what befalls the calls of one life of the source: from its start to its end, or its sudden death. */
+
+import { PluginError, type SourceClock } from '@reveille/kit'
+
+/** What one call meets. `before` and `after`: its effect. */
+export interface Fate {
+  readonly before?: Error | (() => void)
+  readonly after?: Error | (() => void)
+  /** How long it takes. */
+  readonly ms?: number
+}
+
+export interface Life {
+  readonly controller: AbortController
+  /** Nothing is answered any more, and nothing takes effect, as after SIGKILL. */
+  isDead: boolean
+}
+
+export interface Fates {
+  /** Undefined: all goes well, at once. */
+  of(operation: string): Fate | undefined
+}
+
+/** Calls have effects in an order that depends on how long each takes. */
+export async function suffer<Result>(
+  { of }: Fates,
+  life: Life,
+  clock: SourceClock,
+  operation: string,
+  signal: AbortSignal,
+  effect: () => Result | Promise<Result>,
+): Promise<Result> {
+  signal.throwIfAborted()
+  await orDeath(life)
+  const fate = of(operation)
+  await meet(fate?.before)
+  await orDeath(life)
+  if (fate?.ms) await clock.sleep(fate.ms, signal)
+  await orDeath(life)
+  const result = await effect()
+  await meet(fate?.after)
+  await orDeath(life)
+  signal.throwIfAborted()
+  return result
+}
+
+async function meet(what: Fate['before']): Promise<void> {
+  if (typeof what === 'function') what()
+  else if (what) throw what
+}
+
+async function orDeath({ isDead }: Life): Promise<void> {
+  if (isDead) await new Promise<never>(() => {})
+}
+
+/** As a port throws it. */
+export function failure(code: string, facts: { retryable?: boolean; retryAfter?: number } = {}): PluginError {
+  const { retryable = true, retryAfter } = facts
+  return new PluginError(`It failed with ${code}.`, { code, retryable, retryAfter })
+}

@@ -1,0 +1,36 @@
+/** Owns a gateway in memory: what it has taken, and what it refuses by rule. */
+
+import type { Posted, PostLimits } from '@reveille/kit'
+import type { MailPost } from '../../mail/index.ts'
+
+export interface FakeGateway {
+  /** Bodies, as they were taken. */
+  readonly posts: readonly MailPost[]
+  /** How often each mail was taken. */
+  readonly taken: ReadonlyMap<string, number>
+  /** What it says of itself. */
+  limits: PostLimits
+  /** Undefined: taken. */
+  rule: (post: MailPost) => Posted | undefined
+  post(body: unknown): Posted
+}
+
+export function createFakeGateway(): FakeGateway {
+  const posts: MailPost[] = []
+  const taken = new Map<string, number>()
+  const gateway: FakeGateway = {
+    posts,
+    taken,
+    limits: { maxBodyBytes: 1_000_000, maxActions: 100, maxRenderedBytes: 1_000_000 },
+    rule: () => undefined,
+    post(body) {
+      const post = JSON.parse(JSON.stringify(body)) as MailPost
+      const refusal = gateway.rule(post)
+      if (refusal) return refusal
+      posts.push(post)
+      for (const { id } of post.messages) taken.set(id, (taken.get(id) ?? 0) + 1)
+      return { status: 202 }
+    },
+  }
+  return gateway
+}
