@@ -22,7 +22,7 @@ export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Pr
 
   async function ask(inner: AbortSignal): Promise<Fetched> {
     try {
-      return read(watched, await gmail.message(id, { text: config.includeBody }, inner))
+      return read(watched, id, await gmail.message(id, { text: config.includeBody }, inner))
     } catch (error) {
       if (inner.aborted || !isOfThisMail(error)) throw error
       tries += 1
@@ -44,10 +44,10 @@ function oncemore({ message, code, retryAfter }: PluginError): PluginError {
   return new PluginError(message, { code, retryable: true, retryAfter })
 }
 
-function read({ config, label }: Watched, raw: RawMessage | undefined): Fetched {
+function read({ config, label }: Watched, id: string, raw: RawMessage | undefined): Fetched {
   try {
     if (raw === undefined || !isWanted(raw, label, config.exclude)) return { is: 'gone' }
-    return { is: 'mail', mail: readMail(raw, config) }
+    return { is: 'mail', mail: { ...readMail(raw, config), id } }
   } catch {
     // A mail on which our own reading stumbles blocks nobody, and another version may read it.
     return { is: 'refused', code: 'UNREADABLE' }

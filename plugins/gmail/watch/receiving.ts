@@ -2,9 +2,9 @@
 
 import { PluginError, type SourceCall } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
+import { readNotification } from '../google/index.ts'
 import { secondMs } from './backoff.ts'
 import type { Heeding } from './heeding.ts'
-import { readNotification } from '../google/index.ts'
 import { unlessAborted } from './together.ts'
 
 export interface Receiving {

@@ -14,7 +14,7 @@ export interface FakeMail {
 
 export interface NewMail {
   readonly labels?: readonly string[]
-  readonly snippet?: string
+  readonly text?: string
   /** Nobody is told of it, though a watch lasts. */
   readonly isLost?: boolean
 }
@@ -69,14 +69,12 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
   function publish(about: Notification['about']): void {
     lastMessage += 1
     const notification = { messageId: `m${lastMessage}`, ...(about && { about }) }
-    if (fake.onPublished) return fake.onPublished(notification)
+    if (fake.onPublished) {
+      fake.onPublished(notification)
+      return
+    }
     queue.set(notification.messageId, { notification, availableAt: clock.passed })
     for (const wake of pullers) wake()
-  }
-
-  /** Whatever has the label now, as Google looks it up. */
-  function labelled(labelId: string): FakeMail[] {
-    return mails.filter(({ id, raw }) => !gone.has(id) && raw.labelIds?.includes(labelId))
   }
 
   function take(max: number): Notification[] {
@@ -126,10 +124,11 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
     get historyId() {
       return historyId
     },
-    deliver({ labels = ['INBOX', 'UNREAD'], snippet = '', isLost = false } = {}) {
+    deliver({ labels = ['INBOX', 'UNREAD'], text = '', isLost = false } = {}) {
       historyId += 1 + (historyId % 3)
       const id = `mail-${historyId}`
-      const raw = { id, threadId: id, labelIds: labels, snippet, internalDate: String(clock.now()) }
+      const internalDate = String(clock.now())
+      const raw = { id, threadId: id, labelIds: labels, internalDate, payload: payloadOf(text) }
       const mail = { id, historyId, at: clock.now(), raw }
       mails.push(mail)
       const isWatched = clock.passed < watchEnds && labels.includes(watches.at(-1)?.labelId ?? '')
@@ -164,31 +163,33 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
             on('history', signal, () => {
               if (Number(since) < expiredBefore) throw failure('history-expired', { retryable: false })
               // A listing is of the mailbox as it was at its first page.
-              const [from = 0, until = historyId] = (pageToken?.split('-') ?? []).map(Number)
-              const all = labelled(labelId).filter((mail) => mail.historyId > Number(since))
-              const records = all.filter((mail) => mail.historyId <= until)
-              const page = records.slice(from, from + fake.pageLength)
+              const [after = Number(since), until = historyId] = (pageToken?.split('-') ?? []).map(Number)
+              const records = mails.filter((mail) => mail.historyId > after && mail.historyId <= until)
+              const labelled = records.filter(({ raw }) => raw.labelIds?.includes(labelId))
+              const page = labelled.slice(0, fake.pageLength)
               const last = page.at(-1)
-              const end = from + page.length
               return {
                 messageIds: page.map(({ id }) => id),
                 historyId: String(historyId),
                 ...(last && { lastId: String(last.historyId) }),
-                ...(end < records.length && { nextPageToken: `${end}-${until}` }),
+                ...(last && page.length < labelled.length && { nextPageToken: `${last.historyId}-${until}` }),
               }
             }),
           message: (id, _options, signal) =>
-            on('message', signal, () => (gone.has(id) ? undefined : mails.find((mail) => mail.id === id)?.raw)),
+            on('message', signal, () =>
+              gone.has(id) ? undefined : mails.find((mail) => mail.id === id)?.raw,
+            ),
           list: ({ labelId, after, max, pageToken }, signal) =>
             on('list', signal, () => {
-              const newest = labelled(labelId)
-                .filter(({ at }) => at >= after)
+              const before = Number(pageToken ?? Number.POSITIVE_INFINITY)
+              const newest = mails
+                .filter(({ id, raw }) => !gone.has(id) && raw.labelIds?.includes(labelId))
+                .filter(({ at, historyId }) => at >= after && historyId < before)
                 .reverse()
-              const from = Number(pageToken ?? 0)
-              const end = from + max
+              const page = newest.slice(0, max)
               return {
-                messageIds: newest.slice(from, end).map(({ id }) => id),
-                ...(end < newest.length && { nextPageToken: String(end) }),
+                messageIds: page.map(({ id }) => id),
+                ...(page.length < newest.length && { nextPageToken: String(page.at(-1)?.historyId) }),
               }
             }),
         },
@@ -215,4 +216,9 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
     },
   }
   return fake
+}
+
+function payloadOf(text: string): RawMessage['payload'] {
+  const data = Buffer.from(text).toString('base64url')
+  return { mimeType: 'text/plain', headers: [], body: { data, size: text.length } }
 }

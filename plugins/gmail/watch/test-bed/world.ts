@@ -53,9 +53,11 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
   const lines: LogLine[] = []
   const reports: SourceReport[] = []
   const scripted = new Map<string, Fate[]>()
-  const log = (level: LogLine['level']) => (event: string, facts: Record<string, unknown> = {}) => {
-    lines.push({ level, event, facts })
-  }
+  const log =
+    (level: LogLine['level']) =>
+    (event: string, facts: Record<string, unknown> = {}) => {
+      lines.push({ level, event, facts })
+    }
   const logs: PluginLog = { info: log('info'), warn: log('warn'), error: log('error') }
 
   const world = {
