@@ -9,11 +9,11 @@ import { createWorld, type Run } from './test-bed/world.ts'
 /** What befalls one call: what happens beside it, and what comes of it. */
 const fateOf = fc.record({
   beside: fc.oneof(
-    { weight: 6, arbitrary: fc.constant('nothing' as const) },
-    { weight: 6, arbitrary: fc.constantFrom('mail', 'mails') },
-    { weight: 3, arbitrary: fc.constantFrom('lost mail', 'unwanted mail', 'refused mail', 'large mail') },
-    { weight: 2, arbitrary: fc.constantFrom('repeat', 'foreign', 'remove', 'expire') },
-    { weight: 1, arbitrary: fc.constantFrom('many mails', 'damage') },
+    { weight: 20, arbitrary: fc.constant('nothing' as const) },
+    { weight: 20, arbitrary: fc.constantFrom('mail', 'mails', 'lost mail', 'refused mail') },
+    { weight: 10, arbitrary: fc.constantFrom('unwanted mail', 'large mail', 'repeat', 'foreign', 'remove') },
+    { weight: 4, arbitrary: fc.constantFrom('expire', 'damage') },
+    { weight: 1, arbitrary: fc.constant('many mails' as const) },
   ),
   comes: fc.oneof(
     { weight: 10, arbitrary: fc.constant('success' as const) },
@@ -46,7 +46,8 @@ async function weather({
   const world = createWorld({ mode })
   const { clock, disk, gateway, google } = world
   const rest = [...steps]
-  const refused = new Set<string>()
+  /** How often each is refused before somebody mends the mapping. */
+  const refused = new Map<string, number>()
   const large = new Set<string>()
   const removed = new Set<string>()
   const wanted: FakeMail[] = []
@@ -58,8 +59,10 @@ async function weather({
   gateway.rule = ({ messages }) => {
     if (messages.length > mostActions) return { status: 413, code: 'TOO_MANY_ACTIONS' }
     if (messages.some(({ id, body }) => large.has(id) && body.length > 100)) return { status: 413 }
-    if (rest.length > 0 && messages.some(({ id }) => refused.has(id))) return { status: 422 }
-    return undefined
+    const [first, ...others] = messages.filter(({ id }) => (refused.get(id) ?? 0) > 0)
+    if (first && others.length === 0 && messages.length === 1)
+      refused.set(first.id, (refused.get(first.id) ?? 0) - 1)
+    return first && { status: 422 }
   }
 
   /** What somebody who looks at the mailbox up to there has to find done. */
@@ -83,6 +86,7 @@ async function weather({
   }
   google.onAcknowledged = ({ about }) => acknowledge(about)
   let unheard = 0
+  let fetches = 0
   let failed: { readonly error: unknown } | undefined
   if (mode === 'push')
     google.onPublished = async ({ about, messageId }) => {
@@ -118,7 +122,7 @@ async function weather({
     if (step.beside === 'many mails') for (let left = 70; left > 0; left--) want(google.deliver())
     if (step.beside === 'lost mail') want(google.deliver({ isLost: true }))
     if (step.beside === 'unwanted mail') google.deliver({ labels: ['INBOX', 'SPAM'] })
-    if (step.beside === 'refused mail') refused.add(want(google.deliver()))
+    if (step.beside === 'refused mail') refused.set(want(google.deliver()), 1 + (step.ms % 3))
     if (step.beside === 'large mail') large.add(want(google.deliver({ text: 'x'.repeat(1000) })))
     if (step.beside === 'repeat')
       google.publish({ emailAddress: google.account, historyId: String(google.historyId) })
@@ -142,7 +146,9 @@ async function weather({
 
   world.fates = {
     of(operation): Fate | undefined {
-      const step = rest.shift()
+      if (operation === 'message') fetches += 1
+      const isSpared = operation === 'message' && fetches % 5 > 0
+      const step = isSpared ? undefined : rest.shift()
       if (!step) return undefined
       besides(step)
       const [how, when] = step.comes.split(' ')
@@ -168,7 +174,7 @@ async function weather({
     return false
   }
   // A calm mailbox has calls too: those that are left meet the rest of the storm.
-  await clock.until(isDone, 12 * hourMs)
+  await clock.until(isDone, 3 * hourMs)
   await world.stop(run)
 
   for (const { id, historyId } of wanted) {
@@ -181,5 +187,5 @@ async function weather({
 }
 
 test('whatever fails, dies, repeats or is lost: each mail is posted, none twice without a crash, and nothing is acknowledged before', async () => {
-  await fc.assert(fc.asyncProperty(storm, weather), { numRuns: Number(process.env['STORMS'] ?? 150) })
+  await fc.assert(fc.asyncProperty(storm, weather), { numRuns: Number(process.env['STORMS'] ?? 80) })
 })

@@ -133,7 +133,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
           if (!life.isDead) reports.push(report)
         },
       }
-      const open = async () => google.open(world.fates, life)
+      const open = async () => google.open({ of: (operation) => world.fates.of(operation) }, life)
       watchMailbox({ config, log: logs, open, random: () => 0.5 }, call).then(
         () => {
           outcome = { isOver: true }

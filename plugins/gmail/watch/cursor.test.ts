@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  beginCursor,
+  isDue,
+  isRead,
+  mostRecent,
+  mostRefused,
+  movedTo,
+  parseCursor,
+  unknownHistory,
+  withPosted,
+  withRefused,
+} from './cursor.ts'
+import { listedAfter } from './listing.ts'
+
+const now = Date.UTC(2026, 0, 5)
+const hourMs = 3_600_000
+const cursor = beginCursor('ada@example.com', '1000', now)
+
+test('whatever is on disk, a cursor comes of it that can be worked with, or none', () => {
+  fc.assert(
+    fc.property(
+      fc.anything(),
+      fc.anything(),
+      fc.anything(),
+      fc.anything(),
+      (historyId, recent, refused, watch) => {
+        for (const value of [historyId, { account: 'ada@example.com', historyId, recent, refused, watch }]) {
+          const parsed = parseCursor(value, now)
+          if (parsed === undefined) continue
+          assert.equal(typeof isRead(movedTo(parsed, '5'), '7'), 'boolean')
+          assert.deepEqual(parseCursor(JSON.parse(JSON.stringify(parsed)), now), parsed)
+        }
+      },
+    ),
+  )
+})
+
+test('what an older or newer version wrote is kept as far as it is understood', () => {
+  const refused = [{ id: 'a', shape: 2 }, 'b', { code: 'C' }]
+  const value = {
+    account: 'ada@example.com',
+    historyId: '12',
+    readAt: 5,
+    recent: ['x', 3],
+    refused,
+    more: {},
+  }
+  assert.deepEqual(parseCursor(value, now), {
+    ...{ account: 'ada@example.com', historyId: '12', readAt: 5, recent: ['x'] },
+    refused: [{ id: 'a', code: 'UNKNOWN', tries: 1, since: now, nextTryAt: now }],
+  })
+  for (const historyId of ['', '-1', '1e3', 12, '1'.repeat(21), '0x10', '١'])
+    assert.equal(parseCursor({ ...value, historyId }, now)?.historyId, unknownHistory)
+})
+
+test('history ids are compared as whole numbers, beyond what numbers are exact for', () => {
+  const far = movedTo(cursor, '18446744073709551614')
+  assert.ok(isRead(far, '18446744073709551614'))
+  assert.ok(!isRead(far, '18446744073709551615'))
+  assert.ok(isRead(cursor, '999'))
+  assert.equal(movedTo(cursor, '999').historyId, '1000')
+  assert.ok(!isRead({ ...cursor, historyId: unknownHistory }, '0'))
+})
+
+test('only the mails that were posted last are remembered, each once', () => {
+  const ids = Array.from({ length: mostRecent + 5 }, (_, index) => `${index}`)
+  const { recent } = withPosted(withPosted(cursor, ids), ['7', '9000', '7'])
+  assert.equal(recent.length, mostRecent)
+  assert.deepEqual(recent.slice(-2), ['7', '9000'])
+  assert.equal(new Set(recent).size, mostRecent)
+})
+
+test('a refused mail is tried ever more seldom, hourly at the seldomest; what is posted is not refused any more', () => {
+  let next = cursor
+  const waits = Array.from({ length: 9 }, () => {
+    next = withRefused(next, 'a', 'C', now)
+    return ((next.refused[0]?.nextTryAt ?? 0) - now) / 60_000
+  })
+  assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60])
+  assert.equal(next.refused[0]?.tries, 9)
+  assert.deepEqual(withPosted(next, ['a']).refused, [])
+})
+
+test('the list of refused mails does not grow for ever', () => {
+  let next = cursor
+  for (let index = 0; index <= mostRefused; index++) next = withRefused(next, `${index}`, 'C', now)
+  assert.equal(next.refused.length, mostRefused)
+  assert.equal(next.refused[0]?.id, '1')
+})
+
+test('a clock that was set back delays no try', () => {
+  const [mail] = withRefused(cursor, 'a', 'C', now).refused
+  assert.ok(mail && !isDue(mail, now) && isDue(mail, now + 60_000) && isDue(mail, now - 2 * hourMs))
+})
+
+test('a listing goes back to an hour before the last reading, thirty days at most, and a day where that is in the future', () => {
+  assert.equal(listedAfter(cursor, now + hourMs), now - hourMs)
+  assert.equal(listedAfter({ ...cursor, readAt: 0 }, now), now - 30 * 24 * hourMs)
+  assert.equal(listedAfter({ ...cursor, readAt: now + 1 }, now), now - 24 * hourMs)
+})

@@ -1,0 +1,473 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Fate, failure } from './test-bed/fate.ts'
+import { createWorld, credentials } from './test-bed/world.ts'
+
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+const malformed: Fate = { before: failure('malformed', { retryable: false }) }
+const times = (count: number, fate: Fate) => Array.from({ length: count }, () => fate)
+
+test('mails from before the first watch are no news, those after it are posted, and the notification is acknowledged', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  google.deliver()
+  const run = world.start()
+  await clock.until(() => world.events().includes('gmail-watching'))
+  assert.deepEqual(world.line('gmail-watching')?.facts, {
+    account: 'ada@example.com',
+    mode: 'pull',
+    historyId: String(google.historyId),
+  })
+  const mail = google.deliver()
+  await world.idle()
+  assert.deepEqual([...gateway.taken], [[mail.id, 1]])
+  const [post] = gateway.posts
+  assert.equal(post?.source, 'gmail')
+  assert.equal(post?.account, 'ada@example.com')
+  assert.equal(post?.historyId, String(mail.historyId))
+  assert.equal(world.state(), 'working')
+  assert.equal(world.reports.at(-1)?.counts?.['posted'], 1)
+  assert.deepEqual(Object.keys(world.reports.at(-1)?.times ?? {}).sort(), [
+    ...['lastMail', 'readAt', 'watchEnds', 'watchRenews'],
+  ])
+  await world.stop(run)
+})
+
+test('without a consent it waits, says what to run, and goes on ten seconds after there is one', async () => {
+  const world = createWorld()
+  const { clock, disk, google } = world
+  disk.delete('credentials')
+  const run = world.start()
+  await clock.pass(hourMs)
+  assert.equal(world.state(), 'waiting')
+  assert.match(world.detail(), /reveille webhooks gmail setup/)
+  disk.set('credentials', '{"acc')
+  await clock.pass(minuteMs)
+  assert.match(world.detail(), /damaged/)
+  disk.set('credentials', JSON.stringify({ ...credentials, account: 'eve@example.com' }))
+  await clock.pass(minuteMs)
+  assert.match(world.detail(), /another account than ada@example\.com/)
+  assert.doesNotMatch(world.detail(), /eve@/)
+  assert.deepEqual(google.calls, [])
+  assert.equal(world.events().filter((event) => event === 'gmail-waiting').length, 3)
+  disk.set('credentials', JSON.stringify(credentials))
+  await clock.until(() => world.state() === 'working', 11 * secondMs)
+  await world.stop(run)
+})
+
+for (const code of ['consent-revoked', 'bad-client', 'missing-scope'])
+  test(`after ${code} nothing is asked until the consent is another one`, async () => {
+    const world = createWorld()
+    const { clock, disk, google } = world
+    const run = world.start()
+    await clock.until(() => world.events().includes('gmail-watching'))
+    await clock.pass(secondMs)
+    world.meet('history', { before: failure(code, { retryable: false }) })
+    const mail = google.deliver()
+    await clock.until(() => world.state() === 'waiting')
+    const calls = google.calls.length
+    await clock.pass(50 * minuteMs)
+    assert.equal(google.calls.length, calls)
+    assert.equal(world.events().filter((event) => event === 'gmail-waiting').length, 1)
+    disk.set('credentials', JSON.stringify({ ...credentials, refreshToken: 'another' }))
+    await clock.pass(15 * secondMs)
+    assert.equal(world.gateway.taken.get(mail.id), 1)
+    assert.equal(world.state(), 'working')
+    await world.stop(run)
+  })
+
+test('a renewed access token is no other consent; an hour later the same one is tried again', async () => {
+  const world = createWorld()
+  const { clock, disk, google } = world
+  world.meet('labels', {
+    before() {
+      disk.set('credentials', JSON.stringify({ ...credentials, accessToken: 'renewed', accessTokenEnds: 1 }))
+      throw failure('consent-revoked', { retryable: false })
+    },
+  })
+  const run = world.start()
+  await clock.pass(50 * minuteMs)
+  assert.deepEqual(google.calls, ['labels'])
+  await clock.until(() => world.state() === 'working', 11 * minuteMs)
+  await world.stop(run)
+})
+
+test('a consent that was given while Google refused the one before it is used at once', async () => {
+  const world = createWorld()
+  world.meet('labels', {
+    before() {
+      world.disk.set('credentials', JSON.stringify({ ...credentials, refreshToken: 'another' }))
+      throw failure('consent-revoked', { retryable: false })
+    },
+  })
+  const run = world.start()
+  await world.clock.until(() => world.state() === 'working', secondMs)
+  await world.stop(run)
+})
+
+test('a label is found by its name in whatever case; one that is not there is looked for every minute', async () => {
+  const world = createWorld({ label: 'invoices' })
+  const { clock, gateway, google } = world
+  const labels = google.labels
+  google.labels = [
+    { id: 'INBOX', name: 'INBOX' },
+    { id: 'Label_9', name: 'Invoice' },
+  ]
+  const run = world.start()
+  await clock.pass(10 * minuteMs)
+  assert.equal(world.state(), 'waiting')
+  assert.match(world.detail(), /no label "invoices"\. Nearest are "Invoice", "INBOX"/)
+  assert.equal(google.calls.length, 11)
+  assert.equal(world.lines.length, 1)
+  google.labels = labels
+  await clock.until(() => world.state() === 'working', minuteMs)
+  assert.equal(google.watches[0]?.labelId, 'Label_7')
+  google.deliver()
+  const mail = google.deliver({ labels: ['Label_7'] })
+  await world.idle()
+  assert.deepEqual([...gateway.taken.keys()], [mail.id])
+  await world.stop(run)
+})
+
+test('a lost notification delays a mail by a quarter of an hour at most', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(40 * minuteMs)
+  const mail = google.deliver({ isLost: true })
+  await clock.until(() => gateway.taken.has(mail.id), 16 * minuteMs)
+  await world.stop(run)
+})
+
+test('old, foreign and unreadable notifications are acknowledged without asking for the history', async () => {
+  const world = createWorld()
+  const { clock, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  const before = google.calls.filter((call) => call === 'history').length
+  for (let left = 3; left > 0; left--) {
+    google.publish({ emailAddress: 'ADA@example.com', historyId: '7' })
+    google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
+    google.publish(undefined)
+    await clock.until(() => google.queue.size === 0, secondMs)
+  }
+  assert.equal(google.calls.filter((call) => call === 'history').length, before)
+  const ignored = world.lines.filter(({ event }) => event === 'gmail-notification-ignored')
+  assert.equal(ignored.length, 2)
+  assert.doesNotMatch(JSON.stringify(world.lines), /eve@/)
+  await world.stop(run)
+})
+
+test('a notification that comes before its history is told is looked after, and does not hold up others for ever', async () => {
+  const world = createWorld()
+  const { clock, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  google.publish({ emailAddress: google.account, historyId: '88888888888888888888' })
+  await clock.until(() => google.queue.size === 0, 20 * secondMs)
+  assert.equal(google.calls.filter((call) => call === 'history').length, 4)
+  await world.stop(run)
+})
+
+test('while mails wait for a gateway that is down, their notifications are kept from coming again', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  let isDown = true
+  gateway.rule = () => (isDown ? { status: 503, code: 'DRAINING', message: 'Shutting down.' } : undefined)
+  const mail = google.deliver()
+  await clock.pass(2 * hourMs)
+  assert.equal(world.state(), 'failing')
+  assert.match(world.detail(), /503 DRAINING: Shutting down\./)
+  assert.equal(google.calls.filter((call) => call === 'pull').length, 1)
+  assert.equal(world.events().filter((event) => event === 'gmail-failing').length, 1)
+  isDown = false
+  await clock.until(() => google.queue.size === 0, 6 * minuteMs)
+  assert.equal(gateway.taken.get(mail.id), 1)
+  assert.equal(world.state(), 'working')
+  await world.stop(run)
+})
+
+test('a burst of mails is fetched by eight at a time and posted in slices, in their order', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  let fetching = 0
+  let most = 0
+  const of = world.fates.of
+  let turn = 0
+  world.fates = {
+    of(operation) {
+      if (operation !== 'message') return of(operation)
+      turn += 1
+      const before = () => {
+        fetching += 1
+        most = Math.max(most, fetching)
+      }
+      const after = () => {
+        fetching -= 1
+      }
+      return { before, ms: turn % 7, after }
+    },
+  }
+  const mails = Array.from({ length: 230 }, () => google.deliver())
+  await world.idle()
+  assert.equal(most, 8)
+  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+  assert.deepEqual(
+    posted,
+    mails.map(({ id }) => id),
+  )
+  assert.ok(gateway.posts.every(({ messages }) => messages.length <= 50))
+  await world.stop(run)
+})
+
+test('a limit that Google sets for one mail costs no other call again', async () => {
+  const world = createWorld()
+  const { clock, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  world.meet('message', {}, {}, { before: failure('rate-limited', { retryAfter: 120 }) })
+  for (let left = 20; left > 0; left--) google.deliver()
+  const from = clock.passed
+  await world.idle()
+  assert.ok(clock.passed - from >= 120 * secondMs)
+  assert.equal(google.calls.filter((call) => call === 'message').length, 21)
+  await world.stop(run)
+})
+
+test('a mail that Google refuses blocks nobody, is told, and tried again until Google gives it out', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  world.meet('message', ...times(5, malformed))
+  const first = google.deliver()
+  await world.idle()
+  const second = google.deliver()
+  await world.idle()
+  assert.deepEqual([...gateway.taken.keys()], [second.id])
+  assert.deepEqual(world.line('gmail-mail-refused')?.facts, { id: first.id, code: 'GOOGLE_MALFORMED' })
+  assert.equal(world.cursor()?.refused[0]?.id, first.id)
+  await clock.pass(2 * minuteMs)
+  assert.ok(gateway.taken.has(first.id))
+  assert.deepEqual(world.cursor()?.refused, [])
+  await world.stop(run)
+})
+
+test('no mail is blamed where the mailbox cannot be asked either', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  const forbidden: Fate = { before: failure('forbidden', { retryable: false }) }
+  world.meet('message', ...times(9, forbidden))
+  world.meet('profile', ...times(5, forbidden))
+  const mail = google.deliver()
+  await clock.until(() => google.calls.filter((call) => call === 'profile').length === 3)
+  assert.equal(world.state(), 'waiting')
+  await world.idle()
+  assert.equal(gateway.taken.get(mail.id), 1)
+  assert.ok(!world.events().includes('gmail-mail-refused'))
+  await world.stop(run)
+})
+
+test('a mail that the gateway refuses for a week is given up with an error; each start tries it at once', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  let run = world.start()
+  await clock.pass(secondMs)
+  let tries = 0
+  const bad = google.deliver()
+  gateway.rule = ({ messages }) => {
+    if (!messages.some(({ id }) => id === bad.id)) return undefined
+    if (messages.length === 1) tries += 1
+    return { status: 422, code: 'NOT_VALID' }
+  }
+  await world.idle()
+  assert.equal(tries, 1)
+  await clock.pass(20 * secondMs)
+  await world.stop(run)
+  run = world.start()
+  await clock.pass(secondMs)
+  assert.equal(tries, 2)
+  await clock.pass(6 * dayMs)
+  assert.equal(world.cursor()?.refused.length, 1)
+  assert.ok(tries > 120 && tries < 160, `${tries}`)
+  await clock.pass(dayMs + 2 * hourMs)
+  assert.deepEqual(world.cursor()?.refused, [])
+  const { level, facts } = world.line('gmail-mail-given-up') ?? {}
+  assert.equal(level, 'error')
+  assert.equal(facts?.['id'], bad.id)
+  assert.equal(world.events().filter((event) => event === 'gmail-mail-refused').length, 1)
+  await world.stop(run)
+})
+
+test('a clock that leaps by a month gives no refused mail up', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  gateway.rule = () => ({ status: 400 })
+  google.deliver()
+  await world.idle()
+  clock.set(30 * dayMs)
+  await clock.pass(10 * minuteMs)
+  clock.set(-60 * dayMs)
+  await clock.pass(10 * minuteMs)
+  assert.equal(world.cursor()?.refused.length, 1)
+  gateway.rule = () => undefined
+  await clock.until(() => gateway.posts.length === 1, 70 * minuteMs)
+  await world.stop(run)
+})
+
+test('an expired history is replaced by a listing since the last reading, the oldest first', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  let run = world.start()
+  await clock.pass(secondMs)
+  const known = google.deliver()
+  await world.idle()
+  await world.stop(run)
+  await clock.pass(3 * hourMs)
+  const mails = Array.from({ length: 5 }, () => google.deliver())
+  google.expireHistory()
+  run = world.start()
+  await world.idle()
+  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+  assert.deepEqual(
+    posted,
+    [known, ...mails].map(({ id }) => id),
+  )
+  const { level, facts } = world.line('gmail-history-expired') ?? {}
+  assert.equal(level, 'warn')
+  assert.equal(facts?.['posted'], 5)
+  assert.equal(facts?.['cut'], 0)
+  await world.stop(run)
+})
+
+test('what a listing has to leave out is counted and told as an error', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  let run = world.start()
+  await clock.pass(secondMs)
+  await world.stop(run)
+  const mails = Array.from({ length: 1203 }, () => google.deliver())
+  google.expireHistory()
+  run = world.start()
+  await world.idle()
+  const posted = gateway.posts.flatMap(({ messages }) => messages.map(({ id }) => id))
+  assert.deepEqual(
+    posted,
+    mails.slice(203).map(({ id }) => id),
+  )
+  const { level, facts } = world.line('gmail-history-expired') ?? {}
+  assert.equal(level, 'error')
+  assert.equal(facts?.['cut'], 203)
+  await world.stop(run)
+})
+
+for (const [name, text] of [
+  ['cut off', '{"account":"ada@ex'],
+  ['of another shape', '[1,2]'],
+  ['without a history id', '{"account":"ada@example.com","historyId":{},"readAt":"never","recent":4}'],
+] as const)
+  test(`a cursor that is ${name} loses no mail of the last day`, async () => {
+    const world = createWorld()
+    const { clock, disk, gateway, google } = world
+    const old = google.deliver()
+    await clock.pass(2 * dayMs)
+    const mail = google.deliver()
+    await clock.pass(20 * hourMs)
+    disk.set('cursor', text)
+    const run = world.start()
+    await world.idle()
+    assert.deepEqual([...gateway.taken.keys()], [mail.id])
+    assert.ok(!gateway.taken.has(old.id))
+    assert.equal(world.line('gmail-cursor-damaged')?.level, 'error')
+    await world.stop(run)
+  })
+
+test('the cursor of another account is no beginning for this one', async () => {
+  const world = createWorld()
+  const { clock, disk, gateway, google } = world
+  google.deliver()
+  const other = { account: 'eve@example.com', historyId: '1', readAt: 0, recent: [], refused: [] }
+  disk.set('cursor', JSON.stringify(other))
+  const run = world.start()
+  await world.idle()
+  assert.equal(gateway.posts.length, 0)
+  assert.equal(world.cursor()?.account, 'ada@example.com')
+  assert.ok(world.events().includes('gmail-account-changed'))
+  await clock.pass(secondMs)
+  await world.stop(run)
+})
+
+test('a subscription that is not there is told with what to run, and pulled from when it is', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  world.meet('pull', ...times(4, { before: failure('not-found', { retryable: false }) }))
+  const run = world.start()
+  await clock.pass(5 * secondMs)
+  assert.equal(world.state(), 'waiting')
+  assert.match(world.detail(), /reveille webhooks gmail setup/)
+  google.deliver()
+  await clock.until(() => gateway.posts.length === 1, minuteMs)
+  assert.equal(world.state(), 'working')
+  await world.stop(run)
+})
+
+test('a mailbox without notifications is not asked for them in a circle', async () => {
+  const world = createWorld()
+  const { clock, google } = world
+  const run = world.start()
+  await clock.until(() => world.state() === 'working')
+  world.meet('pull', ...times(50, { after: failure('unavailable') }))
+  google.publish(undefined)
+  await clock.pass(10 * minuteMs)
+  assert.ok(google.calls.filter((call) => call === 'pull').length < 20)
+  await world.stop(run)
+})
+
+test('an acknowledgement that fails is no harm', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  world.meet('acknowledge', { before: failure('unavailable') })
+  const run = world.start()
+  await clock.pass(secondMs)
+  google.deliver()
+  await world.idle()
+  assert.equal(gateway.posts.length, 1)
+  await world.stop(run)
+})
+
+test('a disk that is full holds acknowledgements back, and loses nothing', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  world.meet('write cursor', ...times(6, { before: failure('kept-failed') }))
+  google.deliver()
+  await clock.pass(5 * secondMs)
+  assert.equal(world.state(), 'failing')
+  assert.equal(google.queue.size, 1)
+  await world.idle()
+  assert.equal(gateway.posts.length, 1)
+  assert.equal(world.state(), 'working')
+  await world.stop(run)
+})
+
+test('a bug is thrown for the host to start anew, and leaves nothing behind', async () => {
+  const world = createWorld()
+  const { clock } = world
+  world.meet('history', { before: new TypeError('not a function') })
+  const run = world.start()
+  await clock.until(() => run.outcome.isOver, secondMs)
+  assert.ok(run.outcome.error instanceof TypeError)
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isPluginError } from '@reveille/kit'
+import { createReads } from './reading.ts'
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function createReader() {
+  const reads = createReads()
+  const controller = new AbortController()
+  const running: PromiseWithResolvers<void>[] = []
+  const read = () => {
+    const reading = Promise.withResolvers<void>()
+    running.push(reading)
+    return reading.promise
+  }
+  const over = reads.run(read, controller.signal).catch((error) => error)
+  return { reads, controller, running, over }
+}
+
+test('all that ask while a reading runs share the next one, and nobody is told of one that began before', async () => {
+  const { reads, running, controller, over } = createReader()
+  const told: string[] = []
+  reads.request().then(() => told.push('first'))
+  await turn()
+  for (const name of ['second', 'third', 'fourth']) reads.request().then(() => told.push(name))
+  await turn()
+  assert.equal(running.length, 1)
+  running[0]?.resolve()
+  await turn()
+  assert.deepEqual(told, ['first'])
+  assert.equal(running.length, 2)
+  running[1]?.resolve()
+  await turn()
+  assert.deepEqual(told, ['first', 'second', 'third', 'fourth'])
+  assert.equal(running.length, 2)
+  assert.equal(reads.begun, 2)
+  controller.abort('over')
+  assert.equal(await over, 'over')
+})
+
+test('those that wait when it ends are told to come again, and so is who comes later', async () => {
+  const { reads, controller, running, over } = createReader()
+  const first = reads.request()
+  await turn()
+  const second = reads.request()
+  controller.abort('over')
+  running[0]?.reject(new Error('called off'))
+  await over
+  for (const promise of [first, second, reads.request()])
+    await assert.rejects(promise, (error) => isPluginError(error) && error.retryable)
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isPluginError } from '@reveille/kit'
+import { createWorld, type Run } from './test-bed/world.ts'
+
+/** As Pub/Sub posts it. https://cloud.google.com/pubsub/docs/push#receive_push */
+function bodyOf(historyId: number | string, emailAddress = 'ada@example.com'): unknown {
+  const data = Buffer.from(JSON.stringify({ emailAddress, historyId })).toString('base64')
+  return { message: { data, messageId: '1' }, subscription: 'projects/p/subscriptions/s' }
+}
+
+function createPushed() {
+  const world = createWorld({ mode: 'push' })
+  world.google.onPublished = () => {}
+  return world
+}
+
+/** Told apart from what it came to, because it takes time. */
+function give(run: Run, body: unknown) {
+  const given = { answer: 'none' }
+  run
+    .receiver?.(body)
+    .then(() => 'taken')
+    .catch((error) => (isPluginError(error) && error.retryable ? error.code : 'wrong'))
+    .then((answer) => {
+      given.answer = answer
+    })
+  return given
+}
+
+test('a posted notification is answered when its mails are on disk', async () => {
+  const world = createPushed()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(1000)
+  let isDown = true
+  gateway.rule = () => (isDown ? { status: 503 } : undefined)
+  const mail = google.deliver()
+  const given = give(run, bodyOf(mail.historyId))
+  await clock.pass(5000)
+  assert.equal(given.answer, 'none')
+  isDown = false
+  await clock.pass(10_000)
+  assert.equal(given.answer, 'taken')
+  assert.equal(world.cursor()?.historyId, String(mail.historyId))
+  assert.ok(!google.calls.includes('pull'))
+  await world.stop(run)
+})
+
+test('what takes longer than Google waits is answered before, and Google is to come again', async () => {
+  const world = createPushed()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(1000)
+  gateway.rule = () => ({ status: 503 })
+  const given = give(run, bodyOf(google.deliver().historyId))
+  await clock.pass(50_000)
+  assert.equal(given.answer, 'still-reading')
+  await world.stop(run)
+})
+
+test('what is none of this mailbox is taken and forgotten, whatever it is', async () => {
+  const world = createPushed()
+  const { clock } = world
+  const run = world.start()
+  await clock.pass(1000)
+  for (const body of [
+    bodyOf('999999', 'eve@example.com'),
+    bodyOf(''),
+    { message: 7 },
+    [],
+    null,
+    'text',
+    {},
+  ]) {
+    const given = give(run, body)
+    await clock.settle()
+    assert.equal(given.answer, 'taken', JSON.stringify(body))
+  }
+  await world.stop(run)
+})
+
+test('only so many wait at one time', async () => {
+  const world = createPushed()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(1000)
+  gateway.rule = () => ({ status: 503 })
+  const { historyId } = google.deliver()
+  const given = Array.from({ length: 101 }, () => give(run, bodyOf(historyId)))
+  await clock.settle()
+  assert.equal(given.at(-1)?.answer, 'busy')
+  assert.equal(given.at(-2)?.answer, 'none')
+  await world.stop(run)
+})
+
+test('those that wait when the source ends are to come again; so are those that come while nothing is watched', async () => {
+  const world = createPushed()
+  const { clock, disk, gateway, google } = world
+  const run = world.start()
+  await clock.pass(1000)
+  gateway.rule = () => ({ status: 503 })
+  const waiting = give(run, bodyOf(google.deliver().historyId))
+  await clock.pass(1000)
+  await world.stop(run)
+  await clock.settle()
+  assert.equal(waiting.answer, 'not-watching')
+  disk.delete('credentials')
+  const idle = world.start()
+  await clock.settle()
+  const given = give(idle, bodyOf(1))
+  await clock.settle()
+  assert.equal(given.answer, 'not-watching')
+  await world.stop(idle)
+})
+
+test('where nothing can be received, push is refused in words', async () => {
+  const world = createPushed()
+  world.hasSurface = false
+  const run = world.start()
+  await world.clock.until(() => run.outcome.isOver)
+  const { error } = run.outcome
+  assert.ok(isPluginError(error) && !error.retryable)
+  assert.match(error.message, /Mode `push` needs the gateway.*hooks\.gmail\.mode/)
+})
