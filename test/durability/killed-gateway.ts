@@ -15,6 +15,8 @@ export const token = 'crash-hook-token-0123456789abcdef'
 const gatewayToken = 'crash-gateway-token-0123456789abc'
 
 export interface KilledGateway extends GatewayProcess {
+  /** Of its configuration; `data` in it is its data folder. */
+  readonly folder: string
   /** Checks the database of a gateway that is down. */
   checkStore(): void
   /** How often the model was asked, by run. */
@@ -70,6 +72,7 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
   })
   return {
     ...gateway,
+    folder,
     checkStore() {
       const store = new DatabaseSync(join(folder, 'data', 'reveille.db'), { readOnly: true })
       assert.deepEqual(store.prepare('PRAGMA integrity_check').all().map(Object.values), [['ok']])

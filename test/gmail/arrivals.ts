@@ -1,0 +1,73 @@
+/** The promise to those who get mail: each one wakes the agent exactly once, though the gateway dies while they arrive. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { RunRecord } from '../../runtime/store/port.ts'
+import { dieWhileStarting, seeded, useKilledGateways } from '../durability/killed-gateway.ts'
+import { createMailbox } from './mailbox.ts'
+
+/** The same seed gives the same kills, as far as two machines can be alike. */
+export function testArrivals({ mails, kills }: { readonly mails: number; readonly kills: number }): void {
+  const install = useKilledGateways()
+
+  test(`${mails} mails that arrive through ${kills} kills are one run each`, async (t) => {
+    const random = seeded(20261122)
+    const pause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, random() * mostMs))
+    const mailbox = await createMailbox(t)
+    const { google } = mailbox
+    const gateway = await install(mailbox.hooks)
+    await mailbox.consent(join(gateway.folder, 'data'))
+    await gateway.start()
+    // What came before anybody watched is no news.
+    await eventually(() => google.watch !== undefined && google.callsOf('gmail.users.history.list').length > 0)
+
+    const arrived = new Set<string>()
+    let killed = 0
+    const perKill = Math.floor(mails / (kills + 1))
+    const arriving = (async () => {
+      while (arrived.size < mails) {
+        // None is waited for while a gateway is up: mails come when they like.
+        const count = Math.min(1 + Math.floor(random() * 12), mails - arrived.size)
+        for (const id of google.deliverMany(count, (index) => ({ subject: `mail ${arrived.size + index}` })))
+          arrived.add(id)
+        if (random() < 0.1) google.notifyAgain()
+        await pause(25)
+      }
+    })()
+    for (; killed < kills; killed++) {
+      await eventually(() => arrived.size >= Math.min(mails, perKill * (killed + 1)))
+      await pause(300)
+      await gateway.kill('SIGKILL')
+      if (killed % 3 === 2) await dieWhileStarting(gateway, random() * 400)
+      await gateway.start()
+    }
+    await arriving
+
+    const runsOfMails = async () =>
+      [...(await gateway.readAll<RunRecord>('runs')).values()].filter(({ kind }) => kind === 'run')
+    await eventually(async () => (await runsOfMails()).length >= mails, 60_000)
+    await eventually(() => google.unacknowledged === 0 || google.advance(60_000))
+    await gateway.everyRunEnded()
+    const runs = await runsOfMails()
+    assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
+    gateway.checkStore()
+
+    assert.deepEqual(google.complaints, [])
+    const wanted = [...arrived].map((id) => `hook:gmail:${id}`).sort()
+    assert.deepEqual(runs.map(({ sessionKey }) => sessionKey).sort(), wanted, 'each mail is one run')
+    assert.deepEqual([...new Set(runs.map(({ state }) => state))], ['succeeded'])
+    const posts = new Set(runs.map(({ requestId }) => requestId)).size
+    const fetched = google.callsOf('gmail.users.messages.get').length
+    t.diagnostic(`${fetched} mails fetched for ${mails}, in ${posts} posts that brought something new`)
+  })
+}
+
+/** A real process has no clock of ours. */
+async function eventually(holds: () => unknown, withinMs = 20_000): Promise<void> {
+  for (const deadline = Date.now() + withinMs; Date.now() < deadline; ) {
+    if ((await holds()) === true) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('What was waited for did not come about.')
+}
