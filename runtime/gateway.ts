@@ -12,13 +12,14 @@ import {
   type ReloadEvent,
   type ReloadResult,
 } from '@reveille/engine'
+import type { SourceClock } from '@reveille/kit'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
-import { createApp, createHookSurface, listen, realTimers } from './http/index.ts'
+import { createApp, createHookSurface, listen, postLimits, realTimers } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
@@ -28,6 +29,7 @@ import { createRandomIds } from './random-id.ts'
 import { createDryRun } from './reload/dry-run.ts'
 import { createReloading } from './reload/reloading.ts'
 import { loadRolledBack } from './reload/rolled-back.ts'
+import { createSources, realClock } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
@@ -43,6 +45,8 @@ export interface GatewayOptions {
   readonly now?: () => number
   /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
+  /** What sources go by. Default: the real time. */
+  readonly clock?: SourceClock
   /** Where log lines go. Default: standard error. */
   readonly logStream?: LogOptions['stream']
   /** Whether files are watched for changes. Default: true. */
@@ -235,6 +239,15 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const draining = new AbortController()
     const isDraining = () => draining.signal.aborted
     const app = createApp(() => reloader.current().snapshot.settings.gateway.trustedProxies)
+    const sources = createSources({
+      live: plugins.sources,
+      post: (request) => hooks.post(request),
+      limitsOf: (endpoint) => postLimits(reloader.current().snapshot, endpoint),
+      folder: join(settings.gateway.dataDir, 'sources'),
+      log,
+      clock: options.clock ?? realClock,
+    })
+    closers.push(() => sources.close())
     registerProbes(app, { store, isDraining })
     const traces = createIgnoredTraces()
     registerAdminSurface(app, {
@@ -247,6 +260,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       progressOf: progress.of,
       heartbeat: dispatch.heartbeat,
       channels: dispatch.channels,
+      sources: sources.states,
       deliveries: createDeliveriesByHand({
         store,
         current: reloader.current,
@@ -265,7 +279,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       timers: realTimers,
     })
     closers.push(() => trust.close())
-    createHookSurface(app, {
+    const hooks = createHookSurface(app, {
       current: reloader.current,
       store,
       log,
@@ -283,10 +297,13 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         ),
       ),
       relaysEvents: () => plugins.relays(reloader.current().snapshot.settings.agents.defaults.runner),
+      receiverOf: sources.receiverOf,
     })
     await app.ready()
     closers.push(() => app.close())
     await dispatch.start()
+    plugins.onCommitted(sources.apply)
+    sources.apply()
 
     let closing: Promise<void> | undefined
     return {
@@ -313,7 +330,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     /** Nothing goes live any more once things begin to end. */
     async function stop(graceMs: number): Promise<void> {
       await reloader.close()
-      await Promise.all([app.close(), dispatch.drain(graceMs)])
+      await Promise.all([sources.close(), app.close(), dispatch.drain(graceMs)])
       await closeAll()
     }
   }

@@ -3,6 +3,7 @@
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { ChannelState, DeliveriesByHand, HeartbeatState } from '../dispatch/index.ts'
+import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { readable } from './address.ts'
@@ -31,6 +32,8 @@ export interface AdminOptions {
   readonly heartbeat?: () => HeartbeatState
   /** How the configured channels fare. Default: nobody knows of any. */
   readonly channels?: () => readonly ChannelState[]
+  /** How the configured sources fare. Default: nobody knows of any. */
+  readonly sources?: () => readonly SourceState[]
   readonly deliveries: DeliveriesByHand
   /** Whether a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean

@@ -1,10 +1,11 @@
 /**
- * Owns what is told of a gateway as a whole: how its main session and its channels fare, and what today's budgets have
- * left.
+ * Owns what is told of a gateway as a whole: how its main session, its channels and its sources fare, and what today's
+ * budgets have left.
  */
 
 import type { Budget, CurrentLive } from '@reveille/engine'
 import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
+import type { SourceState } from '../sources/index.ts'
 import type { OpenDeliveries, Spent, Store } from '../store/port.ts'
 
 export interface StatusParts {
@@ -14,6 +15,8 @@ export interface StatusParts {
   readonly heartbeat?: () => HeartbeatState
   /** How the configured channels fare. Default: nobody knows of any. */
   readonly channels?: () => readonly ChannelState[]
+  /** How the configured sources fare. Default: nobody knows of any. */
+  readonly sources?: () => readonly SourceState[]
 }
 
 /** `unconfigured`: nothing can be sent there, and something is to be. */
@@ -41,10 +44,12 @@ export interface GatewayStatus {
   readonly backlog: { readonly waiting: number; readonly limit: number }
   /** Those that are configured, in that order, and then those that deliveries wait for in vain. */
   readonly channels: readonly ChannelStatus[]
+  /** Those that are configured. */
+  readonly sources: readonly SourceState[]
 }
 
 export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels } = parts
+  const { current, store, heartbeat, channels, sources } = parts
   const { settings, endpoints } = current().snapshot
   const [{ day, all, budgets }, open] = await Promise.all([store.read.spent(), store.read.openDeliveries()])
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
@@ -60,6 +65,7 @@ export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
     backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
     budgets: limits.flatMap(([key, limit, spent]) => (limit ? [statusOf(key, limit, spent)] : [])),
     channels: withCounts(channels?.() ?? [], open),
+    sources: sources?.() ?? [],
   }
 }
 

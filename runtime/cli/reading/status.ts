@@ -11,6 +11,7 @@ import { type Admin, openAdmin } from './admin-client.ts'
 import { channelLines, nextSteps } from './channel-text.ts'
 import { errorsOf, type GenerationItem } from './generation-item.ts'
 import { heartbeatText } from './heartbeat-text.ts'
+import { sourceLines } from './source-text.ts'
 
 /** One page; beyond it a count reads `500+`. */
 const pageOfCount = 500
@@ -49,7 +50,7 @@ export async function status(
     Count,
   ]
   // A gateway of an earlier version tells of none.
-  const { budgets = [], channels = [] } = main
+  const { budgets = [], channels = [], sources = [] } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -65,6 +66,7 @@ export async function status(
       main: main.heartbeat,
       budgets: { day: main.day, items: budgets },
       channels,
+      sources,
       runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
       deliveries: { pending: deliveries, parked },
@@ -86,6 +88,7 @@ export async function status(
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         channels: channels.length > 0 ? channelLines(channels, io) : undefined,
+        sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, io.now())])),
         next: nextSteps(channels, io),
         latest: request ? requestText(request, io.now()) : 'no request yet',
       }),

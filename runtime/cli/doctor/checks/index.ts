@@ -18,6 +18,7 @@ import { nodeVersion } from './node-version.ts'
 import { openEndpoints } from './open-endpoints.ts'
 import { parked } from './parked.ts'
 import { signatures } from './signatures.ts'
+import { sources } from './sources.ts'
 import { traffic } from './traffic.ts'
 
 export function checks({ online }: { readonly online?: boolean }): readonly Check[] {
@@ -33,6 +34,7 @@ export function checks({ online }: { readonly online?: boolean }): readonly Chec
     exposure,
     liveFiles,
     traffic,
+    sources,
     parked,
     channels,
     mainSession,

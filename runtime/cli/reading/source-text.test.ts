@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sourceLines } from './source-text.ts'
+
+const noon = new Date(2026, 0, 31, 12).getTime()
+
+test('a source that works says what it does, until when, and what it has done', () => {
+  const state = {
+    source: 'gmail',
+    state: 'working',
+    detail: 'ada@example.com is watched',
+    since: noon - 60_000,
+    times: { watchEnds: noon + 7 * 86_400_000, lastMail: noon - 1000 },
+    counts: { posted: 1204, refused: 0 },
+  } as const
+  assert.deepEqual(sourceLines(state, noon), [
+    'working since 11:59:00',
+    'ada@example.com is watched',
+    'watch ends 2026-02-07 12:00:00, last mail 11:59:59',
+    '1,204 posted, 0 refused',
+  ])
+})
+
+test('one that says little has a line for its state alone', () => {
+  const bare = { source: 'gmail', detail: '', since: noon }
+  assert.deepEqual(sourceLines({ ...bare, state: 'starting' }, noon), ['starting since 12:00:00'])
+  assert.deepEqual(sourceLines({ ...bare, state: 'waiting', detail: 'run setup' }, noon), [
+    'waits for somebody since 12:00:00',
+    'run setup',
+  ])
+  assert.deepEqual(sourceLines({ ...bare, state: 'held-elsewhere' }, noon), [
+    'held by another process since 12:00:00',
+  ])
+})
