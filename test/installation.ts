@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { SourceClock } from '../plugins/kit/index.ts'
 import { createGateway, type Gateway } from '../runtime/index.ts'
 import type { RunRecord } from '../runtime/store/port.ts'
 import { atEnd } from './at-end.ts'
@@ -69,19 +70,30 @@ channels: { terminal: {}, board: { folder: "{folder}" } }
 agents: { route: { channel: board, to: team } }
 `
 
+export interface InstallOptions {
+  readonly watch?: boolean
+  readonly env?: Record<string, string>
+  readonly fetch?: typeof globalThis.fetch
+  /** What sources go by. */
+  readonly clock?: SourceClock
+  /** One that is there already, with all its files: the gateway starts anew on it. */
+  readonly folder?: string
+}
+
 /** `files`: path in the folder -> content; `reveille.yaml` defaults to `configuration`, `{folder}` in it is the folder. */
 export async function install(
   t: TestContext,
   files: Files,
-  options: { watch?: boolean; env?: Record<string, string>; fetch?: typeof globalThis.fetch } = {},
+  options: InstallOptions = {},
 ): Promise<Installation> {
-  const folder = await createFolder(t, { 'reveille.yaml': configuration, ...files })
+  const folder = options.folder ?? (await createFolder(t, { 'reveille.yaml': configuration, ...files }))
   const lines = createLines()
   const gateway = await createGateway({
     configFile: join(folder, 'reveille.yaml'),
     env: options.env ?? {},
     watch: options.watch ?? false,
     ...(options.fetch && { fetch: options.fetch }),
+    ...(options.clock && { clock: options.clock }),
     logStream: lines,
   })
   atEnd(t, () => gateway.close({ graceMs: 0 }))

@@ -2,6 +2,7 @@
 
 export { createDoors, type Entrance } from './auth/doors.ts'
 export { presentedToken } from './auth/presented-token.ts'
+export { maxBytesFor } from './body/decode.ts'
 export { parseFields } from './body/fields.ts'
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
 export { receivedAgain } from './kept.ts'

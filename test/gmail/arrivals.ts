@@ -20,7 +20,9 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     await mailbox.consent(join(gateway.folder, 'data'))
     await gateway.start()
     // What came before anybody watched is no news.
-    await eventually(() => google.watch !== undefined && google.callsOf('gmail.users.history.list').length > 0)
+    await eventually(
+      () => google.watch !== undefined && google.callsOf('gmail.users.history.list').length > 0,
+    )
 
     const arrived = new Set<string>()
     let killed = 0

@@ -1,10 +1,22 @@
 /** Owns what tests of a watched mailbox share: the stand-in for Google with a consent, and a gateway's configuration for it. */
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { SourceState } from '../../runtime/sources/index.ts'
+import type { Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { createStandInGoogle, type StandInGoogle } from '../google/index.ts'
+import {
+  configuration,
+  createFolder,
+  hookToken,
+  type Installation,
+  type InstallOptions,
+  install,
+  until,
+} from '../installation.ts'
+import { createManualSourceClock, type ManualSourceClock } from './clock.ts'
 
 export interface Mailbox {
   readonly google: StandInGoogle
@@ -19,18 +31,117 @@ export interface Mailbox {
 export async function createMailbox(
   t: TestContext,
   more: Readonly<Record<string, unknown>> = {},
+  now = Date.now(),
 ): Promise<Mailbox> {
-  const google = await createStandInGoogle()
+  const google = await createStandInGoogle({ now })
   atEnd(t, () => google.close())
   const settings = { account: google.account, ...google.prepare(), baseUrls: google.baseUrls, ...more }
   return {
     google,
     settings,
-    hooks: `  presets: [gmail]\n  gmail: ${JSON.stringify(settings)}\n`,
+    hooks: hooksFor(settings),
     async consent(dataFolder) {
-      const folder = join(dataFolder, 'sources', 'gmail')
+      const folder = sourceFolder(dataFolder)
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      await writeFile(join(folder, 'credentials.json'), JSON.stringify(google.credentials()), { mode: 0o600 })
+      const file = join(folder, 'credentials.json')
+      await writeFile(file, JSON.stringify(google.credentials()))
+      await chmod(file, 0o600)
     },
+  }
+}
+
+export function hooksFor(gmail: object): string {
+  return `  presets: [gmail]\n  gmail: ${JSON.stringify(gmail)}\n`
+}
+
+function sourceFolder(dataFolder: string): string {
+  return join(dataFolder, 'sources', 'gmail')
+}
+
+export interface WatchedMailbox extends Mailbox {
+  readonly folder: string
+  readonly clock: ManualSourceClock
+  /** The gateway of now. */
+  readonly gateway: Installation
+  /** Ends the gateway as it is told to, and starts another one on the same data. */
+  restart(): Promise<void>
+  /** Starts one where there is none. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** The source, once it is in that state. Moves the clock on while it is not, a second at a time. */
+  fares(state: SourceState['state']): Promise<SourceState>
+  /** The runs of mails, once there are so many. Moves the clock on while there are not, a second at a time. */
+  runs(count: number): Promise<readonly RunRecord[]>
+  /** What the source has written down. */
+  kept(name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>>
+}
+
+/** A gateway in this process that watches the mailbox. Sources go by a clock that stands still unless something is waited for. */
+export async function watchMailbox(
+  t: TestContext,
+  options: {
+    readonly settings?: Readonly<Record<string, unknown>>
+    /** More under `hooks:`, in place of the preset. */
+    readonly hooks?: (mailbox: Mailbox) => string
+    /** Default: true. */
+    readonly hasConsent?: boolean
+    readonly install?: (mailbox: Mailbox) => InstallOptions
+  } = {},
+): Promise<WatchedMailbox> {
+  const clock = createManualSourceClock()
+  const mailbox = await createMailbox(t, options.settings, clock.now())
+  const { google } = mailbox
+  const hooks = options.hooks?.(mailbox) ?? mailbox.hooks
+  const text = configuration.replace(
+    /^hooks: .*\n/m,
+    `hooks:\n  enabled: true\n  token: ${hookToken}\n${hooks}`,
+  )
+  const folder = await createFolder(t, { 'reveille.yaml': text })
+  if (options.hasConsent !== false) await mailbox.consent(join(folder, 'data'))
+  const begin = () => install(t, {}, { folder, clock, ...options.install?.(mailbox) })
+  let gateway = await begin()
+
+  const second = async <Value>(ask: () => Promise<Value | undefined>) => {
+    const value = await ask()
+    if (value === undefined) await clock.advance(1000)
+    return value
+  }
+
+  return {
+    ...mailbox,
+    folder,
+    clock,
+    get gateway() {
+      return gateway
+    },
+    async restart() {
+      await gateway.gateway.close({ graceMs: 0 })
+      gateway = await begin()
+    },
+    async start() {
+      gateway = await begin()
+    },
+    stop: () => gateway.gateway.close({ graceMs: 0 }),
+    fares: (state) =>
+      until(
+        () =>
+          second(async () => {
+            const { sources } = await gateway.read<{ sources: SourceState[] }>('/api/status')
+            return sources.find((each) => each.source === 'gmail' && each.state === state)
+          }),
+        `the source to be ${state}`,
+      ),
+    runs: (count) =>
+      until(
+        () =>
+          second(async () => {
+            const { items } = await gateway.read<Page<RunRecord>>('/api/runs?limit=500')
+            const runs = items.filter(({ sessionKey }) => sessionKey.startsWith('hook:gmail:'))
+            return runs.length >= count ? runs : undefined
+          }),
+        `${count} runs of ${google.account}`,
+      ),
+    kept: async (name) =>
+      JSON.parse(await readFile(join(sourceFolder(join(folder, 'data')), `${name}.json`), 'utf8')),
   }
 }
