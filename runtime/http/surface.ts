@@ -93,7 +93,7 @@ export interface HookSurface {
  * The path is matched here and not by Fastify's router, because `hooks.path` may change with any reload. Other
  * routes of the app come first.
  */
-export function createHookSurface(app: FastifyInstance, options: HookSurfaceOptions): void {
+export function createHookSurface(app: FastifyInstance, options: HookSurfaceOptions): HookSurface {
   const { current, store, log, now, mintId, draining } = options
   const clock = options.clock ?? performance.now.bind(performance)
   const timers = options.timers ?? realTimers
@@ -204,7 +204,8 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     return hundredths(clock() - startedAt)
   }
 
-  app.decorate('hookSurface', { takes, receive, post })
+  const surface = { takes, receive, post }
+  app.decorate('hookSurface', surface)
   app.addHook('onClose', async () => refusedLines.close())
   app.server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (!takes(incoming.url ?? '')) outgoing.writeContinue()
@@ -217,6 +218,7 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     })
     rest.setNotFoundHandler(() => {})
   })
+  return surface
 }
 
 /** It asks whether there are hooks, and for none of them: nothing happened that is worth a record. */
