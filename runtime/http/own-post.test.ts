@@ -1,0 +1,197 @@
+/** What a source posts: the same stops as for any request, but for proof. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Posted } from '@reveille/kit'
+import { StoreError } from '../store/port.ts'
+import { createProvider, termsFor } from './auth/provider-fixture.ts'
+import type { OwnRequest } from './index.ts'
+import { agent, openSurface, type SurfaceFixture, token, wake } from './surface-fixture.ts'
+
+const by = 'source gmail'
+const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
+
+function ours({ app }: SurfaceFixture, request: Partial<OwnRequest> = {}): Promise<Posted> {
+  assert.ok(app.hookSurface)
+  return app.hookSurface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
+}
+
+test('a post of ours is accepted like any request, and says whose it is', async (t) => {
+  const surface = await openSurface(t, {
+    bodies: 'all',
+    resolve: () => ({ outcome: 'accepted', actions: [agent, wake] }),
+  })
+  assert.deepEqual(await ours(surface), { status: 202 })
+  const { entries, asked, lines } = surface
+  assert.deepEqual(asked[0]?.payload, { a: 1 })
+  const record = entries[0]?.request
+  assert.deepEqual(
+    [
+      record?.client,
+      record?.endpoint,
+      record?.outcome,
+      record?.status,
+      record?.bodyBytes,
+      record?.generation,
+    ],
+    [by, 'github', 'accepted', 202, 7, 1],
+  )
+  assert.equal(record?.head?.headers['content-type'], 'application/json')
+  assert.equal(record?.head?.headers['host'], undefined)
+  const line = await lines.line('request-accepted')
+  assert.deepEqual([line['client'], line['status'], line['requestId']], [by, 202, record?.id])
+})
+
+test('what is no refusal is no refusal of a post: a wake, and what no mapping wants', async (t) => {
+  assert.deepEqual(await ours(await openSurface(t)), { status: 200 })
+  const reason = 'no mapping'
+  const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
+  assert.deepEqual(await ours(surface), { status: 200 })
+  assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', by])
+  assert.equal(surface.ignored.length, 1)
+})
+
+for (const [auth, terms] of [
+  ['signature', termsFor('github', createProvider())],
+  ['both', termsFor('github', createProvider(), 'both')],
+  ['none', { auth: { value: 'none', policy: 'github' } }],
+] as const) {
+  test(`a post of ours shows nothing where the policy asks for ${auth}`, async (t) => {
+    const surface = await openSurface(t, { terms: { github: terms } })
+    assert.deepEqual(await ours(surface), { status: 200 })
+    assert.equal(surface.entries.length, 1)
+  })
+}
+
+test('a post of ours is no handshake, whatever it holds', async (t) => {
+  const answer = () => assert.fail('it was taken for a handshake')
+  const provider = createProvider({ handshakes: { methods: [], unsigned: true, answer } })
+  const surface = await openSurface(t, { terms: { github: termsFor('github', provider) } })
+  assert.deepEqual(await ours(surface), { status: 200 })
+})
+
+test('a post of ours does not count for the rate of a client, and does for that of the endpoint', async (t) => {
+  const rate = { client: { most: 1, windowMs: 60_000 }, endpoint: { most: 2, windowMs: 60_000 } }
+  const surface = await openSurface(t, { terms: { github: { rate: { value: rate, policy: 'github' } } } })
+  assert.equal((await ours(surface)).status, 200)
+  assert.equal((await ours(surface)).status, 200)
+  const { retryAfter, ...posted } = await ours(surface)
+  assert.deepEqual(posted, {
+    status: 429,
+    code: 'RATE_LIMITED',
+    message: 'More requests came than are taken in this time; try again later.',
+  })
+  assert.ok(retryAfter !== undefined && retryAfter > 0 && retryAfter <= 60)
+})
+
+test('a post of ours is refused as any other: size, JSON, endpoint, room, store, drain', async (t) => {
+  const surface = await openSurface(t, { hooks: { maxBodyBytes: 100 } })
+  const refusal = async (request?: Partial<OwnRequest>) => {
+    const { status, code, retryAfter } = await ours(surface, request)
+    return [status, code, retryAfter]
+  }
+  const long = JSON.stringify({ text: 'x'.repeat(100_000) })
+  assert.deepEqual(await refusal({ body: long }), [413, 'BODY_TOO_LARGE', undefined])
+  assert.deepEqual(await refusal({ body: `{"a":"${'ä'.repeat(50)}"}` }), [413, 'BODY_TOO_LARGE', undefined])
+  assert.deepEqual(await refusal({ body: '{' }), [400, 'INVALID_JSON', undefined])
+  assert.deepEqual(await refusal({ endpoint: 'nobodys' }), [404, 'NOT_FOUND', undefined])
+  surface.state.full = true
+  assert.deepEqual(await refusal(), [503, 'BACKLOG', 30])
+  surface.state.full = false
+  surface.state.accept = () => Promise.reject(new StoreError('STORE_FULL', 'The disk is full.'))
+  assert.deepEqual(await refusal(), [503, 'STORE_FULL', 60])
+  surface.draining.abort()
+  assert.deepEqual(await refusal(), [503, 'DRAINING', 5])
+  assert.deepEqual(surface.entries, [])
+  assert.ok(surface.notes.every(({ client }) => client === by))
+})
+
+test('a post of ours is answered 404 while hooks are off, and what the engine makes of it is told', async (t) => {
+  const off = await openSurface(t, { hooks: { enabled: false } })
+  assert.equal((await ours(off)).code, 'NOT_FOUND')
+  const message = 'There are 101 actions.'
+  const many = { outcome: 'refused', code: 'TOO_MANY_ACTIONS', message, details: [] } as const
+  const surface = await openSurface(t, { resolve: () => many })
+  assert.deepEqual(await ours(surface), {
+    status: 400,
+    code: 'TOO_MANY_ACTIONS',
+    message,
+  })
+})
+
+test('a post of ours that came before is taken', async (t) => {
+  const surface = await openSurface(t, { resolve: () => ({ outcome: 'accepted', actions: [agent] }) })
+  surface.state.acceptance = { actions: [{ outcome: 'duplicate', original: 'run', request: 'request' }] }
+  assert.deepEqual(await ours(surface), { status: 200 })
+})
+
+test('a post that was called off rejects with the reason, and is not waited for', async (t) => {
+  const surface = await openSurface(t)
+  const before = AbortSignal.abort(new Error('the source ends'))
+  await assert.rejects(ours(surface, { signal: before }), /the source ends/)
+  assert.deepEqual(surface.asked, [])
+
+  const abort = new AbortController()
+  const committing = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  surface.state.accept = () => {
+    committing.resolve()
+    return release.promise
+  }
+  const posted = ours(surface, { signal: abort.signal })
+  await committing.promise
+  abort.abort(new Error('the source ends'))
+  await assert.rejects(posted, /the source ends/)
+  release.resolve()
+  await surface.lines.line('request-accepted')
+})
+
+test('nothing that a sender writes makes its request one of ours', async (t) => {
+  const surface = await openSurface(t, { trustedProxies: [loopback], isBoundToLoopback: true })
+  const { dial, entries, app } = surface
+  assert.deepEqual(await ours(surface), { status: 200 })
+  const inside = entries.splice(0).map(({ request }) => request.client)
+  const body = '{"a":1}'
+  const heads = [
+    ['POST /hooks/github HTTP/1.1', 'user-agent: reveille'],
+    ['POST / HTTP/1.1', 'content-type: application/json', 'user-agent: reveille'],
+    ['POST /hooks/github HTTP/1.1', `x-forwarded-for: ${by}`, `forwarded: for="${by}"`],
+    [
+      'POST /hooks/github?isOurs=true&by=source%20gmail HTTP/1.1',
+      'isours: true',
+      `by: ${by}`,
+      `client: ${by}`,
+    ],
+    ['POST http://localhost/hooks/github HTTP/1.1', 'islightmyrequest: true', 'x-request-id: 1'],
+  ]
+  for (const head of heads) {
+    const sender = await dial()
+    sender.send(...head, 'host: localhost', `content-length: ${body.length}`, 'connection: close', '', body)
+    const answer = await sender.closed()
+    assert.match(
+      answer,
+      head[0]?.startsWith('POST / ') ? /^HTTP\/1\.1 404 / : /^HTTP\/1\.1 401 /,
+      head.join('\n'),
+    )
+  }
+  const injected = await app.inject({
+    method: 'POST',
+    url: '/hooks/github',
+    payload: body,
+    remoteAddress: by,
+  })
+  assert.equal(injected.statusCode, 401)
+  assert.equal(entries.length, 0)
+
+  // Whoever has the token is not told as one of ours either.
+  const sender = await dial()
+  const head = [
+    `authorization: Bearer ${token}`,
+    'host: x',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ]
+  sender.send('POST /hooks/github HTTP/1.1', ...head, '', body)
+  assert.match(await sender.closed(), /^HTTP\/1\.1 200 /)
+  assert.deepEqual([...inside, ...entries.map(({ request }) => request.client)], [by, '127.0.0.1'])
+})
