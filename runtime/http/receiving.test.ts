@@ -255,7 +255,7 @@ test("a push is taken by Google's token alone, although no mapping covers the en
     [tokenOf(now, google.privateKey, { email: 'other@p.iam.gserviceaccount.com' }), 'WRONG_SENDER'],
     [tokenOf(now, google.privateKey, { aud: 'https://other.example.com' }), 'WRONG_AUDIENCE'],
     [tokenOf(now - 7_200_000, google.privateKey), 'TOKEN_EXPIRED'],
-    [hookToken, 'SIGNATURE_MALFORMED'],
+    [hookToken, 'SIGNATURE_MISSING'],
   ] as const) {
     const { status, code } = await push(jwt)
     assert.deepEqual([status, code], [401, 'UNAUTHORIZED'])
