@@ -224,6 +224,39 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   'channel-opened': (f) => ['open', `${text(f['channel'])} sends again`, `after ${long(f['heldMs'])}`],
   'channel-checked': (f) => ['channel', `${text(f['channel'])} is good`, text(f['detail'] ?? '')],
   'channel-check-failed': (f) => ['warning', `${text(f['channel'])} is not good  ${text(f['reason'] ?? '')}`],
+  'source-started': (f) => ['source', `${text(f['source'])} begins`],
+  'source-working': (f) => ['source', `${text(f['source'])}  ${text(f['detail'])}`, times(f)],
+  'source-failed': (f) => ['failing', `${text(f['source'])}  ${text(f['detail'])}`],
+  'source-waiting': (f) => ['waiting', `${text(f['source'])}  ${text(f['detail'])}`],
+  'source-held-elsewhere': (f) => ['held', `${text(f['source'])}  ${text(f['detail'])}`],
+  'source-stopped': (f) => ['source', `${text(f['source'])} has ended`],
+  'source-abandoned': (f) => [
+    'warning',
+    `${text(f['source'])} did not end within ${seconds(f['afterMs'])}, and is left alone`,
+  ],
+  'gmail-watching': (f) => ['mail', `${text(f['account'])} is watched`, `by ${text(f['mode'])}`],
+  'gmail-mails-posted': (f) => ['mail', count(f['count'], 'new mail'), `in ${count(f['posts'], 'post')}`],
+  'gmail-mail-refused': (f) => [
+    'refused',
+    `mail ${text(f['id'])}  ${text(f['code'])}`,
+    'it is tried again for a week',
+  ],
+  'gmail-mail-given-up': (f) => [
+    'lost',
+    `mail ${text(f['id'])}  ${text(f['code'])}`,
+    count(f['tries'], 'try', 'tries'),
+  ],
+  'gmail-watch-renewed': (f) => [
+    'mail',
+    `watched until ${text(f['endsAt'])}`,
+    `renewed at ${text(f['next'])}`,
+  ],
+}
+
+/** `watchEnds 2026-01-31T12:00:00.000Z`: what a source says of its times. */
+function times({ times: told }: Facts): string {
+  const named = Object.entries((told as Facts | undefined) ?? {})
+  return named.map(([name, at]) => `${text(name)} ${text(at)}`).join('  ')
 }
 
 /** Why, in place of the one code for all who are not believed; beside it, where that says something of its own. */
@@ -308,7 +341,7 @@ function long(value: unknown): string {
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
 }
 
-function count(value: unknown, noun: string): string {
+function count(value: unknown, noun: string, nouns = `${noun}s`): string {
   const number = Array.isArray(value) ? value.length : Number(value ?? 0)
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+  return `${number} ${number === 1 ? noun : nouns}`
 }
