@@ -1,5 +1,11 @@
-/** The suites that every runner and every channel passes. Call one at the top of a `node:test` file. */
+/** The suites that every runner, every channel and every source passes. Call one at the top of a `node:test` file. */
 
 export { type ChannelConformance, type ChannelFixture, channelConformance } from './channel.ts'
 export { type RunnerConformance, type RunnerFixture, runnerConformance } from './runner.ts'
+export {
+  type SourceConformance,
+  type SourceFixture,
+  type SourceGateway,
+  sourceConformance,
+} from './source.ts'
 export { type VendorConformance, vendorConformance } from './vendor.ts'

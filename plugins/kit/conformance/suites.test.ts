@@ -40,7 +40,7 @@ async function start(file: string): Promise<ReadonlyMap<string, Report>> {
   return reports
 }
 
-for (const kind of ['runner', 'channel']) {
+for (const kind of ['runner', 'channel', 'source']) {
   test(`the ${kind} suite passes a good ${kind}, and each of its tests fails one that breaks its promise`, async () => {
     const { tests, broken } = await runBroken(kind)
     assert.deepEqual([...broken.keys()].sort(), [...tests].sort(), 'one broken for each test')

@@ -1,0 +1,109 @@
+/** Owns what is spoiled of the feed, under the name of the test that has to notice. */
+
+import type { PluginContext } from '../../../plugin.ts'
+import type { Source, SourceCall, SourceReport } from '../../../source.ts'
+import { ask, type FeedConfig } from './source.ts'
+
+type Run = Source['run']
+type Context = PluginContext<FeedConfig>
+
+const forever = new AbortController().signal
+/** A run that is given something else than it was. */
+const given =
+  (change: (call: SourceCall, context: Context) => Partial<SourceCall>) =>
+  (run: Run, context: Context): Run =>
+  (call) =>
+    run({ ...call, ...change(call, context) })
+
+const reporting = (change: (report: SourceReport, context: Context) => SourceReport) =>
+  given(({ report }, context) => ({ report: (told) => report(change(told, context)) }))
+
+/** Moves the cursor to where the feed stands. */
+async function skip({ config, fetch }: Context, { kept }: SourceCall, signal: AbortSignal): Promise<void> {
+  const newest = (await ask(config, fetch, 0, signal)).at(-1)
+  await kept.write('cursor', newest?.number ?? 0)
+}
+
+export const spoilers: Readonly<Record<string, (run: Run, context: Context) => Run>> = {
+  'says that it works, and posts what happens': given(() => ({ post: async () => ({ status: 202 }) })),
+  'posts what happened while it did not run': (run, context) => async (call) => {
+    await skip(context, call, call.signal)
+    return run(call)
+  },
+  'posts once what was taken': given(({ kept }) => ({ kept: { ...kept, write: async () => {} } })),
+  'posts again what the gateway could not take': given(({ post }) => ({
+    post: async (...args) =>
+      post(...args).then(
+        () => ({ status: 202 }),
+        () => ({ status: 202 }),
+      ),
+  })),
+  'goes on with the others where one event is not to be had': given(({ post }) => ({
+    post: async (...args) => {
+      const posted = await post(...args)
+      return posted.status === 400 ? { status: 500 } : posted
+    },
+  })),
+  'keeps to what one request may hold': given(({ post }) => ({
+    post: (endpoint, body) => post(endpoint, { ...(body as object), padding: 'x'.repeat(20_000) }),
+  })),
+  'goes on from what is kept, wherever it was called off': (run, context) => async (call) => {
+    await run(call).finally(() => skip(context, call, forever))
+  },
+  'goes on from what is kept, wherever it was cut off': given(({ kept, post }) => ({
+    // Moved on before it is posted, and back where that fails.
+    async post(endpoint, body, signal) {
+      const before = await kept.read('cursor')
+      const [event] = (body as { events: { number: number }[] }).events
+      await kept.write('cursor', event?.number)
+      try {
+        return await post(endpoint, body, signal)
+      } catch (error) {
+        await kept.write('cursor', before)
+        throw error
+      }
+    },
+  })),
+  'ends soon when it is called off': (run) => async (call) => {
+    await run(call).catch(() => new Promise(() => {}))
+  },
+  'ends soon when it is called off before it begins': (run) => async (call) => {
+    // Of a signal that is aborted already nothing is heard any more.
+    if (!call.signal.aborted) return run(call)
+    await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+  },
+  'ends soon when it is called off while its service is silent':
+    (run, { config, fetch }) =>
+    async (call) => {
+      const asking = async () => {
+        await ask(config, fetch, 0, forever)
+        await call.clock.sleep(1000, call.signal)
+      }
+      const beside = (async () => {
+        while (!call.signal.aborted) await asking().catch(() => {})
+      })()
+      await run(call).finally(() => beside)
+    },
+  'ends soon when it is called off while the gateway is silent': given(({ post }) => ({
+    post: async (...args) => post(...args).catch(() => new Promise(() => {})),
+  })),
+  'does nothing any more once it has ended': (run) => async (call) => {
+    await run(call).finally(() =>
+      setTimeout(() => call.report({ state: 'working', detail: 'Still here.' }), 5),
+    )
+  },
+  'reports in sentences and numbers': reporting((report) => ({ ...report, times: { asked: Number.NaN } })),
+  'says what is wrong when its service fails, or throws a PluginError': (run) => async (call) => {
+    await run(call).catch((error: Error) => {
+      throw new Error(error.message)
+    })
+  },
+  'tells no secret to the gateway and its log': reporting((report, { config }) => ({
+    ...report,
+    detail: `It was asked with ${config.token}.`,
+  })),
+  'leaves no timer and no listener behind a run': (run) => async (call) => {
+    call.signal.addEventListener('abort', () => {})
+    await run(call)
+  },
+}

@@ -1,0 +1,64 @@
+/** Sources that each break one promise, under the name of the test that has to notice. Run by suites.test.ts. */
+
+import { describe, test } from 'node:test'
+import { sourceConformance } from '../index.ts'
+import { losePatience } from '../patience.ts'
+import { type SourceConformance, sourceTests } from '../source.ts'
+import { spoilers } from './feed/spoilers.ts'
+import { secret } from './good.ts'
+import { fetchInMemory, openInMemory } from './in-memory.ts'
+
+globalThis.fetch = fetchInMemory
+
+const feed = new URL('./feed/index.ts', import.meta.url)
+type Setup = Omit<SourceConformance, 'name'>
+
+/** What is spoiled where the source is set up. */
+const ofSetup = ['makes nothing at setup', 'leaves nothing open after close']
+
+sourceConformance({ name: 'a good source', ...setupOf({}) })
+for (const breaks of [...Object.keys(spoilers), ...ofSetup]) ask(breaks, setupOf({ breaks }))
+ask('does nothing on import', setupOf({}, new URL('./feed-busy/index.ts', import.meta.url)))
+
+/** The one test that has to notice. */
+function ask(breaks: string, setup: Setup): void {
+  describe(breaks, () => {
+    test(breaks, async (t) => {
+      const recover = losePatience(300)
+      try {
+        await sourceTests[breaks]?.(setup, t)
+      } finally {
+        recover()
+      }
+    })
+  })
+}
+
+function setupOf(config: { readonly breaks?: string }, plugin = feed): Setup {
+  return {
+    plugin,
+    create() {
+      const events: { number: number; text: string }[] = []
+      const vendor = openInMemory({
+        answer({ query, headers }) {
+          if (headers['authorization'] !== `Bearer ${secret}`) return { status: 401 }
+          return { body: events.filter(({ number }) => number > Number(query.get('after'))) }
+        },
+      })
+      return {
+        config: { token: secret, baseUrl: vendor.url, ...config },
+        secrets: [secret],
+        happen() {
+          const number = events.length + 1
+          events.push({ number, text: `event ${number}` })
+          return String(number)
+        },
+        idsIn: (body) =>
+          (body as { readonly events: typeof events }).events.map(({ number }) => String(number)),
+        stall: () => vendor.always({ kind: 'hang-before' }),
+        fail: () => vendor.always({ kind: 'answer', answer: { status: 503 } }),
+        close: () => vendor.close(),
+      }
+    },
+  }
+}

@@ -1,0 +1,309 @@
+/** Owns a source set up and run as a host would, by a stand-in of the gateway that remembers what it is given. */
+
+import assert from 'node:assert/strict'
+import type { Plugin } from '../plugin.ts'
+import { PluginError } from '../plugin-error.ts'
+import { createPluginFetch } from '../plugin-fetch.ts'
+import type { Kept, Posted, PostLimits, Source, SourceCall, SourceReport } from '../source.ts'
+import { watchListeners } from './listeners.ts'
+import { fillIn, load } from './opened-vendor.ts'
+import { createQuickClock, type QuickClock } from './quick-clock.ts'
+import { until } from './until.ts'
+
+export interface SourceFixture {
+  /** What is written for the source in a configuration: it leads to the service that stands in. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** What `connect` has left for the source to begin with, by name. */
+  readonly kept?: Readonly<Record<string, unknown>>
+  /** Credentials that the fixture uses; they must show up in no post, report, error or line of the log. */
+  readonly secrets?: readonly string[]
+  /** The service has one more event. Answers how it is recognised in what is posted. */
+  happen(): Promise<string> | string
+  /** Of which events a post tells. */
+  idsIn(body: unknown, endpoint: string): readonly string[]
+  /** From now on the service takes calls and never answers. Absent: nothing is called. */
+  stall?(): void
+  /** From now on the service fails every call. Absent: nothing is called. */
+  fail?(): void
+  /** Releases the service. */
+  close?(): Promise<void> | void
+}
+
+/** What a fixture may need of the gateway. */
+export interface SourceGateway {
+  /** As if somebody had posted that to the endpoint. @throws where no run has taken it over, or it is not taken */
+  deliver(endpoint: string, body: unknown): Promise<void>
+}
+
+export interface SourceSetup {
+  /** The plugin's entry: what its package exports. */
+  readonly plugin: URL
+  /** A fresh service, of which nothing is known yet. */
+  create(gateway: SourceGateway): Promise<SourceFixture> | SourceFixture
+}
+
+export interface PostRecord {
+  readonly endpoint: string
+  readonly body: unknown
+  readonly ids: readonly string[]
+  readonly status: number
+}
+
+/** A source that is kept running, from its setup to its end. */
+export interface Running {
+  /** What its runs threw before they were told to end. */
+  readonly thrown: readonly unknown[]
+  readonly hasEnded: boolean
+  /** How often something of the host was made use of. */
+  readonly steps: number
+  abort(): void
+  /** Everything it was given refuses from now on, as if the process had died. */
+  cut(): void
+  /** Settles once it has ended and is closed; never rejects. */
+  readonly ended: Promise<void>
+  /** On the signal of the last run. */
+  listeners(): number
+}
+
+export interface SourceHost {
+  readonly fixture: SourceFixture
+  readonly clock: QuickClock
+  readonly posts: readonly PostRecord[]
+  readonly reports: readonly SourceReport[]
+  /** What the plugin and its fetch have logged, a line each. */
+  readonly lines: readonly string[]
+  /** How often something was asked of the host by a run that had ended. */
+  readonly late: readonly string[]
+  /** Sets the plugin up anew, and keeps its source running. `onStep` is told before each use of the host, from 1 on. */
+  begin(onStep?: (step: number, running: Running) => void): Promise<Running>
+  /** Sets the plugin up, and asks its source to run when it is to end already. */
+  beginCalledOff(): Promise<Running>
+  /** The same, until the source says that all is well. */
+  beginWell(): Promise<Running>
+  /** One more event, now. */
+  happen(): Promise<string>
+  /** Waits until it was posted and taken. */
+  untilTaken(running: Running, ...ids: readonly string[]): Promise<void>
+  /** Decides what posts are answered with; without it each is taken. */
+  answer(
+    decide: ((ids: readonly string[], signal: AbortSignal) => Promise<Posted> | Posted) | undefined,
+  ): void
+  limits: PostLimits
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const taken: Posted = { status: 202 }
+
+export async function openSource(setup: SourceSetup): Promise<SourceHost> {
+  const { plugin, manifest, schema } = await load(setup.plugin)
+  const receivers = new Map<string, (body: unknown) => Promise<void>>()
+  const fixture = await setup.create({
+    async deliver(endpoint, body) {
+      const take = receivers.get(endpoint)
+      if (take === undefined) throw new Error(`nobody has taken over ${endpoint}`)
+      await take(body)
+    },
+  })
+  const clock = createQuickClock()
+  const posts: PostRecord[] = []
+  const reports: SourceReport[] = []
+  const lines: string[] = []
+  const late: string[] = []
+  const values = new Map(
+    Object.entries(fixture.kept ?? {}).map(([name, value]) => [name, JSON.stringify(value)]),
+  )
+  const open = new Set<Running>()
+  let decide: Parameters<SourceHost['answer']>[0]
+
+  function write(...line: unknown[]): void {
+    lines.push(JSON.stringify(line))
+  }
+
+  async function setUp(signal: AbortSignal, onFetch: () => void) {
+    const provided = await (plugin as Plugin).setup({
+      config: Object.freeze(fillIn(schema, fixture.config)),
+      log: { info: write, warn: write, error: write },
+      fetch: createPluginFetch({
+        fetch: (...args) => {
+          onFetch()
+          return globalThis.fetch(...args)
+        },
+        log: { debug: write },
+        owner: { plugin: plugin.name },
+        signal,
+      }),
+      signal,
+    })
+    const source = provided.sources?.find(({ id }) => manifest.sources?.includes(id))
+    assert.ok(source !== undefined, 'setup brings the source that the manifest names')
+    return { source, close: async () => provided.close?.() }
+  }
+
+  async function begin(
+    onStep: (step: number, running: Running) => void = () => {},
+    isCalledOff = false,
+  ): Promise<Running> {
+    const plugged = new AbortController()
+    const stop = new AbortController()
+    const thrown: unknown[] = []
+    const ended = Promise.withResolvers<void>()
+    let steps = 0
+    let hasEnded = false
+    let isCut = false
+    let watched = watchListeners(new AbortController().signal)
+
+    const running: Running = {
+      thrown,
+      get hasEnded() {
+        return hasEnded
+      },
+      get steps() {
+        return steps
+      },
+      abort: () => stop.abort(new PluginError('The source is to end.', { code: 'aborted', retryable: true })),
+      cut() {
+        isCut = true
+        running.abort()
+      },
+      ended: ended.promise,
+      listeners: () => watched.left(),
+    }
+
+    /** For all that a run is given. */
+    function step(what: string, isOver: boolean): void {
+      if (isOver) late.push(what)
+      else if (!isCut) onStep(++steps, running)
+      if (isOver || isCut) throw new PluginError('The run is over.', { code: 'aborted', retryable: true })
+    }
+
+    const { source, close } = await setUp(plugged.signal, () => {
+      if (!hasEnded && !isCut) onStep(++steps, running)
+    })
+    if (isCalledOff) running.abort()
+    keepRunning(source).then(async () => {
+      hasEnded = true
+      open.delete(running)
+      receivers.clear()
+      plugged.abort(new Error('The source is closed.'))
+      await close()
+      ended.resolve()
+    }, ended.reject)
+    open.add(running)
+    return running
+
+    async function keepRunning(source: Source): Promise<void> {
+      do {
+        const run = { isOver: false }
+        const own = new AbortController()
+        watched = watchListeners(own.signal)
+        const endIt = () => own.abort(stop.signal.reason)
+        stop.signal.addEventListener('abort', endIt)
+        if (stop.signal.aborted) endIt()
+        try {
+          await source.run(callFor(run, watched.signal))
+          if (!stop.signal.aborted) thrown.push(new Error('it ended, though nobody had asked it to'))
+        } catch (error) {
+          if (!stop.signal.aborted) thrown.push(error)
+        } finally {
+          run.isOver = true
+          receivers.clear()
+          stop.signal.removeEventListener('abort', endIt)
+        }
+        if (!stop.signal.aborted) await clock.sleep(againMs, stop.signal).catch(() => {})
+      } while (!stop.signal.aborted)
+    }
+
+    function callFor(run: { isOver: boolean }, signal: AbortSignal): SourceCall {
+      const kept: Kept = {
+        async read(name) {
+          step('read', run.isOver)
+          const text = values.get(name)
+          return text === undefined ? undefined : JSON.parse(text)
+        },
+        async write(name, value) {
+          step('write', run.isOver)
+          values.set(name, JSON.stringify(value))
+        },
+      }
+      return {
+        signal,
+        clock: {
+          now: clock.now,
+          async sleep(ms, own) {
+            step('sleep', run.isOver)
+            await clock.sleep(ms, own)
+          },
+        },
+        kept,
+        async post(endpoint, body, own) {
+          step('post', run.isOver)
+          const either = own ? AbortSignal.any([own, signal]) : signal
+          either.throwIfAborted()
+          const ids = fixture.idsIn(structuredClone(body), endpoint)
+          const posted = (await decide?.(ids, either)) ?? taken
+          posts.push({ endpoint, body: structuredClone(body), ids, status: posted.status })
+          return posted
+        },
+        limitsOf: () => host.limits,
+        receive(endpoint, take) {
+          step('receive', run.isOver)
+          assert.ok(!receivers.has(endpoint), `${endpoint} is taken over once`)
+          receivers.set(endpoint, async (body) => take(body))
+          return true
+        },
+        report(report) {
+          if (run.isOver) late.push('report')
+          else reports.push(structuredClone(report))
+        },
+      }
+    }
+  }
+
+  const host: SourceHost = {
+    fixture,
+    clock,
+    posts,
+    reports,
+    lines,
+    late,
+    begin: (onStep) => begin(onStep),
+    beginCalledOff: () => begin(undefined, true),
+    async beginWell() {
+      const before = reports.length
+      const running = await begin()
+      const isWell = () => reports.slice(before).some(({ state }) => state === 'working')
+      await until(isWell, () => `the source reports that it works${whatIs(running)}`)
+      return running
+    },
+    happen: async () => fixture.happen(),
+    async untilTaken(running, ...ids) {
+      const isMissing = (id: string) =>
+        !posts.some((post) => post.ids.includes(id) && post.status >= 200 && post.status < 300)
+      await until(
+        () => !ids.some(isMissing),
+        () => `each event is posted and taken, and ${ids.filter(isMissing)} are not${whatIs(running)}`,
+      )
+    },
+    answer(next) {
+      decide = next
+    },
+    limits: { maxBodyBytes: 262_144, maxActions: 100, maxRenderedBytes: 4_194_304 },
+    async [Symbol.asyncDispose]() {
+      for (const running of open) running.abort()
+      await Promise.race([Promise.all([...open].map(({ ended }) => ended)), clock.sleep(graceMs, forever)])
+      clock.close()
+      await fixture.close?.()
+    },
+  }
+  return host
+}
+
+/** For those that hang in spite of all, by the quick clock. Milliseconds. */
+const graceMs = 20_000
+/** After which a run that ended is begun again, by the quick clock. Milliseconds. */
+const againMs = 1000
+const forever = new AbortController().signal
+
+function whatIs({ thrown }: Running): string {
+  return thrown.length === 0 ? '' : `; its runs threw ${String(thrown.at(-1))}`
+}

@@ -1,0 +1,278 @@
+/** Owns what every source must do, as tests. */
+
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Plugin } from '../plugin.ts'
+import { PluginError } from '../plugin-error.ts'
+import { assertNoSecret, assertPluginError, assertSentence } from './assertions.ts'
+import { leaksOf, openResources } from './handles.ts'
+import { assertInertPlugin } from './import.ts'
+import { fillIn, load } from './opened-vendor.ts'
+import { within } from './patience.ts'
+import { openSource, type Running, type SourceHost, type SourceSetup } from './source-host.ts'
+import { until } from './until.ts'
+
+export type { SourceFixture, SourceGateway } from './source-host.ts'
+
+export interface SourceConformance extends SourceSetup {
+  /** The suite's name in the report. */
+  readonly name: string
+}
+
+/** Long enough for what should not come to come. Milliseconds. */
+const whileMs = 30
+/** So many uses of the host are the place where a run is called off, one after the other. */
+const steps = 12
+
+export function sourceConformance({ name, ...setup }: SourceConformance): void {
+  describe(name, () => {
+    for (const [promise, ask] of Object.entries(sourceTests)) test(promise, (t) => ask(setup, t))
+  })
+}
+
+/** By what they say of a source. */
+export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestContext) => Promise<void>>> = {
+  async 'says that it works, and posts what happens'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    for (let count = 0; count < 3; count += 1) await host.untilTaken(running, await host.happen())
+  },
+
+  async 'posts what happened while it did not run'(setup) {
+    await using host = await openSource(setup)
+    await end(await host.beginWell())
+    const id = await happen(host)
+    await host.untilTaken(await host.begin(), id)
+  },
+
+  async 'posts once what was taken'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    const ids = [await happen(host), await happen(host)]
+    await host.untilTaken(running, ...ids)
+    await pause(whileMs)
+    await end(running)
+    const again = await host.beginWell()
+    const last = await happen(host)
+    await host.untilTaken(again, last)
+    assert.deepEqual(host.posts.flatMap((post) => post.ids).sort(), [...ids, last].sort())
+  },
+
+  async 'posts again what the gateway could not take'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    const troubles = [503, 429, 404, undefined, 500]
+    host.answer(() => {
+      if (troubles.length === 0) return { status: 202 }
+      const status = troubles.shift()
+      if (status !== undefined) return { status, code: 'TROUBLE', message: 'Not now.', retryAfter: 1 }
+      throw new PluginError('The gateway cannot be reached.', { code: 'network', retryable: true })
+    })
+    await host.untilTaken(running, await happen(host))
+    assert.deepEqual(troubles, [])
+  },
+
+  async 'goes on with the others where one event is not to be had'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    const bad = await happen(host)
+    host.answer((ids) => ({
+      status: ids.includes(bad) ? 400 : 202,
+      code: 'PAYLOAD_SCHEMA',
+      message: 'No.',
+    }))
+    await host.untilTaken(running, await happen(host), await happen(host))
+  },
+
+  async 'keeps to what one request may hold'(setup) {
+    await using host = await openSource(setup)
+    host.limits = { maxBodyBytes: 20_000, maxActions: 5, maxRenderedBytes: 1_000_000 }
+    await end(await host.beginWell())
+    const ids: string[] = []
+    for (let count = 0; count < 12; count += 1) ids.push(await happen(host))
+    await host.untilTaken(await host.begin(), ...ids)
+    for (const { body, ids: told } of host.posts) {
+      assert.ok(told.length <= 5, 'a post has no more events than actions may come of it')
+      assert.ok(JSON.stringify(body).length <= 20_000, 'a post is no larger than a body may be')
+    }
+  },
+
+  async 'goes on from what is kept, wherever it was called off'(setup) {
+    await assertGoesOn(setup, (running) => running.abort())
+  },
+
+  async 'goes on from what is kept, wherever it was cut off'(setup) {
+    await assertGoesOn(setup, (running) => running.cut())
+  },
+
+  async 'ends soon when it is called off'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    await pause(whileMs)
+    await end(running)
+  },
+
+  async 'ends soon when it is called off before it begins'(setup) {
+    await using host = await openSource(setup)
+    await end(await host.beginCalledOff())
+  },
+
+  async 'ends soon when it is called off while its service is silent'(setup, t) {
+    await using host = await openSource(setup)
+    if (host.fixture.stall === undefined) return t.skip('the fixture has no service that could stall')
+    const running = await host.beginWell()
+    host.fixture.stall()
+    await pause(whileMs)
+    await end(running)
+    const again = await host.begin()
+    await pause(whileMs)
+    await end(again)
+  },
+
+  async 'ends soon when it is called off while the gateway is silent'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    const asked = Promise.withResolvers<void>()
+    host.answer(
+      (_ids, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+          asked.resolve()
+        }),
+    )
+    await happen(host)
+    await within(asked.promise, 'the event is posted')
+    await end(running)
+  },
+
+  async 'does nothing any more once it has ended'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    await host.untilTaken(running, await happen(host))
+    await end(running)
+    const before = host.posts.length
+    await happen(host)
+    await pause(whileMs)
+    assert.deepEqual(host.late, [], 'it makes no use of what it was given')
+    assert.equal(host.posts.length, before)
+  },
+
+  async 'makes nothing at setup'(setup) {
+    await using host = await openSource(setup)
+    const { plugin, schema } = await load(setup.plugin)
+    const before = openResources()
+    const touched: string[] = []
+    const note = (what: string) => () => void touched.push(what)
+    const { signal } = new AbortController()
+    const provided = await (plugin as Plugin).setup({
+      config: Object.freeze(fillIn(schema, host.fixture.config)),
+      log: { info: note('log'), warn: note('log'), error: note('log') },
+      fetch: async () => {
+        touched.push('fetch')
+        throw new Error('no fetch at setup')
+      },
+      signal,
+    })
+    try {
+      assert.deepEqual(touched, [])
+      assert.deepEqual(getEventListeners(signal, 'abort'), [], 'nobody listens')
+      assert.deepEqual(await leaksOf(before), [], 'nothing is open')
+    } finally {
+      await provided.close?.()
+    }
+  },
+
+  async 'reports in sentences and numbers'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    await host.untilTaken(running, await happen(host))
+    host.fixture.fail?.()
+    await pause(whileMs)
+    await end(running)
+    for (const { state, detail, times = {}, counts = {} } of host.reports) {
+      assert.ok(['working', 'failing', 'waiting'].includes(state), `${state} is a state`)
+      assertSentence(detail, 'the detail')
+      for (const [name, value] of Object.entries({ ...times, ...counts })) {
+        assert.match(name, /^[a-zA-Z]\w{0,40}$/)
+        assert.ok(Number.isFinite(value), `${name} is a number`)
+      }
+    }
+  },
+
+  async 'says what is wrong when its service fails, or throws a PluginError'(setup, t) {
+    await using host = await openSource(setup)
+    if (host.fixture.fail === undefined) return t.skip('the fixture has no service that could fail')
+    host.fixture.fail()
+    const running = await host.begin()
+    await until(
+      () => running.thrown.length > 0 || host.reports.some(({ state }) => state !== 'working'),
+      () => 'something is said',
+    )
+    await end(running)
+    for (const error of running.thrown) {
+      const { message } = await assertPluginError(Promise.reject(error), host.fixture.secrets ?? [])
+      assertSentence(message, 'the error’s message')
+    }
+  },
+
+  async 'tells no secret to the gateway and its log'(setup) {
+    await using host = await openSource(setup)
+    const running = await host.beginWell()
+    await host.untilTaken(running, await happen(host))
+    host.fixture.fail?.()
+    await pause(whileMs)
+    await end(running)
+    const said = JSON.stringify([host.posts, host.reports, host.lines, running.thrown.map(String)])
+    assertNoSecret(said, host.fixture.secrets ?? [])
+  },
+
+  async 'leaves no timer and no listener behind a run'(setup) {
+    await using host = await openSource(setup)
+    const before = openResources()
+    const running = await host.beginWell()
+    await host.untilTaken(running, await happen(host))
+    await end(running)
+    assert.equal(host.clock.sleeping, 0, 'nobody sleeps')
+    assert.deepEqual(await leaksOf(before, ['Timeout']), [])
+    assert.equal(running.listeners(), 0, 'nobody listens to the signal')
+  },
+
+  async 'leaves nothing open after close'(setup) {
+    const before = openResources()
+    {
+      await using host = await openSource(setup)
+      const running = await host.beginWell()
+      await host.untilTaken(running, await happen(host))
+      await end(running)
+    }
+    assert.deepEqual(await leaksOf(before), [])
+  },
+
+  'does nothing on import': ({ plugin }) => assertInertPlugin(plugin),
+}
+
+const happen = (host: SourceHost) => host.happen()
+
+async function end(running: Running): Promise<void> {
+  running.abort()
+  await within(running.ended, 'a source that is called off ends')
+}
+
+/** The run ends at its first use of the host, the next one at its second …; at last all that happened has been posted. */
+async function assertGoesOn(setup: SourceSetup, stop: (running: Running) => void): Promise<void> {
+  await using host = await openSource(setup)
+  await end(await host.beginWell())
+  const ids: string[] = []
+  for (let last = 1; last <= steps; last += 1) {
+    ids.push(await happen(host), await happen(host))
+    const running = await host.begin((step, begun) => {
+      if (step === last) stop(begun)
+    })
+    await Promise.race([running.ended, pause(whileMs)])
+    stop(running)
+    await within(running.ended, `a source that is called off at its step ${last} ends`)
+  }
+  await host.untilTaken(await host.begin(), ...ids)
+}
