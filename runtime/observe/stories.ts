@@ -234,23 +234,6 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     'warning',
     `${text(f['source'])} did not end within ${seconds(f['afterMs'])}, and is left alone`,
   ],
-  'gmail-watching': (f) => ['mail', `${text(f['account'])} is watched`, `by ${text(f['mode'])}`],
-  'gmail-mails-posted': (f) => ['mail', count(f['count'], 'new mail'), `in ${count(f['posts'], 'post')}`],
-  'gmail-mail-refused': (f) => [
-    'refused',
-    `mail ${text(f['id'])}  ${text(f['code'])}`,
-    'it is tried again for a week',
-  ],
-  'gmail-mail-given-up': (f) => [
-    'lost',
-    `mail ${text(f['id'])}  ${text(f['code'])}`,
-    count(f['tries'], 'try', 'tries'),
-  ],
-  'gmail-watch-renewed': (f) => [
-    'mail',
-    `watched until ${text(f['endsAt'])}`,
-    `renewed at ${text(f['next'])}`,
-  ],
 }
 
 /** `watchEnds 2026-01-31T12:00:00.000Z`: what a source says of its times. */
@@ -341,7 +324,7 @@ function long(value: unknown): string {
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
 }
 
-function count(value: unknown, noun: string, nouns = `${noun}s`): string {
+function count(value: unknown, noun: string): string {
   const number = Array.isArray(value) ? value.length : Number(value ?? 0)
-  return `${number} ${number === 1 ? noun : nouns}`
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
