@@ -323,14 +323,6 @@ test('each event is told in one set line', () => {
       'warning     gmail did not end within 10 s, and is left alone',
     ],
     [
-      { event: 'gmail-mails-posted', count: 3, posts: 1, historyId: '7' },
-      'mail        3 new mails  in 1 post',
-    ],
-    [
-      { event: 'gmail-mail-given-up', id: '18c0', code: 'EXPRESSION_FAILED', tries: 12 },
-      'lost        mail 18c0  EXPRESSION_FAILED  12 tries',
-    ],
-    [
       { event: 'snapshot-swapped', generation: 4, digest: 'bde8cff3c9519c54', tookMs: 28.04, mappings: 1 },
       'live        generation 4, 1 mapping  28 ms  bde8cff3c951',
     ],

@@ -32,10 +32,16 @@ export async function createMailbox(
   t: TestContext,
   more: Readonly<Record<string, unknown>> = {},
   now = Date.now(),
+  prepared?: Parameters<StandInGoogle['prepare']>[0],
 ): Promise<Mailbox> {
   const google = await createStandInGoogle({ now })
   atEnd(t, () => google.close())
-  const settings = { account: google.account, ...google.prepare(), baseUrls: google.baseUrls, ...more }
+  const settings = {
+    account: google.account,
+    ...google.prepare(prepared),
+    baseUrls: google.baseUrls,
+    ...more,
+  }
   return {
     google,
     settings,
