@@ -133,6 +133,54 @@ test('a label is found by its name in whatever case; one that is not there is lo
   await world.stop(run)
 })
 
+test('a label that was deleted and made anew is watched under its new id', async () => {
+  const world = createWorld({ label: 'Invoices' })
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  google.labels = [{ id: 'INBOX', name: 'INBOX' }]
+  const refusal: Fate = { before: failure('bad-request', { retryable: false }) }
+  world.meet('history', refusal)
+  world.meet('list', refusal)
+  google.deliver({ labels: ['Label_7'] })
+  await clock.pass(5 * minuteMs)
+  assert.match(world.detail(), /no label "Invoices"/)
+  google.labels = [{ id: 'Label_8', name: 'Invoices' }]
+  await clock.pass(2 * minuteMs)
+  assert.equal(google.watches.at(-1)?.labelId, 'Label_8')
+  const mail = google.deliver({ labels: ['Label_8'] })
+  await world.idle()
+  assert.ok(gateway.taken.has(mail.id))
+  await world.stop(run)
+})
+
+test('what passes at the next try is no state to report', async () => {
+  const world = createWorld()
+  const { clock, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  world.meet('history', { before: failure('unavailable') })
+  world.meet('post', { before: failure('network') })
+  google.deliver()
+  await world.idle()
+  assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
+  await world.stop(run)
+})
+
+test('a history id that Google never gave is replaced by a listing', async () => {
+  const world = createWorld()
+  const { disk, gateway, google } = world
+  const mail = google.deliver()
+  const readAt = world.clock.now()
+  disk.set('cursor', JSON.stringify({ account: google.account, historyId: '9'.repeat(20), readAt }))
+  world.meet('history', { before: failure('bad-request', { retryable: false }) })
+  const run = world.start()
+  await world.clock.until(() => gateway.taken.has(mail.id))
+  await world.clock.settle()
+  assert.equal(world.cursor()?.historyId, String(google.historyId))
+  await world.stop(run)
+})
+
 test('a lost notification delays a mail by a quarter of an hour at most', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
@@ -185,7 +233,6 @@ test('while mails wait for a gateway that is down, their notifications are kept 
   assert.equal(world.state(), 'failing')
   assert.match(world.detail(), /503 DRAINING: Shutting down\./)
   assert.equal(google.calls.filter((call) => call === 'pull').length, 1)
-  assert.equal(world.events().filter((event) => event === 'gmail-failing').length, 1)
   isDown = false
   await clock.until(() => google.queue.size === 0, 6 * minuteMs)
   assert.equal(gateway.taken.get(mail.id), 1)

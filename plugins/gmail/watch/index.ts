@@ -1,14 +1,13 @@
 /** From a notification to a post that is on disk. */
 
-import { PluginError, type PluginLog, type SourceCall } from '@reveille/kit'
+import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
 import type { Google } from '../google/index.ts'
-import { minuteMs } from './backoff.ts'
 import { createHeeding } from './heeding.ts'
 import { insist, needsConsent, whatCanBeMended } from './insisting.ts'
 import { type CursorCell, openCursor } from './keeping.ts'
-import { describeMissing, findLabel } from './label.ts'
+import { awaitLabel, isLabelChanged, whileLabelled } from './labelled.ts'
 import { readMailbox } from './mailbox.ts'
 import { pullNotifications } from './pulling.ts'
 import { createReads, readWhenIdle } from './reading.ts'
@@ -49,6 +48,7 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
         const google = await insist(means, signal, open, { passes: whatCanBeMended })
         await watch({ ...means, ...google, config, log, call, cursor, label: '' }, receiving)
       } catch (error) {
+        if (isLabelChanged(error)) continue
         if (!needsConsent(error)) throw error
         refused = await refuseConsent(kept, credentials, error)
       }
@@ -65,11 +65,11 @@ async function watch(unlabelled: Watched, receiving: Receiving | undefined): Pro
   const { call, clock, config, cursor, log, status } = unlabelled
   const { account, mode } = config
   const { signal } = call
-  const watched = { ...unlabelled, label: await awaitLabel(unlabelled) }
+  const watched = { ...unlabelled, label: await awaitLabel(unlabelled, signal) }
   if (cursor.value === undefined) await beginWatching(watched, signal)
   const reads = createReads()
   const heeding = createHeeding({ account, cursor, reads, clock, log })
-  const read = (inner: AbortSignal) => readMailbox(watched, inner)
+  const read = (inner: AbortSignal) => whileLabelled(watched, () => readMailbox(watched, inner), inner)
   const notified: Lane = (inner) =>
     receiving ? receiving.serve(heeding, inner) : pullNotifications(watched, heeding, inner)
   status.begin(`New mail of ${account} is posted.`)
@@ -82,16 +82,4 @@ async function watch(unlabelled: Watched, receiving: Receiving | undefined): Pro
     (inner) => retryRefused(watched, inner),
     notified,
   ])
-}
-
-/** The id. Looked for again every minute where it is not there. */
-function awaitLabel({ call, clock, config, gmail, random, status }: Watched): Promise<string> {
-  const find = async (signal: AbortSignal) => {
-    const labels = await gmail.labels(signal)
-    const label = findLabel(labels, config.label)
-    if (label) return label.id
-    const message = describeMissing(labels, config.label)
-    throw new PluginError(message, { code: 'no-label', retryable: false, retryAfter: minuteMs / 1000 })
-  }
-  return insist({ clock, random, status }, call.signal, find, { passes: whatCanBeMended })
 }

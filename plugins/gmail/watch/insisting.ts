@@ -1,7 +1,7 @@
 /** Owns calls that are made again until they succeed: nobody is to blame for their failure, and it may pass. */
 
 import { isPluginError, type PluginError, type SourceClock } from '@reveille/kit'
-import { type Backoff, usualBackoff, waitMs } from './backoff.ts'
+import { type Backoff, secondMs, usualBackoff, waitMs } from './backoff.ts'
 import type { Status } from './status.ts'
 import { unlessAborted } from './together.ts'
 
@@ -23,7 +23,9 @@ export interface Insistence {
 /** The consent is no good: nothing helps but a person. */
 const ofConsent = new Set(['consent-revoked', 'bad-client', 'missing-scope'])
 /** Those who ask know what to do. */
-const answers = new Set([...ofConsent, 'history-expired'])
+const answers = new Set([...ofConsent, 'history-expired', 'label-changed'])
+/** What the next try mends at once is no state to report. */
+const shortestTroubleMs = 5 * secondMs
 
 export function needsConsent(error: unknown): error is PluginError {
   return isPluginError(error) && ofConsent.has(error.code)
@@ -50,8 +52,11 @@ export async function insist<Result>(
         return result
       } catch (error) {
         if (signal.aborted || !isPluginError(error) || !passes(error)) throw error
-        trouble.set(error.retryable ? 'failing' : 'waiting', words(error))
-        await clock.sleep(waitMs(failures, backoff, random, error.retryAfter), signal)
+        const wait = waitMs(failures, backoff, random, error.retryAfter)
+        const lasts = failures > 1 || wait >= shortestTroubleMs
+        if (!error.retryable) trouble.set('waiting', words(error))
+        else if (lasts) trouble.set('failing', words(error))
+        await clock.sleep(wait, signal)
       }
     }
   } finally {

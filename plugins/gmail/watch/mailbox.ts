@@ -19,6 +19,12 @@ export async function readMailbox(watched: Watched, signal: AbortSignal): Promis
   status.time('readAt', beganAt)
 }
 
+/** The history is not to be had from there: it is too old, or the id is one that Google never gave. */
+function isUseless(error: unknown, pageToken: string | undefined): boolean {
+  if (!isPluginError(error)) return false
+  return error.code === 'history-expired' || (error.code === 'bad-request' && pageToken === undefined)
+}
+
 /** A failure in the middle begins anew at the cursor, and with it without a page token, which may be what failed. */
 async function readHistory(watched: Watched, signal: AbortSignal): Promise<void> {
   const { cursor, gmail, label } = watched
@@ -31,7 +37,7 @@ async function readHistory(watched: Watched, signal: AbortSignal): Promise<void>
     try {
       page = await insist(watched, signal, (inner) => gmail.history(request, inner))
     } catch (error) {
-      if (!isPluginError(error) || error.code !== 'history-expired') throw error
+      if (!isUseless(error, pageToken)) throw error
       return await listMailbox(watched, signal)
     }
     // Later pages may say where the mailbox stands by then, which is beyond what the first one promised to list.

@@ -42,16 +42,11 @@ export function createStatus(report: (report: SourceReport) => void, log: Plugin
   function tell(): void {
     const now = worst()
     if (now === undefined) return
-    if (now.state !== last?.state || now.detail !== last.detail) tellLog(now)
+    // One line for a state that lasts. The host tells the other states by itself.
+    const isNew = now.state !== last?.state || now.detail !== last.detail
+    if (isNew && now.state === 'waiting') log.warn('gmail-waiting', { detail: now.detail })
     last = now
     report({ ...now, times: Object.fromEntries(times), counts: Object.fromEntries(counts) })
-  }
-
-  /** One line for a state that lasts. */
-  function tellLog({ state, detail }: Told): void {
-    if (state === 'waiting') log.warn('gmail-waiting', { detail })
-    else if (state === 'failing') log.warn('gmail-failing', { detail })
-    else if (last !== undefined && last.state !== 'working') log.info('gmail-working', { detail })
   }
 
   return {

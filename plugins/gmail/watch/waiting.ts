@@ -57,6 +57,8 @@ function isAnother(found: Credentials, { credentials, mark }: RefusedConsent): b
   return markOf(found) !== mark || markOf(consentOf(found)) !== markOf(consentOf(credentials))
 }
 
+const damaged = withSetup('What is kept of the consent to read mail is damaged.')
+
 /** A text is why there are none. */
 async function readCredentials(kept: Kept, account: string): Promise<Credentials | string> {
   let value: unknown
@@ -64,11 +66,11 @@ async function readCredentials(kept: Kept, account: string): Promise<Credentials
     value = await kept.read('credentials')
   } catch (error) {
     if (!isPluginError(error)) throw error
-    return withSetup('What is kept of the consent to read mail is damaged.')
+    return error.code === 'kept-damaged' ? damaged : error.message
   }
   if (value === undefined) return withSetup('Nobody has consented to have mail read.')
   const credentials = parseCredentials(value)
-  if (!credentials) return withSetup('What is kept of the consent to read mail is damaged.')
+  if (!credentials) return damaged
   if (!isAccount(credentials.account, account))
     return withSetup(`The consent is for another account than ${account}.`)
   return credentials
