@@ -20,11 +20,14 @@ export interface Answered {
 
 export interface Asking extends AsyncDisposable {
   readonly google: StandInGoogle
+  /** The first one. */
   readonly token: string
   readonly topic: string
   readonly subscription: string
   /** With a good token. `path` begins with a service: `gmail/gmail/v1/users/me/profile`. */
   ask(path: string, request?: Ask): Promise<Answered>
+  /** A token for an hour more. */
+  renew(): Promise<void>
   /** A form, to the endpoint of tokens by default. */
   submit(form: Readonly<Record<string, string>>, endpoint?: string): Promise<Answered>
 }
@@ -47,18 +50,26 @@ export async function openAsking(options: StandInGoogleOptions = {}): Promise<As
     return call(url, { method: 'POST', body: new URLSearchParams(form) })
   }
 
-  const { body } = await submit({
-    grant_type: 'refresh_token',
-    client_id: clientId ?? '',
-    client_secret: clientSecret ?? '',
-    refresh_token: refreshToken ?? '',
-  })
-  const token: string = body.access_token
+  async function freshToken(): Promise<string> {
+    const { body } = await submit({
+      grant_type: 'refresh_token',
+      client_id: clientId ?? '',
+      client_secret: clientSecret ?? '',
+      refresh_token: refreshToken ?? '',
+    })
+    return body.access_token
+  }
+
+  const token = await freshToken()
+  let current = token
   return {
     google,
     token,
     ...google.prepare(),
     submit,
+    async renew() {
+      current = await freshToken()
+    },
     ask(path, { method, query = {}, body, text, headers = {} } = {}) {
       const url = new URL(`${base}/${path}`)
       for (const [name, value] of Object.entries(query)) {
@@ -68,7 +79,7 @@ export async function openAsking(options: StandInGoogleOptions = {}): Promise<As
       const type: Record<string, string> = content === undefined ? {} : { 'content-type': 'application/json' }
       return call(url, {
         method: method ?? (content === undefined ? 'GET' : 'POST'),
-        headers: { authorization: `Bearer ${token}`, ...type, ...headers },
+        headers: { authorization: `Bearer ${current}`, ...type, ...headers },
         body: content,
       })
     },

@@ -227,6 +227,7 @@ const changes: Readonly<Record<string, Change>> = {
           request.path.replace('/v1/', '/v2/'),
           `${request.path}:x`,
           request.path.toUpperCase(),
+          request.path.replace(/^\w+/, (service) => (service === 'gmail' ? 'pubsub' : 'gmail')),
         ],
         pick,
       ) ?? '',

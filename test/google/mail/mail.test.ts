@@ -222,6 +222,9 @@ test('a watch of another topic takes a stop first, until the watch is over', asy
   assert.equal(await watch(other), 200)
   google.advance(7 * 86_400_000)
   assert.equal(google.watch, undefined)
+  await asking.renew()
+  assert.equal(await watch(topic), 200)
+  assert.deepEqual(google.complaints, [])
 })
 
 test('a watch tells of mails with its labels, at its beginning and until it ends', async () => {
@@ -239,6 +242,7 @@ test('a watch tells of mails with its labels, at its beginning and until it ends
   assert.equal(google.unacknowledged, 3)
   await watch({ labelIds: ['INBOX'], labelFilterBehavior: 'exclude' })
   google.deliver()
+  assert.equal(google.unacknowledged, 4)
   google.deliver({ labels: ['SENT'] })
   assert.equal(google.unacknowledged, 5)
   google.loseNotifications(1)

@@ -60,7 +60,7 @@ test('a deadline is made longer, or given up', async () => {
   assert.equal((await modify(received, 601)).status, 400)
 })
 
-test('a pull waits for a message, for a lease that ends, and no longer than it may', async () => {
+test('a pull waits for a message, for a lease that ends or is given up, and no longer than it may', async () => {
   await using asking = await openAsking({ pullWait: 60_000 })
   const { google } = asking
   const waiting = pull(asking)
@@ -70,7 +70,14 @@ test('a pull waits for a message, for a lease that ends, and no longer than it m
   const again = pull(asking)
   await google.until(() => google.callsOf('pubsub.projects.subscriptions.pull').length === 2)
   google.advance(60_000)
-  assert.deepEqual(idsOf(await again), [id])
+  const received = await again
+  assert.deepEqual(idsOf(received), [id])
+  const third = pull(asking)
+  await google.until(() => google.callsOf('pubsub.projects.subscriptions.pull').length === 3)
+  await asking.ask(`pubsub/v1/${asking.subscription}:modifyAckDeadline`, {
+    body: { ackIds: acksOf(received), ackDeadlineSeconds: 0 },
+  })
+  assert.deepEqual(idsOf(await third), [id])
   const { ask, subscription } = asking
   const body = { maxMessages: 1, returnImmediately: true }
   assert.deepEqual((await ask(`pubsub/v1/${subscription}:pull`, { body })).body, {})
