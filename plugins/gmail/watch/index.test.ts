@@ -96,6 +96,18 @@ test('a renewed access token is no other consent; an hour later the same one is 
   await world.stop(run)
 })
 
+test('the same consent is tried again once setup has tried it with success', async () => {
+  const world = createWorld()
+  const { clock, disk } = world
+  world.meet('labels', { before: failure('consent-revoked', { retryable: false }) })
+  const run = world.start()
+  await clock.pass(minuteMs)
+  assert.equal(world.state(), 'waiting')
+  disk.set('credentials', JSON.stringify({ ...credentials, accessToken: 'of setup', accessTokenEnds: 1 }))
+  await clock.until(() => world.state() === 'working', 11 * secondMs)
+  await world.stop(run)
+})
+
 test('a consent that was given while Google refused the one before it is used at once', async () => {
   const world = createWorld()
   world.meet('labels', {
@@ -233,6 +245,7 @@ test('while mails wait for a gateway that is down, their notifications are kept 
   assert.equal(world.state(), 'failing')
   assert.match(world.detail(), /503 DRAINING: Shutting down\./)
   assert.equal(google.calls.filter((call) => call === 'pull').length, 1)
+  assert.ok(google.calls.filter((call) => call === 'extend').length >= 230)
   isDown = false
   await clock.until(() => google.queue.size === 0, 6 * minuteMs)
   assert.equal(gateway.taken.get(mail.id), 1)

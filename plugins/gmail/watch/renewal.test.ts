@@ -94,6 +94,30 @@ for (const leap of [-9 * dayMs, -2 * hourMs, 9 * dayMs])
     await world.stop(run)
   })
 
+test('a clock that is set back within the time of a watch delays no renewal', async () => {
+  const world = createWorld()
+  const { clock } = world
+  const run = world.start()
+  await clock.pass(10 * hourMs)
+  clock.set(-9 * hourMs)
+  await clock.pass(2.2 * hourMs)
+  assert.equal(watchesIn(world), 2)
+  await world.stop(run)
+})
+
+test('a watch that was begun in the future, by a clock that was wrong then, is begun anew', async () => {
+  const world = createWorld()
+  const { clock } = world
+  const run = world.start()
+  await clock.pass(minuteMs)
+  await world.stop(run)
+  clock.set(-3 * dayMs)
+  const next = world.start()
+  await clock.pass(minuteMs)
+  assert.equal(watchesIn(world), 2)
+  await world.stop(next)
+})
+
 test('a clock that is far from the clock of Google begins no watch in a circle', async () => {
   const world = createWorld()
   const { clock, google } = world

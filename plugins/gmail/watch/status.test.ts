@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SourceReport } from '@reveille/kit'
+import { createStatus } from './status.ts'
+
+function createTold() {
+  const reports: SourceReport[] = []
+  const lines: string[] = []
+  const log = { info() {}, warn: (event: string) => void lines.push(event), error() {} }
+  const status = createStatus((report) => void reports.push(report), log)
+  return { status, reports, lines, told: () => `${reports.at(-1)?.state}: ${reports.at(-1)?.detail}` }
+}
+
+test('what a person has to do is told before what may pass, and each until it is over', () => {
+  const { status, told, lines } = createTold()
+  const google = status.trouble()
+  const label = status.trouble()
+  status.begin('All is well.')
+  google.set('failing', 'Google is down.')
+  assert.equal(told(), 'failing: Google is down.')
+  label.set('waiting', 'Make a label.')
+  google.set('failing', 'Google is still down.')
+  label.set('waiting', 'Make a label.')
+  assert.equal(told(), 'waiting: Make a label.')
+  assert.deepEqual(lines, ['gmail-waiting'])
+  label.clear()
+  assert.equal(told(), 'failing: Google is still down.')
+  google.clear()
+  assert.equal(told(), 'working: All is well.')
+})
+
+test('a trouble that is left is not told to be over, and nothing is told before there is something', () => {
+  const { status, reports, told } = createTold()
+  status.count('refused', 2)
+  status.time('readAt', 7)
+  assert.equal(reports.length, 0)
+  const trouble = status.trouble()
+  trouble.set('failing', 'Google is down.')
+  trouble.leave()
+  assert.equal(reports.length, 1)
+  status.begin('All is well.')
+  assert.equal(told(), 'working: All is well.')
+  assert.deepEqual(reports.at(-1)?.counts, { refused: 2 })
+  assert.deepEqual(reports.at(-1)?.times, { readAt: 7 })
+})
