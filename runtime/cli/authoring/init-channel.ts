@@ -178,7 +178,7 @@ function entryOf({ config, variables }: Gathered): Record<string, unknown> {
 
 /** A text that looks like a reference is none. */
 function escaped(value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('${', '$${') : value
+  return typeof value === 'string' ? value.replaceAll('${', () => '$${') : value
 }
 
 /** Those that were not there. */

@@ -37,6 +37,23 @@ export const harmless: readonly Harmless[] = [
     'kept?.token === token',
   ]),
   ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
+  ...of('plugins/gmail/watch/waiting.ts', 'hashes of what is kept here, by which a change is seen', [
+    'markOf(consentOf(found)) !== markOf(consentOf(credentials))',
+  ]),
+  ...of('plugins/gmail/google/calls.ts', 'two tokens that the plugin was given by its vendor', [
+    'last?.token !== accessToken',
+  ]),
+  ...of('plugins/gmail/google/token-answer.ts', 'asks which characters a token consists of', [
+    'tokenForm.test(value)',
+  ]),
+  ...of('plugins/gmail/google/tokens.ts', 'two tokens that the plugin was given by its vendor', [
+    'there === written.refreshToken',
+    'current.refreshToken !== written.refreshToken',
+    'accessToken === refused',
+  ]),
+  ...of('plugins/gmail/connect/consent.ts', 'two files of the operator', [
+    'client.secret !== kept.clientSecret',
+  ]),
   ...of('runtime/http/auth/presented-token.ts', 'asks the name of a header', ['tokenHeaders.includes(name)']),
   ...of('engine/config/token-rules.ts', 'asks whether a configured secret has blanks around it', [
     'secret.trim() !== secret',
