@@ -260,6 +260,16 @@ test('the subscription turns to push and back', async () => {
   assert.deepEqual(google.complaints, [])
 })
 
+test('another topic takes the place of the one before, of which Gmail serves only one', async () => {
+  await using setup = await open()
+  const { google } = setup
+  const first = await setup.run()
+  await setup.run({ topic: 'another', subscription: 'another' }, { ...first?.config })
+  assert.equal(google.watch?.topic, `projects/${google.project}/topics/another`)
+  assert.equal(google.callsOf('gmail.users.stop').length, 1)
+  assert.deepEqual(google.complaints, [])
+})
+
 test('a project where the account has no rights is told with what to grant', async () => {
   await using setup = await open()
   const { google } = setup

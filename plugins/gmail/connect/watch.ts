@@ -48,7 +48,17 @@ async function begin(
   gmail: Gmail,
   { topic, labelId, isFresh }: WatchPlan,
 ): Promise<Watch> {
-  const begins = (advice?: Advice) => ask(call, () => gmail.watch({ topic, labelId }, call.signal), advice)
+  const watch = async () => {
+    try {
+      return await gmail.watch({ topic, labelId }, call.signal)
+    } catch (error) {
+      if (!hasCode(error, 'watched-elsewhere')) throw error
+      // Whoever sets up a topic wants its mails there.
+      await gmail.stop(call.signal)
+      return gmail.watch({ topic, labelId }, call.signal)
+    }
+  }
+  const begins = (advice?: Advice) => ask(call, watch, advice)
   for (const seconds of isFresh ? waitsSeconds : []) {
     try {
       return await begins()

@@ -27,6 +27,8 @@ export interface Call {
   readonly bytes?: number
   /** A status with which Google says what is no failure of this call: answered with undefined. */
   readonly absent?: number
+  /** Whether success has nothing to say: answered with undefined. Default: false. */
+  readonly isSilent?: boolean
   /** As that of a failure. */
   readonly precondition?: string
   /** Has the library write the request. */
@@ -41,7 +43,7 @@ export interface Libraries {
 
 export interface Calls {
   /** @throws PluginError; the reason of the signal */
-  (call: Call & { readonly absent?: undefined }): Promise<Facts>
+  (call: Call & { readonly absent?: undefined; readonly isSilent?: undefined }): Promise<Facts>
   (call: Call): Promise<Facts | undefined>
 }
 
@@ -63,11 +65,12 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
   }
 
   async function call(wanted: Call): Promise<Facts | undefined> {
-    const { service, signal, absent, precondition } = wanted
+    const { service, signal, absent, isSilent = false, precondition } = wanted
     const token = await tokens.good(signal)
     let answer = await ask(token, wanted)
     if (answer.status === 401) answer = await ask(await tokens.other(token, signal), wanted)
     if (answer.status === absent && isGoogles(answer)) return undefined
+    if (isSilent && (answer.status === 200 || answer.status === 204)) return undefined
     if (answer.status !== 200) {
       const { redact } = tokens
       throw failureOf(answer, { service, account, redact, now: clock.now(), precondition })

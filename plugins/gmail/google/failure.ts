@@ -89,6 +89,11 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
     const code = status === 403 ? 'forbidden' : precondition
     return refusal(code, `${service.name} does not allow it (${status})${words}`)
   }
+  // In the words that people report: https://stackoverflow.com/questions/39387222
+  if (/only one user push notification client/i.test(message)) {
+    const text = `The mailbox is watched for another topic by the same OAuth client: run \`reveille webhooks gmail setup\`.`
+    return refusal('watched-elsewhere', text)
+  }
   if (status === 404) return refusal('not-found', `${service.name} has no such thing (404)${words}`)
   if (status === 409) return refusal('exists', `${service.name} has one of that name already (409)${words}`)
   return refusal('bad-request', `${service.name} refuses the request (${status})${words}`)

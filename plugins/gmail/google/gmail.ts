@@ -75,6 +75,15 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
       return { historyId: digits(fields, 'historyId'), endsAt: Number(digits(fields, 'expiration')) }
     },
 
+    async stop(signal) {
+      await call({
+        service,
+        signal,
+        isSilent: true,
+        request: ({ gmail }, adapter) => gmail.users.stop({ userId }, { adapter, rootUrl }),
+      })
+    },
+
     async history({ since, labelId, pageToken }, signal) {
       const fields = await call({
         service,

@@ -9,8 +9,13 @@
 export interface Gmail {
   profile(signal: AbortSignal): Promise<{ readonly emailAddress: string; readonly historyId: string }>
   labels(signal: AbortSignal): Promise<readonly Label[]>
-  /** Begins the watch, or begins it anew. */
+  /**
+   * Begins the watch, or begins it anew. @throws PluginError `watched-elsewhere`: the same OAuth client has the mailbox
+   * watched for another topic
+   */
   watch(request: WatchRequest, signal: AbortSignal): Promise<Watch>
+  /** Ends the watch that this OAuth client has of the mailbox, whatever its topic. */
+  stop(signal: AbortSignal): Promise<void>
   /** Which mails came since. @throws PluginError `history-expired`: Google keeps no history that old */
   history(request: HistoryRequest, signal: AbortSignal): Promise<HistoryPage>
   /** Undefined where it is gone. `text: false` asks for headers and snippet alone. */

@@ -130,9 +130,9 @@ test('a subscription is read as it was made', async () => {
   assert.deepEqual(
     google.calls.filter((call) => call.method !== 'GET').map((call) => call.body),
     [
-      { topic, ackDeadlineSeconds: 60 },
-      { topic, ackDeadlineSeconds: 60, pushConfig },
-      { topic, ackDeadlineSeconds: 60 },
+      { topic, ackDeadlineSeconds: 60, expirationPolicy: {} },
+      { topic, ackDeadlineSeconds: 60, expirationPolicy: {}, pushConfig },
+      { topic, ackDeadlineSeconds: 60, expirationPolicy: {} },
       { pushConfig },
       { pushConfig: { pushEndpoint: push.endpoint } },
       { pushConfig: {} },

@@ -85,7 +85,9 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
 
     async createSubscription({ name, topic, push, ackDeadline }, signal) {
       const pushConfig = push === undefined ? {} : { pushConfig: pushConfigOf(push) }
-      const body = { topic, ackDeadlineSeconds: ackDeadline, ...pushConfig }
+      // Else Google removes one that nobody reads for a month, as of a gateway that is switched off.
+      const expirationPolicy = {}
+      const body = { topic, ackDeadlineSeconds: ackDeadline, expirationPolicy, ...pushConfig }
       await askSurely({ method: 'PUT', path: name, body, signal })
     },
 

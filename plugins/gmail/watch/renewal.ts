@@ -78,6 +78,9 @@ export async function keepWatching(
 async function renew(watched: Watched, signal: AbortSignal): Promise<void> {
   const { clock, config, cursor, gmail, label } = watched
   const request = { topic: config.topic, labelId: label }
+  const { watch } = cursor.get()
+  // Google has one topic for a mailbox: that of before was ours to end.
+  if (watch && watch.topic !== config.topic) await gmail.stop(signal)
   const { endsAt } = await gmail.watch(request, signal)
   cursor.change((before) => ({ ...before, watch: { ...request, begunAt: clock.now(), endsAt } }))
   await insist(watched, signal, () => cursor.save())

@@ -155,9 +155,16 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
           labels: (signal) => on('labels', signal, () => fake.labels),
           watch: (request, signal) =>
             on('watch', signal, () => {
+              const { topic } = watches.at(-1) ?? request
+              if (topic !== request.topic && clock.passed < watchEnds)
+                throw failure('watched-elsewhere', { retryable: false })
               watches.push(request)
               watchEnds = clock.passed + fake.watchLastsMs
               return { historyId: String(historyId), endsAt: clock.now() + fake.watchLastsMs }
+            }),
+          stop: (signal) =>
+            on('stop', signal, () => {
+              watchEnds = 0
             }),
           history: ({ since, labelId, pageToken }, signal) =>
             on('history', signal, () => {
