@@ -33,6 +33,11 @@ export interface SourceCall {
    * comes again. Returns false where requests cannot be received, as in a process without a hook surface.
    */
   receive(endpoint: string, take: (body: unknown) => Promise<void>): boolean
+  /**
+   * Calls back after each change of the gateway's configuration that leaves the source as it is: what was refused may be
+   * taken now. Until this run ends.
+   */
+  onReloaded(listener: () => void): void
   /** How the source fares, for logs and status. The last report holds until the next. Without secrets. */
   report(report: SourceReport): void
 }

@@ -39,6 +39,8 @@ export interface OwnCall {
   readonly call: SourceCall
   /** The run is to end. */
   abort(reason: Error): void
+  /** The configuration changed, and not that of the source. */
+  reloaded(): void
   /** It has ended, or nobody waits for it any more: nothing comes of what it does. */
   end(): void
 }
@@ -57,6 +59,7 @@ export function createCall({
   /** What is on its way; a race against the end would be remembered for as long as the run lasts. */
   const pending = new Set<(reason: unknown) => void>()
   const claims = new Set<Receiver>()
+  const listeners = new Set<() => void>()
   let isOver = false
 
   /** What is answered after the end is a refusal. */
@@ -105,6 +108,9 @@ export function createCall({
       claims.add(receiver)
       return true
     },
+    onReloaded(listener) {
+      if (!isOver) listeners.add(listener)
+    },
     report(told) {
       const report = isOver ? undefined : readReport(told)
       if (report !== undefined) onReport(report)
@@ -114,8 +120,15 @@ export function createCall({
   return {
     call,
     abort: (reason) => abort.abort(reason),
+    reloaded() {
+      for (const listener of listeners) {
+        // Whoever reloads is not to hear of what a source does about it.
+        quiet(async () => listener())
+      }
+    },
     end() {
       isOver = true
+      listeners.clear()
       receivers?.release(claims)
       abort.abort(
         new PluginError(`The run of the source ${source} is over.`, { code: 'aborted', retryable: true }),

@@ -11,7 +11,7 @@ import { isPluginError, oneLine, PluginError } from '@reveille/kit'
 import type { Logger } from 'pino'
 import { backoffMs, retryDelayMs } from '../dispatch/backoff.ts'
 import type { LiveSource } from '../plugin/index.ts'
-import { type CallOptions, createCall, type Outlets } from './call.ts'
+import { type CallOptions, createCall, type Outlets, type OwnCall } from './call.ts'
 import { lockSource } from './lock.ts'
 import { logState, type SourceState } from './state.ts'
 
@@ -27,6 +27,8 @@ export interface KeepingOptions extends Outlets, Pick<CallOptions, 'kept' | 'rec
 export interface Keeping {
   readonly source: LiveSource
   state(): SourceState
+  /** Tells the run that the configuration of the gateway has changed. */
+  reloaded(): void
   /** Aborts the run, and begins no other. */
   stop(): void
   isStopped(): boolean
@@ -53,6 +55,7 @@ export function keep(
   const stop = new AbortController()
   let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
   let failures = 0
+  let running: OwnCall | undefined
 
   function enter(
     next: Pick<SourceState, 'state' | 'detail' | 'times' | 'counts'>,
@@ -98,6 +101,7 @@ export function keep(
   /** Resolves when the run was told to end. @throws whatever ended it before */
   async function runOnce(): Promise<void> {
     const own = createCall({ ...options, source: name, onReport: (report) => enter(report) })
+    running = own
     const begunAt = clock.now()
     const ended = new AbortController()
     const patience = Promise.withResolvers<void>()
@@ -115,6 +119,7 @@ export function keep(
       if (!stop.signal.aborted) throw new Error('it ended, though nobody had asked it to')
     } finally {
       stop.signal.removeEventListener('abort', endIt)
+      running = undefined
       own.end()
       ended.abort()
       if (clock.now() - begunAt >= goodLifeMs) failures = 0
@@ -141,6 +146,7 @@ export function keep(
   return {
     source,
     state: () => state,
+    reloaded: () => running?.reloaded(),
     stop: () => stop.abort(),
     isStopped: () => stop.signal.aborted,
     ended: live(),

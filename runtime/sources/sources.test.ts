@@ -75,6 +75,30 @@ test('a source that ignores its end is abandoned after ten seconds, and can do n
   assert.deepEqual(bed.posts, [])
 })
 
+test('a run hears of each reload that leaves its source as it is, and of none once it has ended', async () => {
+  const heard: string[] = []
+  const listen = (name: string) => (call: SourceCall) => {
+    call.onReloaded(() => heard.push(name))
+    call.onReloaded(() => {
+      throw new Error('it stumbles')
+    })
+    return patient(call)
+  }
+  const first = createScripted('tides', listen('first'))
+  const second = createScripted('tides', listen('second'))
+  await using bed = await createBed([first.source])
+  bed.apply()
+  await bed.until(() => first.calls.length === 1, 'it runs')
+  assert.deepEqual(heard, [])
+  bed.apply()
+  assert.deepEqual(heard, ['first'])
+  bed.live[0] = second.source
+  bed.apply()
+  await bed.until(() => second.calls.length === 1, 'the other one runs')
+  bed.apply()
+  assert.deepEqual(heard, ['first', 'second'])
+})
+
 test('a source that throws or returns is begun again, after waits that double up to five minutes', async () => {
   const { source, calls } = createScripted('tides', (_call, number) => {
     if (number % 3 === 0) throw new Error('the sea is gone')

@@ -70,6 +70,7 @@ export function createSources(options: SourcesOptions): Sources {
       for (const [name, source] of wanted) {
         const keeping = keepings.get(name)
         if (keeping?.source !== source || keeping.isStopped()) begin(source)
+        else keeping.reloaded()
       }
     },
     states: () => [...keepings.values()].map((keeping) => keeping.state()),

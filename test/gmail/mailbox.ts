@@ -3,7 +3,9 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SourceState } from '../../runtime/sources/index.ts'
+import { createManualSourceClock } from '../../runtime/sources/test-bed.ts'
 import type { Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { createStandInGoogle, type StandInGoogle } from '../google/index.ts'
@@ -16,7 +18,6 @@ import {
   install,
   until,
 } from '../installation.ts'
-import { createManualSourceClock, type ManualSourceClock } from './clock.ts'
 
 export interface Mailbox {
   readonly google: StandInGoogle
@@ -66,7 +67,7 @@ function sourceFolder(dataFolder: string): string {
 
 export interface WatchedMailbox extends Mailbox {
   readonly folder: string
-  readonly clock: ManualSourceClock
+  readonly clock: { now(): number; advance(ms: number): Promise<void> }
   /** The gateway of now. */
   readonly gateway: Installation
   /** Ends the gateway as it is told to, and starts another one on the same data. */
@@ -94,7 +95,19 @@ export async function watchMailbox(
     readonly install?: (mailbox: Mailbox) => InstallOptions
   } = {},
 ): Promise<WatchedMailbox> {
-  const clock = createManualSourceClock()
+  const hands = createManualSourceClock(Date.UTC(2026, 0, 15, 12))
+  /** From one who wakes to the next, so that each can do at once what it woke for. */
+  const clock = {
+    ...hands,
+    async advance(ms: number) {
+      const until = hands.now() + ms
+      for (let left = ms; left >= 0; left = until - hands.now()) {
+        hands.advance(Math.min(left, hands.sleepers()[0] ?? left))
+        await nextTurn()
+        if (left === 0) return
+      }
+    },
+  }
   const mailbox = await createMailbox(t, options.settings, clock.now())
   const { google } = mailbox
   const hooks = options.hooks?.(mailbox) ?? mailbox.hooks

@@ -369,6 +369,26 @@ test('a mail that the gateway refuses for a week is given up with an error; each
   await world.stop(run)
 })
 
+test('a mail that the gateway refused is tried again at each reload', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  gateway.rule = () => ({ status: 400 })
+  google.deliver()
+  await world.idle()
+  assert.equal(world.cursor()?.refused.length, 1)
+  const before = clock.now()
+  run.reload()
+  await world.idle()
+  assert.equal(world.cursor()?.refused[0]?.tries, 2, 'it is still refused')
+  gateway.rule = () => undefined
+  run.reload()
+  await clock.until(() => gateway.posts.length === 1, 10 * secondMs)
+  assert.ok(clock.now() - before < 30 * secondMs)
+  await world.stop(run)
+})
+
 test('a clock that leaps by a month gives no refused mail up', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world

@@ -12,7 +12,7 @@ import { readMailbox } from './mailbox.ts'
 import { pullNotifications } from './pulling.ts'
 import { createReads, readWhenIdle } from './reading.ts'
 import { type Receiving, receiveNotifications } from './receiving.ts'
-import { beginWatching, keepWatching } from './renewal.ts'
+import { beginWatching, keepWatching, tellTimes } from './renewal.ts'
 import { retryRefused } from './second-tries.ts'
 import { createStatus } from './status.ts'
 import { type Lane, together } from './together.ts'
@@ -72,6 +72,7 @@ async function watch(unlabelled: Watched, receiving: Receiving | undefined): Pro
   const read = (inner: AbortSignal) => whileLabelled(watched, () => readMailbox(watched, inner), inner)
   const notified: Lane = (inner) =>
     receiving ? receiving.serve(heeding, inner) : pullNotifications(watched, heeding, inner)
+  tellTimes(watched)
   status.begin(`New mail of ${account} is posted.`)
   log.info('gmail-watching', { account, mode, historyId: cursor.get().historyId })
   reads.request()

@@ -43,7 +43,6 @@ export async function keepWatching(
 ): Promise<void> {
   const { clock, cursor, random, status } = watched
   const trouble = status.trouble()
-  tellTimes(watched)
   let failures = 0
   /** Since the watch was begun, by timers: the clock may be set. */
   let restedMs = 0
@@ -108,7 +107,8 @@ function intervalMs({ config }: Watched, { begunAt, endsAt }: WatchRecord): numb
   return Math.min(config.renewEveryMinutes * minuteMs, half)
 }
 
-function tellTimes(watched: Watched): void {
+/** Until when the watch lasts, and when it is begun anew. */
+export function tellTimes(watched: Watched): void {
   const { watch } = watched.cursor.get()
   if (!watch) return
   watched.status.time('watchEnds', watch.endsAt)

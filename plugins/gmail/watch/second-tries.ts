@@ -13,13 +13,18 @@ const patienceMs = 7 * dayMs
 /** A source that rested for a week, and a clock that leapt, are no reason to give up. */
 const leastTries = 12
 
-/** All at once when it begins, because what refused them may have been mended; then each when it is due. */
+/** All at once when it begins and after a reload, because what refused them may have been mended; else each when it is due. */
 export async function retryRefused(watched: Watched, signal: AbortSignal): Promise<void> {
-  const { clock, cursor } = watched
-  for (let due = cursor.get().refused; ; due = dueOf(watched)) {
+  const { call, clock, cursor } = watched
+  let reload = new AbortController()
+  call.onReloaded(() => reload.abort())
+  for (let due = cursor.get().refused; ; ) {
     for (const mail of due)
       await insist(watched, signal, (inner) => retry(watched, mail, inner), { passes: whatCanBeMended })
-    await clock.sleep(lookEveryMs, signal)
+    await clock.sleep(lookEveryMs, AbortSignal.any([signal, reload.signal])).catch(() => undefined)
+    signal.throwIfAborted()
+    due = reload.signal.aborted ? cursor.get().refused : dueOf(watched)
+    reload = new AbortController()
   }
 }
 

@@ -251,6 +251,9 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
           receivers.set(endpoint, async (body) => take(body))
           return true
         },
+        onReloaded() {
+          step('onReloaded', run.isOver)
+        },
         report(report) {
           if (run.isOver) late.push('report')
           else reports.push(structuredClone(report))

@@ -19,6 +19,8 @@ export interface LogLine {
 export interface Run extends Life {
   readonly outcome: { readonly error?: unknown; readonly isOver: boolean }
   readonly receiver: ((body: unknown) => Promise<void>) | undefined
+  /** The gateway's configuration changed. */
+  reload(): void
 }
 
 export type World = ReturnType<typeof createWorld>
@@ -86,8 +88,10 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
       const { signal } = controller
       let outcome: Run['outcome'] = { isOver: false }
       let receiver: Run['receiver']
+      let reloaded = () => {}
       const life = {
         controller,
+        reload: () => reloaded(),
         isDead: false,
         get outcome() {
           return outcome
@@ -128,6 +132,9 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
         receive(_endpoint, take) {
           receiver = take
           return world.hasSurface
+        },
+        onReloaded(listener) {
+          reloaded = listener
         },
         report: (report) => {
           if (!life.isDead) reports.push(report)
