@@ -101,7 +101,8 @@ export async function install(
   async function send(request: Parameters<Gateway['inject']>[0]): Promise<Answer> {
     const response = await gateway.inject(request)
     const { statusCode: status, headers, payload: text } = response
-    return { status, headers, text, body: text === '' ? {} : response.json() }
+    const isJson = String(headers['content-type']).startsWith('application/json')
+    return { status, headers, text, body: isJson && text !== '' ? response.json() : {} }
   }
 
   async function read<Item>(path: string): Promise<Item> {

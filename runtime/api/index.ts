@@ -12,6 +12,7 @@ import { type ApiLog, createFaultHandler } from './fault.ts'
 import { createAdminGate } from './gate.ts'
 import { type GenerationsOptions, registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
+import { exposeMetrics } from './metrics.ts'
 import { registerRuns } from './runs.ts'
 import { readStatus } from './status.ts'
 
@@ -40,11 +41,20 @@ export interface AdminOptions {
   readonly generations: GenerationsOptions
 }
 
-/** Everything under `/api` wants the gateway token; without one in the configuration there is no `/api`. */
+/** `/metrics` and everything under `/api` want the gateway token; without one in the configuration there is neither. */
 export function registerAdminSurface(app: FastifyInstance, options: AdminOptions): void {
+  const gate = createAdminGate(options)
+  app.register(async (scope) => {
+    scope.addHook('onRequest', gate)
+    scope.setErrorHandler(createFaultHandler(options.log))
+    readable(scope, '/metrics', {}, async (_request, reply) => {
+      const { contentType, text } = await exposeMetrics(options)
+      return reply.type(contentType).send(text)
+    })
+  })
   app.register(
     async (api) => {
-      api.addHook('onRequest', createAdminGate(options))
+      api.addHook('onRequest', gate)
       api.setErrorHandler(createFaultHandler(options.log))
       // The gate has answered before Fastify comes here; without a handler of its own it would not be asked.
       api.setNotFoundHandler(() => {})

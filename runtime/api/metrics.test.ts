@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { configuration, gatewayToken, hookToken, install } from '../../test/installation.ts'
+import { exposeMetrics } from './metrics.ts'
+
+test('how the gateway fares is told in the text format of Prometheus, to who has the gateway token', async (t) => {
+  const { ask, post } = await install(t, {
+    'reveille.yaml': configuration.replace('agents: {', 'agents: { budget: { runs: 9 },'),
+  })
+  assert.equal((await post('/hooks/agent', { message: 'hello', deliver: false })).status, 202)
+  const { status, headers, text } = await ask('/metrics')
+  assert.equal(status, 200)
+  assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/)
+  for (const line of [
+    /^reveille_generation 1$/m,
+    /^reveille_backlog [01]$/m,
+    /^reveille_backlog_limit 1000000$/m,
+    /^reveille_budget_limit\{budget="agents\.budget",of="runs"\} 9$/m,
+    /^reveille_channel_state\{channel="board",state="open"\} 1$/m,
+    /^# HELP reveille_source_state /m,
+  ])
+    assert.match(text, line)
+  for (const token of [gatewayToken, hookToken]) assert.ok(!text.includes(token))
+})
+
+test('without the token, and by another method, there are no metrics', async (t) => {
+  const { ask } = await install(t, {})
+  const wrong: Record<string, string>[] = [{}, { authorization: `Bearer ${hookToken}` }]
+  for (const headers of wrong) {
+    const { status, body } = await ask('/metrics', { headers })
+    assert.deepEqual([status, body['code']], [401, 'UNAUTHORIZED'])
+  }
+  assert.equal((await ask('/metrics', { method: 'POST', payload: '{}' })).status, 405)
+  const open = await install(t, { 'reveille.yaml': configuration.replace(/, auth: \{[^}]*\}/, '') })
+  assert.equal((await open.ask('/metrics')).status, 404)
+})
+
+test('of a source its state, its times in seconds and its counts are told', async () => {
+  const parts = {
+    current: () => ({
+      generation: 7,
+      snapshot: { settings: { agents: {}, gateway: { limits: { backlog: 5 } } }, endpoints: {} },
+    }),
+    store: {
+      read: {
+        spent: async () => ({ day: '2026-01-31', all: undefined, budgets: {} }),
+        openDeliveries: async () => [],
+      },
+      health: () => ({ backlog: 2 }),
+    },
+    sources: () => [
+      {
+        source: 'gmail',
+        state: 'working',
+        detail: '',
+        since: 0,
+        times: { watchEnds: 1_795_950_106_500 },
+        counts: { posted: 12 },
+      },
+    ],
+  }
+  const { text } = await exposeMetrics(parts as never)
+  assert.match(text, /^reveille_generation 7$/m)
+  assert.match(text, /^reveille_source_state\{source="gmail",state="working"\} 1$/m)
+  assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)
+  assert.match(text, /^reveille_source_count\{source="gmail",what="posted"\} 12$/m)
+})
