@@ -1,6 +1,8 @@
 /** Owns the wait for a person: Google's answer comes to the loopback address, or is pasted where no browser reaches it. */
 
 import type { ConnectCall } from '@reveille/kit'
+import { minuteMs } from '../durations.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import { hasCode, setupError } from './failure.ts'
 import type { Answer, Loopback } from './loopback.ts'
 import { readPasted } from './pasted.ts'
@@ -53,7 +55,7 @@ export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Val
   }
 
   async function whenLate(): Promise<never> {
-    await call.clock.sleep(limitMinutes * 60_000, signal)
+    await call.clock.sleep(limitMinutes * minuteMs, signal)
     throw setupError(
       'consent-timeout',
       `Nobody consented within ${limitMinutes} minutes. Run the setup again, and open the address that it shows in a browser.`,
@@ -61,7 +63,7 @@ export async function awaitCode<Value>(request: CodeRequest<Value>): Promise<Val
   }
 
   try {
-    return await Promise.race([whenCalledOff(signal), whenRedirected(), whenPasted(), whenLate()])
+    return await unlessAborted(Promise.race([whenRedirected(), whenPasted(), whenLate()]), signal)
   } finally {
     over.abort()
   }
@@ -95,11 +97,4 @@ function onceAtATime<Value>(redeem: (code: string) => Promise<Value>): (code: st
     })
     return underway
   }
-}
-
-function whenCalledOff(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

@@ -2,10 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import type { ConnectCall, Kept } from '@reveille/kit'
+import { isSameMailbox } from '../account.ts'
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
 import type { Google } from '../google/index.ts'
-import { isSameMailbox } from './account.ts'
 import { ask } from './asking.ts'
 import { awaitCode } from './await-code.ts'
 import type { Client } from './client-file.ts'

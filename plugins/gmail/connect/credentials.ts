@@ -1,25 +1,12 @@
 /** Owns reading what is kept of a consent, and whether it is enough. */
 
-import { type Kept, listOf, numberOf, recordOf, textOf } from '@reveille/kit'
-import { type Credentials, scopes } from '../google/credentials.ts'
+import type { Kept } from '@reveille/kit'
+import { type Credentials, parseCredentials, scopes } from '../google/credentials.ts'
 import { readKept } from './client.ts'
 
 /** Undefined where there are none that could be used. */
 export async function readCredentials(kept: Kept): Promise<Credentials | undefined> {
-  const record = recordOf(await readKept(kept, 'credentials'))
-  const account = textOf(record?.['account'])
-  const clientId = textOf(record?.['clientId'])
-  const refreshToken = textOf(record?.['refreshToken'])
-  if (!account || !clientId || !refreshToken) return undefined
-  return {
-    account,
-    clientId,
-    clientSecret: textOf(record?.['clientSecret']),
-    refreshToken,
-    scopes: listOf(record?.['scopes']).filter((scope) => typeof scope === 'string'),
-    accessToken: textOf(record?.['accessToken']),
-    accessTokenEnds: numberOf(record?.['accessTokenEnds']),
-  }
+  return parseCredentials(await readKept(kept, 'credentials'))
 }
 
 /** As Google's page names them. https://developers.google.com/identity/protocols/oauth2/scopes */

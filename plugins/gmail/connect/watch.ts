@@ -1,6 +1,8 @@
 /** Owns that Gmail watches the mailbox for us, and from where in its history mails count. */
 
 import { type ConnectCall, timeOf } from '@reveille/kit'
+import { isSameMailbox } from '../account.ts'
+import { dayMs } from '../durations.ts'
 import type { Gmail, Watch, WatchRequest } from '../google/port.ts'
 import { beginCursor, type Cursor, parseCursor } from '../watch/cursor.ts'
 import { type Advice, ask, secondsOf, waitWith } from './asking.ts'
@@ -13,7 +15,7 @@ export interface WatchPlan extends WatchRequest {
 }
 
 /** A watch lasts seven days; one of today needs no other. */
-const enoughMs = 6 * 24 * 60 * 60_000
+const enoughMs = 6 * dayMs
 /** Mostly within seconds, at times minutes. https://cloud.google.com/iam/docs/access-change-propagation */
 const waitsSeconds = [2, 4, 8, 16]
 
@@ -82,7 +84,7 @@ async function begin(
 /** That of another mailbox counts for nothing. */
 async function cursorOf({ kept, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
   const cursor = parseCursor(await kept.read('cursor'), clock.now())
-  return cursor?.account === account ? cursor : undefined
+  return cursor && isSameMailbox(cursor.account, account) ? cursor : undefined
 }
 
 function wordsOf(ms: number): string {

@@ -1,5 +1,7 @@
 /** Owns what is kept of a person's consent. */
 
+import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
+
 /** Kept as `credentials`. Secret, all but the account. */
 export interface Credentials {
   readonly account: string
@@ -17,3 +19,21 @@ export const scopes = [
   'https://www.googleapis.com/auth/gmail.readonly',
   'https://www.googleapis.com/auth/pubsub',
 ] as const
+
+/** Undefined where a consent could not be used. What is not understood beside it is left out. */
+export function parseCredentials(value: unknown): Credentials | undefined {
+  const facts = recordOf(value)
+  const account = textOf(facts?.['account'])
+  const clientId = textOf(facts?.['clientId'])
+  const refreshToken = textOf(facts?.['refreshToken'])
+  if (!account || !clientId || !refreshToken) return undefined
+  return {
+    account,
+    clientId,
+    clientSecret: textOf(facts?.['clientSecret']),
+    refreshToken,
+    scopes: listOf(facts?.['scopes']).filter((scope) => typeof scope === 'string'),
+    accessToken: textOf(facts?.['accessToken']),
+    accessTokenEnds: numberOf(facts?.['accessTokenEnds']),
+  }
+}

@@ -2,6 +2,7 @@
 
 import { compileRedaction, type Kept, recordOf, type SourceClock } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import type { Credentials } from './credentials.ts'
 import { exchange } from './exchange.ts'
 import { createClient } from './libraries.ts'
@@ -108,12 +109,4 @@ export function createTokens({ credentials, kept, baseUrls, fetch, clock }: Toke
 function redactionOf(...all: readonly Credentials[]): (text: string) => string {
   const secrets = all.flatMap((each) => [each.refreshToken, each.accessToken, each.clientSecret])
   return compileRedaction(secrets.filter((secret) => typeof secret === 'string'))
-}
-
-function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

@@ -1,15 +1,12 @@
 /** Owns how long to wait before the next try. */
 
+import { hourMs, minuteMs, secondMs } from '../durations.ts'
+
 export interface Backoff {
   /** The wait after the first failure, before jitter. Milliseconds. */
   readonly firstMs: number
   readonly mostMs: number
 }
-
-export const secondMs = 1000
-export const minuteMs = 60 * secondMs
-export const hourMs = 60 * minuteMs
-export const dayMs = 24 * hourMs
 
 /** Of calls, and of posts. */
 export const usualBackoff: Backoff = { firstMs: secondMs, mostMs: 5 * minuteMs }

@@ -1,7 +1,7 @@
 /** Owns what is kept of how far a mailbox was read, and how it changes. Nothing here touches the world. */
 
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
-import { dayMs, hourMs, minuteMs } from './backoff.ts'
+import { dayMs, hourMs, minuteMs } from '../durations.ts'
 
 /** Kept as `cursor`. */
 export interface Cursor {

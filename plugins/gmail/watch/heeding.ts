@@ -1,12 +1,12 @@
 /** Owns what a notification asks for: nothing, or a reading that reaches as far as it says. */
 
 import type { PluginLog, SourceClock } from '@reveille/kit'
+import { isSameMailbox } from '../account.ts'
+import { secondMs } from '../durations.ts'
 import type { Notification } from '../google/port.ts'
-import { secondMs } from './backoff.ts'
 import { isHistoryId, isRead } from './cursor.ts'
 import type { CursorCell } from './keeping.ts'
 import type { Reads } from './reading.ts'
-import { isAccount } from './waiting.ts'
 
 /** What a notification says; undefined where it is none of Gmail's. */
 export type About = Notification['about']
@@ -40,7 +40,7 @@ export function createHeeding({ account, cursor, reads, clock, log }: HeedingOpt
 
   function isOld(about: About): boolean {
     if (about === undefined) tellOnce('it is none of Gmail')
-    else if (!isAccount(about.emailAddress, account)) tellOnce('it is for another account')
+    else if (!isSameMailbox(about.emailAddress, account)) tellOnce('it is for another account')
     else return isHistoryId(about.historyId) && isRead(cursor.get(), about.historyId)
     return true
   }

@@ -1,8 +1,8 @@
 /** Owns the cursor while a source runs: read with care, changed in one place, written one after the other. */
 
 import { isPluginError, type Kept, type PluginLog } from '@reveille/kit'
+import { isSameMailbox } from '../account.ts'
 import { type Cursor, parseCursor, unknownCursor, unknownHistory } from './cursor.ts'
-import { isAccount } from './waiting.ts'
 
 export interface CursorCell {
   /** Undefined before the mailbox was first watched. */
@@ -80,7 +80,7 @@ async function readCursor({ kept, log, account, now }: Keeping): Promise<Cursor 
     log.error('gmail-cursor-damaged', { account })
     return unknownCursor(account, now())
   }
-  if (!isAccount(cursor.account, account)) {
+  if (!isSameMailbox(cursor.account, account)) {
     log.warn('gmail-account-changed', { account })
     return undefined
   }

@@ -1,7 +1,7 @@
 /** Owns waiting for the label, and noticing that it is another one. */
 
 import { isPluginError, PluginError } from '@reveille/kit'
-import { minuteMs, secondMs } from './backoff.ts'
+import { minuteMs, secondMs } from '../durations.ts'
 import { insist, needsConsent, whatCanBeMended } from './insisting.ts'
 import { describeMissing, findLabel } from './label.ts'
 import type { Watched } from './watched.ts'

@@ -1,6 +1,6 @@
 /** Owns what is done where the history is not to be had: the mailbox is listed, as far back as it was not read. */
 
-import { dayMs } from './backoff.ts'
+import { dayMs } from '../durations.ts'
 import { type Cursor, listingSlackMs } from './cursor.ts'
 import { insist } from './insisting.ts'
 import { passOn } from './passing-on.ts'

@@ -1,7 +1,7 @@
 /** Owns the mode `pull`: notifications are asked for, one long request after the other. */
 
 import { isPluginError, type PluginError } from '@reveille/kit'
-import { secondMs } from './backoff.ts'
+import { secondMs } from '../durations.ts'
 import type { Heeding } from './heeding.ts'
 import { insist, whatCanBeMended } from './insisting.ts'
 import { withSetup } from './waiting.ts'

@@ -1,8 +1,8 @@
 /** Owns when a mailbox is read: one reading at a time, and one more for all that asked while it ran. */
 
 import { PluginError, type SourceClock } from '@reveille/kit'
-import { minuteMs } from './backoff.ts'
-import { unlessAborted } from './together.ts'
+import { minuteMs } from '../durations.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 
 export interface Reads {
   /** Resolves after a reading that began after this call. @throws PluginError, retryable, where there will be none */

@@ -2,10 +2,10 @@
 
 import { PluginError, type SourceCall } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
+import { secondMs } from '../durations.ts'
 import { readNotification } from '../google/index.ts'
-import { secondMs } from './backoff.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import type { Heeding } from './heeding.ts'
-import { unlessAborted } from './together.ts'
 
 export interface Receiving {
   /** Heeds what comes, until the signal is aborted. @throws the reason of the signal */

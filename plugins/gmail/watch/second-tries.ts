@@ -1,6 +1,6 @@
 /** Owns trying refused mails again, each ever more seldom, until it is taken, gone or given up. */
 
-import { dayMs, minuteMs } from './backoff.ts'
+import { dayMs, minuteMs } from '../durations.ts'
 import { isDue, type RefusedMail } from './cursor.ts'
 import { fetchMail } from './fetching.ts'
 import { insist, whatCanBeMended } from './insisting.ts'

@@ -41,13 +41,3 @@ export async function inOrder<Item, Result>(
   )
   return results
 }
-
-/** The promise, or the reason of the signal where that comes first, however deaf the other side is. */
-export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const end = () => reject(signal.reason)
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
-  })
-}

@@ -1,9 +1,10 @@
 /** Owns waiting for a person: for a consent where there is none, and for another one where Google refuses it. */
 
 import { hash } from 'node:crypto'
-import { isPluginError, type Kept, numberOf, recordOf, type SourceClock, textOf } from '@reveille/kit'
-import type { Credentials } from '../google/credentials.ts'
-import { hourMs, secondMs } from './backoff.ts'
+import { isPluginError, type Kept, type SourceClock } from '@reveille/kit'
+import { isSameMailbox } from '../account.ts'
+import { hourMs, secondMs } from '../durations.ts'
+import { type Credentials, parseCredentials } from '../google/credentials.ts'
 import type { Trouble } from './status.ts'
 
 const lookEveryMs = 10 * secondMs
@@ -48,7 +49,7 @@ export async function refuseConsent(
   credentials: Credentials,
   { message }: Error,
 ): Promise<RefusedConsent> {
-  const mark = markOf(await kept.read('credentials').catch(() => undefined))
+  const mark = markOf(parseCredentials(await kept.read('credentials').catch(() => undefined)))
   return { credentials, mark, detail: withSetup(message) }
 }
 
@@ -71,20 +72,9 @@ async function readCredentials(kept: Kept, account: string): Promise<Credentials
   if (value === undefined) return withSetup('Nobody has consented to have mail read.')
   const credentials = parseCredentials(value)
   if (!credentials) return damaged
-  if (!isAccount(credentials.account, account))
+  if (!isSameMailbox(credentials.account, account))
     return withSetup(`The consent is for another account than ${account}.`)
   return credentials
-}
-
-function parseCredentials(value: unknown): Credentials | undefined {
-  const facts = recordOf(value)
-  const account = textOf(facts?.['account'])
-  const clientId = textOf(facts?.['clientId'])
-  const refreshToken = textOf(facts?.['refreshToken'])
-  if (!facts || !account || !clientId || !refreshToken || !Array.isArray(facts['scopes'])) return undefined
-  const accessToken = textOf(facts['accessToken'])
-  const accessTokenEnds = numberOf(facts['accessTokenEnds'])
-  return { ...(facts as unknown as Credentials), account, accessToken, accessTokenEnds }
 }
 
 function consentOf({ accessToken: _token, accessTokenEnds: _ends, ...consent }: Credentials): object {
@@ -93,11 +83,6 @@ function consentOf({ accessToken: _token, accessTokenEnds: _ends, ...consent }: 
 
 function markOf(value: unknown): string {
   return hash('sha256', JSON.stringify(value) ?? '')
-}
-
-/** Whether both are the same mailbox. */
-export function isAccount(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
 }
 
 /** The sentence, with what to run. */
