@@ -1,5 +1,6 @@
 /** The kit: everything a plugin may import from Reveille, and nothing else. */
 
+export * from './backoff.ts'
 export * from './base-url.ts'
 export * from './bounded-map.ts'
 export * from './channel.ts'

@@ -7,9 +7,8 @@
  * as a run holds the lock.
  */
 
-import { isPluginError, oneLine, PluginError } from '@reveille/kit'
+import { backoffMs, isPluginError, oneLine, PluginError, retryDelayMs } from '@reveille/kit'
 import type { Logger } from 'pino'
-import { backoffMs, retryDelayMs } from '../dispatch/backoff.ts'
 import type { LiveSource } from '../plugin/index.ts'
 import { type CallOptions, createCall, type Outlets, type OwnCall } from './call.ts'
 import { lockSource } from './lock.ts'

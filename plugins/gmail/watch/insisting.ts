@@ -1,9 +1,9 @@
 /** Owns calls that are made again until they succeed: nobody is to blame for their failure, and it may pass. */
 
-import { isPluginError, type PluginError, type SourceClock } from '@reveille/kit'
+import { type Backoff, isPluginError, type PluginError, type SourceClock } from '@reveille/kit'
 import { secondMs } from '../durations.ts'
 import { unlessAborted } from '../unless-aborted.ts'
-import { type Backoff, usualBackoff, waitMs } from './backoff.ts'
+import { usualBackoff, waitMs } from './backoff.ts'
 import type { Status } from './status.ts'
 
 export interface Means {

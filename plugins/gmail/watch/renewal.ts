@@ -1,8 +1,8 @@
 /** Owns the watch: begun, and begun anew well before Google ends it, whatever clocks do meanwhile. */
 
-import { isPluginError, timeOf } from '@reveille/kit'
+import { type Backoff, isPluginError, timeOf } from '@reveille/kit'
 import { dayMs, minuteMs, secondMs } from '../durations.ts'
-import { type Backoff, waitMs } from './backoff.ts'
+import { waitMs } from './backoff.ts'
 import { beginCursor, type WatchRecord } from './cursor.ts'
 import { insist, whatCanBeMended } from './insisting.ts'
 import type { Trouble } from './status.ts'

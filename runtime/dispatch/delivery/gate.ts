@@ -9,9 +9,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ChannelLimits } from '@reveille/kit'
+import { type Backoff, backoffMs, type ChannelLimits } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
-import { type Backoff, backoffMs } from '../backoff.ts'
 import type { DispatchOptions } from '../options.ts'
 import type { ChannelState } from './channel-state.ts'
 import { patienceOf, type Trouble, troubleOf } from './trouble.ts'

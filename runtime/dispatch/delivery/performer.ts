@@ -1,10 +1,9 @@
 /** Owns a delivery: its parts sent in order, each with a receipt on disk before the next. */
 
-import type { Channel, ChannelLimits } from '@reveille/kit'
+import { type Backoff, type Channel, type ChannelLimits, retryDelayMs } from '@reveille/kit'
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
-import { type Backoff, retryDelayMs } from '../backoff.ts'
 import type { PerformerOptions } from '../options.ts'
 import { withoutEcho } from './echo.ts'
 import type { ChannelGate, Turn } from './gate.ts'

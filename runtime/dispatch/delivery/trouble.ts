@@ -1,7 +1,7 @@
 /** Owns what a failure says about the channel, beside what it says about the one delivery that met it. */
 
+import { longestRetryAfterMs } from '@reveille/kit'
 import type { Failure } from '../../agent/failure.ts'
-import { longestRetryAfterMs } from '../backoff.ts'
 
 /**
  * `refused`: the operator has to mend something. `limited`: the service said how long it takes nothing from us. `down`:

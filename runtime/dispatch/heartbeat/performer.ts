@@ -1,5 +1,6 @@
 /** Owns the heartbeat: one turn of the main session over its pending events, and when the next one is due. */
 
+import { type Backoff, backoffMs } from '@reveille/kit'
 import {
   type Answered,
   cancelled,
@@ -17,7 +18,6 @@ import type { Claim, Effects, NewTask, RunRecord, Settlement, Work } from '../..
 import { heartbeatBurstMs } from '../../store/tasks.ts'
 import { createAsk } from '../ask.ts'
 import { type AttemptEnd, withEnd, withLeftOver } from '../attempts.ts'
-import { type Backoff, backoffMs } from '../backoff.ts'
 import type { Reservation } from '../budget.ts'
 import { names, stateKept } from '../changes.ts'
 import { planDeliveries, reportUnsent } from '../delivery/outgoing.ts'

@@ -1,6 +1,6 @@
 /** Owns a hook's run, from its claim to the one settlement that holds all it caused. */
 
-import type { TurnAction } from '@reveille/kit'
+import { retryDelayMs, type TurnAction } from '@reveille/kit'
 import {
   cancelled,
   type Ending,
@@ -16,7 +16,6 @@ import { addUsage } from '../../agent/usage.ts'
 import type { Claim, Effects, RunRecord, Settlement, Work } from '../../store/port.ts'
 import { createAsk, deadlineOf, type StartedRun } from '../ask.ts'
 import { type AttemptEnd, countOf, withEnd, withLeftOver } from '../attempts.ts'
-import { retryDelayMs } from '../backoff.ts'
 import type { Reservation } from '../budget.ts'
 import { changesOf, names } from '../changes.ts'
 import type { PerformerOptions } from '../options.ts'
