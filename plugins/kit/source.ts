@@ -63,6 +63,8 @@ export interface Kept {
 export interface Posted {
   /** Of HTTP. 2xx: it is on disk, or no mapping wanted it; never to be posted again. */
   readonly status: number
+  /** Of a success: nothing came of the whole of it, since no mapping wanted it or it repeats what the gateway delivered. */
+  readonly isIgnored?: boolean
   /** Of a refusal: the stable code, as `BODY_TOO_LARGE`. */
   readonly code?: string
   /** Of a refusal, in one sentence. */

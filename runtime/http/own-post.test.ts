@@ -46,7 +46,7 @@ test('what is no refusal is no refusal of a post: a wake, and what no mapping wa
   assert.deepEqual(await ours(await openSurface(t)), { status: 200 })
   const reason = 'no mapping'
   const surface = await openSurface(t, { resolve: () => ({ outcome: 'ignored', reason }) })
-  assert.deepEqual(await ours(surface), { status: 200 })
+  assert.deepEqual(await ours(surface), { status: 200, isIgnored: true })
   assert.deepEqual([surface.notes[0]?.outcome, surface.notes[0]?.client], ['ignored', by])
   assert.equal(surface.ignored.length, 1)
 })

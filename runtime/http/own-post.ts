@@ -57,8 +57,9 @@ interface Answer {
 }
 
 function postedOf({ statusCode: status, headers, payload }: Answer): Posted {
-  if (status < 400) return { status }
-  const { code, error: message } = JSON.parse(payload)
+  if (status === 204) return { status }
+  const { outcome, code, error: message } = JSON.parse(payload)
+  if (status < 400) return { status, ...(outcome === 'ignored' && { isIgnored: true }) }
   const retryAfter = headers['retry-after']
   return { status, code, message, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { RequestRecord } from '../../runtime/store/port.ts'
+import type { DeliveryRecord, RequestRecord } from '../../runtime/store/port.ts'
 import { until } from '../installation.ts'
 import { hooksFor, watchMailbox } from './mailbox.ts'
 
@@ -202,6 +202,19 @@ test('a mapping that fails on one mail holds up no other, and the mail arrives o
   await gateway.write(file, text.replace(/^ +name: .*\n/m, ''))
   assert.equal((await gateway.gateway.reload()).outcome, 'live')
   assert.deepEqual(idsOf(await runs(3)), [one, bad, two].sort())
+})
+
+test('a mail that repeats what the gateway delivered wakes nobody, and those that came with it do', async (t) => {
+  const { google, runs, fares, gateway, stop, start } = await watchMailbox(t)
+  await fares('working')
+  const first = google.deliver()
+  const [run = assert.fail()] = await runs(1)
+  const { deliveryIds } = await gateway.ended(run.id)
+  const { text } = await gateway.read<DeliveryRecord>(`/api/deliveries/${deliveryIds[0]}`)
+  await stop()
+  const [one, , two] = google.deliverMany(3, (index) => ({ text: index === 1 ? text : `mail ${index}` }))
+  await start()
+  assert.deepEqual(idsOf(await runs(3)), [first, one, two].sort())
 })
 
 test('a changed mailbox is taken up by a reload, and one that is taken out is watched no more', async (t) => {

@@ -59,6 +59,17 @@ test('what is taken, or was taken before, is not posted again', async () => {
   }
 })
 
+test('a mail for which the gateway ignores a post takes no other with it', async () => {
+  const reached = new Set<string>()
+  const { taken, refused } = await post(six, ({ messages }) => {
+    if (messages.some(({ id }) => id === 'd')) return { status: 200, isIgnored: true }
+    for (const { id } of messages) reached.add(id)
+    return { status: 202 }
+  })
+  assert.deepEqual([...reached], ['a', 'b', 'c', 'e', 'f'])
+  assert.deepEqual([taken.length, refused], [6, {}])
+})
+
 for (const status of [301, 401, 403, 404, 408, 429, 500, 502, 503])
   test(`${status} is nobody's fault: the same is posted again, later and later`, async () => {
     const { posts, taken, states, passed } = await post(six, (_, count) => ({
@@ -93,6 +104,22 @@ test('one mail that is refused is found, and all others are taken in their order
   assert.deepEqual(taken, ['a', 'b', 'c', 'e', 'f'])
   assert.deepEqual(refused, { d: 'TEMPLATE_FAILED' })
   assert.ok(posts.length <= 8)
+})
+
+for (const code of ['TRANSFORM_FAILED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED', 'INTERNAL'])
+  test(`a mail on which the gateway stumbles with ${code} holds up no other`, async () => {
+    const { taken, refused } = await post(six, ({ messages }) =>
+      messages.some(({ id }) => id === 'd') ? { status: 500, code } : { status: 202 },
+    )
+    assert.deepEqual(taken, ['a', 'b', 'c', 'e', 'f'])
+    assert.deepEqual(refused, { d: code })
+  })
+
+test('a gateway that stumbles once has nobody to blame', async () => {
+  const { posts, taken } = await post(six, (_, count) =>
+    count < 5 ? { status: 500, code: 'INTERNAL' } : { status: 202 },
+  )
+  assert.deepEqual([posts.length, taken.length], [5, 6])
 })
 
 test('a refusal without a code is told by its status', async () => {

@@ -18,6 +18,11 @@ const blameless = new Set([401, 403, 404, 408, 429])
 /** Those that a person has to mend. */
 const ofPeople = new Set([401, 403, 404])
 const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDERED'])
+/** The gateway is well, and what was configured stumbled over what is in these mails. */
+const ofContent = new Set(['TRANSFORM_FAILED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
+/** Nobody knows whose fault it is: after so many tries it counts as that of these mails. */
+const unforeseen = 'INTERNAL'
+const mostTries = 5
 const longestMessage = 300
 
 /** Resolves when each mail is taken or refused. Answers how many posts were taken. @throws the reason of the signal */
@@ -34,7 +39,8 @@ export async function postMails(
   for (let post = posts.pop(); post; post = posts.pop()) {
     const answer = await postUntilAnswered(posting, post, signal)
     const [only, ...others] = post.messages
-    if (isTaken(answer)) {
+    // One that repeats what the gateway has delivered takes all with it that are posted in its company.
+    if (isTaken(answer) && !(answer.isIgnored && others.length > 0)) {
       posting.taken(post.messages.map(({ id }) => id))
       count += 1
     } else if (others.length > 0) {
@@ -50,9 +56,12 @@ export async function postMails(
 
 /** An answer that says something about these mails. */
 function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal): Promise<Posted> {
+  let tries = 0
   const ask = async (inner: AbortSignal) => {
     const answer = await posting.call.post(mailEndpoint, post, inner)
-    if (isTaken(answer) || isRefused(answer)) return answer
+    tries += 1
+    const isUnforeseen = answer.code === unforeseen && tries >= mostTries
+    if (isTaken(answer) || isRefused(answer) || isUnforeseen) return answer
     throw new PluginError(describe(answer), {
       code: 'not-taken',
       retryable: !ofPeople.has(answer.status),
@@ -68,8 +77,9 @@ function isTaken({ status }: Posted): boolean {
 }
 
 function isRefused(answer: Posted): boolean {
-  const { status } = answer
-  return isTooLarge(answer) || (status >= 400 && status < 500 && !blameless.has(status))
+  const { status, code = '' } = answer
+  if (isTooLarge(answer) || ofContent.has(code)) return true
+  return status >= 400 && status < 500 && !blameless.has(status)
 }
 
 function isTooLarge({ status, code = '' }: Posted): boolean {

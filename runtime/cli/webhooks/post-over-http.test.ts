@@ -11,7 +11,9 @@ function posting(answer: () => Response | Promise<Response>) {
 }
 
 test('what the gateway answers is passed on: status, code, sentence and how long to wait', async () => {
-  assert.deepEqual(await posting(() => Response.json({ ok: true, outcome: 'ignored' })), { status: 200 })
+  const ignored = () => Response.json({ ok: true, outcome: 'ignored' })
+  assert.deepEqual(await posting(ignored), { status: 200, isIgnored: true })
+  assert.deepEqual(await posting(() => Response.json({ ok: true })), { status: 200 })
   const refusal = { ok: false, error: 'Too much.', code: 'BACKLOG' }
   const headers = { 'retry-after': '7' }
   assert.deepEqual(await posting(() => Response.json(refusal, { status: 503, headers })), {

@@ -54,27 +54,28 @@ export function createPost(
  */
 function readAnswer(response: Response, text: string, address: string): Posted {
   const { status } = response
-  const { ok, code, error } = parse(text)
+  const { ok, outcome, code, error } = parse(text)
   const isOurs = typeof ok === 'boolean' && ok === response.ok
   const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
   if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)
   const retryAfter = secondsIn(response.headers.get('retry-after'))
   return {
     status,
+    ...(isOurs && outcome === 'ignored' && { isIgnored: true }),
     ...(typeof code === 'string' && { code }),
     ...(typeof error === 'string' && { message: error }),
     ...(retryAfter !== undefined && { retryAfter }),
   }
 }
 
-function parse(text: string): Readonly<Record<'ok' | 'code' | 'error', unknown>> {
+function parse(text: string): Readonly<Record<'ok' | 'outcome' | 'code' | 'error', unknown>> {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as ReturnType<typeof parse>
   } catch {
     // An answer of somebody else's.
   }
-  return { ok: undefined, code: undefined, error: undefined }
+  return { ok: undefined, outcome: undefined, code: undefined, error: undefined }
 }
 
 /** Of the two forms of https://www.rfc-editor.org/rfc/rfc9110#name-retry-after the one that a gateway uses. */
