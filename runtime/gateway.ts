@@ -19,7 +19,7 @@ import { registerProbes } from './api/probes.ts'
 import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
-import { createApp, createHookSurface, listen, maxBytesFor, realTimers } from './http/index.ts'
+import { createApp, createHookSurface, listen, postLimitsOf, realTimers } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'
@@ -29,7 +29,7 @@ import { createRandomIds } from './random-id.ts'
 import { createDryRun } from './reload/dry-run.ts'
 import { createReloading } from './reload/reloading.ts'
 import { loadRolledBack } from './reload/rolled-back.ts'
-import { createSourceClock, createSources } from './sources/index.ts'
+import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/index.ts'
@@ -242,12 +242,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const sources = createSources({
       live: plugins.sources,
       post: (request) => hooks.post(request),
-      limitsOf(endpoint) {
-        const { snapshot } = reloader.current()
-        const { maxActions, maxRenderedBytes } = snapshot.settings.hooks
-        return { maxBodyBytes: maxBytesFor(snapshot, endpoint), maxActions, maxRenderedBytes }
-      },
-      folder: join(settings.gateway.dataDir, 'sources'),
+      limitsOf: (endpoint) => postLimitsOf(reloader.current().snapshot, endpoint),
+      folder: sourcesFolder(settings.gateway.dataDir),
       log,
       clock: options.clock ?? createSourceClock(now),
     })

@@ -61,8 +61,8 @@ export interface Plugin<Config = unknown> {
   check?(config: Config): void
   /**
    * Called once for each channel, runner or source that is configured, with that one's configuration; what it brings
-   * must hold one whose `id` is the channel's or source's name, or the runner's kind. A throw refuses the whole configuration, so an
-   * unreachable service is no reason for one.
+   * must hold one whose `id` is the channel's or source's name, or the runner's kind. A throw refuses the whole
+   * configuration, so an unreachable service is no reason for one.
    */
   setup(context: PluginContext<Config>): Promise<Provided> | Provided
   /**

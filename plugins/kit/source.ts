@@ -90,7 +90,7 @@ export interface SourceReport {
   readonly state: 'working' | 'failing' | 'waiting'
   /** A sentence for the operator. */
   readonly detail: string
-  /** Milliseconds since the Unix epoch, by what happens then: `watchEnds`, `watchRenewed`, `lastEvent`. */
+  /** Milliseconds since the Unix epoch, by what happens then: `watchEnds`, `lastMail`. */
   readonly times?: Readonly<Record<string, number>>
   /** Numbers by what they count: `posted`, `refused`. */
   readonly counts?: Readonly<Record<string, number>>

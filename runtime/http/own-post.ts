@@ -1,7 +1,9 @@
 /** Owns requests that a source of this process makes: they pass through no socket, and else fare like any other. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Posted } from '@reveille/kit'
+import type { Snapshot } from '@reveille/engine'
+import type { Posted, PostLimits } from '@reveille/kit'
+import { maxBytesFor } from './body/decode.ts'
 
 export interface OwnRequest {
   readonly endpoint: string
@@ -15,6 +17,12 @@ export interface OwnRequest {
 
 /** Resolves with the answer, refusals too. @throws the reason of the signal; an error where no answer came */
 export type OwnPost = (request: OwnRequest) => Promise<Posted>
+
+/** What one of them may hold, by the configuration of now. */
+export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
+  const { maxActions, maxRenderedBytes } = snapshot.settings.hooks
+  return { maxBodyBytes: maxBytesFor(snapshot, endpoint), maxActions, maxRenderedBytes }
+}
 
 /** `take`: where such a request comes in. That it was called is the whole proof: nothing in a request could be one. */
 export function createOwnPost(

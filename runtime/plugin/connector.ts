@@ -11,9 +11,6 @@ import { redactError } from './redaction.ts'
 import { PluginSetupError } from './setup-error.ts'
 import { askedSource, locate } from './specify.ts'
 
-/** `fetch` is the platform's: the plugin is given it as at `setup`. */
-export type ConnectorCall = ConnectCall
-
 export interface Connector {
   readonly name: string
   readonly package: string
@@ -21,8 +18,8 @@ export interface Connector {
   readonly keys: readonly OfferedKey[]
   /** What is wrong with a configuration; nothing where it is good. */
   readonly examine: Examiner
-  /** @throws whatever the plugin does, without the secrets of `config` */
-  connect(call: ConnectorCall): Promise<Connection>
+  /** `fetch` is the platform's: the plugin is given it as at `setup`. @throws whatever the plugin does, without the secrets of `config` */
+  connect(call: ConnectCall): Promise<Connection>
 }
 
 /** @throws PluginSetupError for a source that there is not, whose package is not installed, or that needs no connecting */

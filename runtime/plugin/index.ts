@@ -1,7 +1,7 @@
 /** The plugin host's public face. */
 
 export { checkPlugins, examinePlugins } from './check.ts'
-export { type Connector, type ConnectorCall, connectorOf } from './connector.ts'
+export { type Connector, connectorOf } from './connector.ts'
 export { diagnosticsOf } from './diagnostics.ts'
 export { createPluginHost, type PluginHost, type PluginHostOptions, type PreparedPlugins } from './host.ts'
 export { type ChannelOffer, type Examiner, type OfferedKey, offerOf } from './offer.ts'

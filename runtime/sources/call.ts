@@ -4,26 +4,19 @@ import {
   isPluginError,
   type Kept,
   PluginError,
-  type Posted,
   type PostLimits,
   type SourceCall,
   type SourceClock,
   type SourceReport,
 } from '@reveille/kit'
-import type { Receiver, Receivers } from './receivers.ts'
+import type { OwnPost, Receiver } from '../http/index.ts'
+import type { Receivers } from './receivers.ts'
 import { readReport } from './state.ts'
 
 /** What a source may do to the gateway that it runs in. */
 export interface Outlets {
   readonly clock: SourceClock
-  /** A request that is believed; `by` is told as its client. */
-  post(request: {
-    readonly endpoint: string
-    /** JSON. */
-    readonly body: string
-    readonly by: string
-    readonly signal?: AbortSignal
-  }): Promise<Posted>
+  readonly post: OwnPost
   limitsOf(endpoint: string): PostLimits
 }
 

@@ -5,6 +5,11 @@ import { join } from 'node:path'
 import { type Kept, PluginError } from '@reveille/kit'
 import { writeWhole } from '../write-whole.ts'
 
+/** Each source has a folder in it, by its name. */
+export function sourcesFolder(dataDir: string): string {
+  return join(dataDir, 'sources')
+}
+
 /** The folder is made with the first value. */
 export function createKept(folder: string): Kept {
   /** The last write of each name, which the next one waits for. */

@@ -1,9 +1,7 @@
 /** Owns which source has taken over which endpoint: one at most. */
 
 import { PluginError } from '@reveille/kit'
-
-/** Resolves when the request may be answered with success. A throw: the sender is to come again. */
-export type Receiver = (body: unknown) => Promise<void>
+import type { Receiver } from '../http/index.ts'
 
 export interface Receivers {
   /** @throws PluginError `bad-endpoint`, `endpoint-taken` */

@@ -3,11 +3,12 @@
 import { join } from 'node:path'
 import type { Kept } from '@reveille/kit'
 import type { Logger } from 'pino'
+import type { Receiver } from '../http/index.ts'
 import type { LiveSource } from '../plugin/index.ts'
 import type { Outlets } from './call.ts'
 import { type Keeping, keep } from './keeping.ts'
 import { createKept } from './kept.ts'
-import { createReceivers, type Receiver } from './receivers.ts'
+import { createReceivers } from './receivers.ts'
 import type { SourceState } from './state.ts'
 
 export interface SourcesOptions extends Outlets {

@@ -474,6 +474,16 @@ for (const [name, text] of [
     await world.stop(run)
   })
 
+test('an address that means the same mailbox in other letters is no other account', async () => {
+  const world = createWorld({ account: 'A.da@googlemail.com' })
+  const { clock, disk, google } = world
+  disk.set('credentials', JSON.stringify({ ...credentials, account: 'ada@gmail.com' }))
+  const run = world.start()
+  await clock.until(() => world.state() === 'working')
+  assert.equal(google.calls.includes('labels'), true)
+  await world.stop(run)
+})
+
 test('the cursor of another account is no beginning for this one', async () => {
   const world = createWorld()
   const { clock, disk, gateway, google } = world

@@ -1,11 +1,9 @@
 /** `reveille webhooks gmail run`: watches the mailbox from this process, and posts its mails to a gateway. */
 
-import path from 'node:path'
-import type { Snapshot } from '@reveille/engine'
-import type { PostLimits } from '@reveille/kit'
+import { postLimitsOf } from '../../http/index.ts'
 import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
-import { createSourceClock, createSources, type SourceState } from '../../sources/index.ts'
+import { createSourceClock, createSources, type SourceState, sourcesFolder } from '../../sources/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -63,12 +61,12 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
   const source = await start()
   const sources = createSources({
     live: () => [source],
-    folder: path.join(settings.gateway.dataDir, 'sources'),
+    folder: sourcesFolder(settings.gateway.dataDir),
     log,
     receives: false,
     clock: createSourceClock(io.now),
     post: createPost(target, io.fetch),
-    limitsOf: (endpoint) => limitsOf(endpoint, snapshot),
+    limitsOf: (endpoint) => postLimitsOf(snapshot, endpoint),
     onState: tell,
   })
   // A service's journal has it in its log.
@@ -110,10 +108,4 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
 
 function beginning({ account }: Readonly<Record<string, unknown>>, { address, path }: Target): string {
   return `Mails of ${account} go to ${address}${path}/gmail until Ctrl-C.`
-}
-
-/** As the gateway of this configuration has them. */
-function limitsOf(endpoint: string, { settings, policyOf }: Snapshot): PostLimits {
-  const { maxBodyBytes, maxActions, maxRenderedBytes } = settings.hooks
-  return { maxBodyBytes: policyOf(endpoint)?.maxBodyBytes ?? maxBodyBytes, maxActions, maxRenderedBytes }
 }

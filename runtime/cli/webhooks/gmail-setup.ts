@@ -3,7 +3,7 @@
 import path from 'node:path'
 import { type Connection, isPluginError, type Kept, oneLine } from '@reveille/kit'
 import { type Connector, connectorOf, PluginSetupError } from '../../plugin/index.ts'
-import { createKept, createSourceClock } from '../../sources/index.ts'
+import { createKept, createSourceClock, sourcesFolder } from '../../sources/index.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { shownPath, usualFile } from '../configuration.ts'
@@ -66,7 +66,7 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const { settings } = found.configuration
   const connector = await connectorOf('gmail', settings)
   const configured = { ...found, mailbox: usable(found.mailbox, connector) }
-  const kept = createKept(path.join(settings.gateway.dataDir, 'sources', 'gmail'))
+  const kept = createKept(path.join(sourcesFolder(settings.gateway.dataDir), 'gmail'))
   const known = { wanted, config: configured.mailbox, hasClient: await hasClient(kept) }
   const asked = prompts === undefined ? wanted : await ask(prompts, { ...known, ...connector }, io)
   const connection = await connect(asked)

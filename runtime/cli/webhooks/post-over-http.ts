@@ -1,6 +1,7 @@
 /** Owns posting to a gateway in another process: what it answers, and how it is known that it was the gateway. */
 
-import { PluginError, type Posted } from '@reveille/kit'
+import { PluginError, type Posted, readRetryAfter } from '@reveille/kit'
+import type { OwnRequest } from '../../http/index.ts'
 
 /** How long one answer may take: it comes when the request is on disk. Milliseconds. */
 const answerMs = 60_000
@@ -13,18 +14,11 @@ export interface Target {
   readonly token: string
 }
 
-export interface Post {
-  readonly endpoint: string
-  /** JSON. */
-  readonly body: string
-  readonly signal?: AbortSignal
-}
-
 /** @throws PluginError `network`, retryable, unless a gateway has answered; the reason of the signal */
 export function createPost(
   { address, path, token }: Target,
   fetch: typeof globalThis.fetch,
-): (post: Post) => Promise<Posted> {
+): (request: Omit<OwnRequest, 'by'>) => Promise<Posted> {
   return async ({ endpoint, body, signal }) => {
     const late = AbortSignal.timeout(answerMs)
     let response: Response
@@ -58,7 +52,7 @@ function readAnswer(response: Response, text: string, address: string): Posted {
   const isOurs = typeof ok === 'boolean' && ok === response.ok
   const isUnderstood = isOurs || status >= 500 || [401, 403, 404, 408, 413, 429].includes(status)
   if (!isUnderstood) throw unreachable(`What answers at ${address} with ${status} is no gateway.`)
-  const retryAfter = secondsIn(response.headers.get('retry-after'))
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'), Date.now())
   return {
     status,
     ...(isOurs && outcome === 'ignored' && { isIgnored: true }),
@@ -76,11 +70,6 @@ function parse(text: string): Readonly<Record<'ok' | 'outcome' | 'code' | 'error
     // An answer of somebody else's.
   }
   return { ok: undefined, outcome: undefined, code: undefined, error: undefined }
-}
-
-/** Of the two forms of https://www.rfc-editor.org/rfc/rfc9110#name-retry-after the one that a gateway uses. */
-function secondsIn(header: string | null): number | undefined {
-  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) : undefined
 }
 
 function unreachable(message: string, cause?: unknown): PluginError {
