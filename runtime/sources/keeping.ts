@@ -13,6 +13,7 @@ import type { LiveSource } from '../plugin/index.ts'
 import { type CallOptions, createCall, type Outlets, type OwnCall } from './call.ts'
 import { lockSource } from './lock.ts'
 import { logState, type SourceState } from './state.ts'
+import { createStateLines } from './state-lines.ts'
 
 export interface KeepingOptions extends Outlets, Pick<CallOptions, 'kept' | 'receivers'> {
   /** The source's own. */
@@ -53,6 +54,7 @@ export function keep(
   const { name } = source
   const stop = new AbortController()
   let state: SourceState = { source: name, state: 'starting', detail: '', since: clock.now() }
+  const lines = createStateLines(log, () => clock.now(), state.state)
   let failures = 0
   let running: OwnCall | undefined
 
@@ -64,7 +66,7 @@ export function keep(
     const { times, counts } = state
     const since = isChange ? clock.now() : state.since
     state = { source: name, ...(times && { times }), ...(counts && { counts }), ...next, since }
-    if (isChange || facts !== undefined) logState(log, state, facts)
+    lines.tell(state, facts)
     onState(state)
   }
 

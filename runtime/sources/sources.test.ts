@@ -276,6 +276,34 @@ test('what a source reports is its state, with a line for each change', async ()
   ])
 })
 
+test('a source that fares well and badly by turns fills no log, and the last word is told', async () => {
+  const { source, calls } = createScripted('tides', patient)
+  await using bed = await createBed([source])
+  bed.apply()
+  await bed.until(() => calls.length === 1, 'it runs')
+  const report = (state: 'working' | 'failing') => calls[0]?.report({ state, detail: `It is ${state}.` })
+  for (let turn = 0; turn < 1000; turn += 1) {
+    bed.clock.advance(3000)
+    report(turn % 2 === 0 ? 'working' : 'failing')
+  }
+  assert.ok(bed.lines.length < 50, `${bed.lines.length} lines in 50 minutes`)
+  report('working')
+  bed.clock.advance(600_000)
+  report('working')
+  const { time: _, ...last } = bed.lines.at(-1) ?? {}
+  assert.deepEqual(last, {
+    ...{
+      level: 30,
+      event: 'source-working',
+      source: 'tides',
+      detail: 'It is working.',
+      untold: last['untold'],
+    },
+  })
+  const told = bed.lines.reduce((sum, { untold }) => sum + Number(untold ?? 0), bed.lines.length - 1)
+  assert.equal(told, 1001 + 1, 'each change is told or counted')
+})
+
 test('garbage in a report is left out, and a report that is garbage is none', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])

@@ -29,6 +29,18 @@ test('what a person has to do is told before what may pass, and each until it is
   assert.equal(told(), 'working: All is well.')
 })
 
+test('what a person has to do is one line, however often it comes and goes', () => {
+  const { status, lines } = createTold()
+  status.begin('All is well.')
+  const label = status.trouble()
+  for (let turn = 0; turn < 10; turn += 1) {
+    label.set('waiting', 'Make a label.')
+    label.clear()
+  }
+  label.set('waiting', 'Make another label.')
+  assert.deepEqual(lines, ['gmail-waiting', 'gmail-waiting'])
+})
+
 test('a trouble that is left is not told to be over, and nothing is told before there is something', () => {
   const { status, reports, told } = createTold()
   status.count('refused', 2)

@@ -26,13 +26,16 @@ interface Told {
   readonly detail: string
 }
 
+/** Details that are known to have been told. */
+const mostTold = 100
+
 export function createStatus(report: (report: SourceReport) => void, log: PluginLog): Status {
   /** By the order in which they arose. */
   const troubles = new Map<object, Told>()
   const times = new Map<string, number>()
   const counts = new Map<string, number>()
   let well: Told | undefined
-  let last: Told | undefined
+  const toldDetails = new Set<string>()
 
   function worst(): Told | undefined {
     const all = [...troubles.values()]
@@ -42,10 +45,12 @@ export function createStatus(report: (report: SourceReport) => void, log: Plugin
   function tell(): void {
     const now = worst()
     if (now === undefined) return
-    // One line for a state that lasts. The host tells the other states by itself.
-    const isNew = now.state !== last?.state || now.detail !== last.detail
-    if (isNew && now.state === 'waiting') log.warn('gmail-waiting', { detail: now.detail })
-    last = now
+    // What a person has to do, once each, however often it comes and goes: the host tells of the states by itself.
+    if (now.state === 'waiting' && !toldDetails.has(now.detail)) {
+      if (toldDetails.size >= mostTold) toldDetails.clear()
+      toldDetails.add(now.detail)
+      log.warn('gmail-waiting', { detail: now.detail })
+    }
     report({ ...now, times: Object.fromEntries(times), counts: Object.fromEntries(counts) })
   }
 
