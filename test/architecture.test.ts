@@ -29,6 +29,8 @@ test('what the drawing allows is no violation', () => {
     value('engine/resolve/render.test.ts', 'runtime/http/index.ts'),
     value('engine/compile/a.ts', 'engine/resolve/b.ts'),
     type('engine/resolve/b.ts', 'engine/compile/a.ts'),
+    value('plugins/gmail/google/libraries.ts', 'node_modules/google-auth-library'),
+    type('plugins/gmail/mail/body.ts', 'plugins/gmail/google/port.ts'),
   ]
   assert.deepEqual(findViolations(allowed), [])
 })
@@ -54,6 +56,28 @@ const planted = [
   [value('runtime/guard/loop.ts', 'runtime/dispatch/index.ts'), 'agent, guard, session and store serve'],
   [value('engine/config/load.ts', 'engine/compile/mapping.ts'), 'engine/config knows no later pass'],
   [type('engine/resolve/resolve.ts', 'engine/reload/live.ts'), 'only engine/reload knows what is live'],
+  [
+    type('plugins/gmail/connect/consent.ts', 'node_modules/google-auth-library'),
+    'plugins/gmail/google alone knows the libraries of Google',
+  ],
+  [value('plugins/gmail/watch/index.ts', 'node_modules/html-to-text'), 'plugins/gmail/mail/html alone knows'],
+  [
+    type('plugins/gmail/google/gmail.ts', 'plugins/gmail/watch/cursor.ts'),
+    'plugins/gmail/google asks Google',
+  ],
+  [
+    value('plugins/gmail/mail/posts.ts', 'plugins/gmail/google/failure.ts'),
+    'plugins/gmail/mail knows of Google only',
+  ],
+  [
+    value('plugins/gmail/watch/waiting.ts', 'plugins/gmail/connect/credentials.ts'),
+    'plugins/gmail/watch finds what setup has left',
+  ],
+  [
+    type('runtime/http/surface.ts', 'runtime/sources/index.ts'),
+    'runtime/http and runtime/plugin are made use',
+  ],
+  [value('runtime/sources/keeping.ts', 'runtime/dispatch/index.ts'), 'runtime/sources fetches'],
 ] as const
 
 for (const [violation, rule] of planted) {
@@ -109,6 +133,7 @@ test('every form of import is seen, and nothing that only looks like one', async
         "import { more } from '@reveille/kit/more'",
         "import { past } from '@reveille/kit/past'",
         "import fs from 'node:fs'",
+        "import { z } from 'a-library'",
         "// import './comment.ts'",
         'const text = `import "./text.ts"`',
       ].join('\n'),
@@ -127,6 +152,7 @@ test('every form of import is seen, and nothing that only looks like one', async
       'engine/e.ts',
       'engine/f.ts',
       'engine/g.ts (type)',
+      'node_modules/a-library',
       'plugins/kit/more.ts',
     ])
   } finally {

@@ -1,6 +1,7 @@
 /** Owns reading who imports whom: TypeScript parses, so that no comment, string or unusual form of import fools us. */
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path/posix'
 import type { Node } from 'typescript/unstable/ast'
 import { isExportDeclaration, isImportDeclaration, isImportTypeNode } from 'typescript/unstable/ast/is'
@@ -14,7 +15,10 @@ export interface Import {
   readonly isType: boolean
 }
 
-/** Every import of a file of ours by a file of ours: static, re-exported, dynamic, of a value or of a type. */
+/** Before the name of a package that is not ours. */
+export const library = 'node_modules/'
+
+/** Every import by a file of ours, of one or of a library: static, re-exported, dynamic, of a value or of a type. */
 export function readImports(root: string): Import[] {
   const entries = readEntries(root)
   const api = new API({ cwd: root })
@@ -57,8 +61,10 @@ function readEntries(root: string): ReadonlyMap<string, string> {
 function resolve(from: string, specifier: string, entries: ReadonlyMap<string, string>): string | undefined {
   if (specifier.startsWith('.')) return join(from, '..', specifier)
   const entry = entries.get(specifier)
+  if (entry !== undefined) return entry
   // A package of ours reached past its exports is kept as it reads, for the rules to refuse.
-  return entry ?? (specifier.startsWith('@reveille/') ? specifier : undefined)
+  if (specifier.startsWith('@reveille/')) return specifier
+  return isBuiltin(specifier) ? undefined : `${library}${specifier}`
 }
 
 function isTypeOnly(specifier: Node): boolean {

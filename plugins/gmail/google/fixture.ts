@@ -136,8 +136,6 @@ export interface OpenOptions {
   readonly baseUrls?: Partial<Awaited<ReturnType<typeof serveGoogle>>['baseUrls']>
 }
 
-export type ScriptedGoogle = Awaited<ReturnType<typeof openScripted>>
-
 /** Google as the plugin sees it, over the `fetch` that plugins get. */
 export async function openScripted(
   script: Readonly<Record<string, readonly Step[]>>,

@@ -3,7 +3,6 @@
 import { describeGoogle, type Operation, type Service } from '../description/operations.ts'
 
 export const prefixes = ['accounts', 'oauth', 'gmail', 'pubsub', 'certs'] as const
-export type Prefix = (typeof prefixes)[number]
 
 /** Where the endpoints are that Google describes in words only. */
 const plain: Readonly<Record<string, { readonly id: string; readonly method: string }>> = {
