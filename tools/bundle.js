@@ -37,8 +37,8 @@ const result = await build({
   target: 'node24',
   format: 'esm',
   // Plugins are found by name at run time, as a user's own are; see `servePlugins` in start.js.
-  // The bundler of transforms is a program of its own.
-  external: ['@reveille/plugin-*', 'esbuild'],
+  // The bundler of transforms is a program of its own. The others are for few, and every gateway would hold their text.
+  external: ['@reveille/plugin-*', 'esbuild', 'open', 'prom-client'],
   // Bundled CommonJS packages still ask for Node's own modules with `require`.
   banner: {
     js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
