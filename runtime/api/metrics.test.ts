@@ -63,5 +63,5 @@ test('of a source its state, its times in seconds and its counts are told', asyn
   assert.match(text, /^reveille_generation 7$/m)
   assert.match(text, /^reveille_source_state\{source="gmail",state="working"\} 1$/m)
   assert.match(text, /^reveille_source_time_seconds\{source="gmail",what="watch_ends"\} 1795950106\.5$/m)
-  assert.match(text, /^reveille_source_count\{source="gmail",what="posted"\} 12$/m)
+  assert.match(text, /^reveille_source_counted\{source="gmail",what="posted"\} 12$/m)
 })

@@ -66,7 +66,10 @@ function exposeSources(gauge: MakeGauge, { sources }: GatewayStatus): void {
     'When it happens, or happened, in seconds since the Unix epoch.',
     ['source', 'what'],
   )
-  const counts = gauge('source_count', 'What a source has counted since it began to run.', ['source', 'what'])
+  const counts = gauge('source_counted', 'What a source has counted since it began to run.', [
+    'source',
+    'what',
+  ])
   for (const { source, state: now, times: at = {}, counts: counted = {} } of sources) {
     state.set({ source, state: now }, 1)
     for (const [name, ms] of Object.entries(at)) times.set({ source, what: snakeCase(name) }, ms / 1000)
