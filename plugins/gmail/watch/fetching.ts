@@ -8,6 +8,10 @@ import type { Watched } from './watched.ts'
 
 /** Before a mail is blamed. */
 const mostTries = 5
+/** The same, where Google says that it may pass: some mails never get another answer. Two minutes. */
+const mostPatientTries = 8
+/** Where so many mails are refused, all wait for what may pass: it is not these mails. */
+const mostSuspects = 100
 
 /** `gone`: nobody is to be told of it, because it was deleted or is not wanted (any more). */
 export type Fetched =
@@ -17,27 +21,34 @@ export type Fetched =
 
 /** @throws what every other mail would meet too, and a person has to mend */
 export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Promise<Fetched> {
-  const { config, gmail } = watched
+  const { config, cursor, gmail } = watched
   let tries = 0
+  let patientTries = 0
 
   async function ask(inner: AbortSignal): Promise<Fetched> {
     try {
       return read(watched, id, await gmail.message(id, { text: config.includeBody }, inner))
     } catch (error) {
-      if (inner.aborted || !isOfThisMail(error)) throw error
-      tries += 1
-      if (tries < mostTries) throw oncemore(error)
+      if (inner.aborted || !isPluginError(error) || needsConsent(error)) throw error
+      if (whatPasses(error)) {
+        patientTries += 1
+        if (patientTries < mostPatientTries || !canBeOfThisMail(error)) throw error
+      } else {
+        tries += 1
+        if (tries < mostTries) throw oncemore(error)
+      }
       // Where the mailbox cannot be asked either this throws, and no mail is to blame.
       await gmail.profile(inner)
       return { is: 'refused', code: `GOOGLE_${error.code.toUpperCase().replaceAll('-', '_')}` }
     }
   }
 
-  return insist(watched, signal, ask, { passes: (error) => !needsConsent(error) })
-}
+  function canBeOfThisMail({ code }: PluginError): boolean {
+    const { refused } = cursor.get()
+    return code !== 'rate-limited' && (refused.length < mostSuspects || refused.some((mail) => mail.id === id))
+  }
 
-function isOfThisMail(error: unknown): error is PluginError {
-  return isPluginError(error) && !needsConsent(error) && !whatPasses(error)
+  return insist(watched, signal, ask, { passes: (error) => !needsConsent(error) })
 }
 
 function oncemore({ message, code, retryAfter }: PluginError): PluginError {

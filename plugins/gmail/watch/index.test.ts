@@ -321,6 +321,46 @@ test('a mail that Google refuses blocks nobody, is told, and tried again until G
   await world.stop(run)
 })
 
+for (const code of ['unavailable', 'malformed', 'network'])
+  test(`a mail for which Google has no other answer than ${code} blocks nobody`, async () => {
+    const world = createWorld()
+    const { clock, gateway, google } = world
+    const run = world.start()
+    await clock.pass(secondMs)
+    world.meet('message', ...times(8, { before: failure(code) }))
+    const first = google.deliver()
+    await world.idle()
+    const second = google.deliver()
+    await world.idle()
+    assert.deepEqual([...gateway.taken.keys()], [second.id])
+    assert.equal(world.cursor()?.refused[0]?.id, first.id)
+    await clock.pass(2 * minuteMs)
+    assert.ok(gateway.taken.has(first.id))
+    assert.equal(world.state(), 'working')
+    await world.stop(run)
+  })
+
+test('where Google gives out no mail at all, few are blamed, and none is given up', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  let isIll = true
+  const of = world.fates.of
+  world.fates = {
+    of: (operation) =>
+      operation === 'message' && isIll ? { before: failure('unavailable') } : of(operation),
+  }
+  const mails = Array.from({ length: 400 }, () => google.deliver())
+  await clock.pass(10 * hourMs)
+  const { length } = world.cursor()?.refused ?? []
+  assert.ok(length !== undefined && length >= 50 && length <= 150, `${length} are blamed`)
+  assert.equal(world.state(), 'failing')
+  isIll = false
+  await clock.until(() => gateway.taken.size === mails.length, 3 * hourMs)
+  await world.stop(run)
+})
+
 test('no mail is blamed where the mailbox cannot be asked either', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
