@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createKept } from './index.ts'
@@ -34,10 +34,8 @@ test('it is for its owner alone, whatever was there before', async () => {
   )
   const open = join(made.folder, 'open')
   await mkdir(open)
-  for (const name of ['cursor.json', 'cursor.json.draft']) {
-    await writeFile(join(open, name), '{"what": "a crash left')
-    await chmod(join(open, name), 0o644)
-  }
+  await writeFile(join(open, 'cursor.json'), '{"what": "was there')
+  await chmod(join(open, 'cursor.json'), 0o644)
   await chmod(open, 0o755)
   await createKept(open).write('cursor', 1)
   assert.deepEqual([await modeOf(open), await modeOf(join(open, 'cursor.json'))], ['700', '600'])
@@ -53,6 +51,29 @@ test('what is written at one time is there whole, the last of it at the end', as
   assert.deepEqual(await kept.read('cursor'), { number: 19, text: 'x'.repeat(19_000) })
   await Promise.all(writes)
   assert.deepEqual(await readdir(made.folder), ['cursor.json'])
+})
+
+test('two who write at one time, as setup and a gateway do, both succeed, and whoever reads sees one of both', async () => {
+  await using made = await makeFolder()
+  const each = [createKept(made.folder), createKept(made.folder)]
+  const texts = ['a'.repeat(300_000), 'b'.repeat(300_000)]
+  await each[0]?.write('credentials', texts[0])
+  for (let round = 0; round < 10; round++) {
+    const writes = each.map((kept, index) => kept.write('credentials', texts[index]))
+    assert.ok(texts.includes(String(await createKept(made.folder).read('credentials'))))
+    await Promise.all(writes)
+    assert.ok(texts.includes(String(await createKept(made.folder).read('credentials'))))
+  }
+  assert.deepEqual(await readdir(made.folder), ['credentials.json'])
+})
+
+test('what a crash left half written goes with the next write, what somebody writes now does not', async () => {
+  await using made = await makeFolder()
+  const drafts = ['cursor.json.draft', 'credentials.json.0a-1b.draft', 'credentials.json.2c-3d.draft']
+  for (const draft of drafts) await writeFile(join(made.folder, draft), '"a secret')
+  for (const draft of drafts.slice(0, 2)) await utimes(join(made.folder, draft), 0, 0)
+  await createKept(made.folder).write('cursor', 1)
+  assert.deepEqual((await readdir(made.folder)).sort(), ['credentials.json.2c-3d.draft', 'cursor.json'])
 })
 
 test('a damaged file is named, and none of it is told', async () => {
@@ -73,14 +94,14 @@ test('a disk that does not take it is told, and what was there stays', async () 
   const kept = createKept(made.folder)
   await kept.write('cursor', 1)
   // Nothing can be written where a folder lies.
-  await mkdir(join(made.folder, 'cursor.json.draft'))
-  await assert.rejects(kept.write('cursor', 2), {
+  await mkdir(join(made.folder, 'other.json'))
+  await assert.rejects(kept.write('other', 2), {
     code: 'kept-failed',
     retryable: true,
-    message: /cursor\.json cannot be written \(EISDIR\)\.$/,
+    message: /other\.json cannot be written \(EISDIR\)\.$/,
   })
+  assert.deepEqual((await readdir(made.folder)).sort(), ['cursor.json', 'other.json'])
   assert.equal(await readFile(join(made.folder, 'cursor.json'), 'utf8'), '1\n')
-  await mkdir(join(made.folder, 'other.json'))
   await assert.rejects(kept.read('other'), { code: 'kept-failed', retryable: true })
   await assert.rejects(createKept(join(import.meta.filename, 'x')).write('cursor', 1), {
     code: 'kept-failed',

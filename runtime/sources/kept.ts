@@ -1,6 +1,7 @@
 /** Owns what a source keeps: one small file of JSON for each name, for its owner's eyes only. */
 
-import { mkdir, open, readFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Kept, PluginError } from '@reveille/kit'
 import { writeWhole } from '../write-whole.ts'
@@ -14,6 +15,19 @@ export function sourcesFolder(dataDir: string): string {
 export function createKept(folder: string): Kept {
   /** The last write of each name, which the next one waits for. */
   const writing = new Map<string, Promise<void>>()
+  let cleared: Promise<void> | undefined
+
+  async function writeDown(file: string, text: string): Promise<void> {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      cleared ??= clearDrafts(folder)
+      await cleared
+      await writeDrafted(file, text)
+      await syncFolder(folder)
+    } catch (cause) {
+      throw failed(`${file} cannot be written`, cause)
+    }
+  }
 
   return {
     async read(name) {
@@ -42,7 +56,7 @@ export function createKept(folder: string): Kept {
       const before = writing.get(name)
       const own = (async () => {
         await before?.catch(() => {})
-        await writeDown(folder, file, text)
+        await writeDown(file, text)
       })()
       writing.set(name, own)
       try {
@@ -54,13 +68,26 @@ export function createKept(folder: string): Kept {
   }
 }
 
-async function writeDown(folder: string, file: string, text: string): Promise<void> {
+/** Setup and a gateway write at the same time: in one draft, each would cut off what the other writes. */
+async function writeDrafted(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}.draft`
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeWhole(file, text)
-    await syncFolder(folder)
-  } catch (cause) {
-    throw failed(`${file} cannot be written`, cause)
+    await writeWhole(file, text, draft)
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined)
+  }
+}
+
+/** No draft is written for longer. Milliseconds. */
+const longestDraftMs = 60_000
+
+/** What crashes left: it may be secret, and nobody writes it to its end. */
+async function clearDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => [])
+  for (const draft of names.filter((name) => /^[a-z-]+\.json\.(?:[\da-f-]+\.)?draft$/.test(name))) {
+    const file = join(folder, draft)
+    const { mtimeMs = Number.POSITIVE_INFINITY } = await stat(file).catch(() => ({ mtimeMs: undefined }))
+    if (Date.now() - mtimeMs > longestDraftMs) await rm(file, { force: true }).catch(() => undefined)
   }
 }
 
