@@ -4,7 +4,7 @@ import { type ConnectCall, timeOf } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import { dayMs } from '../durations.ts'
 import type { Gmail, Watch, WatchRequest } from '../google/port.ts'
-import { beginCursor, type Cursor, parseCursor } from '../watch/cursor.ts'
+import { beginCursor, type Cursor, parseCursor, unknownCursor } from '../watch/cursor.ts'
 import { type Advice, ask, secondsOf, waitWith } from './asking.ts'
 import { hasCode } from './failure.ts'
 
@@ -81,10 +81,19 @@ async function begin(
   })
 }
 
-/** That of another mailbox counts for nothing. */
+/** That of another mailbox counts for nothing. Of a damaged one nobody knows how far it came: the mailbox is listed then. */
 async function cursorOf({ kept, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
-  const cursor = parseCursor(await kept.read('cursor'), clock.now())
-  return cursor && isSameMailbox(cursor.account, account) ? cursor : undefined
+  const unknown = unknownCursor(account, clock.now())
+  try {
+    const found = await kept.read('cursor')
+    if (found === undefined) return undefined
+    const cursor = parseCursor(found, clock.now()) ?? unknown
+    // As it may be written in the configuration, and as Google writes it.
+    return isSameMailbox(cursor.account, account) ? { ...cursor, account } : undefined
+  } catch (error) {
+    if (hasCode(error, 'kept-damaged')) return unknown
+    throw error
+  }
 }
 
 function wordsOf(ms: number): string {
