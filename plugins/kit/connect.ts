@@ -38,6 +38,6 @@ export interface ConnectStep {
 export interface Connection {
   /** Of the source, whole. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Policies by endpoint, where others post for it. */
+  /** Policies by endpoint, where others post for it. An empty one: nobody does any more, and whoever they were known by goes. */
   readonly endpoints?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }

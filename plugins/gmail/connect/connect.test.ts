@@ -348,7 +348,8 @@ test('a subscription turns from pull to push and back, and nothing else is chang
   assert.deepEqual(setup.google.changes, ['changePush', 'changePush'])
   assert.equal(setup.google.subscriptions.get(names.subscription)?.push, undefined)
   assert.equal(pulled.config['mode'], 'pull', 'it is written where it was')
-  assert.equal(pulled.endpoints, undefined)
+  assert.deepEqual(pulled.endpoints, { 'gmail/push': {} }, 'nobody posts there any more')
+  assert.equal((await setup.run({}, { ...pulled.config })).endpoints, undefined, 'it is said once')
 })
 
 test('push without an address or an account is refused with what to give', async () => {
@@ -438,6 +439,24 @@ test('a watch is begun again when it is old, for another label, or its topic was
   assert.equal(await begun({ label: 'Orders' }), false)
   setup.google.topics.clear()
   assert.equal(await begun({ label: 'Orders' }), true)
+})
+
+test('a cursor of the same mailbox counts however its address is written, and a damaged one is listed from', async () => {
+  const setup = createSetup()
+  const { config } = await setup.run()
+  const cursor = { historyId: '700', readAt: 5, recent: ['m0'], refused: [] }
+  setup.kept.set('cursor', { ...cursor, account: account.toUpperCase() })
+  await setup.run({}, { ...config, account: account.toUpperCase() })
+  const { watch: _watch, ...rest } = setup.kept.get('cursor') as Record<string, unknown>
+  assert.deepEqual(rest, { ...cursor, account })
+
+  for (const damaged of ['no cursor', {}]) {
+    setup.kept.set('cursor', damaged)
+    await setup.run({}, { ...config })
+    const { historyId, watch } = setup.kept.get('cursor') as Record<string, unknown>
+    assert.equal(historyId, '0', 'what came since is not forgotten')
+    assert.ok(watch)
+  }
 })
 
 test('mails since the cursor are not forgotten by a new watch; another mailbox begins anew', async () => {

@@ -55,6 +55,7 @@ export async function connectMailbox(call: ConnectCall, enter = openDoor): Promi
       call.config,
     ),
     ...(verify && { endpoints: { [pushEndpoint]: { verify } } }),
+    ...(!verify && config.mode === 'push' && { endpoints: { [pushEndpoint]: {} } }),
   }
 }
 

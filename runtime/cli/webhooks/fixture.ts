@@ -77,6 +77,7 @@ export default {
       ...(mode === 'push' && {
         endpoints: { 'gmail/push': { verify: { provider: 'google-pubsub', audience: wanted.pushEndpoint, serviceAccount: wanted.pushServiceAccount } } },
       }),
+      ...(mode === 'pull' && config.mode === 'push' && { endpoints: { 'gmail/push': {} } }),
     }
   },
 }`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { chmod, readdir, readFile, stat } from 'node:fs/promises'
+import { appendFileSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
@@ -256,7 +257,16 @@ test('a client file that cannot be used is bad usage, and nothing of it is shown
     assert.equal(exit, 2)
     assert.match(err, complaint)
     assert.ok(!err.includes(clientSecret))
+    const asked = await setup('--client-file', file, '--json')
+    assert.equal(asked.code, 2)
+    assert.match(JSON.parse(asked.out).message, complaint, 'who reads JSON is told in JSON')
   }
+})
+
+test('a client file that an editor on Windows saved is good', async (t) => {
+  const { setup } = await begin(t, pasting, { 'client.json': `\ufeff${clientFile}` })
+  const { code: exit, err } = await setup(...flags)
+  assert.equal(exit, 0, err)
 })
 
 test('flags that cannot be meant are bad usage', async (t) => {
@@ -314,6 +324,76 @@ test('a configuration that would not load with the mailbox in it stays as it was
   const { code: exit } = await setup(...flags)
   assert.equal(exit, 1)
   assert.equal(await read(), full)
+})
+
+test('a file that cannot be replaced is told in a sentence, with what belongs there, and the next run goes on', async (t) => {
+  const { setup, read, cwd } = await begin(t, pasting)
+  const inTheWay = path.join(cwd, `reveille.yaml.${process.pid}.next`)
+  await mkdir(inTheWay)
+  const { code: exit, out } = await setup(...flags, '--json')
+  assert.equal(exit, 1)
+  const { ok, message } = JSON.parse(out)
+  assert.equal(ok, false)
+  assert.match(message, /^reveille\.yaml cannot be replaced \(EISDIR\)\. The file is as it was\./)
+  assert.deepEqual(parse(message.slice(message.indexOf('\n\n'))).hooks.presets, ['gmail'])
+  assert.equal(await read(), configuration)
+  await rm(inTheWay, { recursive: true })
+  const second = await setup('--account', 'ada@example.com')
+  assert.equal(second.code, 0, second.err)
+  assert.match(second.err, /^· consent /m)
+})
+
+test('what somebody writes while the file is being looked at stays', async (t) => {
+  let file = ''
+  let hasConsented = false
+  // The last look at the file reads the variables.
+  const env = {
+    get HOOK_TOKEN() {
+      if (hasConsented) appendFileSync(file, '# theirs\n')
+      hasConsented = false
+      return 'hook-token-of-ours'
+    },
+  }
+  const line = async () => {
+    hasConsented = true
+    return code
+  }
+  const own = configuration.replace('hook-token-of-ours', '"${HOOK_TOKEN}"')
+  const { setup, read, cwd } = await begin(t, { line, env }, { 'reveille.yaml': own })
+  file = path.join(cwd, 'reveille.yaml')
+  const { code: exit, err } = await setup(...flags)
+  assert.equal(exit, 0, err)
+  assert.match(await read(), /# theirs\n$/)
+  assert.ok(parse(await read()).hooks.gmail)
+  assert.equal(err.match(/^✓ configuration/gm)?.length, 1)
+})
+
+test('whoever goes back to pull is rid of the policy of push, and of nothing else', async (t) => {
+  const policy = 'verify: { provider: google-pubsub, audience: https://a/b, serviceAccount: a@b }'
+  const cases = [
+    [`\n    gmail/push: { ${policy} }`, undefined],
+    [`\n    other: {}\n    gmail/push:\n      ${policy}`, { other: {} }],
+    [
+      `\n    gmail/push:\n      ${policy} # ours\n      maxBodyBytes: 9000`,
+      { 'gmail/push': { maxBodyBytes: 9000 } },
+    ],
+    ['\n    gmail/push: { maxBodyBytes: 9000 }', { 'gmail/push': { maxBodyBytes: 9000 } }],
+  ] as const
+  const pushed = configuration.replace(
+    'hooks:\n',
+    `hooks:\n  gmail: { account: ada@example.com, topic: t, subscription: s, mode: push }\n  presets: [gmail]\n`,
+  )
+  for (const [endpoints, left] of cases) {
+    const text = pushed.replace('hooks:\n', `hooks:\n  endpoints:${endpoints}\n`)
+    const { setup, read } = await begin(t, pasting, { 'reveille.yaml': text })
+    const { code: exit, err } = await setup(...flags, '--mode', 'pull')
+    assert.equal(exit, 0, err)
+    const { hooks } = parse(await read())
+    assert.equal(hooks.gmail.mode, 'pull')
+    assert.deepEqual(hooks.endpoints, left)
+    if (left === undefined)
+      assert.match(err, /Wrote hooks\.gmail, took out hooks\.endpoints in reveille\.yaml/)
+  }
 })
 
 test('who answers mails by a mapping of his own, and took the preset out, does not get it back', async (t) => {

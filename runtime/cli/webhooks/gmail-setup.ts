@@ -24,15 +24,16 @@ type Values = Readonly<Record<string, unknown>>
 /** @returns 1 where it could not be finished; the same command goes on from there */
 export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise<number> {
   const { json = false } = options
-  const wanted = await wantedOf(options, given)
-  const file = findConfigurationIn(options.config, given)
-  const shown = shownPath(file, given)
-  // What is shown to be pasted names the file that was found.
-  const { config: _config, ...rest } = given
-  const io: Io = shown === usualFile ? rest : { ...given, config: shown }
-  const prompts = json ? undefined : await io.prompts?.()
-  const steps = createSteps({ io, prompts, json })
+  const prompts = json ? undefined : await given.prompts?.()
+  const steps = createSteps({ io: given, prompts, json })
+  let io = given
   try {
+    const wanted = await wantedOf(options, given)
+    const file = findConfigurationIn(options.config, given)
+    const shown = shownPath(file, given)
+    // What is shown to be pasted names the file that was found.
+    const { config: _config, ...rest } = given
+    io = shown === usualFile ? rest : { ...given, config: shown }
     prompts?.begin('Gmail')
     const done = await setUp({ file, wanted, options, prompts, steps }, io)
     tell(done, { shown, json, prompts, steps }, io)

@@ -61,7 +61,8 @@ export async function tryClient(
   const advice = 'It must be the JSON that the Google Cloud console gives to download.'
   if (text.length > longestClient) return { complaint: advice }
   try {
-    const client: unknown = JSON.parse(text)
+    // Editors on Windows put a mark before it.
+    const client: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
     const isObject = typeof client === 'object' && client !== null && !Array.isArray(client)
     return isObject ? { client } : { complaint: advice }
   } catch {

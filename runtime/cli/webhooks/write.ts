@@ -40,15 +40,15 @@ export async function writeConnection(
       const why = formatDiagnostics(tried.diagnostics, io)
       throw new CommandFailure(1, `${shown} would not load with the mailbox in it:\n\n${why}\n\n${unwritten}`)
     }
-    await replaceFile(file, edited)
+    // Somebody may be writing it right now.
+    if ((await readFile(file, 'utf8')) !== text) return writeConnection(file, connection, before, steps, io)
+    await replaceOrFail(file, edited, connection, shown)
   }
   const isNew = connected !== text
   steps.told({
     step: 'configuration',
     outcome: isNew ? 'done' : 'unchanged',
-    detail: isNew
-      ? `Wrote ${edits.map(({ set }) => set.join('.')).join(' and ')} in ${shown}.`
-      : `${shown} says it already.`,
+    detail: isNew ? `${editsInWords(edits)} in ${shown}.` : `${shown} says it already.`,
   })
   steps.told({
     step: 'preset',
@@ -59,6 +59,17 @@ export async function writeConnection(
         : `Added ${preset} to hooks.presets in ${shown}.`,
   })
   return { changed: edited !== text }
+}
+
+function editsInWords(edits: readonly Setting[]): string {
+  const [gone = [], written = []] = [true, false].map((isGone) =>
+    edits.filter(({ to }) => (to === undefined) === isGone).map(({ set }) => set.join('.')),
+  )
+  const parts = [
+    ...(written.length === 0 ? [] : [`wrote ${written.join(' and ')}`]),
+    ...(gone.length === 0 ? [] : [`took out ${gone.join(' and ')}`]),
+  ]
+  return parts.join(', ').replace(/^./, (first) => first.toUpperCase())
 }
 
 const unwritten = 'The file is as it was. Mend it, and run the same command again.'
@@ -84,6 +95,7 @@ function editsFor(
     keep: [...presetKeys, ...sameKeys(config, before.mailbox)],
   }
   const policies = Object.entries(endpoints).flatMap(([name, policy]): readonly Setting[] => {
+    if (isEmpty(policy)) return withoutVerify(text, name)
     const known: Values = { ...before.configuration.endpoints[name] }
     const same = sameKeys(policy, known)
     if (same.length === Object.keys(policy).length) return []
@@ -92,6 +104,16 @@ function editsFor(
     return [{ set, to: policy, keep: [...same, ...others] }]
   })
   return isDeepStrictEqual({ ...config }, { ...before.mailbox }) ? policies : [mailbox, ...policies]
+}
+
+/** Nobody posts there any more. What somebody wrote beside it stays. */
+function withoutVerify(text: string, name: string): readonly Setting[] {
+  const endpoints = ['hooks', 'endpoints']
+  const policy = [...endpoints, name]
+  const keys = keysAt(text, policy)
+  if (!keys.includes('verify')) return []
+  if (keys.length > 1) return [{ set: [...policy, 'verify'], to: undefined }]
+  return [{ set: keysAt(text, endpoints).length > 1 ? policy : endpoints, to: undefined }]
 }
 
 function sameKeys(wanted: Values, known: Values): readonly string[] {
@@ -111,21 +133,36 @@ async function isUnmapped(file: string, text: string, io: Io): Promise<boolean> 
 }
 
 /** @throws CommandFailure with what a person can write by hand */
-function editOrFail(
-  text: string,
-  edits: readonly Edit[],
-  { config, endpoints }: Connection,
-  file: string,
-): string {
+function editOrFail(text: string, edits: readonly Edit[], connection: Connection, file: string): string {
   try {
     return editConfiguration(text, edits)
   } catch (error) {
     if (!(error instanceof NotAddable)) throw error
-    const meant = { hooks: { presets: [preset], ...(endpoints && { endpoints }), gmail: config } }
-    throw new CommandFailure(
-      1,
-      `${file}: ${error.message} The file is as it was. What belongs there:\n\n${stringify(meant)}`,
-      { cause: error },
-    )
+    throw failure(`${file}: ${error.message}`, connection, error)
   }
+}
+
+/** @throws CommandFailure with what a person can write by hand, where a folder, a disk or a container forbids it */
+async function replaceOrFail(file: string, text: string, connection: Connection, shown: string) {
+  try {
+    await replaceFile(file, text)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    throw failure(`${shown} cannot be replaced (${code}).`, connection, error)
+  }
+}
+
+function failure(why: string, { config, endpoints = {} }: Connection, cause: unknown): CommandFailure {
+  const policies = Object.fromEntries(Object.entries(endpoints).filter(([, policy]) => !isEmpty(policy)))
+  const meant = { presets: [preset], ...(!isEmpty(policies) && { endpoints: policies }), gmail: config }
+  return new CommandFailure(
+    1,
+    `${why} The file is as it was. What belongs there:\n\n${stringify({ hooks: meant })}`,
+    { cause },
+  )
+}
+
+function isEmpty(values: Values): boolean {
+  return Object.keys(values).length === 0
 }
