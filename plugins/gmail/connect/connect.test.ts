@@ -394,7 +394,8 @@ test('what Google forbids is told with the role or the policy that helps', async
   for (const [operation, code, message] of [
     ['createTopic', 'forbidden', /Pub\/Sub Admin in the project harbour-4711/],
     ['createTopic', 'not-found', /Is there a project harbour-4711/],
-    ['grant', 'forbidden', /Pub\/Sub Admin.*iam\.allowedPolicyMemberDomains.*restricting-domains/],
+    ['grant', 'forbidden', /Pub\/Sub Admin/],
+    ['grant', 'policy-forbids', /iam\.allowedPolicyMemberDomains.*restricting-domains/],
     ['createSubscription', 'forbidden', /Pub\/Sub Admin/],
   ] as const) {
     const setup = createSetup()

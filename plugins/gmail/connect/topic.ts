@@ -42,12 +42,9 @@ export function adviceOn(name: string): Advice {
   }
 }
 
-/**
- * A policy of the organisation is told as a failed precondition, which differs from a missing role in Google's words alone.
- * https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains
- */
 function grantAdvice(topic: string): Advice {
-  const { forbidden, ...advice } = adviceOn(topic)
-  const sharing = `Where members from outside are not permitted, the organisation's policy iam.allowedPolicyMemberDomains keeps ${gmailItself}, which is Gmail, out: let an administrator override it for the project. https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains`
-  return { ...advice, forbidden: `${forbidden} ${sharing}` }
+  return {
+    ...adviceOn(topic),
+    'policy-forbids': `The organisation's policy iam.allowedPolicyMemberDomains keeps ${gmailItself}, which is Gmail, out: let an administrator override it for the project. https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains`,
+  }
 }
