@@ -6,7 +6,7 @@ import { parseDuration } from './duration.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { modelRules, namedModel } from './models.ts'
 import { hookTokens, normalHookPath } from './rules.ts'
-import type { ConfigurationValue } from './schema/configuration-schema.ts'
+import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
 import type { QuietHours, Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */
@@ -87,8 +87,8 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
 
 /** Nothing where no mailbox is watched. */
 function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): Settings['sources'] {
-  const { model: _model, thinking: _thinking, allowUnsafeExternalContent: _unsafe, ...mailbox } = gmail
-  return Object.keys(mailbox).length === 0 ? {} : { gmail: mailbox }
+  const mailbox = Object.entries(gmail).filter(([key]) => !isOfGmailPreset(key))
+  return mailbox.length === 0 ? {} : { gmail: Object.fromEntries(mailbox) }
 }
 
 function resolveQuietHours(hours: { from: string; to: string; timezone: string }): QuietHours {

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { configureAll, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from './directory.ts'
 import { createChannelHandle, createRunnerHandle } from './handle.ts'
-import { type Instance, startInstance } from './instance.ts'
+import { type Instance, startInstance, usualTimeouts } from './instance.ts'
 import { checkModels, type RefusedModel } from './models.ts'
 import { throwJoined } from './setup-error.ts'
 import { createSourceHandle, type LiveSource } from './source-handle.ts'
@@ -94,7 +94,8 @@ const nothing: PluginSet = {
 }
 
 export function createPluginHost(options: PluginHostOptions): PluginHost {
-  const { log, fetch = lazyFetch, setupTimeoutMs = 30_000, closeTimeoutMs = 10_000 } = options
+  const { log, fetch = lazyFetch } = options
+  const { setupTimeoutMs, closeTimeoutMs } = { ...usualTimeouts, ...options }
   const from = asFileUrl(options.resolveFrom ?? import.meta.url)
   const closing = new AbortController()
   const instanceOptions = { log, fetch, setupTimeoutMs, closeTimeoutMs, closing: closing.signal }

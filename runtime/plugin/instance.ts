@@ -28,6 +28,9 @@ import { redactError } from './redaction.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import type { Specification } from './specify.ts'
 
+/** How long a plugin's `setup` and `close` may take, where nobody says otherwise. Milliseconds. */
+export const usualTimeouts = { setupTimeoutMs: 30_000, closeTimeoutMs: 10_000 } as const
+
 export interface InstanceOptions {
   readonly log: Logger
   readonly fetch: typeof fetch

@@ -4,7 +4,7 @@ import type { Settings } from '@reveille/engine'
 import type { Logger } from 'pino'
 import { configureAll } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
-import { startInstance } from './instance.ts'
+import { startInstance, usualTimeouts } from './instance.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import { createSourceHandle, type LiveSource } from './source-handle.ts'
 import { askedSource, locate } from './specify.ts'
@@ -20,9 +20,6 @@ export interface StartedSource extends LiveSource {
   /** Ends what `setup` took. Call it after the run. Never rejects. */
   close(): Promise<void>
 }
-
-const setupTimeoutMs = 30_000
-const closeTimeoutMs = 10_000
 
 /** @throws PluginSetupError for a source that is not configured, or with which a gateway would not start */
 export async function startSource(
@@ -40,8 +37,7 @@ export async function startSource(
   const instance = await startInstance(...ready, {
     log,
     fetch,
-    setupTimeoutMs,
-    closeTimeoutMs,
+    ...usualTimeouts,
     closing: new AbortController().signal,
   })
   return { ...createSourceHandle(instance), close: () => instance.close() }

@@ -127,20 +127,28 @@ const reload = section(
   { description: 'How changed files go live.' },
 )
 
+/** Stand in `hooks.gmail` beside the mailbox. */
+const ofGmailPreset = {
+  model: text({
+    description: 'Of the runs that the preset `gmail` makes; `hooks.presets` may say another.',
+  }),
+  thinking: oneOf(thinkingLevels, { description: 'The same for how much the model thinks.' }),
+  allowUnsafeExternalContent: Type.Boolean({
+    description: 'Whether the preset hands mails over without the boundary around what strangers wrote.',
+  }),
+}
+
+/** Whether a key of `hooks.gmail` is for the preset, and says nothing of the mailbox. */
+export function isOfGmailPreset(key: string): boolean {
+  return Object.hasOwn(ofGmailPreset, key)
+}
+
 /** What it says of the mailbox is for the plugin to check. */
 const gmail = Type.Unsafe<
   Record<string, unknown> & Pick<PresetUse, 'model' | 'thinking'> & { allowUnsafeExternalContent?: boolean }
 >({
   type: 'object',
-  properties: {
-    model: text({
-      description: 'Of the runs that the preset `gmail` makes; `hooks.presets` may say another.',
-    }),
-    thinking: oneOf(thinkingLevels, { description: 'The same for how much the model thinks.' }),
-    allowUnsafeExternalContent: Type.Boolean({
-      description: 'Whether the preset hands mails over without the boundary around what strangers wrote.',
-    }),
-  },
+  properties: ofGmailPreset,
   default: {},
   description: 'The mailbox that is watched; written by `reveille webhooks gmail setup`. Empty: none is.',
 })

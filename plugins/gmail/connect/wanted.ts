@@ -1,7 +1,10 @@
 /** Owns what a person may ask of setup, and that it is what it should be. */
 
 import { type Facts, recordOf } from '@reveille/kit'
+import schema from '../config.schema.json' with { type: 'json' }
 import { setupError } from './failure.ts'
+
+const { properties } = schema
 
 /** All of it may be absent. */
 export interface Wanted {
@@ -34,7 +37,12 @@ interface Form {
 
 const text: Form = { isGood: (value) => typeof value === 'string' && value.trim() !== '', expected: 'a text' }
 const yesOrNo: Form = { isGood: (value) => typeof value === 'boolean', expected: 'true or false' }
-const address: Form = { isGood: matches(/^[^\s@]+@[^\s@]+$/), expected: 'an address such as ada@example.com' }
+const address: Form = {
+  isGood: matches(new RegExp(properties.account.pattern)),
+  expected: 'an address such as ada@example.com',
+}
+
+const isBaseUrl = matches(new RegExp(properties.baseUrls.properties.gmail.pattern))
 
 /** As `config.schema.json` has it, where both know a key. */
 const forms: Readonly<Record<Exclude<keyof Wanted, 'client'>, Form>> = {
@@ -53,12 +61,11 @@ const forms: Readonly<Record<Exclude<keyof Wanted, 'client'>, Form>> = {
     expected: 'the address of a service account, such as push@my-project.iam.gserviceaccount.com',
   },
   includeBody: yesOrNo,
-  maxBytes: within(1, 1_000_000),
-  renewEveryMinutes: within(1, 8640),
+  maxBytes: within(properties.maxBytes),
+  renewEveryMinutes: within(properties.renewEveryMinutes),
   again: yesOrNo,
   baseUrls: {
-    isGood: (value) =>
-      Object.values(recordOf(value) ?? { is: 'none' }).every(matches(/^https?:\/\/[^\s/]+(\/\S*[^\s/])?$/)),
+    isGood: (value) => Object.values(recordOf(value) ?? { is: 'none' }).every(isBaseUrl),
     expected: 'addresses by name, without a slash at the end',
   },
 }
@@ -77,9 +84,9 @@ function matches(pattern: RegExp): (value: unknown) => boolean {
   return (value) => typeof value === 'string' && pattern.test(value)
 }
 
-function within(least: number, most: number): Form {
+function within({ minimum, maximum }: { readonly minimum: number; readonly maximum: number }): Form {
   return {
-    isGood: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
-    expected: `a whole number from ${least} to ${most}`,
+    isGood: (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
+    expected: `a whole number from ${minimum} to ${maximum}`,
   }
 }

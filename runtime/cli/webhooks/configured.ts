@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import {
   type Configuration,
   type Diagnostic,
+  isOfGmailPreset,
   type Loaded,
   loadConfiguration,
   realFiles,
@@ -14,9 +15,6 @@ import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
 import type { Io } from '../io.ts'
-
-/** Of `hooks.gmail`, what the preset is told: no part of the mailbox. */
-export const presetKeys: readonly string[] = ['model', 'thinking', 'allowUnsafeExternalContent']
 
 export interface Configured {
   readonly configuration: Configuration
@@ -82,8 +80,8 @@ function withoutMailbox(
   if (document.errors.length > 0 || !document.hasIn(['hooks', 'gmail'])) return undefined
   const { hooks } = document.toJS({ maxAliasCount: 100 }) as { hooks: { gmail: unknown } }
   const entries = Object.entries(hooks.gmail ?? {})
-  document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => presetKeys.includes(key))))
-  const mailbox = entries.filter(([key, value]) => !presetKeys.includes(key) && !hasReference(value))
+  document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => isOfGmailPreset(key))))
+  const mailbox = entries.filter(([key, value]) => !isOfGmailPreset(key) && !hasReference(value))
   return { text: String(document), mailbox: Object.fromEntries(mailbox) }
 }
 

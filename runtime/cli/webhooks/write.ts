@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { isOfGmailPreset } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
 import { parseDocument, stringify } from 'yaml'
 import { NotAddable } from '../../scaffold/add-to-configuration.ts'
@@ -10,7 +11,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { replaceFile } from '../replace-file.ts'
-import { type Configured, presetKeys, tryText } from './configured.ts'
+import { type Configured, tryText } from './configured.ts'
 import type { Steps } from './steps.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -89,10 +90,12 @@ function editsFor(
   { config, endpoints = {} }: Connection,
   before: Configured,
 ): readonly Setting[] {
+  const place = ['hooks', 'gmail']
+  const ofPreset = keysAt(text, place).filter(isOfGmailPreset)
   const mailbox: Setting = {
-    set: ['hooks', 'gmail'],
+    set: place,
     to: config,
-    keep: [...presetKeys, ...sameKeys(config, before.mailbox)],
+    keep: [...ofPreset, ...sameKeys(config, before.mailbox)],
   }
   const policies = Object.entries(endpoints).flatMap(([name, policy]): readonly Setting[] => {
     if (isEmpty(policy)) return withoutVerify(text, name)
