@@ -29,7 +29,7 @@ export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Pr
     try {
       return read(watched, id, await gmail.message(id, { text: config.includeBody }, inner))
     } catch (error) {
-      if (inner.aborted || !isPluginError(error) || isOfConsent(error)) throw error
+      if (inner.aborted || needsConsent(error) || !isPluginError(error)) throw error
       if (whatPasses(error)) {
         patientTries += 1
         if (patientTries < mostPatientTries || !canBeOfThisMail(error)) throw error
@@ -51,10 +51,6 @@ export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Pr
   }
 
   return insist(watched, signal, ask, { passes: (error) => !needsConsent(error) })
-}
-
-function isOfConsent(error: PluginError): boolean {
-  return needsConsent(error)
 }
 
 function oncemore({ message, code, retryAfter }: PluginError): PluginError {
