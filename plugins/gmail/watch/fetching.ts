@@ -3,7 +3,7 @@
 import { isPluginError, PluginError } from '@reveille/kit'
 import type { RawMessage } from '../google/port.ts'
 import { isWanted, type MailItem, readMail } from '../mail/index.ts'
-import { insist, needsConsent, whatPasses } from './insisting.ts'
+import { needsConsent, retry, whatPasses } from './retrying.ts'
 import type { Watched } from './watched.ts'
 
 /** Before a mail is blamed. */
@@ -50,7 +50,7 @@ export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Pr
     )
   }
 
-  return insist(watched, signal, ask, { passes: (error) => !needsConsent(error) })
+  return retry(watched, signal, ask, { passes: (error) => !needsConsent(error) })
 }
 
 function oncemore({ message, code, retryAfter }: PluginError): PluginError {

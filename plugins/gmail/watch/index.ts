@@ -5,7 +5,6 @@ import type { GmailConfiguration } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
 import type { Google } from '../google/index.ts'
 import { createHeeding } from './heeding.ts'
-import { insist, needsConsent, whatCanBeMended } from './insisting.ts'
 import { type CursorCell, openCursor } from './keeping.ts'
 import { awaitLabel, isLabelChanged, whileLabelled } from './labelled.ts'
 import { readMailbox } from './mailbox.ts'
@@ -13,6 +12,7 @@ import { pullNotifications } from './pulling.ts'
 import { createReads, readWhenIdle } from './reading.ts'
 import { type Receiving, receiveNotifications } from './receiving.ts'
 import { beginWatching, keepWatching, tellTimes } from './renewal.ts'
+import { needsConsent, retry, whatCanBeMended } from './retrying.ts'
 import { retryRefused } from './second-tries.ts'
 import { createStatus } from './status.ts'
 import { type Lane, together } from './together.ts'
@@ -38,14 +38,14 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
   let cursor: CursorCell | undefined
   try {
     const receiving = config.mode === 'push' ? receiveNotifications(call) : undefined
-    cursor = await insist(means, signal, () => openCursor({ kept, log, account, now: clock.now }))
+    cursor = await retry(means, signal, () => openCursor({ kept, log, account, now: clock.now }))
     let refused: RefusedConsent | undefined
     for (;;) {
       const trouble = status.trouble()
       const credentials = await awaitCredentials({ kept, clock, account, trouble }, refused, signal)
       try {
         const open = () => options.open(credentials)
-        const google = await insist(means, signal, open, { passes: whatCanBeMended })
+        const google = await retry(means, signal, open, { passes: whatCanBeMended })
         await watch({ ...means, ...google, config, log, call, cursor, label: '' }, receiving)
       } catch (error) {
         if (isLabelChanged(error)) continue
@@ -77,7 +77,7 @@ async function watch(unlabelled: Watched, receiving: Receiving | undefined): Pro
   log.info('gmail-watching', { account, mode, historyId: cursor.get().historyId })
   reads.request()
   await together(signal, [
-    (inner) => reads.run((one) => insist(watched, one, read, { passes: whatCanBeMended }), inner),
+    (inner) => reads.run((one) => retry(watched, one, read, { passes: whatCanBeMended }), inner),
     (inner) => readWhenIdle(reads, clock, inner),
     (inner) => keepWatching(watched, () => reads.request(), inner),
     (inner) => retryRefused(watched, inner),

@@ -2,8 +2,8 @@
 
 import { isPluginError, PluginError } from '@reveille/kit'
 import { minuteMs, secondMs } from '../durations.ts'
-import { insist, needsConsent, whatCanBeMended } from './insisting.ts'
 import { describeMissing, findLabel } from './label.ts'
+import { needsConsent, retry, whatCanBeMended } from './retrying.ts'
 import type { Watched } from './watched.ts'
 
 const lookEverySeconds = minuteMs / secondMs
@@ -18,7 +18,7 @@ export function awaitLabel(watched: Watched, signal: AbortSignal): Promise<strin
     const message = describeMissing(labels, config.label)
     throw new PluginError(message, { code: 'no-label', retryable: false, retryAfter: lookEverySeconds })
   }
-  return insist(watched, signal, find, { passes: whatCanBeMended })
+  return retry(watched, signal, find, { passes: whatCanBeMended })
 }
 
 /** What Google refuses may be refused for its label: deleted, and made anew under another id. @throws PluginError `label-changed` */

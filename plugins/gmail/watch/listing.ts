@@ -2,8 +2,8 @@
 
 import { dayMs } from '../durations.ts'
 import { type Cursor, listingSlackMs } from './cursor.ts'
-import { insist } from './insisting.ts'
 import { passOn } from './passing-on.ts'
+import { retry } from './retrying.ts'
 import type { Watched } from './watched.ts'
 
 const longestBackMs = 30 * dayMs
@@ -17,12 +17,12 @@ const pageLength = 500
 export async function listMailbox(watched: Watched, signal: AbortSignal): Promise<void> {
   const { clock, config, cursor, gmail, log } = watched
   // Before the listing: what comes meanwhile is after this, and read as history.
-  const { historyId } = await insist(watched, signal, (inner) => gmail.profile(inner))
+  const { historyId } = await retry(watched, signal, (inner) => gmail.profile(inner))
   const after = listedAfter(cursor.get(), clock.now())
   const { ids, cut } = await listIds(watched, after, signal)
   const posted = await passOn(watched, ids.reverse(), historyId, signal)
   cursor.change((before) => ({ ...before, historyId }))
-  await insist(watched, signal, () => cursor.save())
+  await retry(watched, signal, () => cursor.save())
   const facts = {
     account: config.account,
     listed: ids.length,
@@ -51,7 +51,7 @@ async function listIds(
   let pageToken: string | undefined
   do {
     const request = { labelId: label, after, max: pageLength, ...(pageToken !== undefined && { pageToken }) }
-    const page = await insist(watched, signal, (inner) => gmail.list(request, inner))
+    const page = await retry(watched, signal, (inner) => gmail.list(request, inner))
     for (const id of page.messageIds) ids.add(id)
     pageToken = page.nextPageToken
   } while (pageToken !== undefined && ids.size < mostCounted)

@@ -3,9 +3,9 @@
 import { isPluginError } from '@reveille/kit'
 import type { HistoryPage } from '../google/port.ts'
 import { laterOf, movedTo, unknownHistory } from './cursor.ts'
-import { insist } from './insisting.ts'
 import { listMailbox } from './listing.ts'
 import { passOn } from './passing-on.ts'
+import { retry } from './retrying.ts'
 import type { Watched } from './watched.ts'
 
 /** Resolves when all that had come before is with the gateway, or refused, and the cursor on disk says so. */
@@ -15,7 +15,7 @@ export async function readMailbox(watched: Watched, signal: AbortSignal): Promis
   if (cursor.get().historyId === unknownHistory) await listMailbox(watched, signal)
   else await readHistory(watched, signal)
   cursor.change((before) => ({ ...before, readAt: beganAt }))
-  await insist(watched, signal, () => cursor.save())
+  await retry(watched, signal, () => cursor.save())
   status.time('readAt', beganAt)
 }
 
@@ -35,7 +35,7 @@ async function readHistory(watched: Watched, signal: AbortSignal): Promise<void>
     const request = { since, labelId: label, ...(pageToken !== undefined && { pageToken }) }
     let page: HistoryPage
     try {
-      page = await insist(watched, signal, (inner) => gmail.history(request, inner))
+      page = await retry(watched, signal, (inner) => gmail.history(request, inner))
     } catch (error) {
       if (!isUseless(error, pageToken)) throw error
       return await listMailbox(watched, signal)
@@ -46,6 +46,6 @@ async function readHistory(watched: Watched, signal: AbortSignal): Promise<void>
     pageToken = page.nextPageToken
     const reached = pageToken === undefined ? laterOf(end, page.lastId ?? end) : page.lastId
     if (reached !== undefined) cursor.change((before) => movedTo(before, reached))
-    await insist(watched, signal, () => cursor.save())
+    await retry(watched, signal, () => cursor.save())
   } while (pageToken !== undefined)
 }

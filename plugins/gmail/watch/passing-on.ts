@@ -3,9 +3,9 @@
 import type { MailItem } from '../mail/index.ts'
 import { withPosted } from './cursor.ts'
 import { fetchMail } from './fetching.ts'
-import { insist } from './insisting.ts'
 import { postMails } from './posting.ts'
 import { refuse } from './refusing.ts'
+import { retry } from './retrying.ts'
 import { inOrder } from './together.ts'
 import type { Watched } from './watched.ts'
 
@@ -65,7 +65,7 @@ export async function postAndRemember(
   const refused = (id: string, code: string) => refuse(watched, id, code)
   const envelope = { source: 'gmail', account: config.account, historyId } as const
   const posts = await postMails({ call, clock, random, status, taken, refused }, mails, envelope, signal)
-  await insist(watched, signal, () => cursor.save())
+  await retry(watched, signal, () => cursor.save())
   if (count > 0) log.info('gmail-mails-posted', { count, posts, historyId })
   return count
 }

@@ -3,7 +3,7 @@
 import { oneLine, PluginError, type Posted, type SourceCall } from '@reveille/kit'
 import { mailEndpoint } from '../configuration.ts'
 import { cutPosts, type MailItem, type MailPost, shortened } from '../mail/index.ts'
-import { insist, type Means } from './insisting.ts'
+import { type Means, retry } from './retrying.ts'
 
 export interface Posting extends Means {
   readonly call: Pick<SourceCall, 'post' | 'limitsOf'>
@@ -68,7 +68,7 @@ function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal
       retryAfter: answer.retryAfter,
     })
   }
-  return insist(posting, signal, ask, { passes: () => true })
+  return retry(posting, signal, ask, { passes: () => true })
 }
 
 /** 409 says that it was posted before. */

@@ -3,7 +3,7 @@
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { secondMs } from '../durations.ts'
 import type { Heeding } from './heeding.ts'
-import { insist, whatCanBeMended } from './insisting.ts'
+import { retry, whatCanBeMended } from './retrying.ts'
 import { withSetup } from './waiting.ts'
 import type { Watched } from './watched.ts'
 
@@ -24,7 +24,7 @@ export async function pullNotifications(
   const pull = (inner: AbortSignal) => pubsub.pull(subscription, mostAtOnce, inner)
   for (;;) {
     const pulledAt = clock.now()
-    const notifications = await insist(watched, signal, pull, { passes: whatCanBeMended, words })
+    const notifications = await retry(watched, signal, pull, { passes: whatCanBeMended, words })
     if (notifications.length === 0) {
       if (Math.abs(clock.now() - pulledAt) < shortestPullMs) await clock.sleep(shortestPullMs, signal)
       continue

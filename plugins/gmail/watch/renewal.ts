@@ -4,7 +4,7 @@ import { type Backoff, isPluginError, timeOf } from '@reveille/kit'
 import { dayMs, minuteMs, secondMs } from '../durations.ts'
 import { waitMs } from './backoff.ts'
 import { beginCursor, type WatchRecord } from './cursor.ts'
-import { insist, whatCanBeMended } from './insisting.ts'
+import { retry, whatCanBeMended } from './retrying.ts'
 import type { Trouble } from './status.ts'
 import { withSetup } from './waiting.ts'
 import type { Watched } from './watched.ts'
@@ -24,7 +24,7 @@ export async function beginWatching(watched: Watched, signal: AbortSignal): Prom
   const { clock, config, cursor, gmail, label } = watched
   const request = { topic: config.topic, labelId: label }
   const words = ({ message }: Error) => withSetup(message)
-  const { historyId, endsAt } = await insist(watched, signal, (inner) => gmail.watch(request, inner), {
+  const { historyId, endsAt } = await retry(watched, signal, (inner) => gmail.watch(request, inner), {
     ...{ passes: whatCanBeMended, backoff: firstBackoff, words },
   })
   const now = clock.now()
@@ -32,7 +32,7 @@ export async function beginWatching(watched: Watched, signal: AbortSignal): Prom
     ...beginCursor(config.account, historyId, now),
     watch: { ...request, begunAt: now, endsAt },
   })
-  await insist(watched, signal, () => cursor.save())
+  await retry(watched, signal, () => cursor.save())
   tellRenewed(watched)
 }
 
@@ -83,7 +83,7 @@ async function renew(watched: Watched, signal: AbortSignal): Promise<void> {
   if (watch && watch.topic !== config.topic) await gmail.stop(signal)
   const { endsAt } = await gmail.watch(request, signal)
   cursor.change((before) => ({ ...before, watch: { ...request, begunAt: clock.now(), endsAt } }))
-  await insist(watched, signal, () => cursor.save())
+  await retry(watched, signal, () => cursor.save())
   tellRenewed(watched)
 }
 

@@ -3,9 +3,9 @@
 import { dayMs, minuteMs } from '../durations.ts'
 import { isDue, type RefusedMail } from './cursor.ts'
 import { fetchMail } from './fetching.ts'
-import { insist, whatCanBeMended } from './insisting.ts'
 import { postAndRemember } from './passing-on.ts'
 import { forget, giveUp, refuse } from './refusing.ts'
+import { retry, whatCanBeMended } from './retrying.ts'
 import type { Watched } from './watched.ts'
 
 const lookEveryMs = minuteMs
@@ -20,7 +20,7 @@ export async function retryRefused(watched: Watched, signal: AbortSignal): Promi
   call.onReloaded(() => reload.abort())
   for (let due = cursor.get().refused; ; ) {
     for (const mail of due)
-      await insist(watched, signal, (inner) => retry(watched, mail, inner), { passes: whatCanBeMended })
+      await retry(watched, signal, (inner) => tryAgain(watched, mail, inner), { passes: whatCanBeMended })
     await clock.sleep(lookEveryMs, AbortSignal.any([signal, reload.signal])).catch(() => undefined)
     signal.throwIfAborted()
     due = reload.signal.aborted ? cursor.get().refused : dueOf(watched)
@@ -33,7 +33,7 @@ function dueOf({ clock, cursor }: Watched): readonly RefusedMail[] {
   return cursor.get().refused.filter((mail) => isDue(mail, now))
 }
 
-async function retry(watched: Watched, { id }: RefusedMail, signal: AbortSignal): Promise<void> {
+async function tryAgain(watched: Watched, { id }: RefusedMail, signal: AbortSignal): Promise<void> {
   const { clock, cursor } = watched
   const fetched = await fetchMail(watched, id, signal)
   if (fetched.is === 'gone') forget(watched, id)
@@ -43,5 +43,5 @@ async function retry(watched: Watched, { id }: RefusedMail, signal: AbortSignal)
   const still = cursor.get().refused.find((mail) => mail.id === id)
   if (!still || still.tries < leastTries || clock.now() - still.since < patienceMs) return
   giveUp(watched, still)
-  await insist(watched, signal, () => cursor.save())
+  await retry(watched, signal, () => cursor.save())
 }

@@ -3,8 +3,8 @@
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
 import type { Google } from '../google/index.ts'
-import type { Means } from './insisting.ts'
 import type { CursorCell } from './keeping.ts'
+import type { Means } from './retrying.ts'
 
 export interface Watched extends Means, Google {
   readonly config: GmailConfiguration

@@ -13,7 +13,7 @@ export interface Means {
   readonly status: Status
 }
 
-export interface Insistence {
+export interface RetryOptions {
   /** Whether it is tried again after that. Default: after what is retryable. */
   readonly passes?: (error: PluginError) => boolean
   readonly backoff?: Backoff
@@ -37,11 +37,11 @@ export const whatPasses = (error: PluginError) => error.retryable && !answers.ha
 export const whatCanBeMended = (error: PluginError) => !answers.has(error.code)
 
 /** @throws what does not pass, and what is no PluginError, which is a bug; the reason of the signal */
-export async function insist<Result>(
+export async function retry<Result>(
   { clock, random, status }: Means,
   signal: AbortSignal,
   ask: (signal: AbortSignal) => Promise<Result>,
-  { passes = whatPasses, backoff = usualBackoff, words = wordsOf }: Insistence = {},
+  { passes = whatPasses, backoff = usualBackoff, words = wordsOf }: RetryOptions = {},
 ): Promise<Result> {
   const trouble = status.trouble()
   try {
