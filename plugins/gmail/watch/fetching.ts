@@ -13,10 +13,10 @@ const mostPatientTries = 8
 /** Where so many mails are refused, all wait for what may pass: it is not these mails. */
 const mostSuspects = 100
 
-/** `gone`: nobody is to be told of it, because it was deleted or is not wanted (any more). */
+/** `missing`: Google has none of that id. `unwanted`: nobody is to be told of it, as it is not wanted (any more). */
 export type Fetched =
   | { readonly is: 'mail'; readonly mail: MailItem }
-  | { readonly is: 'gone' }
+  | { readonly is: 'missing' | 'unwanted' }
   | { readonly is: 'refused'; readonly code: string }
 
 /** @throws what every other mail would meet too, and a person has to mend */
@@ -59,7 +59,8 @@ function oncemore({ message, code, retryAfter }: PluginError): PluginError {
 
 function read({ config, label }: Watched, id: string, raw: RawMessage | undefined): Fetched {
   try {
-    if (raw === undefined || !isWanted(raw, label, config.exclude)) return { is: 'gone' }
+    if (raw === undefined) return { is: 'missing' }
+    if (!isWanted(raw, label, config.exclude)) return { is: 'unwanted' }
     return { is: 'mail', mail: { ...readMail(raw, config), id } }
   } catch {
     // A mail on which our own reading stumbles blocks nobody, and another version may read it.

@@ -361,6 +361,22 @@ test('where Google gives out no mail at all, few are blamed, and none is given u
   await world.stop(run)
 })
 
+test('a mail that Google tells of before it gives it out is looked for once more; one that is deleted holds up nobody', async () => {
+  const world = createWorld()
+  const { clock, gateway, google } = world
+  const run = world.start()
+  await clock.pass(secondMs)
+  const [late, other, deleted] = [google.deliver(), google.deliver(), google.deliver()]
+  google.late.add(late.id)
+  google.remove(deleted.id)
+  await clock.until(() => gateway.taken.size === 1)
+  assert.deepEqual([...gateway.taken.keys()], [other.id])
+  await world.idle()
+  assert.deepEqual([...gateway.taken.keys()], [other.id, late.id])
+  assert.ok(!world.events().includes('gmail-mail-refused'))
+  await world.stop(run)
+})
+
 test('no mail is blamed where the mailbox cannot be asked either', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world

@@ -1,5 +1,6 @@
 /** Owns passing mails on by their ids: fetched, posted and remembered, so many at a time that they fit into memory. */
 
+import { secondMs } from '../durations.ts'
 import type { MailItem } from '../mail/index.ts'
 import { withPosted } from './cursor.ts'
 import { fetchMail } from './fetching.ts'
@@ -12,6 +13,8 @@ import type { Watched } from './watched.ts'
 /** Mails in memory at one time. */
 const sliceLength = 50
 const mostFetches = 8
+/** Google may tell of a mail before it gives it out, as of those to oneself. https://github.com/byeokim/gmailpush/issues/10 */
+const secondLookAfterMs = 3 * secondMs
 
 /**
  * Resolves when each mail is taken by the gateway, gone, or refused, and the cursor on disk knows it. Mails that it knows
@@ -38,13 +41,30 @@ async function passSliceOn(
   historyId: string,
   signal: AbortSignal,
 ): Promise<number> {
+  const { clock } = watched
+  const first = await fetchAndPost(watched, ids, historyId, signal)
+  if (first.missing.length === 0) return first.count
+  await clock.sleep(secondLookAfterMs, signal)
+  const second = await fetchAndPost(watched, first.missing, historyId, signal)
+  return first.count + second.count
+}
+
+async function fetchAndPost(
+  watched: Watched,
+  ids: readonly string[],
+  historyId: string,
+  signal: AbortSignal,
+): Promise<{ readonly count: number; readonly missing: readonly string[] }> {
   const mails: MailItem[] = []
+  const missing: string[] = []
   const fetched = await inOrder(ids, mostFetches, signal, (id, inner) => fetchMail(watched, id, inner))
   for (const [index, one] of fetched.entries()) {
+    const id = ids[index] ?? ''
     if (one.is === 'mail') mails.push(one.mail)
-    else if (one.is === 'refused') refuse(watched, ids[index] ?? '', one.code)
+    else if (one.is === 'refused') refuse(watched, id, one.code)
+    else if (one.is === 'missing') missing.push(id)
   }
-  return postAndRemember(watched, mails, historyId, signal)
+  return { count: await postAndRemember(watched, mails, historyId, signal), missing }
 }
 
 /** What is taken is remembered at once, and on disk when all are. Answers how many were taken. */

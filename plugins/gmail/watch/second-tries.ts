@@ -36,7 +36,7 @@ function dueOf({ clock, cursor }: Watched): readonly RefusedMail[] {
 async function tryAgain(watched: Watched, { id }: RefusedMail, signal: AbortSignal): Promise<void> {
   const { clock, cursor } = watched
   const fetched = await fetchMail(watched, id, signal)
-  if (fetched.is === 'gone') forget(watched, id)
+  if (fetched.is === 'missing' || fetched.is === 'unwanted') forget(watched, id)
   if (fetched.is === 'refused') refuse(watched, id, fetched.code)
   const mails = fetched.is === 'mail' ? [fetched.mail] : []
   await postAndRemember(watched, mails, cursor.get().historyId, signal)

@@ -35,6 +35,8 @@ export interface FakeGoogle {
   /** Operations, in order. */
   readonly calls: readonly string[]
   labels: readonly Label[]
+  /** Mails that the next call for each is told not to be there. */
+  readonly late: Set<string>
   pageLength: number
   watchLastsMs: number
   deliver(mail?: NewMail): FakeMail
@@ -56,6 +58,7 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
   const account = 'ada@example.com'
   const mails: FakeMail[] = []
   const gone = new Set<string>()
+  const late = new Set<string>()
   const queue = new Map<string, Queued>()
   const watches: { topic: string; labelId: string }[] = []
   const calls: string[] = []
@@ -113,6 +116,7 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
     queue,
     watches,
     calls,
+    late,
     labels: [
       { id: 'INBOX', name: 'INBOX' },
       { id: 'Label_7', name: 'Invoices' },
@@ -184,7 +188,7 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
             }),
           message: (id, _options, signal) =>
             on('message', signal, () =>
-              gone.has(id) ? undefined : mails.find((mail) => mail.id === id)?.raw,
+              gone.has(id) || late.delete(id) ? undefined : mails.find((mail) => mail.id === id)?.raw,
             ),
           list: ({ labelId, after, max, pageToken }, signal) =>
             on('list', signal, () => {
