@@ -1,4 +1,4 @@
-/** Owns one call of Gmail or Pub/Sub: with a good token, once more with another one, and an answer of Google's or an error. */
+/** Owns one call of Gmail or Pub/Sub: with a good token, and with another one where that is refused, and an answer of Google's or an error. */
 
 import type { gmail_v1 } from '@googleapis/gmail'
 import { type Facts, recordOf, type SourceClock } from '@reveille/kit'
@@ -66,9 +66,16 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
 
   async function call(wanted: Call): Promise<Facts | undefined> {
     const { service, signal, absent, isSilent = false, precondition } = wanted
-    const token = await tokens.good(signal)
+    let token = await tokens.good(signal)
     let answer = await ask(token, wanted)
-    if (answer.status === 401) answer = await ask(await tokens.other(token, signal), wanted)
+    if (answer.status === 401) {
+      token = await tokens.other(token, signal)
+      answer = await ask(token, wanted)
+    }
+    // A machine that slept between the renewal and this call has a token that ended, and a consent that did not.
+    if (answer.status === 401 && (await tokens.good(signal)) !== token) {
+      answer = await ask(await tokens.good(signal), wanted)
+    }
     if (answer.status === absent && isGoogles(answer)) return undefined
     if (isSilent && (answer.status === 200 || answer.status === 204)) return undefined
     if (answer.status !== 200) {

@@ -102,6 +102,20 @@ test('a fresh token that is refused means that the consent is gone, and is not t
   assert.equal(google.callsOf('/profile').length, 2)
 })
 
+test('a fresh token that ended while the machine slept is no consent that is gone', async () => {
+  const gate = Promise.withResolvers<void>()
+  await using google = await openScripted({
+    [route]: [unauthorized, { ...unauthorized, after: gate.promise }, profile],
+    'POST /token': [tokens('ya29.second'), tokens('ya29.third')],
+  })
+  const call = google.gmail.profile(google.signal)
+  await google.reached(3)
+  google.time.now += 7_200_000
+  gate.resolve()
+  assert.deepEqual(await call, profile.body)
+  assert.equal(google.calls.at(-1)?.authorization, 'Bearer ya29.third')
+})
+
 test('a refusal that is not Google’s says nothing of the consent', async () => {
   const portal = { status: 401, raw: '<h1>Sign in to the network</h1>' }
   await using google = await openScripted({ [route]: [portal], 'POST /token': [tokens('ya29.second')] })
