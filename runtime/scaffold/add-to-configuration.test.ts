@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { addToConfiguration, NotAddable } from './add-to-configuration.ts'
+import { addToConfiguration } from './add-to-configuration.ts'
+import { NotAddable } from './not-addable.ts'
 
 const slack = { botToken: '${SLACK_BOT_TOKEN}', defaultTo: '#general' }
 const add = (text: string) => addToConfiguration(text, 'channels', 'slack', slack)

@@ -4,8 +4,6 @@ import { makeChange } from './change.ts'
 import { NotAddable } from './not-addable.ts'
 import { isRecord, read } from './written.ts'
 
-export { NotAddable } from './not-addable.ts'
-
 type Entry = Readonly<Record<string, unknown>>
 
 /**

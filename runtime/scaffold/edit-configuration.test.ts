@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { type Edit, editConfiguration, NotAddable } from './edit-configuration.ts'
+import { type Edit, editConfiguration } from './edit-configuration.ts'
+import { NotAddable } from './not-addable.ts'
 
 const gmail = { account: 'ada@example.com', mode: 'push', labels: ['INBOX', 'work, later'], maxBytes: 20000 }
 const isGmail = (item: unknown) =>

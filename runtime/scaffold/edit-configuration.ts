@@ -2,9 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Change, makeChange } from './change.ts'
+import { escapeReferences } from './printed.ts'
 import { isRecord, read } from './written.ts'
-
-export { NotAddable } from './not-addable.ts'
 
 /** What is to stand there afterwards. Names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
 export type Edit = SetEdit | IncludeEdit
@@ -51,7 +50,7 @@ function changesOfSet(written: unknown, { set, to, was, keep = [] }: SetEdit): r
 
 function changesOfInclude(written: unknown, { include, item, is }: IncludeEdit): readonly Change[] {
   const existing = valueAt(written, include)
-  const value = escaped(plain(item))
+  const value = escapeReferences(plain(item))
   if (existing === undefined || existing === null) return [{ kind: 'put', path: include, value: [value] }]
   return Array.isArray(existing) && existing.some(is) ? [] : [{ kind: 'append', path: include, value }]
 }
@@ -79,7 +78,7 @@ function differences(
 }
 
 function putUnlessEqual(path: readonly string[], written: unknown, to: unknown): readonly Change[] {
-  const value = escaped(to)
+  const value = escapeReferences(to)
   return isDeepStrictEqual(written, value) ? [] : [{ kind: 'put', path, value }]
 }
 
@@ -93,12 +92,4 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 /** As a file can hold it. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
-}
-
-/** A text that looks like a reference is none. */
-function escaped(value: unknown): unknown {
-  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
-  if (Array.isArray(value)) return value.map(escaped)
-  if (!isRecord(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]))
 }

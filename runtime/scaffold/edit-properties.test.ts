@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { parse } from 'yaml'
-import { type Edit, editConfiguration, NotAddable } from './edit-configuration.ts'
+import { type Edit, editConfiguration } from './edit-configuration.ts'
+import { NotAddable } from './not-addable.ts'
 
 /** Draws a number from 0 to below the given one. */
 type Draw = (below: number) => number

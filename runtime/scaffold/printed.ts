@@ -43,3 +43,11 @@ export function printJson(value: unknown, indent: string | undefined, unit: numb
   if (indent === undefined) return JSON.stringify(value)
   return JSON.stringify(value, null, unit).replaceAll('\n', `\n${indent}`)
 }
+
+/** As it is meant: a text that looks like a reference is none. */
+export function escapeReferences(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (Array.isArray(value)) return value.map(escapeReferences)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escapeReferences(inner)]))
+}

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { createPluginFetch, isPluginError, type Kept, type PluginError } from '@reveille/kit'
+import { isPluginError, type Kept, type PluginError } from '@reveille/kit'
 import { authorizationUrl, exchange, newVerifier } from '../../plugins/gmail/google/consent.ts'
 import type { Credentials } from '../../plugins/gmail/google/credentials.ts'
+import { createHost } from '../../plugins/gmail/google/fixture.ts'
 import { openGoogle, readNotification } from '../../plugins/gmail/google/index.ts'
 import { createStandInGoogle, type Fault } from '../google/index.ts'
 
@@ -14,18 +15,7 @@ const member = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 async function open(credentials?: (kept: Credentials) => Partial<Credentials>) {
   const standIn = await createStandInGoogle({ now: Date.parse('2026-01-15T12:00:00Z'), pullWait: 20 })
   const given = standIn.credentials() as Credentials
-  const disk = new Map<string, unknown>()
-  const kept: Kept = {
-    read: async (name) => disk.get(name),
-    write: async (name, value) => void disk.set(name, value),
-  }
-  const { signal } = new AbortController()
-  const fetch = createPluginFetch({
-    fetch: globalThis.fetch,
-    log: { debug: () => undefined },
-    owner: { plugin: 'gmail' },
-    signal,
-  })
+  const { disk, kept, fetch, signal } = createHost()
   const clock = { now: standIn.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
   const { baseUrls } = standIn
   const google = await openGoogle({

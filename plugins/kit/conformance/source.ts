@@ -186,11 +186,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
 
   async 'reports in sentences and numbers'(setup) {
     await using host = await openSource(setup)
-    const running = await host.beginWell()
-    await host.untilTaken(running, await happen(host))
-    host.fixture.fail?.()
-    await pause(whileMs)
-    await end(running)
+    await workAndFail(host)
     for (const { state, detail, times = {}, counts = {} } of host.reports) {
       assert.ok(['working', 'failing', 'waiting'].includes(state), `${state} is a state`)
       assertSentence(detail, 'the detail')
@@ -219,11 +215,7 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
 
   async 'tells no secret to the gateway and its log'(setup) {
     await using host = await openSource(setup)
-    const running = await host.beginWell()
-    await host.untilTaken(running, await happen(host))
-    host.fixture.fail?.()
-    await pause(whileMs)
-    await end(running)
+    const running = await workAndFail(host)
     const said = JSON.stringify([host.posts, host.reports, host.lines, running.thrown.map(String)])
     assertNoSecret(said, host.fixture.secrets ?? [])
   },
@@ -254,6 +246,16 @@ export const sourceTests: Readonly<Record<string, (setup: SourceSetup, t: TestCo
 }
 
 const happen = (host: SourceHost) => host.happen()
+
+/** A run of which all is well at first, and whose service fails then. It has ended. */
+async function workAndFail(host: SourceHost): Promise<Running> {
+  const running = await host.beginWell()
+  await host.untilTaken(running, await happen(host))
+  host.fixture.fail?.()
+  await pause(whileMs)
+  await end(running)
+  return running
+}
 
 async function end(running: Running): Promise<void> {
   running.abort()

@@ -12,8 +12,10 @@ import {
   tryChannel,
 } from '../../plugin/index.ts'
 import { presetsFolder } from '../../presets-folder.ts'
-import { addToConfiguration, NotAddable } from '../../scaffold/add-to-configuration.ts'
+import { addToConfiguration } from '../../scaffold/add-to-configuration.ts'
 import { addToEnvFile, readEnvFile } from '../../scaffold/add-to-env-file.ts'
+import { NotAddable } from '../../scaffold/not-addable.ts'
+import { escapeReferences } from '../../scaffold/printed.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
@@ -171,14 +173,9 @@ function entryOf({ config, variables }: Gathered): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => {
       const variable = variables.get(key)
-      return [key, variable === undefined ? escaped(value) : `\${${variable}}`]
+      return [key, variable === undefined ? escapeReferences(value) : `\${${variable}}`]
     }),
   )
-}
-
-/** A text that looks like a reference is none. */
-function escaped(value: unknown): unknown {
-  return typeof value === 'string' ? value.replaceAll('${', () => '$${') : value
 }
 
 /** Those that were not there. */
