@@ -10,8 +10,9 @@ import { type Answer, answerConsent, type Page, readConsentRequest } from './oau
 import { createGrants } from './oauth/grants.ts'
 import { answerRevoke, answerToken, checkTokenForm } from './oauth/token.ts'
 import { createPubSub } from './pubsub/pubsub.ts'
-import { isAcknowledgement, type Push, publicKeys, push } from './pubsub/push.ts'
-import { createSubscriptions, type Subscription } from './pubsub/subscriptions.ts'
+import { publicKeys } from './pubsub/push.ts'
+import { createPushing } from './pubsub/pushing.ts'
+import { createSubscriptions } from './pubsub/subscriptions.ts'
 import { createTopics } from './pubsub/topics.ts'
 import { openServer } from './server/server.ts'
 
@@ -57,9 +58,6 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
   ])
 
   const tunnels = new Map<string, string>()
-  const pushes: Push[] = []
-  const pushing = new Set<Promise<void>>()
-  const closing = new AbortController()
   const listeners = new Set<() => void>()
   let lost = 0
 
@@ -67,42 +65,8 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
     for (const listener of [...listeners]) listener()
   }
 
-  const subscriptions = createSubscriptions({ clock, topics, pullWait, onPush: pushWaiting })
-
-  function pushWaiting(subscription: Subscription): void {
-    for (const delivery of subscription.deliveries) {
-      if (delivery.leasedUntil > clock.now()) continue
-      // Who has not answered by then is asked again.
-      delivery.leasedUntil = clock.now() + subscription.resource.ackDeadlineSeconds * 1000
-      delivery.attempts += 1
-      const attempt = pushOne(subscription, delivery).finally(() => {
-        pushing.delete(attempt)
-        changed()
-      })
-      pushing.add(attempt)
-    }
-  }
-
-  async function pushOne(
-    subscription: Subscription,
-    delivery: Subscription['deliveries'][number],
-  ): Promise<void> {
-    const { name, pushConfig } = subscription.resource
-    const { message } = delivery
-    const signal = closing.signal
-    const status = await push({ subscription: name, config: pushConfig, message, clock, tunnels, signal })
-    pushes.push({
-      endpoint: pushConfig.pushEndpoint ?? '',
-      messageId: message.messageId,
-      status,
-      at: clock.now(),
-    })
-    if (isAcknowledgement(status)) {
-      subscription.deliveries = subscription.deliveries.filter((each) => each !== delivery)
-    }
-    // Comes again when the clock is advanced.
-    delivery.leasedUntil = clock.now() + 1
-  }
+  const pushing = createPushing({ clock, tunnels, onEnd: changed })
+  const subscriptions = createSubscriptions({ clock, topics, pullWait, onPush: pushing.begin })
 
   const mailboxes = new Map<string, Mailbox>()
   const watches = new Map<string, Watch>()
@@ -291,7 +255,7 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
         else topics.withdraw(name, role, member)
       }
     },
-    pushes,
+    pushes: pushing.pushes,
     tunnel(from, to) {
       tunnels.set(new URL(from).origin, to)
     },
@@ -324,10 +288,10 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
     },
 
     async close() {
-      closing.abort()
+      const pushed = pushing.close()
       subscriptions.close()
       await server.close()
-      await Promise.allSettled(pushing)
+      await pushed
     },
   }
 }

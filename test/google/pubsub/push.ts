@@ -46,7 +46,7 @@ export interface Claims {
 }
 
 /** An OIDC token for an hour. https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions#jwt_format */
-export async function signToken({ audience, email }: Claims, now: number): Promise<string> {
+async function signToken({ audience, email }: Claims, now: number): Promise<string> {
   const { privateKey, kid } = await theSigner()
   const iat = Math.floor(now / 1000)
   const claims = {
@@ -66,7 +66,7 @@ export async function signToken({ audience, email }: Claims, now: number): Promi
   return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
 }
 
-export interface PushCall {
+interface PushCall {
   readonly subscription: string
   readonly config: PushConfig
   readonly message: PubSubMessage
