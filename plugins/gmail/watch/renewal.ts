@@ -25,7 +25,9 @@ export async function beginWatching(watched: Watched, signal: AbortSignal): Prom
   const request = { topic: config.topic, labelId: label }
   const words = ({ message }: Error) => withSetup(message)
   const { historyId, endsAt } = await retry(watched, signal, (inner) => gmail.watch(request, inner), {
-    ...{ passes: whatCanBeMended, backoff: firstBackoff, words },
+    passes: whatCanBeMended,
+    backoff: firstBackoff,
+    words,
   })
   const now = clock.now()
   cursor.begin({
