@@ -165,8 +165,8 @@ export function simplify(html: string, budget: Budget): Simplified {
     const count = names.get(name) ?? 0
     if (!isClosing) {
       if (endsByBeginning(root, name, names)) {
-        hidden = undefined
-        begin(tag)
+        hidden = isHidden(tag.attributes) ? hiding(name) : undefined
+        if (hidden === undefined) begin(tag)
       } else if (!empty.has(name)) names.set(name, count + 1)
     } else if (count > 0) {
       names.set(name, count - 1)
@@ -206,11 +206,15 @@ export function simplify(html: string, budget: Budget): Simplified {
       if (name === 'hr') write('<hr>')
       // A picture is no text, but where it leads somewhere it is the name of the place.
       if (name === 'img' && has('a')) writeText(attributes['alt']?.replaceAll('<', '&lt;') ?? '')
-    } else if (unshown.has(name) || isHidden(attributes)) hidden = { names: new Map([[name, 1]]), root: name }
+    } else if (unshown.has(name) || isHidden(attributes)) hidden = hiding(name)
     else begin(tag)
   }
   close(0)
   return { html: written.join(''), isCut: isCut || at < source.length }
+}
+
+function hiding(root: string) {
+  return { names: new Map([[root, 1]]), root }
 }
 
 function isCell({ as }: Open): boolean {

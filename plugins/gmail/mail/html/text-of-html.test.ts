@@ -87,6 +87,7 @@ const readings: Readonly<Record<string, readonly (readonly [html: string, text: 
       'a\n\nb\n\nc',
     ],
     ['<p hidden>a<p>b', 'b'],
+    ['<p hidden>a<p hidden>b<p style="display:none">c<p>d', 'd'],
     ['<table><tr><td hidden>a<td>b<tr><td>c</table>', 'b\nc'],
     ['<ul><li hidden>a<ul><li>b</ul><li>c</ul>', '- c'],
     ['<div><span hidden>a</div>b', 'b'],
