@@ -47,8 +47,13 @@ export function createTokens({ credentials, kept, baseUrls, fetch, clock }: Toke
   /** A consent that somebody else wrote down meanwhile is newer than all that is known here: it stays. */
   async function write(): Promise<void> {
     const wanted = current
-    const there = recordOf(await kept.read('credentials'))?.['refreshToken']
-    if (there === undefined || there === written.refreshToken) await kept.write('credentials', wanted)
+    const there = recordOf(await kept.read('credentials'))
+    const refreshToken = there?.['refreshToken']
+    if (refreshToken === undefined || refreshToken === written.refreshToken) {
+      // Setup may have been given a new secret, while the old one still opens.
+      const secret = there?.['clientSecret'] ?? clientSecret
+      await kept.write('credentials', { ...wanted, ...(secret !== undefined && { clientSecret: secret }) })
+    }
     written = wanted
   }
 
