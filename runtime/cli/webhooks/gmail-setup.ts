@@ -1,18 +1,17 @@
 /** `reveille webhooks gmail setup`: connects a mailbox, and writes it into the configuration. */
 
 import path from 'node:path'
-import { type Connection, isPluginError, type Kept, oneLine } from '@reveille/kit'
-import { type Connector, connectorOf, PluginSetupError } from '../../plugin/index.ts'
+import { type Connection, isPluginError, type Kept } from '@reveille/kit'
+import { type Connector, connectorOf } from '../../plugin/index.ts'
 import { createKept, createSourceClock, sourcesFolder } from '../../sources/index.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
-import { CommandFailure } from '../command-failure.ts'
 import { shownPath, usualFile } from '../configuration.ts'
-import { type Io, paintFor } from '../io.ts'
-import { pasted } from '../pasted.ts'
+import type { Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../stop-signal.ts'
-import { type Advice, adviceFor } from './advice.ts'
+import { adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
+import { calledOff, type Done, failureOf, tellDone, unforeseen } from './outcome.ts'
 import { createPerson } from './person.ts'
 import { ask } from './questions.ts'
 import { createSteps, type Steps } from './steps.ts'
@@ -36,10 +35,10 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
     io = shown === usualFile ? rest : { ...given, config: shown }
     prompts?.begin('Gmail')
     const done = await setUp({ file, wanted, options, prompts, steps }, io)
-    tell(done, { shown, json, prompts, steps }, io)
+    tellDone(done, { shown, json, prompts, steps }, io)
     return 0
   } catch (error) {
-    const { code, message, exitCode } = told(error, io)
+    const { code, message, exitCode } = failureOf(error, io)
     if (json) io.out(`${JSON.stringify({ ok: false, code, message, steps: steps.all }, null, 2)}\n`)
     else io.err(`${prompts === undefined ? '' : '\n'}${message}\n`)
     return exitCode
@@ -52,14 +51,6 @@ interface Task {
   readonly options: GmailSetupOptions
   readonly prompts: Prompts | undefined
   readonly steps: Steps
-}
-
-interface Done {
-  readonly mailbox: Values
-  /** Milliseconds since the Unix epoch; where the plugin has written it down. */
-  readonly watchEnds: number | undefined
-  readonly changed: boolean
-  readonly advice: Advice
 }
 
 async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): Promise<Done> {
@@ -110,12 +101,6 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   }
 }
 
-/** Nobody who sets a mailbox up can do anything with a stack. */
-function unforeseen(error: unknown): CommandFailure {
-  const why = error instanceof Error ? error.message : String(error)
-  return new CommandFailure(1, `It failed unexpectedly: ${oneLine(why, 300)}`, { cause: error })
-}
-
 /** What is wrong in the configuration is said anew. */
 function usable(mailbox: Values, { examine }: Connector): Values {
   const wrong = new Set(examine(mailbox).map(({ key }) => key.split('.')[2]))
@@ -139,63 +124,4 @@ async function watchEndOf(kept: Kept): Promise<number | undefined> {
 /** What is damaged is asked for anew. */
 function readOrNothing(kept: Kept, name: string): Promise<unknown> {
   return kept.read(name).catch(() => undefined)
-}
-
-function calledOff(io: Io): CommandFailure {
-  return new CommandFailure(
-    1,
-    `Called off. What was done is kept: ${pasted('webhooks gmail setup', io)} goes on from there.`,
-  )
-}
-
-interface Told {
-  readonly code: string
-  readonly message: string
-  readonly exitCode: number
-}
-
-/** @throws whatever nobody has foreseen */
-function told(error: unknown, io: Io): Told {
-  if (error instanceof CommandFailure) {
-    return { code: 'failed', message: error.message, exitCode: error.exitCode }
-  }
-  if (error instanceof PluginSetupError) return { code: error.code, message: error.message, exitCode: 1 }
-  if (!isPluginError(error)) throw error
-  const again = `What was done is kept: ${pasted('webhooks gmail setup', io)} goes on from there.`
-  return { code: error.code, message: `${error.message}\n${again}`, exitCode: 1 }
-}
-
-interface Telling {
-  readonly shown: string
-  readonly json: boolean
-  readonly prompts: Prompts | undefined
-  readonly steps: Steps
-}
-
-function tell(done: Done, { shown, json, prompts, steps }: Telling, io: Io): void {
-  const { mailbox, watchEnds, changed, advice } = done
-  const { account, topic, subscription, label, mode = 'pull' } = mailbox
-  if (json) {
-    const answer = {
-      ok: true,
-      account,
-      project: /^projects\/([^/]+)\//.exec(String(topic))?.[1],
-      topic,
-      subscription,
-      label: label ?? 'INBOX',
-      mode,
-      watchEnds,
-      steps: steps.all,
-      warnings: steps.warnings,
-      configuration: { file: shown, changed },
-    }
-    io.out(`${JSON.stringify(answer, null, 2)}\n`)
-    return
-  }
-  const lines = [`${account} is set up.`, '', ...advice.next]
-  if (prompts === undefined) io.out(`${lines.join('\n')}\n`)
-  else {
-    prompts.note(lines.join('\n'))
-    prompts.end(paintFor(io).green('Done.'))
-  }
 }
