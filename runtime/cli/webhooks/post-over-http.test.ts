@@ -56,6 +56,12 @@ test('no answer is a failure that may pass, without the token in it', async () =
     assert.equal(error.message, 'The gateway at http://127.0.0.1:8787 does not answer.')
     return error.code === 'network' && error.retryable
   })
+  const untrusted = new TypeError('fetch failed', { cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } })
+  await assert.rejects(
+    posting(() => Promise.reject(untrusted)),
+    /does not answer \(DEPTH_ZERO_SELF_SIGNED_CERT\)\.$/,
+    'a certificate is not a gateway that is off',
+  )
 })
 
 test('whoever calls it off gets his own reason', async () => {

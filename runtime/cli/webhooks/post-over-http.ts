@@ -35,11 +35,19 @@ export function createPost(
       text = await response.text()
     } catch (cause) {
       signal?.throwIfAborted()
-      const why = late.aborted ? `did not answer within ${answerMs / 1000} s` : 'does not answer'
+      const why = late.aborted
+        ? `did not answer within ${answerMs / 1000} s`
+        : `does not answer${reasonOf(cause)}`
       throw unreachable(`The gateway at ${address} ${why}.`, cause)
     }
     return readAnswer(response, text, address)
   }
+}
+
+/** Such as `ECONNREFUSED`, or what is wrong with its certificate, by which to look for the cause. */
+function reasonOf(error: unknown): string {
+  const { code } = (error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)) || {}
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code) ? ` (${code})` : ''
 }
 
 /**
