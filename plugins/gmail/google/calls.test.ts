@@ -131,6 +131,22 @@ test('what is not Google’s answer decides nothing', async () => {
   }
 })
 
+test('an error that comes as a success is none', async () => {
+  const { body } = gmailError(503, 'backendError', 'Backend Error')
+  await using google = await openScripted({
+    'GET /gmail/v1/users/me/messages': [{ body }],
+    'POST /v1/projects/p/subscriptions/s:pull': [{ body }],
+  })
+  const { gmail, pubsub, signal } = google
+  for (const call of [
+    gmail.list({ labelId: 'INBOX', after: 0, max: 10 }, signal),
+    pubsub.pull('projects/p/subscriptions/s', 10, signal),
+  ]) {
+    const { code, retryable } = await failureOf(call)
+    assert.deepEqual([code, retryable], ['malformed', true])
+  }
+})
+
 test('what the plugin’s fetch says comes as it is', async () => {
   const { failure: redirected } = await profileFailure({
     status: 302,

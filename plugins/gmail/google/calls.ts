@@ -83,7 +83,9 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
       throw failureOf(answer, { service, account, redact, now: clock.now(), precondition })
     }
     const fields = recordOf(answer.json)
-    if (fields === undefined) throw malformed(service, "gave an answer that is not in Google's form")
+    // An error that somebody passes on as a success would else be read as an empty list.
+    if (fields === undefined || isGoogles(answer))
+      throw malformed(service, "gave an answer that is not in Google's form")
     return fields
   }
   return call as Calls

@@ -132,14 +132,53 @@ test('a mail that Google says is gone is none; one that is another’s is refuse
 })
 
 test('a mail that is longer than is taken comes without its text', async () => {
-  const long = { raw: `{"id": "${id}", "payload": "${'x'.repeat(33 * 1_048_576)}"}` }
+  const long = { raw: `{"id": "${id}", "payload": "${'x'.repeat(17 * 1_048_576)}"}` }
   const short = { id, snippet: 'A long log' }
-  await using google = await openScripted({ [message]: [long, { body: short }] })
+  await using google = await openScripted({ [message]: [long, long, { body: short }] })
   assert.deepEqual(await google.gmail.message(id, { text: true }, google.signal), short)
   assert.deepEqual(
     google.calls.map((call) => call.query['format']),
-    [['full'], ['metadata']],
+    [['full'], ['full'], ['metadata']],
   )
+})
+
+test('long mails are read one at a time', async () => {
+  const gate = Promise.withResolvers<void>()
+  const payload = 'x'.repeat(3 * 1_048_576)
+  const ids = ['one', 'two']
+  const steps = (id: string) => [{ body: { id, payload } }, { body: { id, payload }, after: gate.promise }]
+  await using google = await openScripted({
+    ...Object.fromEntries(ids.map((id) => [message.replace(/[^/]+$/, id), steps(id)])),
+    'GET /gmail/v1/users/me/labels': [{ body: {} }],
+  })
+  const { gmail, signal } = google
+  const both = Promise.all(ids.map((id) => gmail.message(id, { text: true }, signal)))
+  await google.reached(3)
+  for (let looks = 0; looks < 3; looks += 1) await gmail.labels(signal)
+  assert.equal(google.calls.length, 3 + 3)
+  gate.resolve()
+  assert.deepEqual(
+    (await both).map((mail) => mail?.id),
+    ids,
+  )
+})
+
+test('a page that is followed by itself is not followed', async () => {
+  await using google = await openScripted({
+    [history]: [{ body: { historyId: '7', nextPageToken: 'again' } }],
+    'GET /gmail/v1/users/me/messages': [{ body: { nextPageToken: 'again' } }],
+  })
+  const { gmail, signal } = google
+  const since = { since: '1', labelId: 'INBOX' }
+  const { nextPageToken = '' } = await gmail.history(since, signal)
+  const list = { labelId: 'INBOX', after: 0, max: 500 }
+  for (const page of [
+    gmail.history({ ...since, pageToken: nextPageToken }, signal),
+    gmail.list({ ...list, pageToken: nextPageToken }, signal),
+  ]) {
+    const { code, retryable } = await failureOf(page)
+    assert.deepEqual([code, retryable], ['malformed', true])
+  }
 })
 
 test('a listing asks from the second before, and for no more than is wanted', async () => {

@@ -14,7 +14,9 @@ const userId = 'me'
  * Of one mail with its text. Attachments are not in it; text of this length is a log somebody has pasted, or pictures
  * written into HTML, and is asked for without its text then. Bytes.
  */
-const longestMail = 32 * 1_048_576
+const longestMail = 16 * 1_048_576
+/** What is longer is asked for once more, one mail at a time: a few that a stranger sends at once would fill the memory. */
+const usualMail = 2 * 1_048_576
 
 const headersOfMetadata = ['From', 'To', 'Subject', 'Date']
 
@@ -27,17 +29,38 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
   /** By call and not for the whole client, where the library would leave its path out. */
   const rootUrl = baseUrl
 
-  async function rawMessage(
-    id: string,
-    format: 'full' | 'metadata',
-    signal: AbortSignal,
-  ): Promise<Facts | undefined> {
-    const isFull = format === 'full'
+  /** The long mail that is read at this moment. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  function inTurn<Result>(perform: () => Promise<Result>): Promise<Result> {
+    const own = turn.then(perform)
+    turn = own.catch(() => undefined)
+    return own
+  }
+
+  async function wholeMessage(id: string, signal: AbortSignal): Promise<Facts | undefined> {
+    try {
+      return await rawMessage(id, signal, usualMail)
+    } catch (error) {
+      if (!(error instanceof TooLongAnswer)) throw error
+    }
+    try {
+      return await inTurn(() => rawMessage(id, signal, longestMail))
+    } catch (error) {
+      if (!(error instanceof TooLongAnswer)) throw error
+    }
+    return rawMessage(id, signal)
+  }
+
+  /** `bytes`: of a mail with its text. Absent: without. */
+  async function rawMessage(id: string, signal: AbortSignal, bytes?: number): Promise<Facts | undefined> {
+    const isFull = bytes !== undefined
+    const format = isFull ? 'full' : 'metadata'
     return call({
       service,
       signal,
       absent: 404,
-      ...(isFull && { bytes: longestMail }),
+      ...(isFull && { bytes }),
       request: ({ gmail }, adapter) =>
         gmail.users.messages.get(
           { userId, id, format, ...(!isFull && { metadataHeaders: headersOfMetadata }) },
@@ -102,7 +125,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
             { adapter, rootUrl },
           ),
       })
-      if (fields !== undefined) return readHistory(fields)
+      if (fields !== undefined) return followed(readHistory(fields), pageToken)
       throw new PluginError(`Gmail keeps no history as old as ${since} any more.`, {
         code: 'history-expired',
         retryable: false,
@@ -110,12 +133,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
     },
 
     async message(id, options, signal) {
-      const fields = options.text
-        ? await rawMessage(id, 'full', signal).catch((error) => {
-            if (error instanceof TooLongAnswer) return rawMessage(id, 'metadata', signal)
-            throw error
-          })
-        : await rawMessage(id, 'metadata', signal)
+      const fields = options.text ? await wholeMessage(id, signal) : await rawMessage(id, signal)
       if (fields === undefined) return undefined
       if (messageId(fields) !== id) throw failure('gave another mail than the one that was asked for')
       return fields as unknown as RawMessage
@@ -141,7 +159,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
             { adapter, rootUrl },
           ),
       })
-      return readList(fields)
+      return followed(readList(fields), pageToken)
     },
   }
 }
@@ -159,6 +177,15 @@ function readHistory(fields: Facts): HistoryPage {
     historyId: digits(fields, 'historyId'),
     ...(nextPageToken !== undefined && { nextPageToken }),
   }
+}
+
+/** A page that is followed by itself would be asked for without end. */
+function followed<Page extends { readonly nextPageToken?: string }>(
+  page: Page,
+  asked: string | undefined,
+): Page {
+  if (asked === undefined || page.nextPageToken !== asked) return page
+  throw failure('gave a page that is followed by itself')
 }
 
 function readList(fields: Facts): ListPage {

@@ -91,6 +91,16 @@ test('only so many wait at one time', async () => {
   await clock.settle()
   assert.equal(given.at(-1)?.answer, 'busy')
   assert.equal(given.at(-2)?.answer, 'none')
+  await clock.pass(60_000)
+  assert.equal(given.at(-2)?.answer, 'still-reading')
+  const late = give(run, bodyOf(historyId))
+  await clock.settle()
+  assert.equal(late.answer, 'busy', 'those that were answered are held until the mailbox is read')
+  gateway.rule = () => undefined
+  await clock.pass(60_000)
+  const last = give(run, bodyOf(google.deliver().historyId))
+  await clock.pass(1000)
+  assert.equal(last.answer, 'taken')
   await world.stop(run)
 })
 

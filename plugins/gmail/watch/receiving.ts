@@ -29,9 +29,15 @@ export function receiveNotifications({ receive, clock, signal }: SourceCall): Re
     const ending = new AbortController()
     const inner = AbortSignal.any([serving.signal, ending.signal])
     count += 1
+    const heeded = heeding.heed([readNotification(body)?.about], inner)
+    // Not when it is answered: what nobody waits for any more is held until the mailbox is read.
+    const giveBack = () => {
+      count -= 1
+    }
+    heeded.then(giveBack, giveBack)
     try {
       await Promise.race([
-        unlessAborted(heeding.heed([readNotification(body)?.about], inner), inner),
+        unlessAborted(heeded, inner),
         clock.sleep(longestAnswerMs, inner).then(() => {
           throw later('still-reading', 'The mailbox is still being read.')
         }),
@@ -40,7 +46,6 @@ export function receiveNotifications({ receive, clock, signal }: SourceCall): Re
       if (inner.aborted) throw later('not-watching', 'The mailbox is not being watched any more.')
       throw error
     } finally {
-      count -= 1
       ending.abort()
     }
   }
