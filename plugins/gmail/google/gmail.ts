@@ -17,6 +17,8 @@ const userId = 'me'
 const longestMail = 16 * 1_048_576
 /** What is longer is asked for once more, one mail at a time: a few that a stranger sends at once would fill the memory. */
 const usualMail = 2 * 1_048_576
+/** For what is longer, on a slow line. */
+const secondsOfLong = 120
 
 const headersOfMetadata = ['From', 'To', 'Subject', 'Date']
 
@@ -60,7 +62,7 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
       service,
       signal,
       absent: 404,
-      ...(isFull && { bytes }),
+      ...(isFull && { bytes, seconds: bytes > usualMail ? secondsOfLong : undefined }),
       request: ({ gmail }, adapter) =>
         gmail.users.messages.get(
           { userId, id, format, ...(!isFull && { metadataHeaders: headersOfMetadata }) },
