@@ -37,12 +37,9 @@ export interface Io {
   readonly signals?: Signals
 }
 
-/** Broken between words for a terminal, but for lines to be pasted: those stay whole. */
-export function broken(text: string, { columns = Number.POSITIVE_INFINITY }: Io): string {
-  return text
-    .split('\n')
-    .flatMap((line) => (line.startsWith('`') ? [line] : wrapWords(line, columns)))
-    .join('\n')
+/** Broken between words for a terminal. */
+export function broken(text: string, { columns = Number.POSITIVE_INFINITY }: Pick<Io, 'columns'>): string {
+  return wrapWords(text, columns).join('\n')
 }
 
 /** Colour is for terminals, and for those who have not said otherwise (https://no-color.org). */

@@ -79,7 +79,7 @@ export function terminalPrompts(): Prompts {
     },
     note(text) {
       isAfterStep = false
-      clack.log.message(text)
+      clack.log.message(folded(text).join('\n'))
     },
     step(symbol, text) {
       clack.log.message(text, { symbol, spacing: isAfterStep ? 0 : 1 })

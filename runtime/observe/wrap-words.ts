@@ -1,8 +1,8 @@
 /** Owns breaking a log line's text to the room that a terminal has for it. */
 
 /**
- * Breaks between words. A word without room stays whole, so that a key or an address can be copied; a line that is set in
- * stays whole too, because the caret below an excerpt and the frames of a stack mean nothing when they move; but for a
+ * Breaks between words. A word without room stays whole, so that a key or an address can be copied, and so does a command
+ * in backticks; a line that is set in stays whole too, because the caret below an excerpt and the frames of a stack mean nothing when they move; but for a
  * hint, which is prose.
  */
 export function wrapWords(text: string, width: number): string[] {
@@ -22,7 +22,7 @@ function wrapHint(text: string, width: number): string[] {
 function wrapLine(line: string, width: number): string[] {
   const lines: string[] = []
   let current = ''
-  for (const word of line.match(/ *[^ ]+/g) ?? []) {
+  for (const word of line.match(/ *(?:`[^`]*`|[^ ])+/g) ?? []) {
     if (current !== '' && current.length + word.length > width) {
       lines.push(current)
       current = word.trimStart()

@@ -114,7 +114,7 @@ test('what is not over in time is told as what it waits for, and the gateway goe
   const { run: onNarrow } = await openMoments(t, [{ channel: held }], 40)
   assert.equal(
     (await onNarrow('send', '--channel', 'slack', 'Hello', '--timeout', '5')).err,
-    'slack is held until 12:04:00:\nbad-credential: Slack refuses the token.\n3f9a1c: pending, on its way to slack:C1\n`reveille deliveries 3f9a1c` says what becomes of it\n',
+    'slack is held until 12:04:00:\nbad-credential: Slack refuses the token.\n3f9a1c: pending, on its way to slack:C1\n`reveille deliveries 3f9a1c` says what\nbecomes of it\n',
   )
   const asJson = await run('send', '--channel', 'slack', 'Hello', '--json')
   assert.deepEqual([asJson.code, JSON.parse(asJson.out).state], [1, 'pending'])

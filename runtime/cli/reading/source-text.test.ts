@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sourceLines } from './source-text.ts'
 
 const noon = new Date(2026, 0, 31, 12).getTime()
+const io = { now: () => noon }
 
 test('a source that works says what it does, until when, and what it has done', () => {
   const state = {
@@ -13,7 +14,7 @@ test('a source that works says what it does, until when, and what it has done', 
     times: { watchEnds: noon + 7 * 86_400_000, lastMail: noon - 1000 },
     counts: { posted: 1204, refused: 0 },
   } as const
-  assert.deepEqual(sourceLines(state, noon), [
+  assert.deepEqual(sourceLines(state, io), [
     'working since 11:59:00',
     'ada@example.com is watched',
     'watch ends 2026-02-07 12:00:00, last mail 11:59:59',
@@ -23,12 +24,21 @@ test('a source that works says what it does, until when, and what it has done', 
 
 test('one that says little has a line for its state alone', () => {
   const bare = { source: 'gmail', detail: '', since: noon }
-  assert.deepEqual(sourceLines({ ...bare, state: 'starting' }, noon), ['starting since 12:00:00'])
-  assert.deepEqual(sourceLines({ ...bare, state: 'waiting', detail: 'run setup' }, noon), [
+  assert.deepEqual(sourceLines({ ...bare, state: 'starting' }, io), ['starting since 12:00:00'])
+  assert.deepEqual(sourceLines({ ...bare, state: 'waiting', detail: 'run setup' }, io), [
     'waits for somebody since 12:00:00',
     'run setup',
   ])
-  assert.deepEqual(sourceLines({ ...bare, state: 'held-elsewhere' }, noon), [
+  assert.deepEqual(sourceLines({ ...bare, state: 'held-elsewhere' }, io), [
     'held by another process since 12:00:00',
+  ])
+})
+
+test('what is to be done is broken between words for a terminal, and the command in it stays whole', () => {
+  const detail = 'The consent has ended. Run `reveille webhooks gmail setup`.'
+  const waiting = { source: 'gmail', detail, since: noon, state: 'waiting' } as const
+  assert.deepEqual(sourceLines(waiting, { ...io, columns: 40 }).slice(1), [
+    'The consent has ended. Run',
+    '`reveille webhooks gmail setup`.',
   ])
 })

@@ -1,6 +1,9 @@
 /** Owns how a source of events is told: how it fares, in a few lines. */
 
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
 import type { SourceState } from '../../sources/index.ts'
+import type { Io } from '../io.ts'
 import { shortTime } from '../table.ts'
 
 const states: Readonly<Record<SourceState['state'], string>> = {
@@ -12,12 +15,20 @@ const states: Readonly<Record<SourceState['state'], string>> = {
   stopped: 'stopped',
 }
 
-/** The state, what the source says of it, its times, and what it counted; what there is none of has no line. */
+/** They are set in below the source's name, which is below `sources`. */
+const indent = 4
+
+/**
+ * The state, what the source says of it, its times, and what it counted; what there is none of has no line. Broken to the
+ * terminal's width, and never cut: it says what is to be done.
+ */
 export function sourceLines(
   { state, since, detail, times = {}, counts = {} }: SourceState,
-  now: number,
+  io: Pick<Io, 'now' | 'columns'>,
 ): string[] {
-  return [
+  const now = io.now()
+  const room = (io.columns ?? Number.POSITIVE_INFINITY) - indent
+  const lines = [
     `${states[state]} since ${shortTime(since, now)}`,
     detail,
     Object.entries(times)
@@ -26,7 +37,8 @@ export function sourceLines(
     Object.entries(counts)
       .map(([name, count]) => `${count.toLocaleString('en')} ${words(name)}`)
       .join(', '),
-  ].filter(Boolean)
+  ]
+  return lines.filter(Boolean).flatMap((line) => wrapWords(printable(line), room))
 }
 
 /** `watchEnds` as people say it. */

@@ -88,7 +88,7 @@ export async function status(
         events: `${countText(events)} pending`,
         deliveries: `${countText(deliveries)} pending, ${countText(parked)} parked`,
         channels: channels.length > 0 ? channelLines(channels, io) : undefined,
-        sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, io.now())])),
+        sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, io)])),
         next: nextSteps(channels, io),
         latest: request ? requestText(request, io.now()) : 'no request yet',
       }),

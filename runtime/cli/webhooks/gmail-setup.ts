@@ -6,7 +6,7 @@ import { type Connector, connectorOf } from '../../plugin/index.ts'
 import { createKept, createSourceClock, sourcesFolder } from '../../sources/index.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
 import { shownPath, usualFile } from '../configuration.ts'
-import type { Io } from '../io.ts'
+import { broken, type Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../stop-signal.ts'
 import { adviceFor } from './advice.ts'
@@ -40,7 +40,7 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
   } catch (error) {
     const { code, message, exitCode } = failureOf(error, io)
     if (json) io.out(`${JSON.stringify({ ok: false, code, message, steps: steps.all }, null, 2)}\n`)
-    else io.err(`${prompts === undefined ? '' : '\n'}${message}\n`)
+    else io.err(`${prompts === undefined ? '' : '\n'}${broken(message, io)}\n`)
     return exitCode
   }
 }
