@@ -98,7 +98,7 @@ test('a person is asked only for what nothing says, and told what is wrong with 
   const { told, prompts, isAnswered } = person({
     'The OAuth client': ['', './none.json'],
     './none.json: There is no such file. Which file?': ['mail'],
-    'mail: It is a folder': ['client.json'],
+    'mail: It is a folder': ["'client.json'"],
     'The mailbox': ['ada', 'ada@example.com'],
     'Mails with which label': [''],
     'How do notifications': ['pull'],

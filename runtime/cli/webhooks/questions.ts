@@ -61,11 +61,17 @@ async function askForClient(prompts: Prompts, io: Io): Promise<unknown> {
   for (let complaint: string | undefined; ; ) {
     const message = 'The OAuth client (Desktop app): the JSON file that the Google Cloud console gave you'
     const told = complaint === undefined ? message : `${complaint} Which file?`
-    const file = await askFor(prompts, told, 'client_secret.json', required)
+    const file = unquoted(await askFor(prompts, told, 'client_secret.json', required))
     const found = await tryClient(file, io)
     if (found.complaint === undefined) return found.client
     complaint = `${file}: ${found.complaint}`
   }
+}
+
+/** A file that is dropped onto a terminal comes as a shell would want it. */
+function unquoted(file: string): string {
+  const [, , quoted] = /^(['"])(.+)\1$/.exec(file) ?? []
+  return quoted ?? file.replaceAll('\\ ', ' ')
 }
 
 async function askForPush(prompts: Prompts, wanted: Record<string, unknown>): Promise<void> {
