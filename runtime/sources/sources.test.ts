@@ -228,7 +228,7 @@ test('an answer that comes after the end of a run is a refusal', async () => {
   answer.resolve({ status: 202 })
 })
 
-test('what a source reports is its state, with a line for each change', async () => {
+test('what a source reports is its state, with a line for each change and each thing to be done', async () => {
   const { source, calls } = createScripted('tides', patient)
   await using bed = await createBed([source])
   bed.apply()
@@ -254,7 +254,8 @@ test('what a source reports is its state, with a line for each change', async ()
       counts: { posted: 1 },
     },
   ])
-  call?.report({ state: 'waiting', detail: 'Ask the harbour master.' })
+  const asking = { state: 'waiting', detail: 'Ask the harbour master.' } as const
+  for (const report of [asking, asking, { ...asking, detail: 'Ask the lighthouse.' }]) call?.report(report)
   const told = bed.lines.map(({ time: _, ...line }) => line)
   assert.deepEqual(told.slice(1), [
     {
@@ -270,6 +271,14 @@ test('what a source reports is its state, with a line for each change', async ()
       event: 'source-waiting',
       source: 'tides',
       detail: 'Ask the harbour master.',
+      times: { nextTide: '2026-01-01T00:00:00.000Z' },
+      counts: { posted: 1 },
+    },
+    {
+      level: 40,
+      event: 'source-waiting',
+      source: 'tides',
+      detail: 'Ask the lighthouse.',
       times: { nextTide: '2026-01-01T00:00:00.000Z' },
       counts: { posted: 1 },
     },

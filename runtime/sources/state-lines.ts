@@ -4,7 +4,10 @@ import type { Logger } from 'pino'
 import { logState, type SourceState } from './state.ts'
 
 export interface StateLines {
-  /** Told where it is another state than the one that was told last; with `facts`, in any case. */
+  /**
+   * Told where it is another state than the one that was told last, or something else that somebody has to do; with
+   * `facts`, in any case.
+   */
   tell(state: SourceState, facts?: Readonly<Record<string, unknown>>): void
 }
 
@@ -14,11 +17,11 @@ const mostLines = 6
 
 /** What is left out is told with the next report after the span, where it still is so then. */
 export function createStateLines(log: Logger, now: () => number, initial: SourceState['state']): StateLines {
-  let told = initial
+  let told: string = initial
   let beganAt = now()
   let lines = 0
   let untold = 0
-  let last = initial
+  let last: string = initial
 
   function hasRoom(): boolean {
     const age = now() - beganAt
@@ -32,15 +35,20 @@ export function createStateLines(log: Logger, now: () => number, initial: Source
 
   return {
     tell(state, facts) {
-      const isChange = state.state !== last
-      last = state.state
-      if (facts === undefined && (state.state === told || !hasRoom())) {
+      const news = newsOf(state)
+      const isChange = news !== last
+      last = news
+      if (facts === undefined && (news === told || !hasRoom())) {
         if (isChange) untold += 1
         return
       }
       logState(log, state, { ...(untold > 0 && { untold }), ...facts })
-      told = state.state
+      told = news
       untold = 0
     },
   }
+}
+
+function newsOf({ state, detail }: SourceState): string {
+  return state === 'waiting' ? `${state}: ${detail}` : state
 }

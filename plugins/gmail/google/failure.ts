@@ -113,9 +113,8 @@ export function malformed(service: Pick<Service, 'name' | 'key'>, what: string):
 
 /** https://developers.google.com/identity/protocols/oauth2#expiration */
 export function revoked(account: string, words: string): PluginError {
-  const why =
-    'it was withdrawn, or was given to an OAuth client in testing, which Google forgets after a week'
-  const text = `Google no longer accepts the consent of ${account}: run \`reveille webhooks gmail setup\` (${why})${words}`
+  const why = 'It was withdrawn, or given to an OAuth client in testing, where it ends after a week.'
+  const text = `Google no longer accepts the consent of ${account}${words} ${why} Run \`reveille webhooks gmail setup\`.`
   return new PluginError(text, { code: 'consent-revoked', retryable: false })
 }
 

@@ -98,7 +98,7 @@ test('a fresh token that is refused means that the consent is gone, and is not t
   await using google = await openScripted({ [route]: [unauthorized], 'POST /token': [tokens('ya29.second')] })
   const error = await failureOf(google.gmail.profile(google.signal))
   assert.deepEqual([error.code, error.retryable], ['consent-revoked', false])
-  assert.match(error.message, /run `reveille webhooks gmail setup`/)
+  assert.match(error.message, /Run `reveille webhooks gmail setup`/)
   assert.equal(google.callsOf('/profile').length, 2)
 })
 
@@ -198,7 +198,7 @@ test('each refusal of the token server is told with what to do', async () => {
       'invalid_grant',
       'consent-revoked',
       false,
-      /no longer accepts the consent of ada@example\.com: run/,
+      /no longer accepts the consent of ada@example\.com: .*after a week\. Run `/,
     ],
     [401, 'invalid_client', 'bad-client', false, /the OAuth client/],
     [400, 'unauthorized_client', 'bad-client', false, /the OAuth client/],

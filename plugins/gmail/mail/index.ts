@@ -2,5 +2,5 @@
 
 export type { MailItem, MailPost } from './item.ts'
 export { cutPosts } from './posts.ts'
-export { isWanted, type ReadOptions, readMail } from './read-mail.ts'
+export { isWanted, labelsOf, type ReadOptions, readMail } from './read-mail.ts'
 export { shortened } from './shortened.ts'

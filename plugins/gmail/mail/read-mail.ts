@@ -49,7 +49,8 @@ export function isWanted(raw: RawMessage, labelId: string, exclude: readonly str
   return labels.includes(labelId) && !exclude.some((label) => labels.includes(label))
 }
 
-function labelsOf({ labelIds }: RawMessage): string[] {
+/** By their ids. */
+export function labelsOf({ labelIds }: RawMessage): string[] {
   return Array.isArray(labelIds) ? labelIds.filter((label) => typeof label === 'string') : []
 }
 

@@ -2,7 +2,7 @@
 
 import { isPluginError, PluginError } from '@reveille/kit'
 import type { RawMessage } from '../google/port.ts'
-import { isWanted, type MailItem, readMail } from '../mail/index.ts'
+import { isWanted, labelsOf, type MailItem, readMail } from '../mail/index.ts'
 import { needsConsent, retry, whatPasses } from './retrying.ts'
 import type { Watched } from './watched.ts'
 
@@ -57,13 +57,23 @@ function oncemore({ message, code, retryAfter }: PluginError): PluginError {
   return new PluginError(message, { code, retryable: true, retryAfter })
 }
 
-function read({ config, label }: Watched, id: string, raw: RawMessage | undefined): Fetched {
+function read(watched: Watched, id: string, raw: RawMessage | undefined): Fetched {
+  const { config, label } = watched
   try {
     if (raw === undefined) return { is: 'missing' }
-    if (!isWanted(raw, label, config.exclude)) return { is: 'unwanted' }
+    if (!isWanted(raw, label, config.exclude)) {
+      tellLeftOut(watched, id, raw)
+      return { is: 'unwanted' }
+    }
     return { is: 'mail', mail: { ...readMail(raw, config), id } }
   } catch {
     // A mail on which our own reading stumbles blocks nobody, and another version may read it.
     return { is: 'refused', code: 'UNREADABLE' }
   }
+}
+
+/** Somebody may look for what became of it. */
+function tellLeftOut({ log, status }: Watched, id: string, raw: RawMessage): void {
+  log.info('gmail-mail-left-out', { id, labels: labelsOf(raw).join(', ') })
+  status.count('leftOut', status.counted('leftOut') + 1)
 }

@@ -33,7 +33,7 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
   const { config, log, random = Math.random } = options
   const { clock, kept, signal } = call
   const { account } = config
-  const status = createStatus(call.report, log)
+  const status = createStatus(call.report)
   const means = { clock, random, status }
   let cursor: CursorCell | undefined
   try {

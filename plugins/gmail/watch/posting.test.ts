@@ -22,10 +22,9 @@ async function post(mails: readonly MailItem[], rule: (post: MailPost, count: nu
   const taken: string[] = []
   const refused: Record<string, string> = {}
   const states: string[] = []
-  const nowhere = { info() {}, warn() {}, error() {} }
   let isOver = false
   const posting = {
-    ...{ clock, random: () => 1, status: createStatus(({ state }) => states.push(state), nowhere) },
+    ...{ clock, random: () => 1, status: createStatus(({ state }) => states.push(state)) },
     call: {
       async post(_endpoint: string, body: unknown) {
         posts.push(body as MailPost)

@@ -5,14 +5,12 @@ import { createStatus } from './status.ts'
 
 function createTold() {
   const reports: SourceReport[] = []
-  const lines: string[] = []
-  const log = { info() {}, warn: (event: string) => void lines.push(event), error() {} }
-  const status = createStatus((report) => void reports.push(report), log)
-  return { status, reports, lines, told: () => `${reports.at(-1)?.state}: ${reports.at(-1)?.detail}` }
+  const status = createStatus((report) => void reports.push(report))
+  return { status, reports, told: () => `${reports.at(-1)?.state}: ${reports.at(-1)?.detail}` }
 }
 
 test('what a person has to do is told before what may pass, and each until it is over', () => {
-  const { status, told, lines } = createTold()
+  const { status, told } = createTold()
   const google = status.trouble()
   const label = status.trouble()
   status.begin('All is well.')
@@ -22,23 +20,10 @@ test('what a person has to do is told before what may pass, and each until it is
   google.set('failing', 'Google is still down.')
   label.set('waiting', 'Make a label.')
   assert.equal(told(), 'waiting: Make a label.')
-  assert.deepEqual(lines, ['gmail-waiting'])
   label.clear()
   assert.equal(told(), 'failing: Google is still down.')
   google.clear()
   assert.equal(told(), 'working: All is well.')
-})
-
-test('what a person has to do is one line, however often it comes and goes', () => {
-  const { status, lines } = createTold()
-  status.begin('All is well.')
-  const label = status.trouble()
-  for (let turn = 0; turn < 10; turn += 1) {
-    label.set('waiting', 'Make a label.')
-    label.clear()
-  }
-  label.set('waiting', 'Make another label.')
-  assert.deepEqual(lines, ['gmail-waiting', 'gmail-waiting'])
 })
 
 test('a trouble that is left is not told to be over, and nothing is told before there is something', () => {

@@ -1,6 +1,6 @@
 /** Owns what is reported of the source: the gravest of its troubles, and otherwise that all is well. */
 
-import type { PluginLog, SourceReport } from '@reveille/kit'
+import type { SourceReport } from '@reveille/kit'
 
 export interface Status {
   /** From here on all is well where there is no trouble; said in this sentence. */
@@ -26,16 +26,12 @@ interface Told {
   readonly detail: string
 }
 
-/** Details that are known to have been told. */
-const mostTold = 100
-
-export function createStatus(report: (report: SourceReport) => void, log: PluginLog): Status {
+export function createStatus(report: (report: SourceReport) => void): Status {
   /** By the order in which they arose. */
   const troubles = new Map<object, Told>()
   const times = new Map<string, number>()
   const counts = new Map<string, number>()
   let well: Told | undefined
-  const toldDetails = new Set<string>()
 
   function worst(): Told | undefined {
     const all = [...troubles.values()]
@@ -45,12 +41,6 @@ export function createStatus(report: (report: SourceReport) => void, log: Plugin
   function tell(): void {
     const now = worst()
     if (now === undefined) return
-    // What a person has to do, once each, however often it comes and goes: the host tells of the states by itself.
-    if (now.state === 'waiting' && !toldDetails.has(now.detail)) {
-      if (toldDetails.size >= mostTold) toldDetails.clear()
-      toldDetails.add(now.detail)
-      log.warn('gmail-waiting', { detail: now.detail })
-    }
     report({ ...now, times: Object.fromEntries(times), counts: Object.fromEntries(counts) })
   }
 
