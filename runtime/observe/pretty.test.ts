@@ -389,6 +389,14 @@ test('an event without a story is told by its message and its facts', () => {
   assert.equal(shown({ event: 'toString' }), 'info        toString', 'no story is inherited')
 })
 
+test("a plugin's event is told in words, behind the name of whose it is", () => {
+  const plugin = '@reveille/plugin-gmail'
+  const posted = { event: 'gmail-mails-posted', plugin, source: 'gmail', count: 2, historyId: '7' }
+  assert.equal(shown(posted), 'source      gmail  mails posted  count=2  historyId=7')
+  const moved = { event: 'telegram-group-moved', plugin, channel: 'work', hint: 'Write to 7.' }
+  assert.equal(shown(moved, { level: 'warn' }), 'warn        work  telegram group moved  hint=Write to 7.')
+})
+
 test('a diagnostic keeps its lines and its caret under its place', () => {
   const msg = 'a.yaml:2:3: error: no [X]\n  2 | \tfoo\n    | \t^\n  hint: try bar'
   const margin = ' '.repeat(22)

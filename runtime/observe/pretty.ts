@@ -3,7 +3,7 @@
 import type { DestinationStream } from 'pino'
 import { createPaint, type Paint } from './paint.ts'
 import { printable } from './printable.ts'
-import { type Facts, stories } from './stories.ts'
+import { type Facts, type Line, stories } from './stories.ts'
 import { wrapWords } from './wrap-words.ts'
 
 const labels: Record<number, string> = {
@@ -14,6 +14,9 @@ const labels: Record<number, string> = {
   50: 'error',
   60: 'fatal',
 }
+const infoLevel = 30
+/** One of them says whose a plugin's line is. */
+const pluginKinds = ['source', 'channel', 'runner']
 const bookkeeping = new Set(['level', 'time', 'event', 'msg', 'err'])
 const labelWidth = 10
 const gap = '  '
@@ -41,10 +44,8 @@ export function createPrettyStream(
 function setLine(record: Facts, paint: Paint, width: number): string {
   const time = paint.dim(clock(record['time']))
   const level = Number(record['level'])
-  const [name = labels[level] ?? 'log', text, aside] = stories[String(record['event'])]?.(record) ?? [
-    undefined,
-    tell(record),
-  ]
+  const [name = labels[level] ?? 'log', text, aside] =
+    stories[String(record['event'])]?.(record) ?? ofPlugin(record, level) ?? tell(record)
   const told = [
     ...withAside(wrapWords(text, width), aside, paint, width),
     ...trouble(record['err']).flatMap((line) => wrapWords(line, width)),
@@ -76,12 +77,26 @@ function clock(time: unknown): string {
 }
 
 /** A record without a story: its message, then its facts. */
-function tell(record: Facts): string {
+function tell(record: Facts): Line {
   const message = record['msg'] ?? record['event'] ?? ''
-  const facts = Object.entries(record)
-    .filter(([key, value]) => !bookkeeping.has(key) && value !== undefined)
-    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-  return printable([String(message), ...facts].join('  '))
+  return [undefined, [printable(message), ...factsOf(record, bookkeeping)].join('  ')]
+}
+
+/** Whose line it is, then its event as words: `gmail-mails-posted` of the source gmail. Undefined for what is no plugin's. */
+function ofPlugin(record: Facts, level: number): Line | undefined {
+  const kind = pluginKinds.find((key) => typeof record[key] === 'string')
+  if (record['plugin'] === undefined || kind === undefined || record['msg'] !== undefined) return undefined
+  const owner = String(record[kind])
+  const event = String(record['event'])
+  const words = (event.startsWith(`${owner}-`) ? event.slice(owner.length + 1) : event).replaceAll('-', ' ')
+  const facts = factsOf(record, new Set([...bookkeeping, 'plugin', kind]))
+  return [level === infoLevel ? kind : undefined, printable(`${owner}  ${words}`), facts.join('  ')]
+}
+
+function factsOf(record: Facts, without: ReadonlySet<string>): string[] {
+  return Object.entries(record)
+    .filter(([key, value]) => !without.has(key) && value !== undefined)
+    .map(([key, value]) => printable(`${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`))
 }
 
 /** An error's own lines, and those of its causes. */

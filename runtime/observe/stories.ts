@@ -5,7 +5,7 @@ import { printable as text } from './printable.ts'
 export type Facts = Record<string, unknown>
 
 /** The label, by default the level; what happened, and the small print. */
-type Line = readonly [label: string | undefined, text: string, aside?: string]
+export type Line = readonly [label: string | undefined, text: string, aside?: string]
 
 /** Keys are event names of the log; an event that is absent here is told by its message and facts. */
 export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
