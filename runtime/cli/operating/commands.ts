@@ -108,6 +108,10 @@ function parseGeneration(text: string): string {
   throw new InvalidArgumentError('It must be a number that `reveille generations` lists.')
 }
 
+const backupHelp = `
+What sources keep, such as consents and how far they have read, is in plain files
+of the data folder, in sources/: copy those as they are.`
+
 export function addStoreCommands(program: Command, { io, finish }: Hands): void {
   program
     .command('store')
@@ -117,7 +121,7 @@ export function addStoreCommands(program: Command, { io, finish }: Hands): void 
     .argument('<file>', 'the copy; must not exist')
     .addOption(configOption())
     .option('--json', 'answer as JSON')
-    .addHelpText('after', examples('reveille store backup /var/backups/reveille.db'))
+    .addHelpText('after', `${backupHelp}\n${examples('reveille store backup /var/backups/reveille.db')}`)
     .action((file, options) =>
       finish(import('./store-backup.ts').then(({ storeBackup }) => storeBackup(file, options, io))),
     )

@@ -7,7 +7,9 @@ import type { RecordKind } from './record-views.ts'
 export function addReadingCommands(program: Command, { io, finish }: Hands): void {
   program
     .command('status')
-    .description('whether a running gateway can accept, what waits in it, and how its channels fare')
+    .description(
+      'whether a running gateway can accept, what waits in it, and how its channels and sources fare',
+    )
     .addOption(configOption())
     .option('--json', 'answer as JSON')
     .addHelpText('after', `${reachHelp}\n${examples('reveille status', 'reveille status --json')}`)

@@ -20,9 +20,10 @@ ${examples(
 
 const runHelp = `
 A gateway watches the mailbox by itself: this is for a gateway on another machine,
-or one that is to have no way to Google. It posts to the gateway of --config with
-the first of hooks.token, else to REVEILLE_URL with REVEILLE_HOOK_TOKEN, else to the
-gateway of the configuration that it finds. It ends by Ctrl-C or SIGTERM, with exit code 0.
+or one that is to have no way to Google. The mailbox is set up where this runs.
+It posts to the gateway of --config with the first of hooks.token, else to
+REVEILLE_URL with REVEILLE_HOOK_TOKEN, else to the gateway of the configuration
+that it finds. It ends by Ctrl-C or SIGTERM, with exit code 0.
 Exit code: 1 where the mailbox is not set up, or another process watches it.
 ${examples(
   'reveille webhooks gmail run',
