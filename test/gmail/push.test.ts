@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { SourceState } from '../../runtime/sources/index.ts'
+import { createManualSourceClock } from '../../runtime/sources/test-bed.ts'
 import type { Page, RequestRecord, RunRecord } from '../../runtime/store/port.ts'
 import { configuration, createFolder, hookToken, install, until } from '../installation.ts'
 import { createMailbox } from './mailbox.ts'
@@ -14,7 +16,9 @@ const serviceAccount = 'pusher@harbour-lights-4711.iam.gserviceaccount.com'
 /** As it stands behind a proxy at `origin`, and is reached by Google over it. */
 async function createPushed(t: TestContext) {
   const push = { endpoint, serviceAccount }
-  const mailbox = await createMailbox(t, { mode: 'push' }, Date.now(), { push })
+  // What Google signs is judged by the time of the gateway, which is the real one.
+  const clock = createManualSourceClock(Date.now())
+  const mailbox = await createMailbox(t, { mode: 'push' }, clock.now(), { push })
   const { google } = mailbox
   const policy = { verify: { provider: 'google-pubsub', audience: endpoint, serviceAccount } }
   const hooks = `  enabled: true\n  token: ${hookToken}\n${mailbox.hooks}  endpoints: ${JSON.stringify({ 'gmail/push': policy })}\n`
@@ -26,25 +30,46 @@ async function createPushed(t: TestContext) {
     assert.equal(String(input), 'https://www.googleapis.com/oauth2/v3/certs')
     return fetch(google.certsUrl, init)
   }
-  const installation = await install(t, {}, { folder, fetch: keys })
-  google.tunnel(origin, await installation.gateway.listen())
-  await installation.line('gmail-watching')
-  return { ...installation, google }
-}
+  const installation = await install(t, {}, { folder, fetch: keys, clock })
+  const { gateway, read } = installation
+  google.tunnel(origin, await gateway.listen())
 
-async function runsOf({ read }: Pick<Awaited<ReturnType<typeof install>>, 'read'>) {
-  const { items } = await read<Page<RunRecord>>('/api/runs?limit=100')
-  return items.map(({ sessionKey }) => sessionKey)
+  /** Google's clock goes on meanwhile, as far as it takes for what was refused to come again. */
+  const eventually = <Value>(ask: () => Promise<Value | undefined> | Value | undefined, what: string) =>
+    until(async () => {
+      const value = await ask()
+      if (value === undefined) google.advance(1)
+      return value
+    }, what)
+  await eventually(async () => {
+    const { sources } = await read<{ sources: SourceState[] }>('/api/status')
+    return sources.find(({ times }) => times?.['readAt'] !== undefined)
+  }, 'the first reading')
+  // The watch began with a notification, maybe before there was a way here.
+  await eventually(() => google.unacknowledged === 0 || undefined, 'the first acknowledgement')
+  const known = google.pushes.length
+  return {
+    ...installation,
+    google,
+    clock,
+    pushes: () => google.pushes.slice(known),
+    acknowledged: () => eventually(() => google.unacknowledged === 0 || undefined, 'the acknowledgements'),
+    /** The session keys of the runs of mails, once there are so many. */
+    runs: (count: number) =>
+      eventually(async () => {
+        const { items } = await read<Page<RunRecord>>('/api/runs?limit=100')
+        const keys = items.map(({ sessionKey }) => sessionKey).filter((key) => key.startsWith('hook:gmail:'))
+        return keys.length >= count ? keys : undefined
+      }, `${count} runs`),
+  }
 }
 
 test('what Google posts and signs brings the mail, and is acknowledged once the mail is on disk', async (t) => {
-  const pushed = await createPushed(t)
-  const { google, read } = pushed
+  const { google, read, runs, acknowledged, pushes } = await createPushed(t)
   const id = google.deliver({ subject: 'pushed' })
-  await until(async () => ((await runsOf(pushed)).length === 1 ? true : undefined), 'the run')
-  assert.deepEqual(await runsOf(pushed), [`hook:gmail:${id}`])
-  await google.until(() => google.unacknowledged === 0)
-  assert.ok(google.pushes.length > 0 && google.pushes.every(({ status }) => status === 204))
+  assert.deepEqual(await runs(1), [`hook:gmail:${id}`])
+  await acknowledged()
+  assert.ok(pushes().length > 0 && pushes().every(({ status }) => status === 204))
   assert.equal(
     google.callsOf('pubsub.projects.subscriptions.pull').length,
     0,
@@ -56,20 +81,23 @@ test('what Google posts and signs brings the mail, and is acknowledged once the 
 })
 
 test('while mails cannot be kept Google is told to come again, and then each is one run', async (t) => {
-  const pushed = await createPushed(t)
-  const { google } = pushed
-  google.fail('gmail.users.history.list', { status: 500 }, { status: 500 })
+  const { google, clock, runs, acknowledged, pushes } = await createPushed(t)
+  const held = Promise.withResolvers<void>()
+  google.fail('gmail.users.history.list', { status: 500 }, { until: held.promise })
   const ids = google.deliverMany(3)
-  await until(async () => ((await runsOf(pushed)).length === 3 ? true : undefined), 'the runs')
-  google.advance(60_000)
+  await until(() => {
+    clock.advance(10_000)
+    return pushes().some(({ status }) => status === 503) || undefined
+  }, 'a refusal')
+  held.resolve()
+  await runs(3)
   google.notifyAgain()
-  await google.until(() => google.unacknowledged === 0)
-  assert.deepEqual((await runsOf(pushed)).sort(), ids.map((id) => `hook:gmail:${id}`).sort())
+  await acknowledged()
+  assert.deepEqual([...(await runs(3))].sort(), ids.map((id) => `hook:gmail:${id}`).sort())
 })
 
 test('a notification that Google did not sign, or signed for somebody else, moves nothing', async (t) => {
-  const pushed = await createPushed(t)
-  const { google, ask, post } = pushed
+  const { google, ask, post } = await createPushed(t)
   google.loseNotifications(1)
   google.deliver()
   const before = google.callsOf('gmail.users.history.list').length

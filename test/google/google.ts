@@ -76,7 +76,7 @@ export interface StandInGoogle {
   callsOf(operation: string): readonly Call[]
   /** Calls that Google would not have taken, though they were answered somehow: to be empty at the end of a test. */
   readonly complaints: readonly string[]
-  /** Settles when it holds; it is asked when a call comes or ends, after each push and each move of the clock. */
+  /** Resolves when it holds; it is asked when a call comes or ends, after each push and each move of the clock. @throws Error after 20 s */
   until(isSo: () => boolean): Promise<void>
   /** What Google's clock says. */
   now(): number

@@ -25,6 +25,8 @@ export interface StandInGoogleOptions {
   readonly pullWait?: number
 }
 
+/** After which a test that waits has failed. Milliseconds. */
+const patienceMs = 20_000
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
 const publisher = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 const publisherRole = 'roles/pubsub.publisher'
@@ -266,15 +268,22 @@ export async function createStandInGoogle(options: StandInGoogleOptions = {}): P
     complaints: server.complaints,
     until(isSo) {
       return new Promise((resolve, reject) => {
+        const end = (settle: () => void) => {
+          listeners.delete(look)
+          clearTimeout(patience)
+          settle()
+        }
         const look = () => {
           try {
-            if (!isSo()) return
-            resolve()
+            if (isSo()) end(resolve)
           } catch (error) {
-            reject(error)
+            end(() => reject(error))
           }
-          listeners.delete(look)
         }
+        const patience = setTimeout(
+          () => end(() => reject(new Error(`Google waited ${patienceMs / 1000} s in vain until ${isSo}.`))),
+          patienceMs,
+        )
         listeners.add(look)
         look()
       })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { RawMessage, RawPart } from '../google/port.ts'
+import { anyText } from './any-text.ts'
 import { header, htmlPart, message, multipart, plainPart } from './fixture.ts'
 import { readMail } from './read-mail.ts'
 
@@ -79,7 +80,7 @@ for (const [name, payload] of mails) {
 
 /** Words that mean something in a mail, at any place. */
 const words = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  anyText(30),
   fc.constantFrom(
     ...[
       'text/plain',

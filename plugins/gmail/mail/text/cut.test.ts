@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { anyText } from '../any-text.ts'
 import { cutToBytes, cutToLength } from './cut.ts'
 
 test('what fits is left as it is, to the byte', () => {
@@ -29,7 +30,7 @@ test('a grapheme that is longer than any limit is cut between its characters', (
 })
 
 test('whatever the text, a cut keeps its limit, is a beginning, and halves no character', () => {
-  const texts = fc.string({ unit: 'binary', maxLength: 400 }).map((text) => text.toWellFormed())
+  const texts = anyText(400).map((text) => text.toWellFormed())
   fc.assert(
     fc.property(texts, fc.nat(500), (text, limit) => {
       const { text: cut, isCut } = cutToBytes(text, limit)
