@@ -67,7 +67,12 @@ function sourceFolder(dataFolder: string): string {
 
 export interface WatchedMailbox extends Mailbox {
   readonly folder: string
-  readonly clock: { now(): number; advance(ms: number): Promise<void> }
+  readonly clock: {
+    now(): number
+    advance(ms: number): Promise<void>
+    /** At once, as over a machine that sleeps. */
+    leap(ms: number): void
+  }
   /** The gateway of now. */
   readonly gateway: Installation
   /** Ends the gateway as it is told to, and starts another one on the same data. */
@@ -99,6 +104,7 @@ export async function watchMailbox(
   /** From one who wakes to the next, so that each can do at once what it woke for. */
   const clock = {
     ...hands,
+    leap: hands.advance,
     async advance(ms: number) {
       const until = hands.now() + ms
       for (let left = ms; left >= 0; left = until - hands.now()) {
