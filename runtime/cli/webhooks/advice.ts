@@ -1,9 +1,12 @@
 /** Owns what is said once a mailbox is connected: what stands in its way still, and how to see that it works. */
 
+import { stat } from 'node:fs/promises'
 import type { Configuration } from '@reveille/engine'
+import type { Connection } from '@reveille/kit'
+import { sourcesFolder } from '../../sources/index.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
-import { pasted } from '../pasted.ts'
+import { pasted, shellWord } from '../pasted.ts'
 
 export interface Advice {
   /** What stands in the way. */
@@ -14,7 +17,7 @@ export interface Advice {
 
 export async function adviceFor(
   { settings, mappings }: Configuration,
-  account: string,
+  { config: { account }, endpoints = {} }: Connection,
   io: Io,
 ): Promise<Advice> {
   const hasOwnChannel = mappings.some(
@@ -42,6 +45,8 @@ export async function adviceFor(
       ...(isSilent || hasRoute
         ? []
         : [`Nothing says where replies go: ${pasted('route set CHANNEL', io)}, or agents.route.`]),
+      ...Object.entries(endpoints).flatMap(([name, policy]) => ledAstray(name, policy, settings.hooks.path)),
+      ...(await ownedByAnother(settings.gateway.dataDir)),
     ],
     next: [
       isRunning
@@ -51,4 +56,26 @@ export async function adviceFor(
       `How the watch fares: ${pasted('status', io)}`,
     ],
   }
+}
+
+/** What stands before the gateway may lead another path there; what ends otherwise is more often a slip. */
+function ledAstray(endpoint: string, { verify }: Readonly<Record<string, unknown>>, path: string): string[] {
+  const { audience } = (verify ?? {}) as { readonly audience?: unknown }
+  const posted = typeof audience === 'string' ? URL.parse(audience) : null
+  if (posted === null || posted.pathname.endsWith(`/${endpoint}`)) return []
+  return [
+    `Notifications are posted to ${audience}, and the gateway takes them at ${path}/${endpoint}: correct --push-endpoint, unless something leads from there to here.`,
+  ]
+}
+
+/** As root sets a mailbox up for a gateway that has a user of its own. */
+async function ownedByAnother(dataDir: string): Promise<string[]> {
+  const folder = sourcesFolder(dataDir)
+  const [whole, part] = await Promise.all(
+    [stat(dataDir), stat(folder)].map((each) => each.catch(() => undefined)),
+  )
+  if (whole === undefined || part === undefined || whole.uid === part.uid) return []
+  return [
+    `${folder} does not belong to the owner of the data folder, as whom the gateway may run: \`chown -R ${whole.uid}:${whole.gid} ${shellWord(folder)}\``,
+  ]
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { appendFileSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
@@ -226,6 +226,37 @@ test('the answer as JSON holds every step and no secret, and neither does anythi
   }
   const again = JSON.parse((await setup('--json')).out)
   assert.deepEqual(again.configuration, { file: 'reveille.yaml', changed: false })
+})
+
+test('an address that leads past the gateway is warned of, and so are files that its user may not read', async (t) => {
+  const { setup, cwd } = await begin(t, { ...pasting, columns: 60 })
+  const warningsOf = async (...options: readonly string[]): Promise<string> =>
+    JSON.parse((await setup(...options, '--json')).out).warnings.join('\n')
+  const account = ['--push-service-account', 'push@harbour.iam.gserviceaccount.com']
+  const push = (at: string) => [
+    '--mode',
+    'push',
+    ...account,
+    '--push-endpoint',
+    `https://hooks.example.com${at}`,
+  ]
+  assert.match(
+    await warningsOf(...flags, ...push('/hooks/gmail/pus')),
+    /gmail\/pus, and the gateway takes them at \/hooks\/gmail\/push: correct/,
+  )
+  assert.equal(await warningsOf(...push('/behind/a/proxy/gmail/push')), '')
+  if (process.getuid?.() !== 0) return t.diagnostic('only root can give files away')
+  await chown(path.join(cwd, 'data'), 65_534, 65_534)
+  assert.match(await warningsOf(...push('/hooks/gmail/push')), /`chown -R 65534:65534 .*\/data\/sources`/)
+})
+
+test('a failure is broken to the width of the terminal, and what is to be pasted stays whole', async (t) => {
+  const { setup } = await begin(t, { line: async () => 'deny', columns: 40 })
+  const { err } = await setup(...flags)
+  assert.match(
+    err,
+    /Nobody consented\.\nWhat was done is kept:\n`reveille webhooks gmail setup` goes on\nfrom there\.\n$/,
+  )
 })
 
 test('a failure as JSON has a code, a sentence, and what was done before', async (t) => {

@@ -64,7 +64,7 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const connection = await connect(asked)
   const { changed } = await writeConnection(file, connection, configured, steps, io)
   const { configuration } = await readConfigured(file, io)
-  const advice = await adviceFor(configuration, String(connection.config['account']), io)
+  const advice = await adviceFor(configuration, connection, io)
   for (const warning of advice.warnings) steps.warn(warning)
   return { mailbox: connection.config, watchEnds: await watchEndOf(kept), changed, advice }
 
