@@ -9,7 +9,7 @@ import {
   loadConfiguration,
   realFiles,
 } from '@reveille/engine'
-import { parseDocument } from 'yaml'
+import { isMap, parseDocument } from 'yaml'
 import { presetsFolder } from '../../presets-folder.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -18,7 +18,7 @@ import type { Io } from '../io.ts'
 
 export interface Configured {
   readonly configuration: Configuration
-  /** References resolved. Of what is wrong in itself as it is written. */
+  /** References resolved. */
   readonly mailbox: Readonly<Record<string, unknown>>
 }
 
@@ -30,12 +30,39 @@ export async function readConfigured(file: string, io: Io): Promise<Configured> 
     const { configuration } = whole
     return { configuration, mailbox: configuration.settings.sources['gmail'] ?? {} }
   }
+  const stood = withStandIns(text)
+  const standing = stood && (await tryText(file, stood.text, io))
+  if (stood !== undefined && standing?.ok) {
+    const { configuration } = standing
+    const mailbox = Object.entries(configuration.settings.sources['gmail'] ?? {})
+    return {
+      configuration,
+      mailbox: Object.fromEntries(mailbox.filter(([key]) => !stood.keys.includes(key))),
+    }
+  }
   const without = withoutMailbox(text)
   const rest = without && (await tryText(file, without.text, io))
   if (without === undefined || !rest?.ok) {
     throw new CommandFailure(1, `${formatDiagnostics(errorsOf(whole.diagnostics), io)}\n\nMend this first.`)
   }
   return { configuration: rest.configuration, mailbox: without.mailbox }
+}
+
+/** What setup will write, and may be all that is missing. */
+const standIns = {
+  account: 'nobody@example.com',
+  topic: 'projects/nowhere/topics/nothing',
+  subscription: 'projects/nowhere/subscriptions/nothing',
+}
+
+/** The text with these in their places, so that the rest is read as it is meant. Undefined where none of them is missing. */
+function withStandIns(text: string): { readonly text: string; readonly keys: readonly string[] } | undefined {
+  const document = parseDocument(text, { logLevel: 'silent' })
+  if (document.errors.length > 0 || !isMap(document.getIn(['hooks', 'gmail']))) return undefined
+  const missing = Object.entries(standIns).filter(([key]) => !document.hasIn(['hooks', 'gmail', key]))
+  if (missing.length === 0) return undefined
+  for (const [key, value] of missing) document.setIn(['hooks', 'gmail', key], value)
+  return { text: String(document), keys: missing.map(([key]) => key) }
 }
 
 export type Tried =
@@ -72,7 +99,10 @@ function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.filter(({ severity }) => severity === 'error')
 }
 
-/** The text without the mailbox, to look at the rest, and the mailbox. Undefined where there is none to leave out. */
+/**
+ * The text without the mailbox, to look at the rest, and the mailbox. Undefined where there is none to leave out, or where
+ * it has references: what those lead to, perhaps for the gateway alone, is not to be replaced by what is usual.
+ */
 function withoutMailbox(
   text: string,
 ): { readonly text: string; readonly mailbox: Readonly<Record<string, unknown>> } | undefined {
@@ -80,12 +110,8 @@ function withoutMailbox(
   if (document.errors.length > 0 || !document.hasIn(['hooks', 'gmail'])) return undefined
   const { hooks } = document.toJS({ maxAliasCount: 100 }) as { hooks: { gmail: unknown } }
   const entries = Object.entries(hooks.gmail ?? {})
+  if (entries.some(([, value]) => JSON.stringify(value)?.includes('${'))) return undefined
   document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => isOfGmailPreset(key))))
-  const mailbox = entries.filter(([key, value]) => !isOfGmailPreset(key) && !hasReference(value))
+  const mailbox = entries.filter(([key]) => !isOfGmailPreset(key))
   return { text: String(document), mailbox: Object.fromEntries(mailbox) }
-}
-
-/** What it leads to is not known here. */
-function hasReference(value: unknown): boolean {
-  return JSON.stringify(value)?.includes('${') === true
 }

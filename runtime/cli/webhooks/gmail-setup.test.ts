@@ -443,6 +443,34 @@ test('who answers mails by a mapping of his own, and took the preset out, does n
   assert.match(err, /^· preset /m)
 })
 
+test('references in a mailbox that is not whole yet count, and stay; one that leads nowhere is told first', async (t) => {
+  const begun = configuration.replace(
+    'hooks:\n',
+    'hooks:\n  gmail:\n    account: "${MAILBOX}" # ours\n    label: "${LABEL}"\n',
+  )
+  const files = { 'reveille.yaml': begun }
+  const env = { MAILBOX: 'ada@example.com', LABEL: 'Work' }
+  const { setup, read } = await begin(t, { ...pasting, env }, files)
+  const { code: exit, err } = await setup('--client-file', 'client.json')
+  assert.equal(exit, 0, err)
+  assert.match(await read(), /account: "\$\{MAILBOX\}" # ours\n {4}label: "\$\{LABEL\}"\n {4}topic: projects/)
+
+  const other = await begin(t, { ...pasting, env: { MAILBOX: 'ada@example.com' } }, files)
+  const refused = await other.setup(...flags)
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /refers to the variable LABEL, which is not set[\s\S]*Mend this first\.\n$/)
+  assert.doesNotMatch(refused.err, /is required/, 'what setup would write is nobody’s to mend')
+  assert.equal(await other.read(), begun)
+})
+
+test('a preset that takes another endpoint is told, as mails are not posted there', async (t) => {
+  const elsewhere = configuration.replace('hooks:\n', 'hooks:\n  presets: [{ name: gmail, path: post }]\n')
+  const { setup } = await begin(t, pasting, { 'reveille.yaml': elsewhere })
+  const { code: exit, err } = await setup(...flags)
+  assert.equal(exit, 0, err)
+  assert.match(err, /^! No mapping takes the endpoint gmail, where mails are posted: they are ignored\.$/m)
+})
+
 test('what stands in the way is told: hooks that are off, no channel, no route', async (t) => {
   const off = 'plugins: [./mail]\n'
   const { setup } = await begin(t, pasting, { 'reveille.yaml': off })

@@ -11,7 +11,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { replaceFile } from '../replace-file.ts'
-import { type Configured, tryText } from './configured.ts'
+import { type Configured, type Tried, tryText } from './configured.ts'
 import type { Steps } from './steps.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -33,10 +33,15 @@ export async function writeConnection(
   const text = await readFile(file, 'utf8')
   const edits = editsFor(text, connection, before)
   const connected = editOrFail(text, edits, connection, shown)
-  const isWanted = Object.keys(before.mailbox).length === 0 || (await isUnmapped(file, connected, io))
-  const edited = isWanted ? editOrFail(connected, [presetEdit], connection, shown) : connected
+  const isFirst = Object.keys(before.mailbox).length === 0
+  const withPreset = () => editOrFail(connected, [presetEdit], connection, shown)
+  let edited = isFirst ? withPreset() : connected
+  let tried = await tryText(file, edited, io)
+  if (!isFirst && isUnmapped(tried)) {
+    edited = withPreset()
+    tried = await tryText(file, edited, io)
+  }
   if (edited !== text) {
-    const tried = await tryText(file, edited, io)
     if (!tried.ok) {
       const why = formatDiagnostics(tried.diagnostics, io)
       throw new CommandFailure(1, `${shown} would not load with the mailbox in it:\n\n${why}\n\n${unwritten}`)
@@ -51,14 +56,15 @@ export async function writeConnection(
     outcome: isNew ? 'done' : 'unchanged',
     detail: isNew ? `${editsInWords(edits)} in ${shown}.` : `${shown} says it already.`,
   })
+  const isAdded = edited !== connected
   steps.told({
     step: 'preset',
-    outcome: edited === connected ? 'unchanged' : 'done',
-    detail:
-      edited === connected
-        ? 'Mails have their mapping already.'
-        : `Added ${preset} to hooks.presets in ${shown}.`,
+    outcome: isAdded ? 'done' : 'unchanged',
+    detail: isAdded ? `Added ${preset} to hooks.presets in ${shown}.` : 'It need not be added.',
   })
+  // Listed, and told another endpoint.
+  if (isUnmapped(tried))
+    steps.warn(`No mapping takes the endpoint ${preset}, where mails are posted: they are ignored.`)
   return { changed: edited !== text }
 }
 
@@ -130,8 +136,7 @@ function keysAt(text: string, path: readonly string[]): readonly string[] {
 }
 
 /** Whoever answers mails by a mapping of his own has left the preset out on purpose. */
-async function isUnmapped(file: string, text: string, io: Io): Promise<boolean> {
-  const tried = await tryText(file, text, io)
+function isUnmapped(tried: Tried): boolean {
   return tried.ok && tried.warnings.some(({ code }) => code === 'MAIL_UNMAPPED')
 }
 
