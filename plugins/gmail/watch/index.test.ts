@@ -203,6 +203,20 @@ test('a history id that Google never gave is replaced by a listing', async () =>
   await world.stop(run)
 })
 
+test('a mailbox whose history is behind the cursor, as of an account that was made anew, is listed and read on', async () => {
+  const world = createWorld()
+  const { clock, disk, gateway, google } = world
+  const mail = google.deliver()
+  const readAt = clock.now()
+  disk.set('cursor', JSON.stringify({ account: google.account, historyId: '99999999', readAt }))
+  const run = world.start()
+  await clock.until(() => gateway.taken.has(mail.id))
+  const next = google.deliver()
+  await clock.until(() => gateway.taken.has(next.id), minuteMs)
+  assert.equal(world.cursor()?.historyId, String(google.historyId))
+  await world.stop(run)
+})
+
 test('a lost notification delays a mail by a quarter of an hour at most', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world

@@ -40,6 +40,8 @@ async function readHistory(watched: Watched, signal: AbortSignal): Promise<void>
       if (!isUseless(error, pageToken)) throw error
       return await listMailbox(watched, signal)
     }
+    // Another mailbox has taken the place of the one that was read: what it tells is old by its numbers, and was never read.
+    if (end === undefined && BigInt(page.historyId) < BigInt(since)) return await listMailbox(watched, signal)
     // Later pages may say where the mailbox stands by then, which is beyond what the first one promised to list.
     end ??= page.historyId
     await passOn(watched, page.messageIds, page.lastId ?? page.historyId, signal)
