@@ -92,6 +92,6 @@ export interface SourceReport {
   readonly detail: string
   /** Milliseconds since the Unix epoch, by what happens then: `watchEnds`, `lastMail`. */
   readonly times?: Readonly<Record<string, number>>
-  /** Numbers by what they count: `posted`, `refused`. */
+  /** Numbers by what they count: `posted`; `refused` is what the gateway did not take, to be tried again. */
   readonly counts?: Readonly<Record<string, number>>
 }

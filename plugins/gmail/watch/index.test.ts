@@ -466,6 +466,8 @@ test('a mail that the gateway refused is tried again at each reload', async () =
   run.reload()
   await clock.until(() => gateway.posts.length === 1, 10 * secondMs)
   assert.ok(clock.now() - before < 30 * secondMs)
+  await world.idle()
+  assert.deepEqual(world.reports.at(-1)?.counts, { refused: 0, posted: 1 })
   await world.stop(run)
 })
 

@@ -5,7 +5,7 @@ import type { MailItem } from '../mail/index.ts'
 import { withPosted } from './cursor.ts'
 import { fetchMail } from './fetching.ts'
 import { postMails } from './posting.ts'
-import { refuse } from './refusing.ts'
+import { countRefused, refuse } from './refusing.ts'
 import { retry } from './retrying.ts'
 import { inOrder } from './together.ts'
 import type { Watched } from './watched.ts'
@@ -78,7 +78,9 @@ export async function postAndRemember(
   let count = 0
   const taken = (ids: readonly string[]) => {
     count += ids.length
+    const { refused } = cursor.get()
     cursor.change((before) => withPosted(before, ids))
+    if (refused.length > 0) countRefused(watched)
     status.count('posted', status.counted('posted') + ids.length)
     status.time('lastMail', clock.now())
   }

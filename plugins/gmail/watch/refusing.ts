@@ -14,7 +14,7 @@ export function refuse(listed: Listed, id: string, code: string): void {
   if (isNew && first && refused.length >= mostRefused) giveUp(listed, first)
   cursor.change((before) => withRefused(before, id, code, clock.now()))
   if (isNew) log.warn('gmail-mail-refused', { id, code })
-  count(listed)
+  countRefused(listed)
 }
 
 export function giveUp(listed: Listed, { id, code, tries }: RefusedMail): void {
@@ -24,9 +24,10 @@ export function giveUp(listed: Listed, { id, code, tries }: RefusedMail): void {
 
 export function forget(listed: Listed, id: string): void {
   listed.cursor.change((before) => withoutRefused(before, new Set([id])))
-  count(listed)
+  countRefused(listed)
 }
 
-function count({ cursor, status }: Listed): void {
+/** After each change of the list. */
+export function countRefused({ cursor, status }: Pick<Listed, 'cursor' | 'status'>): void {
   status.count('refused', cursor.get().refused.length)
 }

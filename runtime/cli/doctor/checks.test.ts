@@ -7,6 +7,7 @@ import { judgeSkew } from './checks/clock.ts'
 import { judgeSpace } from './checks/disk-space.ts'
 import { judgeOwners } from './checks/file-owners.ts'
 import { judgeNode } from './checks/node-version.ts'
+import { judgeSource } from './checks/sources.ts'
 import { skewOf } from './gateway-view.ts'
 import type { GuardedFile } from './guarded-files.ts'
 import { listed } from './listed.ts'
@@ -68,6 +69,19 @@ test('a backlog is told before it is full, and is a problem when it is', () => {
     [at(0), at(799), at(800), at(999), at(1_000)],
     ['ok', 'ok', 'warning', 'warning', 'problem'],
   )
+})
+
+test('what a source waits for is told, and what the gateway refused of it', () => {
+  const judge = (facts: object) =>
+    judgeSource({ source: 'gmail', state: 'working', detail: 'Well.', ...facts }, { env: {} })
+  assert.deepEqual(judge({ counts: { posted: 3, refused: 0 } }), [])
+  assert.equal(judge({ state: 'waiting', detail: 'Run setup.' })[0]?.message, 'gmail: Run setup')
+  const [refused] = judge({ counts: { refused: 1200 } })
+  assert.deepEqual(
+    [refused?.code, refused?.fix],
+    ['SOURCE_REFUSED', '`reveille requests --outcome refused` says why'],
+  )
+  assert.match(refused?.message ?? '', /^gmail: the gateway refused 1,200 /)
 })
 
 test('a Node.js older than 24 is a problem', () => {

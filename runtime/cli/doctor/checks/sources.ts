@@ -1,5 +1,8 @@
-/** Checks that what fetches events does so: no source waits for somebody, and none fails. */
+/** Checks that what fetches events does so: no source waits for somebody, none fails, and what they bring is taken. */
 
+import type { SourceState } from '../../../sources/index.ts'
+import type { Io } from '../../io.ts'
+import { pasted } from '../../pasted.ts'
 import { type Check, ok, type Result, warning } from '../check.ts'
 import { listed } from '../listed.ts'
 
@@ -18,11 +21,22 @@ export const sources: Check = {
     // A gateway of an earlier version tells of none.
     const { sources = [] } = await subject.gateway().status()
     if (sources.length === 0) return ok('none is configured')
-    const found = sources.flatMap(({ source, state, detail }): Result[] => {
-      if (state === 'working' || state === 'starting') return []
-      return [warning(codes[state], `${source}: ${detail.replace(/\.$/, '')}`)]
-    })
+    const found = sources.flatMap((each) => judgeSource(each, subject.io))
     const names = sources.map(({ source }) => source)
     return found.length > 0 ? found : ok(`${listed(names)} ${names.length === 1 ? 'works' : 'work'}`)
   },
+}
+
+/** Nothing, where all is well. What is to be tried again is counted under the name that the kit gives it. */
+export function judgeSource(
+  { source, state, detail, counts }: Pick<SourceState, 'source' | 'state' | 'detail' | 'counts'>,
+  io: Pick<Io, 'env' | 'config'>,
+): Result[] {
+  if (state !== 'working' && state !== 'starting') {
+    return [warning(codes[state], `${source}: ${detail.replace(/\.$/, '')}`)]
+  }
+  const refused = counts?.['refused'] ?? 0
+  if (refused === 0) return []
+  const text = `${source}: the gateway refused ${refused.toLocaleString('en')} of what it brought, which is tried again`
+  return [warning('SOURCE_REFUSED', text, `${pasted('requests --outcome refused', io)} says why`)]
 }
