@@ -123,6 +123,24 @@ test('a person is asked only for what nothing says, and told what is wrong with 
   )
 })
 
+test('who consented before is the mailbox that is meant, unless the answer is another one', async (t) => {
+  const { prompts, told, isAnswered } = person({
+    'The mailbox': [''],
+    'Mails with': [''],
+    'How do': ['pull'],
+  })
+  const consent = JSON.stringify({ account: 'grace@example.com', refreshToken })
+  const { setup, read } = await begin(
+    t,
+    { prompts, columns: 80 },
+    { 'data/sources/gmail/credentials.json': consent, 'data/sources/gmail/client.json': clientFile },
+  )
+  const { code: exit, err } = await setup()
+  assert.equal(exit, 0, err)
+  assert.ok(isAnswered(), told.join())
+  assert.equal(parse(await read()).hooks.gmail.account, 'grace@example.com')
+})
+
 test('push asks for its address and its account, and writes the policy of the endpoint beside what stands there', async (t) => {
   const { prompts, isAnswered } = person({
     'The public address': ['nowhere', 'https://hooks.example.com/hooks/gmail/push'],

@@ -1,7 +1,7 @@
 /** `reveille webhooks gmail setup`: connects a mailbox, and writes it into the configuration. */
 
 import path from 'node:path'
-import { type Connection, isPluginError, type Kept } from '@reveille/kit'
+import { type Connection, isPluginError, type Kept, recordOf, textOf } from '@reveille/kit'
 import { type Connector, connectorOf } from '../../plugin/index.ts'
 import { createKept, createSourceClock, sourcesFolder } from '../../sources/index.ts'
 import { findConfigurationIn } from '../authoring/init-target.ts'
@@ -13,7 +13,7 @@ import { adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
 import { calledOff, type Done, failureOf, tellDone, unforeseen } from './outcome.ts'
 import { createPerson } from './person.ts'
-import { ask } from './questions.ts'
+import { ask, type Known } from './questions.ts'
 import { createSteps, type Steps } from './steps.ts'
 import { type GmailSetupOptions, wantedOf } from './wanted.ts'
 import { writeConnection } from './write.ts'
@@ -59,7 +59,7 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const connector = await connectorOf('gmail', settings)
   const configured = { ...found, mailbox: usable(found.mailbox, connector) }
   const kept = createKept(path.join(sourcesFolder(settings.gateway.dataDir), 'gmail'))
-  const known = { wanted, config: configured.mailbox, hasClient: await hasClient(kept) }
+  const known = { wanted, config: configured.mailbox, ...(await knownBefore(kept)) }
   const asked = prompts === undefined ? wanted : await ask(prompts, { ...known, ...connector }, io)
   const connection = await connect(asked)
   const { changed } = await writeConnection(file, connection, configured, steps, io)
@@ -108,9 +108,14 @@ function usable(mailbox: Values, { examine }: Connector): Values {
 }
 
 /** From a run before, which may not have come to its end. */
-async function hasClient(kept: Kept): Promise<boolean> {
-  const found = await Promise.all(['client', 'credentials'].map((name) => readOrNothing(kept, name)))
-  return found.some((value) => value !== undefined)
+async function knownBefore(kept: Kept): Promise<Pick<Known, 'hasClient' | 'account'>> {
+  const [client, credentials] = await Promise.all(
+    ['client', 'credentials'].map((name) => readOrNothing(kept, name)),
+  )
+  return {
+    hasClient: client !== undefined || credentials !== undefined,
+    account: textOf(recordOf(credentials)?.['account']),
+  }
 }
 
 async function watchEndOf(kept: Kept): Promise<number | undefined> {

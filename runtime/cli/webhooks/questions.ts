@@ -14,6 +14,8 @@ export interface Known {
   readonly config: Values
   /** Whether a client is kept from a run before. */
   readonly hasClient: boolean
+  /** Who consented in a run before. */
+  readonly account: string | undefined
   /** Says what is wrong with a configuration. */
   readonly examine: Examiner
 }
@@ -37,9 +39,15 @@ export async function ask(prompts: Prompts, known: Known, io: Io): Promise<Value
 
   if (!hasClient && wanted['client'] === undefined) wanted['client'] = await askForClient(prompts, io)
   if (isUnsaid('account')) {
-    wanted['account'] = await askFor(prompts, 'The mailbox to watch', 'ada@example.com', (answer) =>
-      answer === '' ? 'It is required.' : complaintOf('account', answer),
-    )
+    const fallback = known.account
+    const message = 'The mailbox to watch'
+    const validate = (answer: string) => {
+      if (answer.trim() === '') return fallback === undefined ? 'It is required.' : undefined
+      return complaintOf('account', answer.trim())
+    }
+    const usual =
+      fallback === undefined ? { placeholder: 'ada@example.com' } : { placeholder: fallback, fallback }
+    wanted['account'] = (await prompts.text({ message, ...usual, validate })).trim()
   }
   if (isFirst && isUnsaid('label')) {
     const message = 'Mails with which label count?'
