@@ -1,3 +1,3 @@
 import { testArrivals } from './arrivals.ts'
 
-testArrivals({ mails: 1000, kills: 4 })
+testArrivals({ mails: 1000, kills: 3 })

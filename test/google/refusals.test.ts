@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { type Ask, type Asking, openAsking } from './asking.ts'
 import { checkAnswer } from './description/check.ts'
 import { describeGoogle } from './description/operations.ts'
@@ -257,16 +256,13 @@ const changes: Readonly<Record<string, Change>> = {
 test('a good request that is changed in one place is refused, in words of Google, and complained of', async () => {
   await using asking = await openAsking()
   const { google } = asking
-  const requests = goodRequests(asking)
-  const seen = new Set<string>()
-  const property = fc.asyncProperty(
-    fc.constantFrom(...requests),
-    fc.constantFrom(...Object.keys(changes)),
-    fc.nat(50),
-    async (request, name, pick) => {
-      const changed = changes[name]?.(request, pick)
-      fc.pre(changed !== undefined)
-      seen.add(name)
+  for (const [name, change] of Object.entries(changes)) {
+    let count = 0
+    for (const request of goodRequests(asking)) {
+      // Which of its parameters and fields is another one in each run; a failure shows it.
+      const changed = change(request, Math.floor(Math.random() * 50))
+      if (changed === undefined) continue
+      count += 1
       const complaints = google.complaints.length
       const { path, ...ask } = changed
       const { status, body } = await asking.ask(path, ask)
@@ -274,10 +270,9 @@ test('a good request that is changed in one place is refused, in words of Google
       assert.equal(body.error.code, status)
       assert.ok(typeof body.error.message === 'string' && typeof body.error.status === 'string')
       assert.equal(google.complaints.length, complaints + 1, `${name}: ${JSON.stringify(changed)}`)
-    },
-  )
-  await fc.assert(property, { numRuns: 500 })
-  assert.deepEqual([...seen].sort(), Object.keys(changes).sort())
+    }
+    assert.ok(count > 0, name)
+  }
 })
 
 function pickOf<Item>(items: readonly Item[], pick: number): Item | undefined {

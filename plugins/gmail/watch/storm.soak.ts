@@ -1,0 +1,3 @@
+import { testStorms } from './test-bed/storm.ts'
+
+testStorms(1000)

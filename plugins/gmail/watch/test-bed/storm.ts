@@ -1,0 +1,196 @@
+/** Owns storms: all that can befall a watched mailbox and whoever watches it, in any order. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Cursor } from '../cursor.ts'
+import { type Fate, failure } from './fate.ts'
+import type { FakeMail } from './google.ts'
+import { createWorld, type Run } from './world.ts'
+
+/** What befalls one call: what happens beside it, and what comes of it. */
+const fateOf = fc.record({
+  beside: fc.oneof(
+    { weight: 20, arbitrary: fc.constant('nothing' as const) },
+    { weight: 20, arbitrary: fc.constantFrom('mail', 'mails', 'lost mail', 'refused mail') },
+    { weight: 10, arbitrary: fc.constantFrom('unwanted mail', 'large mail', 'repeat', 'foreign', 'remove') },
+    { weight: 4, arbitrary: fc.constantFrom('expire', 'damage') },
+    { weight: 1, arbitrary: fc.constant('many mails' as const) },
+  ),
+  comes: fc.oneof(
+    { weight: 10, arbitrary: fc.constant('success' as const) },
+    { weight: 4, arbitrary: fc.constantFrom('fails before', 'fails after') },
+    { weight: 1, arbitrary: fc.constantFrom('quota before', 'malformed before') },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom('killed before', 'killed after', 'stopped before', 'stopped after'),
+    },
+  ),
+  ms: fc.nat(40),
+})
+type Step = typeof fateOf extends fc.Arbitrary<infer Type> ? Type : never
+
+const storm = fc.record({
+  steps: fc.array(fateOf, { maxLength: 90, size: 'max' }),
+  mode: fc.constantFrom('pull' as const, 'push' as const),
+  pageLength: fc.constantFrom(2, 7, 500),
+  mostActions: fc.constantFrom(1, 3, 100),
+})
+
+const hourMs = 3_600_000
+
+async function weather({
+  steps,
+  mode,
+  pageLength,
+  mostActions,
+}: typeof storm extends fc.Arbitrary<infer T> ? T : never) {
+  const world = createWorld({ mode })
+  const { clock, disk, gateway, google } = world
+  const rest = [...steps]
+  /** How often each is refused before somebody mends the mapping. */
+  const refused = new Map<string, number>()
+  const large = new Set<string>()
+  const removed = new Set<string>()
+  const wanted: FakeMail[] = []
+  let crashes = 0
+  let beginning: number | undefined
+  let run: Run
+  google.pageLength = pageLength
+  gateway.limits = { ...gateway.limits, maxActions: 100 }
+  gateway.rule = ({ messages }) => {
+    if (messages.length > mostActions) return { status: 413, code: 'TOO_MANY_ACTIONS' }
+    if (messages.some(({ id, body }) => large.has(id) && body.length > 100)) return { status: 413 }
+    const [first, ...others] = messages.filter(({ id }) => (refused.get(id) ?? 0) > 0)
+    if (first && others.length === 0 && messages.length === 1)
+      refused.set(first.id, (refused.get(first.id) ?? 0) - 1)
+    return first && { status: 422 }
+  }
+
+  /** What somebody who looks at the mailbox up to there has to find done. */
+  function check(historyId: string, cursor: Cursor | undefined, what: string) {
+    // A cursor that is damaged or was never written has the mailbox listed, or begins with what comes.
+    if (beginning === undefined || cursor === undefined) return
+    const known = new Set(cursor?.refused.map(({ id }) => id))
+    for (const { id, historyId: at } of wanted) {
+      if (at <= beginning || at > Number(historyId) || removed.has(id)) continue
+      assert.ok(gateway.taken.has(id) || known.has(id), `${what} ${historyId} before ${id} was posted`)
+    }
+  }
+  world.onWritten = (name, value) => {
+    if (name !== 'cursor') return
+    const cursor = value as Cursor
+    beginning ??= Number(cursor.historyId)
+    check(cursor.historyId, cursor, 'the cursor was written')
+  }
+  const acknowledge = (about: { historyId: string } | undefined) => {
+    if (about && about.historyId !== '99999999') check(about.historyId, world.cursor(), 'it was acknowledged')
+  }
+  google.onAcknowledged = ({ about }) => acknowledge(about)
+  let unheard = 0
+  let fetches = 0
+  let failed: { readonly error: unknown } | undefined
+  if (mode === 'push')
+    google.onPublished = async ({ about, messageId }) => {
+      const data = Buffer.from(JSON.stringify({ ...about, historyId: Number(about?.historyId) })).toString(
+        'base64',
+      )
+      unheard += 1
+      for (;;) {
+        const given = new AbortController()
+        const patience = clock.sleep(60_000, given.signal).then(() => 'late')
+        const take = run.receiver?.({ message: { data, messageId } }).then(() => 'taken')
+        const answer = await Promise.race([patience, take ?? 'nobody']).catch(() => 'refused')
+        given.abort()
+        patience.catch(() => undefined)
+        if (answer === 'taken') break
+        await clock.sleep(1000, new AbortController().signal)
+      }
+      unheard -= 1
+      try {
+        acknowledge(about)
+      } catch (error) {
+        failed ??= { error }
+      }
+    }
+
+  function besides(step: Step): void {
+    const want = (mail: FakeMail) => {
+      wanted.push(mail)
+      return mail.id
+    }
+    if (step.beside === 'mail') want(google.deliver())
+    if (step.beside === 'mails') for (let left = 5; left > 0; left--) want(google.deliver())
+    if (step.beside === 'many mails') for (let left = 70; left > 0; left--) want(google.deliver())
+    if (step.beside === 'lost mail') want(google.deliver({ isLost: true }))
+    if (step.beside === 'unwanted mail') google.deliver({ labels: ['INBOX', 'SPAM'] })
+    if (step.beside === 'refused mail') refused.set(want(google.deliver()), 1 + (step.ms % 3))
+    if (step.beside === 'large mail') large.add(want(google.deliver({ text: 'x'.repeat(1000) })))
+    if (step.beside === 'repeat')
+      google.publish({ emailAddress: google.account, historyId: String(google.historyId) })
+    if (step.beside === 'foreign') google.publish({ emailAddress: 'eve@example.com', historyId: '99999999' })
+    if (step.beside === 'expire') google.expireHistory()
+    const [first] = wanted
+    if (step.beside === 'remove' && first) {
+      removed.add(first.id)
+      google.remove(first.id)
+    }
+    if (step.beside === 'damage' && disk.has('cursor')) {
+      disk.set('cursor', '{"acc')
+      crashes += 1
+    }
+  }
+  const end = (how: string) => () => {
+    crashes += 1
+    if (how === 'killed') run.isDead = true
+    run.controller.abort(new Error('over'))
+  }
+
+  world.fates = {
+    of(operation): Fate | undefined {
+      if (operation === 'message') fetches += 1
+      const isSpared = operation === 'message' && fetches % 5 > 0
+      const step = isSpared ? undefined : rest.shift()
+      if (!step) return undefined
+      besides(step)
+      const [how, when] = step.comes.split(' ')
+      if (how === 'success') return { ms: step.ms }
+      if (operation === 'post' && when === 'after') crashes += 1
+      if (how === 'killed' || how === 'stopped') return { ms: step.ms, [when ?? '']: end(how) }
+      if (how === 'quota') return { ms: step.ms, before: failure('rate-limited', { retryAfter: 20 }) }
+      if (how === 'malformed')
+        return { before: failure('malformed', { retryable: operation.startsWith('write') }) }
+      return { ms: step.ms, [when ?? '']: failure('unavailable') }
+    },
+  }
+
+  run = world.start()
+  const isDone = () => {
+    if (failed) throw failed.error
+    if (!run.isDead && !run.outcome.isOver) {
+      const isHeard = rest.length === 0 && google.queue.size === 0 && unheard === 0
+      return isHeard && world.reached() && world.cursor()?.refused.length === 0
+    }
+    assert.equal(run.outcome.error, undefined)
+    run = world.start()
+    return false
+  }
+  // A calm mailbox has calls too: those that are left meet the rest of the storm.
+  await clock.until(isDone, 3 * hourMs)
+  await world.stop(run)
+
+  for (const { id, historyId } of wanted) {
+    const count = gateway.taken.get(id) ?? 0
+    if (historyId > (beginning ?? 0) && !removed.has(id)) assert.ok(count >= 1, `${id} was lost`)
+    assert.ok(count <= 1 + crashes, `${id} was posted ${count} times in ${crashes} crashes`)
+  }
+  const ids = new Set(wanted.map(({ id }) => id))
+  for (const id of gateway.taken.keys()) assert.ok(ids.has(id), `${id} was not wanted`)
+}
+
+/** The promise of the watch, in so many mailboxes. */
+export function testStorms(count: number): void {
+  test(`in ${count} storms, whatever fails, dies, repeats or is lost: each mail is posted, none twice without a crash, and nothing is acknowledged before`, async () => {
+    await fc.assert(fc.asyncProperty(storm, weather), { numRuns: count })
+  })
+}
