@@ -1,5 +1,8 @@
+/** The commands for a mailbox, against the stand-in for Google: `webhooks gmail setup`, and `run`. */
+
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { EventEmitter } from 'node:events'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
@@ -212,4 +215,54 @@ test('a step that Google refuses leaves those before it done, and a second run a
   assert.equal(second.code, 0, second.err)
   assert.match(second.err, /^· consent/m)
   assert.ok(google.watch)
+})
+
+test('a process beside the gateway posts the mails that come, and is told to stop', async (t) => {
+  const google = await createStandInGoogle({ pullWait: 50 })
+  t.after(() => google.close())
+  const { topic, subscription } = google.prepare()
+  const posted: unknown[] = []
+  const taken = new EventEmitter()
+  const { start, cwd } = await createCommandLine(
+    t,
+    {
+      'reveille.yaml': `hooks:
+  enabled: true
+  token: a-token-for-the-hooks
+  presets: [gmail]
+  gmail: ${JSON.stringify({ account: google.account, topic, subscription, baseUrls: google.baseUrls })}
+`,
+    },
+    {
+      now: Date.now,
+      async fetch(url, init) {
+        if (!String(url).startsWith('http://127.0.0.1:8787/hooks/gmail')) return fetch(url, init)
+        posted.push(JSON.parse(String(init?.body)))
+        taken.emit('taken')
+        return Response.json({ ok: true, runId: '1' }, { status: 202 })
+      },
+    },
+  )
+  const folder = path.join(cwd, 'data/sources/gmail')
+  await mkdir(folder, { recursive: true })
+  await writeFile(path.join(folder, 'credentials.json'), JSON.stringify(google.credentials()))
+
+  const going = start('webhooks', 'gmail', 'run', '--json')
+  await going.until(/"state":"working"/)
+  const isTaken = new Promise((resolve) => taken.once('taken', resolve))
+  const id = google.deliver({ subject: 'Lunch?', text: 'At noon' })
+  await isTaken
+  await google.until(() => google.unacknowledged === 0)
+  const { code, err } = await going.stop()
+  assert.equal(code, 0, err)
+  const [{ source, account, messages }] = posted as [
+    { source: string; account: string; messages: { id: string; subject: string; body: string }[] },
+  ]
+  assert.deepEqual([source, account], ['gmail', google.account])
+  assert.deepEqual(
+    messages.map((mail) => [mail.id, mail.subject, mail.body.trim()]),
+    [[id, 'Lunch?', 'At noon']],
+  )
+  assert.equal(posted.length, 1)
+  assert.deepEqual(google.complaints, [])
 })
