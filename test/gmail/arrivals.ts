@@ -16,6 +16,7 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     const pause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, random() * mostMs))
     const mailbox = await createMailbox(t)
     const { google } = mailbox
+    const fetched = () => google.callsOf('gmail.users.messages.get').length
     const gateway = await install(mailbox.hooks)
     await mailbox.consent(join(gateway.folder, 'data'))
     await gateway.start()
@@ -25,25 +26,28 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     )
 
     const arrived = new Set<string>()
-    let killed = 0
-    const perKill = Math.floor(mails / (kills + 1))
+    /** So many may have arrived by now, that each gateway gets some while it is up and finds some that came before. */
+    let due = mails / (kills + 1)
     const arriving = (async () => {
       while (arrived.size < mails) {
-        // None is waited for while a gateway is up: mails come when they like.
-        const count = Math.min(1 + Math.floor(random() * 12), mails - arrived.size)
-        for (const id of google.deliverMany(count, (index) => ({ subject: `mail ${arrived.size + index}` })))
-          arrived.add(id)
-        if (random() < 0.1) google.notifyAgain()
         await pause(25)
+        for (let left = 1 + random() * 12; left >= 1 && arrived.size < Math.floor(due); left--)
+          arrived.add(google.deliver({ subject: `mail ${arrived.size}` }))
+        if (random() < 0.1) google.notifyAgain()
       }
     })()
-    for (; killed < kills; killed++) {
-      await eventually(() => arrived.size >= Math.min(mails, perKill * (killed + 1)))
-      await pause(300)
+    for (let killed = 0; killed < kills; killed++) {
+      const known = fetched()
+      await eventually(() => fetched() > known)
+      // In the midst of fetching, posting, writing down and acknowledging.
+      await pause(200)
       await gateway.kill('SIGKILL')
+      due += mails / (kills + 1) / 2
       if (killed % 3 === 2) await dieWhileStarting(gateway, random() * 400)
       await gateway.start()
+      due += mails / (kills + 1) / 2
     }
+    due = mails
     await arriving
 
     const runsOfMails = async () =>
@@ -61,8 +65,7 @@ export function testArrivals({ mails, kills }: { readonly mails: number; readonl
     assert.deepEqual(runs.map(({ sessionKey }) => sessionKey).sort(), wanted, 'each mail is one run')
     assert.deepEqual([...new Set(runs.map(({ state }) => state))], ['succeeded'])
     const posts = new Set(runs.map(({ requestId }) => requestId)).size
-    const fetched = google.callsOf('gmail.users.messages.get').length
-    t.diagnostic(`${fetched} mails fetched for ${mails}, in ${posts} posts that brought something new`)
+    t.diagnostic(`${fetched()} mails fetched for ${mails}, in ${posts} posts that brought something new`)
   })
 }
 
