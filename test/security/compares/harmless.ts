@@ -42,12 +42,16 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('plugins/gmail/google/calls.ts', 'two tokens that the plugin was given by its vendor', [
     'last?.token !== accessToken',
+    '(await tokens.good(signal)) !== token',
+  ]),
+  ...of('plugins/gmail/google/gmail.ts', 'two places in a list, which its vendor calls tokens', [
+    'page.nextPageToken !== asked',
   ]),
   ...of('plugins/gmail/google/token-answer.ts', 'asks which characters a token consists of', [
     'tokenForm.test(value)',
   ]),
   ...of('plugins/gmail/google/tokens.ts', 'two tokens that the plugin was given by its vendor', [
-    'there === written.refreshToken',
+    'refreshToken === written.refreshToken',
     'current.refreshToken !== written.refreshToken',
     'accessToken === refused',
   ]),
