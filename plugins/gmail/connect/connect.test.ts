@@ -352,15 +352,17 @@ test('a subscription turns from pull to push and back, and nothing else is chang
   assert.equal((await setup.run({}, { ...pulled.config })).endpoints, undefined, 'it is said once')
 })
 
-test('push without an address or an account is refused with what to give', async () => {
-  await assert.rejects(createSetup().run({ client: clientFile, mode: 'push', pushServiceAccount }), {
+test('push without an address or an account is refused with what to give, before anybody consents', async () => {
+  const first = createSetup()
+  await assert.rejects(first.run({ client: clientFile, mode: 'push', pushServiceAccount }), {
     code: 'push-endpoint-missing',
     message: /--push-endpoint https:/,
   })
-  await assert.rejects(createSetup().run({ client: clientFile, mode: 'push', pushEndpoint }), {
+  await assert.rejects(first.run({ client: clientFile, mode: 'push', pushEndpoint }), {
     code: 'push-account-missing',
     message: /serviceaccounts.*Service Account Token Creator/,
   })
+  assert.equal(first.kept.size, 0)
   for (const bad of [
     'http://hooks.example.com/hooks/gmail/push',
     'https://user:word@hooks.example.com/hooks/gmail/push',

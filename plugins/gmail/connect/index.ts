@@ -22,7 +22,7 @@ export async function connectMailbox(call: ConnectCall, enter = openDoor): Promi
   const config = readWanted(call.config, 'hooks.gmail')
   const settings = settle(wanted, config)
   const baseUrls = settleBaseUrls(wanted, config)
-  checkPush(wanted, settings.mode)
+  checkPush(wanted, settings.mode, config.mode)
 
   const client = await findClient(call, wanted.client)
   const names = nameResources(wanted, config, client)

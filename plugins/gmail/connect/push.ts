@@ -4,10 +4,15 @@ import type { Push } from '../google/port.ts'
 import { setupError } from './failure.ts'
 import type { Wanted } from './wanted.ts'
 
-/** What can be known before Google is asked. @throws PluginError `bad-option` */
-export function checkPush({ pushEndpoint, pushServiceAccount }: Wanted, mode: 'pull' | 'push'): void {
+/**
+ * What can be known before anybody consents. A mailbox whose configuration says `push` has a subscription that may tell the
+ * rest. @throws PluginError `bad-option`, `push-endpoint-missing`, `push-account-missing`
+ */
+export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' | 'push' | undefined): void {
+  const { pushEndpoint, pushServiceAccount } = wanted
   if (mode === 'push') {
     if (pushEndpoint !== undefined) addressOf(pushEndpoint)
+    if (before !== 'push') settlePush(wanted, undefined)
     return
   }
   if (pushEndpoint !== undefined || pushServiceAccount !== undefined)
