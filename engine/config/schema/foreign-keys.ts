@@ -1,6 +1,7 @@
 /** Owns the keys that OpenClaw's `hooks` block has and ours does not, and what to write instead of each. */
 
 import { type Path, writePath } from '../path.ts'
+import type { Finding } from './violation.ts'
 
 /** By the path from the file's root; that of a mapping without where its list stands. */
 const instead: ReadonlyMap<string, string> = new Map([
@@ -34,9 +35,12 @@ const instead: ReadonlyMap<string, string> = new Map([
   ],
 ])
 
-/** What to write instead of a key that OpenClaw knows; nothing for any other. */
-export function insteadOfForeignKey(path: Path): string | undefined {
+/** What is wrong with a key that OpenClaw knows; nothing for any other. */
+export function foreignKey(path: Path): Finding | undefined {
   const [first, second, ...rest] = path[0] === 'hooks' && path[1] === 'mappings' ? path.slice(1) : path
   const inMapping = first === 'mappings' && typeof second === 'number'
-  return instead.get(writePath(inMapping ? ['mapping', ...rest] : path))
+  const hint = instead.get(writePath(inMapping ? ['mapping', ...rest] : path))
+  if (hint === undefined) return undefined
+  const message = `\`${writePath(path)}\` is a key of OpenClaw that this gateway does not have`
+  return { path, at: 'key', code: 'FOREIGN_KEY', message, hint }
 }

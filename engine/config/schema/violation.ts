@@ -5,7 +5,7 @@ import { inLargestUnit } from '../duration.ts'
 import { foreignComment } from '../file/syntax.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
-import { insteadOfForeignKey } from './foreign-keys.ts'
+import { foreignKey } from './foreign-keys.ts'
 
 /** Something wrong at a path of one file. */
 export interface Finding {
@@ -85,18 +85,14 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
 }
 
 function unknownKey(path: Path, known: Properties): Finding {
-  const instead = insteadOfForeignKey(path)
-  if (instead !== undefined) {
-    const message = `\`${writePath(path)}\` is a key of OpenClaw that this gateway does not have`
-    return { path, at: 'key', code: 'FOREIGN_KEY', message, hint: instead }
-  }
-  return {
+  const unknown: Finding = {
     path,
     at: 'key',
     code: 'UNKNOWN_KEY',
     message: `\`${writePath(path)}\` is not a known key`,
     hint: guess(String(path.at(-1)), known),
   }
+  return foreignKey(path) ?? unknown
 }
 
 function guess(name: string, known: Properties): string {
