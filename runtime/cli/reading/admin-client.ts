@@ -85,19 +85,26 @@ export function createAdmin({ address, token, tokenSource }: Connection, io: Io)
 }
 
 async function connectionOf(options: { config?: string }, io: Io): Promise<Connection> {
-  const url = io.env['REVEILLE_URL']
-  if (options.config === undefined && url) {
-    if (!URL.canParse(url))
-      throw new CommandFailure(2, 'REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
-    const { origin, pathname } = new URL(url)
+  const address = namedAddress(options, io)
+  if (address !== undefined) {
     return {
-      address: `${origin}${pathname.replace(/\/+$/, '')}`,
+      address,
       token: io.env['REVEILLE_GATEWAY_TOKEN'] || undefined,
       tokenSource: 'REVEILLE_GATEWAY_TOKEN',
     }
   }
   const { settings } = await loadGatewaySettings(options, io)
   return connectionTo(settings)
+}
+
+/** That of REVEILLE_URL, which `--config` wins over, without a slash at its end. @throws CommandFailure where it is none */
+export function namedAddress(options: { readonly config?: string }, { env }: Io): string | undefined {
+  const url = env['REVEILLE_URL']
+  if (options.config !== undefined || !url) return undefined
+  if (!URL.canParse(url))
+    throw new CommandFailure(2, 'REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
 export function connectionTo({ gateway: { host, port, token }, file }: Settings): Connection {

@@ -3,21 +3,18 @@
 import type { Settings } from '@reveille/engine'
 import { CommandFailure } from '../command-failure.ts'
 import type { Io } from '../io.ts'
-import { connectionTo } from '../reading/admin-client.ts'
+import { connectionTo, namedAddress } from '../reading/admin-client.ts'
 import type { Target } from './post-over-http.ts'
 
 /** That of `--config`, else REVEILLE_URL, else that of the configuration that was found. @throws CommandFailure */
 export function targetOf(options: { readonly config?: string }, settings: Settings, io: Io): Target {
   const { hooks, file } = settings
-  const url = io.env['REVEILLE_URL']
-  if (options.config === undefined && url) {
+  const address = namedAddress(options, io)
+  if (address !== undefined) {
     const token = io.env['REVEILLE_HOOK_TOKEN']
-    if (!URL.canParse(url))
-      throw new CommandFailure(2, 'REVEILLE_URL must be a URL, such as http://127.0.0.1:8787.')
     if (!token)
-      throw new CommandFailure(2, `REVEILLE_HOOK_TOKEN is not set; ${url} takes no mail without it.`)
-    const { origin, pathname } = new URL(url)
-    return { address: `${origin}${pathname.replace(/\/+$/, '')}`, path: hooks.path, token }
+      throw new CommandFailure(2, `REVEILLE_HOOK_TOKEN is not set; ${address} takes no mail without it.`)
+    return { address, path: hooks.path, token }
   }
   const [token] = hooks.tokens
   if (!hooks.enabled || token === undefined) {
