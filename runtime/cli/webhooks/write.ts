@@ -97,20 +97,15 @@ function editsFor(
   before: Configured,
 ): readonly Setting[] {
   const place = ['hooks', 'gmail']
-  const ofPreset = keysAt(text, place).filter(isOfGmailPreset)
-  const mailbox: Setting = {
-    set: place,
-    to: config,
-    keep: [...ofPreset, ...sameKeys(config, before.mailbox)],
-  }
+  const keep = keysAt(text, place).filter(isOfGmailPreset)
+  const mailbox: Setting = { set: place, to: config, was: before.mailbox, keep }
   const policies = Object.entries(endpoints).flatMap(([name, policy]): readonly Setting[] => {
     if (isEmpty(policy)) return withoutVerify(text, name)
-    const known: Values = { ...before.configuration.endpoints[name] }
-    const same = sameKeys(policy, known)
-    if (same.length === Object.keys(policy).length) return []
+    const was: Values = { ...before.configuration.endpoints[name] }
+    if (Object.entries(policy).every(([key, value]) => isDeepStrictEqual(value, was[key]))) return []
     const set = ['hooks', 'endpoints', name]
     const others = keysAt(text, set).filter((key) => !Object.hasOwn(policy, key))
-    return [{ set, to: policy, keep: [...same, ...others] }]
+    return [{ set, to: policy, was, keep: others }]
   })
   return isDeepStrictEqual({ ...config }, { ...before.mailbox }) ? policies : [mailbox, ...policies]
 }
@@ -123,10 +118,6 @@ function withoutVerify(text: string, name: string): readonly Setting[] {
   if (!keys.includes('verify')) return []
   if (keys.length > 1) return [{ set: [...policy, 'verify'], to: undefined }]
   return [{ set: keysAt(text, endpoints).length > 1 ? policy : endpoints, to: undefined }]
-}
-
-function sameKeys(wanted: Values, known: Values): readonly string[] {
-  return Object.keys(wanted).filter((key) => isDeepStrictEqual(wanted[key], known[key]))
 }
 
 function keysAt(text: string, path: readonly string[]): readonly string[] {
