@@ -66,15 +66,14 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
 
   async function call(wanted: Call): Promise<Facts | undefined> {
     const { service, signal, absent, isSilent = false, precondition } = wanted
-    let token = await tokens.good(signal)
+    const token = await tokens.good(signal)
     let answer = await ask(token, wanted)
     if (answer.status === 401) {
-      token = await tokens.other(token, signal)
-      answer = await ask(token, wanted)
-    }
-    // A machine that slept between the renewal and this call has a token that ended, and a consent that did not.
-    if (answer.status === 401 && (await tokens.good(signal)) !== token) {
-      answer = await ask(await tokens.good(signal), wanted)
+      const otherToken = await tokens.other(token, signal)
+      answer = await ask(otherToken, wanted)
+      // A machine that slept between the renewal and this call has a token that ended, and a consent that did not.
+      const latestToken = answer.status === 401 ? await tokens.good(signal) : otherToken
+      if (latestToken !== otherToken) answer = await ask(latestToken, wanted)
     }
     if (answer.status === absent && isGoogles(answer)) return undefined
     if (isSilent && (answer.status === 200 || answer.status === 204)) return undefined

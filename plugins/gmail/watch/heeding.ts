@@ -12,8 +12,6 @@ import type { Reads } from './reading.ts'
 export type About = Notification['about']
 
 export interface Heeding {
-  /** Whether it can be acknowledged as it is. */
-  isOld(about: About): boolean
   /** Resolves when those can be acknowledged. @throws PluginError, retryable; the reason of the signal */
   heed(abouts: readonly About[], signal: AbortSignal): Promise<void>
 }
@@ -38,6 +36,7 @@ export function createHeeding({ account, cursor, reads, clock, log }: HeedingOpt
     log.warn('gmail-notification-ignored', { reason })
   }
 
+  /** Whether it can be acknowledged as it is. */
   function isOld(about: About): boolean {
     if (about === undefined) tellOnce('it is none of Gmail')
     else if (!isSameMailbox(about.emailAddress, account)) tellOnce('it is for another account')
@@ -46,7 +45,6 @@ export function createHeeding({ account, cursor, reads, clock, log }: HeedingOpt
   }
 
   return {
-    isOld,
     async heed(abouts, signal) {
       const isBehind = () => abouts.some((about) => !isOld(about))
       if (!isBehind()) return

@@ -17,7 +17,7 @@ import { retryRefused } from './second-tries.ts'
 import { createStatus } from './status.ts'
 import { type Lane, together } from './together.ts'
 import { awaitCredentials, type RefusedConsent, refuseConsent } from './waiting.ts'
-import type { Watched } from './watched.ts'
+import type { Unlabelled } from './watched.ts'
 
 export interface WatchOptions {
   readonly config: GmailConfiguration
@@ -46,7 +46,7 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
       try {
         const open = () => options.open(credentials)
         const google = await retry(means, signal, open, { passes: whatCanBeMended })
-        await watch({ ...means, ...google, config, log, call, cursor, label: '' }, receiving)
+        await watch({ ...means, ...google, config, log, call, cursor }, receiving)
       } catch (error) {
         if (isLabelChanged(error)) continue
         if (!needsConsent(error)) throw error
@@ -61,7 +61,7 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
 }
 
 /** Until the consent is refused. @throws the reason of the signal */
-async function watch(unlabelled: Watched, receiving: Receiving | undefined): Promise<void> {
+async function watch(unlabelled: Unlabelled, receiving: Receiving | undefined): Promise<void> {
   const { call, clock, config, cursor, log, status } = unlabelled
   const { account, mode } = config
   const { signal } = call

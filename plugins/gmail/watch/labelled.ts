@@ -4,12 +4,12 @@ import { isPluginError, PluginError } from '@reveille/kit'
 import { minuteMs, secondMs } from '../durations.ts'
 import { describeMissing, findLabel } from './label.ts'
 import { needsConsent, retry, whatCanBeMended } from './retrying.ts'
-import type { Watched } from './watched.ts'
+import type { Unlabelled, Watched } from './watched.ts'
 
 const lookEverySeconds = minuteMs / secondMs
 
 /** The id. Looked for again every minute where it is not there. */
-export function awaitLabel(watched: Watched, signal: AbortSignal): Promise<string> {
+export function awaitLabel(watched: Unlabelled, signal: AbortSignal): Promise<string> {
   const { config, gmail } = watched
   const find = async (inner: AbortSignal) => {
     const labels = await gmail.labels(inner)

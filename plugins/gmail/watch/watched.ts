@@ -14,3 +14,6 @@ export interface Watched extends Means, Google {
   /** The id. */
   readonly label: string
 }
+
+/** Whose label is yet to be found. */
+export type Unlabelled = Omit<Watched, 'label'>

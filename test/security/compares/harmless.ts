@@ -42,7 +42,7 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('plugins/gmail/google/calls.ts', 'two tokens that the plugin was given by its vendor', [
     'last?.token !== accessToken',
-    '(await tokens.good(signal)) !== token',
+    'latestToken !== otherToken',
   ]),
   ...of('plugins/gmail/google/gmail.ts', 'two places in a list, which its vendor calls tokens', [
     'page.nextPageToken !== asked',
