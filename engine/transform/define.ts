@@ -95,9 +95,14 @@ export type Transform<Payload = any> = (
  * `defineTransform(({ payload }: TransformContext<Push>) => …)`, and a misspelt field of the result is a type error
  * too; with `defineTransform<Push>(…)` TypeScript cannot see it, and the gateway refuses it when it is called.
  */
-export function defineTransform<Payload = any, Result extends Returned = Returned>(
-  transform: (context: TransformContext<Payload>) => Checked<Result>,
-): (context: TransformContext<Payload>) => Result
+export function defineTransform<
+  Payload = any,
+  Fn extends (context: TransformContext<Payload>) => Returned = (
+    context: TransformContext<Payload>,
+  ) => Returned,
+>(
+  transform: Fn & Checked<UnknownField<ReturnType<Fn>>>,
+): (context: TransformContext<Payload>) => ReturnType<Fn>
 export function defineTransform(transform: Transform): Transform {
   return transform
 }
@@ -105,8 +110,12 @@ export function defineTransform(transform: Transform): Transform {
 // biome-ignore lint/suspicious/noConfusingVoidType: what a function without a `return` gives
 type Returned = TransformResult | void | Promise<TransformResult | void>
 
-/** TypeScript lets a function return more than it is asked for; here that is an error which names the field. */
-type Checked<Result> = [UnknownField<Result>] extends [never] ? Result : NoSuchField<UnknownField<Result>>
+/**
+ * TypeScript lets a function return more than it is asked for; here that is an error which names the field. It is
+ * asked of the inferred function, beside what gives the function its contextual type: a condition within that type
+ * would take completion away from the author of a result.
+ */
+type Checked<Unknown> = [Unknown] extends [never] ? unknown : NoSuchField<Unknown>
 
 type UnknownField<Result> =
   Result extends Promise<infer Settled>
@@ -114,11 +123,18 @@ type UnknownField<Result> =
     : Result extends readonly (infer Element)[]
       ? UnknownField<Element>
       : Result extends object
-        ? // Of what is typed as `any`, and of what may have every key, nothing is known.
-          string extends keyof Result
-          ? never
-          : Exclude<keyof Result, keyof TransformAction>
+        ? UnknownKey<Result, keyof TransformAction> | UnknownTarget<Result>
         : never
+
+/** A target of `deliverTo` has a channel and an address. */
+type UnknownTarget<Result> = Result extends { readonly deliverTo: infer Targets }
+  ? Targets extends readonly (infer Target)[]
+    ? `deliverTo[].${UnknownKey<Target, 'channel' | 'to'> & string}`
+    : never
+  : never
+
+/** Of what is typed as `any`, and of what may have every key, nothing is known. */
+type UnknownKey<Value, Known> = string extends keyof Value ? never : Exclude<keyof Value, Known>
 
 /** No action has a field of this name. */
 interface NoSuchField<Name> {

@@ -103,6 +103,11 @@ export const wrongDeliver = defineTransform(() => ({ message: 'x', deliver: 'fal
 export const wrongTo = defineTransform(({ payload }: Context) => [{ message: payload.ref, to: 42 }])
 // @ts-expect-error a target has a channel
 export const wrongTarget = defineTransform(() => ({ message: 'x', deliverTo: [{ to: 'C1' }] }))
+// @ts-expect-error and nothing but an address besides
+export const strangeTarget = defineTransform(() => ({
+  message: 'x',
+  deliverTo: [{ channel: 'c', too: 'C1' }],
+}))
 // @ts-expect-error where a reply goes is no prompt
 export const promptedChannel = defineTransform(() => ({ channel: prompt`slack` }))
 // @ts-expect-error false is none of the answers

@@ -79,6 +79,37 @@ test('a package is installed beside the nearest package.json', async (t) => {
   assert.equal(told?.hint, 'Run `npm install @scope/absent` in the folder of the configuration.')
 })
 
+test('a package that is missing is to be installed, however near its name is to a module of Node.js', async (t) => {
+  const names = ['zod', 'stripe', 'uuid', 'ws', 'qs', 'ms', 'got', 'crypto-js']
+  const { diagnose } = await createTransforms(t, {
+    'transforms/a.ts': names.map((name) => `import '${name}'`).join('\n'),
+  })
+  const hints = (await diagnose('a.ts')).map(({ hint }) => hint ?? '')
+  assert.deepEqual(
+    hints.map((hint) => hint.split('. If')[0]?.replace(/\.$/, '')),
+    names.map((name) => `Run \`npm install --prefix . ${name}\` in the folder of the configuration`),
+  )
+  assert.match(hints[0] ?? '', /If a module of Node\.js was meant: `node:os`\.$/)
+})
+
+test('a package for transforms that lie elsewhere is installed where they lie', async (t) => {
+  const { bundler, folder } = await createTransforms(t, {
+    'elsewhere/deep/a.ts': "import 'zod'",
+    'config/a': '',
+  })
+  const elsewhere = path.join(folder, 'elsewhere')
+  const config = path.join(folder, 'config')
+  const module = {
+    module: 'deep/a.ts',
+    exports: ['default'],
+    place: { file: path.join(config, 'reveille.yaml'), line: 1, column: 1, text: '' },
+    limits: { timeoutMs: 5_000, memoryMb: 128, concurrency: 4 },
+  }
+  const bundled = await bundler.bundle({ modules: [module], transformsDir: elsewhere, folder: config })
+  const hint = bundled.ok ? '' : bundled.diagnostics[0]?.hint
+  assert.equal(hint?.split('. If')[0], `Run \`npm install --prefix . zod\` in ${elsewhere}`)
+})
+
 test('a name that a file does not export is told with the one that was meant', async (t) => {
   const { diagnose } = await createTransforms(t, {
     'transforms/a.ts': 'import { titel } from "./lib.ts"\nexport default () => titel',

@@ -5,23 +5,34 @@ import { builtinModules } from 'node:module'
 import path from 'node:path'
 import { nearestName } from '../../config/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
+import type { HintFolders } from './message.ts'
 import { isScript } from './own-place.ts'
 import { foldersFrom, isRelative, leadsTo, packageOf } from './places.ts'
 
-/**
- * @param folder of the file that imports
- * @param shownFrom the folder that others are named from
- */
-export async function hintForImport(specifier: string, folder: string, shownFrom: string): Promise<string> {
+/** @param folder of the file that imports */
+export async function hintForImport(
+  specifier: string,
+  folder: string,
+  { shownFrom, root }: HintFolders,
+): Promise<string> {
   if (isRelative(specifier)) return hintForFile(specifier, folder, shownFrom)
   if (specifier.startsWith('#')) return 'Names with `#` stand under `imports` in the nearest package.json.'
   if (specifier.startsWith('@reveille/')) return `Transforms import \`${authorsTypesName}\`.`
-  const builtin = nearestName(specifier, builtinModules)
-  if (builtin !== undefined) return `Did you mean \`${builtin}\`?`
-  const home = await homeOf(folder, shownFrom)
+  const builtin = nearestName(specifier.replace(/^node:/, ''), builtinModules)
+  const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(packageOf(specifier))
+  if (isBuiltin) return builtin === undefined ? 'Node.js has no such module.' : `Did you mean \`${builtin}\`?`
+  // Of a folder that is not below the configuration's, Node.js looks in that folder and above it.
+  const top = isWithin(folder, shownFrom) ? shownFrom : root
+  const home = await homeOf(folder, top)
   // Without a package.json npm would look for one further up, and change what is not the operator's.
   const here = home === undefined ? '--prefix . ' : ''
-  return `Run \`npm install ${here}${packageOf(specifier)}\` in ${shown(home ?? shownFrom, shownFrom)}.`
+  const install = `Run \`npm install ${here}${packageOf(specifier)}\` in ${shown(home ?? top, shownFrom)}.`
+  return builtin === undefined ? install : `${install} If a module of Node.js was meant: \`node:${builtin}\`.`
+}
+
+function isWithin(folder: string, top: string): boolean {
+  const relative = path.relative(top, folder)
+  return !relative.startsWith('..') && !path.isAbsolute(relative)
 }
 
 async function hintForFile(specifier: string, folder: string, shownFrom: string): Promise<string> {
@@ -56,10 +67,10 @@ async function namesIn(folder: string): Promise<readonly string[] | undefined> {
 }
 
 /** Where npm would put a package for this folder: beside the nearest package.json of the operator's, if there is one. */
-async function homeOf(folder: string, shownFrom: string): Promise<string | undefined> {
+async function homeOf(folder: string, top: string): Promise<string | undefined> {
   for (const above of foldersFrom(folder)) {
     if ((await leadsTo(path.join(above, 'package.json'))) !== null) return above
-    if (above === shownFrom) break
+    if (above === top) break
   }
   return undefined
 }

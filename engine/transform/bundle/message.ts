@@ -11,19 +11,27 @@ const longestLine = 1000
 /** Notes about options of the bundler, and about our own code that calls it. */
 const addressedToOthers = /^You can (?:also )?(?:mark|use|surround)\b|^This error came from\b/
 
-/** @param shownFrom the folder that hints name files from */
+/** The folders of a bundling that hints name. */
+export interface HintFolders {
+  /** The folder that others are named from: the configuration's. */
+  readonly shownFrom: string
+  /** The folder of the transforms. */
+  readonly root: string
+}
+
 export async function describeMessage(
   message: Esbuild.Message,
   severity: Diagnostic['severity'],
-  shownFrom: string,
+  folders: HintFolders,
 ): Promise<Diagnostic> {
+  const { shownFrom } = folders
   const place = placeOf(message.location)
   const notes = message.notes.filter(({ text }) => !addressedToOthers.test(text))
   const [, specifier] = /^Could not resolve "(.*)"$/s.exec(message.text) ?? []
   const [, exporter, name] = /^No matching export in "(.*)" for import "(.*)"$/s.exec(message.text) ?? []
   const advice =
     specifier !== undefined && place && notes.length === 0
-      ? await hintForImport(specifier, path.dirname(place.file), shownFrom)
+      ? await hintForImport(specifier, path.dirname(place.file), folders)
       : notes.map((note) => sentenceOf(note, shownFrom)).join(' ')
   return {
     severity,

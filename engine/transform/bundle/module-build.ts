@@ -102,7 +102,7 @@ async function finish(
   isCommonJs: boolean,
 ): Promise<BundleOutcome> {
   const describe = (messages: readonly esbuild.Message[], severity: Diagnostic['severity']) =>
-    Promise.all(messages.map((message) => describeMessage(message, severity, order.shownFrom)))
+    Promise.all(messages.map((message) => describeMessage(message, severity, order)))
   const ours = warnings.filter(({ location }) => location === null || !isPackaged(location.file))
   const told = await describe(ours, 'warning')
   if (result?.metafile === undefined) {
