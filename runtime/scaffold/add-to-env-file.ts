@@ -1,28 +1,28 @@
-/** Owns new variables in a `.env` file: what stands there stays as it is, and nobody else may read it. */
+/** Adds variables to a `.env` file: what stands there stays as it is, and so do its owner, its mode and its links. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
+import { replaceFile } from './replace-file.ts'
 
 export function readEnvFile(file: string): Readonly<Record<string, string | undefined>> {
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}
 }
 
-/** Those that have a value already stay. The file appears whole, with mode 0600 where it was not there. */
-export async function addToEnvFile(file: string, variables: Readonly<Record<string, string>>): Promise<void> {
+/**
+ * Those that have a value already stay. The file appears whole; where it was not there, with mode 0600 and the owner of
+ * `configFile`, which whoever runs the gateway can read.
+ */
+export async function addToEnvFile(
+  file: string,
+  variables: Readonly<Record<string, string>>,
+  configFile?: string,
+): Promise<void> {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const known = parseEnv(before)
   const wanted = Object.entries(variables).filter(([name]) => !known[name])
   if (wanted.length === 0) return
   const text = wanted.reduce((text, [name, value]) => withVariable(text, name, quoted(value)), before)
-  const mode = before === '' ? 0o600 : (await stat(file)).mode & 0o777
-  const next = `${file}.${process.pid}.next`
-  try {
-    await writeFile(next, text, { mode })
-    await rename(next, file)
-  } finally {
-    await rm(next, { force: true })
-  }
+  await replaceFile(file, text, configFile === undefined ? {} : { ownerOf: configFile })
 }
 
 /** At the end, or where its name waits for a value. */

@@ -21,7 +21,7 @@ import { shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { programName, shellWord } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
-import { replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../../scaffold/replace-file.ts'
 import { type Gathered, gather, parseAssignments } from './channel-questions.ts'
 import { findConfigurationIn } from './init-target.ts'
 
@@ -73,7 +73,7 @@ export async function initChannel(
   const entry = entryOf(gathered)
   const added = addable(text, name, entry, file, io)
   // The variables first: a gateway that watches both files finds what the configuration names.
-  await addToEnvFile(envFile, secretsOf(gathered))
+  await addToEnvFile(envFile, secretsOf(gathered), file)
   await replaceFile(file, added)
   const shown = shownPath(file, io)
   const facts = { channel: name, written: true, file: shown, variables: [...gathered.variables.values()] }

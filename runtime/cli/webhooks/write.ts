@@ -10,7 +10,7 @@ import { NotAddable } from '../../scaffold/not-addable.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { replaceFile } from '../replace-file.ts'
+import { replaceFile } from '../../scaffold/replace-file.ts'
 import { type Configured, type Tried, tryText } from './configured.ts'
 import type { Steps } from './steps.ts'
 

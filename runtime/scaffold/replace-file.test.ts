@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import {
+  chmod,
+  chown,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { addToEnvFile } from './add-to-env-file.ts'
+import { replaceFile } from './replace-file.ts'
+
+async function fileIn(t: { after(end: () => unknown): void }) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'reveille-replace-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const file = path.join(folder, 'reveille.yaml')
+  await writeFile(file, 'before')
+  return { folder, file }
+}
+
+test('what others may do with a file stays, whatever new files usually have', async (t) => {
+  const { folder, file } = await fileIn(t)
+  const usual = process.umask(0o077)
+  t.after(() => process.umask(usual))
+  for (const mode of [0o664, 0o600, 0o644]) {
+    await chmod(file, mode)
+    await replaceFile(file, `as ${mode}`)
+    assert.equal((await stat(file)).mode & 0o777, mode)
+    assert.equal(await readFile(file, 'utf8'), `as ${mode}`)
+  }
+  assert.deepEqual(await readdir(folder), ['reveille.yaml'])
+})
+
+test('a file of somebody else stays theirs', { skip: process.getuid?.() !== 0 }, async (t) => {
+  const { file } = await fileIn(t)
+  await chown(file, 1234, 2345)
+  await replaceFile(file, 'after')
+  const { uid, gid } = await stat(file)
+  assert.deepEqual([uid, gid], [1234, 2345])
+})
+
+test('a link goes on leading to the file', async (t) => {
+  const { folder, file } = await fileIn(t)
+  const link = path.join(folder, 'link.yaml')
+  await symlink('reveille.yaml', link)
+  await replaceFile(link, 'after')
+  assert.equal(await readlink(link), 'reveille.yaml')
+  assert.equal(await readFile(file, 'utf8'), 'after')
+})
+
+test('a link that leads nowhere yet leads to the new file afterwards', async (t) => {
+  const { folder } = await fileIn(t)
+  await symlink('secrets.env', path.join(folder, '.env'))
+  await replaceFile(path.join(folder, '.env'), 'KEY=x')
+  assert.equal(await readlink(path.join(folder, '.env')), 'secrets.env')
+  assert.equal(await readFile(path.join(folder, 'secrets.env'), 'utf8'), 'KEY=x')
+  assert.equal((await stat(path.join(folder, 'secrets.env'))).mode & 0o777, 0o600)
+})
+
+test('a new variable leaves `.env` to its owner, with its mode and its link', { skip: process.getuid?.() !== 0 }, async (t) => {
+  const { folder, file } = await fileIn(t)
+  const secrets = path.join(folder, 'secrets.env')
+  await writeFile(secrets, 'OLD=1\n', { mode: 0o640 })
+  await chown(secrets, 1234, 2345)
+  await symlink('secrets.env', path.join(folder, '.env'))
+  await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
+  assert.equal(await readlink(path.join(folder, '.env')), 'secrets.env')
+  assert.equal(await readFile(secrets, 'utf8'), 'OLD=1\nNEW=2\n')
+  const { uid, gid, mode } = await stat(secrets)
+  assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o640])
+})
+
+test('a `.env` that was not there belongs to the owner of the configuration', { skip: process.getuid?.() !== 0 }, async (t) => {
+  const { folder, file } = await fileIn(t)
+  await chown(file, 1234, 2345)
+  await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
+  const { uid, gid, mode } = await stat(path.join(folder, '.env'))
+  assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o600])
+})
+
+test('a user who may write a file but not give one away leaves it to its owner', { skip: process.getuid?.() !== 0 }, async (t) => {
+  const { folder, file } = await fileIn(t)
+  await chown(file, 1234, 2345)
+  await chmod(file, 0o666)
+  await chmod(folder, 0o777)
+  const module = new URL('./replace-file.ts', import.meta.url).href
+  const script = `import { replaceFile } from ${JSON.stringify(module)}; await replaceFile(${JSON.stringify(file)}, 'after')`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    uid: 4321,
+    gid: 4321,
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, stderr)
+  assert.equal(await readFile(file, 'utf8'), 'after')
+  assert.equal((await stat(file)).uid, 1234)
+  assert.deepEqual(await readdir(folder), ['reveille.yaml'])
+})
