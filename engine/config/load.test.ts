@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Diagnostic } from './diagnostic/diagnostic.ts'
-import type { Environment } from './file/reading.ts'
+import { type Environment, realFiles } from './file/reading.ts'
 import { loadConfiguration } from './load.ts'
 import { createSampleFolder } from './sample-folder.ts'
 
@@ -209,6 +209,24 @@ test('bytes that are no text, and files beyond the limit, are refused', async (c
   const long = `#${'x'.repeat(9 * 1024 * 1024)}`
   assert.equal(only(await loadBad(context, { 'reveille.yaml': long })).code, 'FILE_TOO_LARGE')
   assert.equal(only(await loadBad(context, { 'reveille.yaml/x': '' })).code, 'FILE_UNREADABLE')
+})
+
+test('a `.env` that this user may not read is the only error, with what to do about it', async (context) => {
+  const folder = await createSampleFolder(context, {
+    'reveille.yaml':
+      'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\nagents: { route: { channel: none } }\n',
+    '.env': '',
+  })
+  const forbidden = (file: string) => Promise.reject(Object.assign(new Error(file), { code: 'EACCES' }))
+  const files = {
+    ...realFiles,
+    readFile: (file: string) => (file.endsWith('.env') ? forbidden(file) : realFiles.readFile(file)),
+  }
+  const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env: {}, files })
+  assert.ok(!loaded.ok)
+  const { code, message, hint } = only(loaded.diagnostics)
+  assert.deepEqual([code, message], ['FILE_UNREADABLE', '.env may not be read by this user'])
+  assert.match(hint ?? '', /as root, `chown` it to that user/)
 })
 
 test('JSON is taken as it is, tabs and all', async (context) => {

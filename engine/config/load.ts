@@ -69,7 +69,9 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   try {
     await reading.readEnvironment()
   } catch (error) {
-    findings.add(unreadable(resolve(reading.folder, '.env'), error))
+    // Without its variables everything that refers to one would be reported too, with advice that does not help.
+    const diagnostics = [unreadable(resolve(reading.folder, '.env'), error)]
+    return { ok: false, diagnostics, watched: reading.watched(), digest: reading.digest() }
   }
   const main = await loadMain(file, reading, findings)
   if (main) applyRules(main, findings)

@@ -65,7 +65,9 @@ test('a link that leads nowhere yet leads to the new file afterwards', async (t)
   assert.equal((await stat(path.join(folder, 'secrets.env'))).mode & 0o777, 0o600)
 })
 
-test('a new variable leaves `.env` to its owner, with its mode and its link', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('a new variable leaves `.env` to its owner, with its mode and its link', {
+  skip: process.getuid?.() !== 0,
+}, async (t) => {
   const { folder, file } = await fileIn(t)
   const secrets = path.join(folder, 'secrets.env')
   await writeFile(secrets, 'OLD=1\n', { mode: 0o640 })
@@ -78,7 +80,9 @@ test('a new variable leaves `.env` to its owner, with its mode and its link', { 
   assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o640])
 })
 
-test('a `.env` that was not there belongs to the owner of the configuration', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('a `.env` that was not there belongs to the owner of the configuration', {
+  skip: process.getuid?.() !== 0,
+}, async (t) => {
   const { folder, file } = await fileIn(t)
   await chown(file, 1234, 2345)
   await addToEnvFile(path.join(folder, '.env'), { NEW: '2' }, file)
@@ -86,7 +90,9 @@ test('a `.env` that was not there belongs to the owner of the configuration', { 
   assert.deepEqual([uid, gid, mode & 0o777], [1234, 2345, 0o600])
 })
 
-test('a user who may write a file but not give one away leaves it to its owner', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('a user who may write a file but not give one away leaves it to its owner', {
+  skip: process.getuid?.() !== 0,
+}, async (t) => {
   const { folder, file } = await fileIn(t)
   await chown(file, 1234, 2345)
   await chmod(file, 0o666)

@@ -40,10 +40,17 @@ export async function readText(
 
 export function unreadable(file: string, error: unknown): Diagnostic {
   if (!(error instanceof ReadError)) throw error
-  const hint = error.code === 'FILE_NOT_TEXT' ? 'Save it as UTF-8.' : undefined
+  const hint = error.isForbidden
+    ? forbiddenHint
+    : error.code === 'FILE_NOT_TEXT'
+      ? 'Save it as UTF-8.'
+      : undefined
   const message = `${basename(file)} ${error.message}`
   return { severity: 'error', code: error.code, message, place: startOf(file), ...(hint && { hint }) }
 }
+
+const forbiddenHint =
+  'The user that the gateway runs as has to be able to read it: as root, `chown` it to that user, or run this as that user.'
 
 export function startOf(file: string): Place {
   return { file, line: 1, column: 1, text: '' }

@@ -33,6 +33,11 @@ export class ReadError extends Error {
     this.name = 'ReadError'
     this.code = code
   }
+
+  /** Whether mode or owner keep this user from reading it. */
+  get isForbidden(): boolean {
+    return isForbidden(this.cause)
+  }
 }
 
 export interface Reading {
@@ -199,9 +204,11 @@ function readError(cause: unknown): ReadError {
   if (cause instanceof ReadError) return cause
   const code = (cause as NodeJS.ErrnoException).code
   if (code === 'ENOENT' || code === 'ENOTDIR') return new ReadError('FILE_NOT_FOUND', 'does not exist', cause)
-  const reason =
-    code === 'EACCES' || code === 'EPERM'
-      ? 'may not be read by this user'
-      : `cannot be read (${code ?? 'unknown'})`
+  const reason = isForbidden(cause) ? 'may not be read by this user' : `cannot be read (${code ?? 'unknown'})`
   return new ReadError('FILE_UNREADABLE', code === 'EISDIR' ? 'is a folder' : reason, cause)
+}
+
+function isForbidden(cause: unknown): boolean {
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException
+  return code === 'EACCES' || code === 'EPERM'
 }

@@ -5,6 +5,7 @@ import { type Check, NotChecked, ok } from './check.ts'
 import { judgeBacklog } from './checks/backlog.ts'
 import { judgeSkew } from './checks/clock.ts'
 import { judgeSpace } from './checks/disk-space.ts'
+import { judgeAccess, type Step } from './checks/file-access.ts'
 import { judgeOwners } from './checks/file-owners.ts'
 import { judgeNode } from './checks/node-version.ts'
 import { judgeSource } from './checks/sources.ts'
@@ -108,11 +109,11 @@ test('files belong to whoever has the data folder; what the operator writes may 
     stats: { mode: 0o600, uid },
   })
   const judge = (...files: GuardedFile[]) => judgeOwners(files, 1000)
-  assert.equal(
-    judge(file('.env', 1000), file('data', 1000, true)).message,
-    'all of them are of one user, you',
+  assert.equal(judge(file('.env', 1000), file('data', 1000, true)).message, 'all of them belong to you')
+  assert.deepEqual(
+    judge(file('reveille.yaml', 0), file('data', 990, true)),
+    ok('all of them belong to user 990 or to root'),
   )
-  assert.equal(judge(file('reveille.yaml', 0), file('data', 990, true)).state, 'ok')
   const ofRoot = judge(file('data', 990, true), file('data/reveille.db-shm', 0, true))
   assert.deepEqual([ofRoot.code, ofRoot.fix], ['OWNED_BY_ANOTHER', 'As root: chown 990 data/reveille.db-shm'])
   assert.equal(judge(file('.env', 1001), file('data', 1000, true)).code, 'OWNED_BY_ANOTHER')
@@ -140,4 +141,34 @@ test('every code that a check can answer stands in the README, and no other', as
   )
   used.delete('ENOENT')
   assert.deepEqual(told.toSorted(), [...used].toSorted())
+})
+
+test('a file that the user of the gateway may not read is a problem, with the line that mends it', () => {
+  const step = (shown: string, mode: number, uid: number, gid = uid): Step => ({
+    shown,
+    isFolder: shown.endsWith('c'),
+    isOutside: shown.startsWith('/'),
+    stats: { mode, uid, gid },
+  })
+  const judge = (...steps: Step[]) => {
+    const found = judgeAccess([steps], { uid: 990, gids: [990, 50] })
+    return [found].flat().map(({ state, code, message, fix }) => [state, code, message, fix])
+  }
+  const good = [['ok', undefined, 'the user of the gateway (990) can read all of them', undefined]]
+  assert.deepEqual(judge(step('/etc', 0o755, 0), step('.env', 0o600, 990)), good)
+  assert.deepEqual(judge(step('.env', 0o640, 0, 50)), good, 'by its group')
+  assert.deepEqual(judge(step('a.yaml', 0o644, 0)), good, 'by everybody')
+  const unreadable = (names: string, fix: string) => [
+    ['problem', 'UNREADABLE_FOR_GATEWAY', `the user of the gateway (990) may not read ${names}`, fix],
+  ]
+  assert.deepEqual(judge(step('.env', 0o600, 0)), unreadable('.env', 'As root: chown 990 .env'))
+  assert.deepEqual(judge(step('.env', 0o044, 990)), unreadable('.env', 'As root: chmod u+r .env'))
+  assert.deepEqual(
+    judge(step('/etc', 0o750, 0), step('.env', 0o600, 990)),
+    unreadable('what lies in /etc', 'As root: chmod a+x /etc'),
+  )
+  assert.deepEqual(
+    judge(step('etc', 0o700, 0), step('etc/x.yaml', 0o644, 0)),
+    unreadable('what lies in etc', 'As root: chown 990 etc'),
+  )
 })

@@ -23,7 +23,11 @@ export function judgeOwners(files: readonly GuardedFile[], own: number): Result 
   const data = files.find(({ isData }) => isData)
   const owner = data?.stats.uid ?? own
   const strange = files.filter(({ isData, stats: { uid } }) => uid !== owner && (isData || uid !== root))
-  if (strange.length === 0) return ok(`all of them are of one user${owner === own ? ', you' : ` (${owner})`}`)
+  if (strange.length === 0) {
+    const user = owner === own ? 'you' : `user ${owner}`
+    const others = files.some(({ stats: { uid } }) => uid !== owner) ? ' or to root' : ''
+    return ok(`all of them belong to ${user}${others}`)
+  }
   const whose = data === undefined ? 'you' : `whoever has ${data.shown}/ (user ${owner})`
   const names = strange.map(({ shown }) => shown)
   return problem(

@@ -8,6 +8,7 @@ import { clockAgainstGateway, clockOnline } from './clock.ts'
 import { configuration } from './configuration.ts'
 import { diskSpace } from './disk-space.ts'
 import { exposure } from './exposure.ts'
+import { fileAccess } from './file-access.ts'
 import { fileModes } from './file-modes.ts'
 import { fileOwners } from './file-owners.ts'
 import { gatewayAnswers } from './gateway-answers.ts'
@@ -28,6 +29,7 @@ export function checks({ online }: { readonly online?: boolean }): readonly Chec
     openEndpoints,
     fileModes,
     fileOwners,
+    fileAccess,
     gatewayAnswers,
     hooksAnswered,
     adminToken,
