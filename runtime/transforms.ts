@@ -51,7 +51,7 @@ export function hostTransforms({ folder, onEvent }: HostedTransformsOptions): Ho
           transformsDir: settings.hooks.transformsDir,
           folder: dirname(settings.file),
         }),
-      openTransforms: (modules) => host.open(modules),
+      openTransforms: (modules, secrets) => host.open(modules, secrets),
     },
     sweep: (needed) => bundler.sweep(needed),
     isStuck: () => isStuck,

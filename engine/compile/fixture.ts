@@ -89,6 +89,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
     endpoints: fixture.endpoints ?? {},
     digest: 'd1',
     sources: new Map(),
+    secrets: [],
     watched: [],
     warnings: [],
     locate: (path) => placeOf(`${path.join('.')}: `, 1, 1),

@@ -128,13 +128,13 @@ function warnOfUnsafe(report: Report): void {
 
 /** Of the candidate that is compiled now: functions of others belong to those. */
 export function bindTransform(
-  wanted: MappingEntry['value']['transform'],
+  { value: { transform: wanted }, parameters }: MappingEntry,
   transforms: Transforms,
   report: Report,
 ): Program['transform'] {
   if (wanted === undefined) return undefined
   const { module } = wanted
-  const call = transforms.bind(module, wanted.export ?? 'default')
+  const call = transforms.bind(module, wanted.export ?? 'default', parameters)
   if (call !== undefined) return { module, call }
   report.error({
     code: 'TRANSFORM_NOT_LOADED',

@@ -55,7 +55,7 @@ export function* serveMappings(entries: readonly MappingEntry[], parts: ServePar
     const compiled = before?.compiled ?? compileMapping(value, shared)
     const checked =
       before?.checked.by === surroundings ? before.checked : check(value, compiled, surroundings)
-    const { transform, found } = bind(value, transforms)
+    const { transform, found } = bind(entry, transforms)
     for (const list of [compiled.found, checked.found, found])
       for (const each of list) diagnostics.push(placeFinding(entry, each))
     const isAsBefore = before?.checked === checked && fits(before, entry, transform)
@@ -77,10 +77,10 @@ function check(value: MappingSource, compiled: CompiledMapping, by: Surroundings
   return { by, found }
 }
 
-function bind({ transform: wanted }: MappingSource, transforms: Transforms) {
-  if (wanted === undefined) return unbound
+function bind(entry: MappingEntry, transforms: Transforms) {
+  if (entry.value.transform === undefined) return unbound
   const found: Found[] = []
-  return { transform: bindTransform(wanted, transforms, createReport(found)), found }
+  return { transform: bindTransform(entry, transforms, createReport(found)), found }
 }
 
 const unbound: { readonly transform: undefined; readonly found: readonly Found[] } = {

@@ -27,6 +27,11 @@ export interface Configuration {
   /** Files and folders whose change may change the configuration; absolute. */
   readonly watched: readonly string[]
   readonly warnings: readonly Diagnostic[]
+  /**
+   * What may not be shown, wherever it comes from: the values of all references, and what stands under a secret's name.
+   * Without those of fewer than eight characters. Each once.
+   */
+  readonly secrets: readonly string[]
   /** The place of a key of the configuration file by its path (`['channels', 'slack']`), or of the nearest above it. */
   locate(path: readonly (string | number)[]): Place
 }
@@ -107,6 +112,8 @@ export interface MappingEntry {
   readonly id: string
   readonly value: MappingSource
   readonly origin: Origin
+  /** `transform.with` with the values of its references, which may be secret. Frozen. Absent where there is none. */
+  readonly parameters?: Readonly<Record<string, unknown>>
   /**
    * The place of a field by its path from the entry (`['match', 'when']`); of the entry for `[]`. With `offset`,
    * the place of that character of the field's text, from 0 in UTF-16 units.
@@ -186,6 +193,8 @@ export interface MappingSource {
     /** As `moduleName` makes it. */
     readonly module: string
     readonly export?: string
+    /** As written, with its references: {@link MappingEntry.parameters} has their values. */
+    readonly with?: Readonly<Record<string, unknown>>
   }
   readonly dedupe?: DedupeSource
   /** Absent: `queue`. */

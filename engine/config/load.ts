@@ -21,6 +21,7 @@ import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
 import { rules, unusedModules } from './rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
+import { secretsIn } from './secret.ts'
 
 export interface LoadOptions {
   /** The configuration file; a relative path starts at the working directory. */
@@ -110,6 +111,10 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
     endpoints,
     digest,
     sources: reading.sources(),
+    secrets: secretsIn(
+      [settings, endpoints, entries.mappings.map(({ parameters }) => parameters)],
+      reading.referenced(),
+    ),
     watched,
     warnings,
     locate,

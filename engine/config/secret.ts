@@ -80,6 +80,29 @@ export function addressSecretsOf(line: string): Span[] {
   }))
 }
 
+/** Shorter ones would hide words of every text. In UTF-16 units. */
+const shortestSecret = 8
+
+/**
+ * The secrets of a tree of settings: texts under the name of a secret, and credentials inside addresses. With `others`
+ * that are known to be secret; each once, without those of fewer than eight characters.
+ */
+export function secretsIn(tree: unknown, others: Iterable<string> = []): readonly string[] {
+  const found = new Set(others)
+  const walk = (value: unknown, isSecret: boolean): void => {
+    if (typeof value === 'string') {
+      if (isSecret) found.add(value)
+      for (const { start, end } of addressSecretsOf(value)) found.add(value.slice(start, end))
+    } else if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value)
+      for (const [name, inner] of Object.entries(value))
+        walk(inner, isSecret || (!isList && isSecretKey(name)))
+    }
+  }
+  walk(tree, false)
+  return [...found].filter(({ length }) => length >= shortestSecret)
+}
+
 export interface MaskedLine {
   readonly text: string
   /** From 1. */

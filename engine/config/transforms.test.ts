@@ -101,3 +101,108 @@ for (const name of ['../x.ts', 'a/../../x.ts', '/etc/x.ts', 'C:\\x.ts', '..']) {
     assert.deepEqual(rest, [])
   })
 }
+
+const settingsOf = (lines: string) => `hooks:
+  token: \${HOOK_TOKEN}
+  mappings:
+    - id: jira
+      match: { path: jira }
+      message: "plain \${JIRA_TOKEN}"
+      transform:
+        module: jira.ts
+        with:
+${lines
+  .split('\n')
+  .map((line) => `          ${line}`)
+  .join('\n')}
+`
+
+test('what a mapping gives its transform may refer to the environment and to files, and nothing else in it may', async (context) => {
+  const folder = await createSampleFolder(context, {
+    'reveille.yaml': 'hooks: { token: "${HOOK_TOKEN}" }',
+    'secrets/key': 'file-key-0123\n',
+    'mappings/jira.yaml': `mappings:
+  - id: jira
+    match: { path: jira }
+    message: "plain \${JIRA_TOKEN}"
+    transform:
+      module: jira.ts
+      with:
+        token: \${JIRA_TOKEN}
+        url: https://\${JIRA_HOST:-jira.example}/api
+        key: \${file:secrets/key}
+        plain: $\${NOT}
+        team: platform
+        labels: [a, 2, { deep: "\${JIRA_TOKEN}" }]
+        retries: 3
+        strict: true
+        none:
+`,
+  })
+  const env = { JIRA_TOKEN: 'jira-token-0123', HOOK_TOKEN: '4fK29sLq0ZpVx81mWnB7cRtY' }
+  const loaded = await loadConfiguration({ file: folder.at('reveille.yaml'), env })
+  assert.ok(loaded.ok, JSON.stringify(loaded))
+  const { mappings, secrets, sources, watched } = loaded.configuration
+  const [jira] = mappings
+  assert.deepEqual(JSON.parse(JSON.stringify(jira?.parameters)), {
+    token: 'jira-token-0123',
+    url: 'https://jira.example/api',
+    key: 'file-key-0123',
+    plain: '${NOT}',
+    team: 'platform',
+    labels: ['a', 2, { deep: 'jira-token-0123' }],
+    retries: 3,
+    strict: true,
+    none: null,
+  })
+  assert.equal(jira?.value.message, 'plain ${JIRA_TOKEN}')
+  assert.equal(jira?.value.transform?.with?.['token'], '${JIRA_TOKEN}', 'the mapping keeps the reference')
+  assert.ok(Object.isFrozen(jira?.parameters?.['labels']))
+  assert.ok(watched.includes(folder.at('secrets/key')), 'a change of the file is seen')
+  assert.ok(
+    !JSON.stringify([...sources]).includes('0123'),
+    'what generations keep has no value of a reference',
+  )
+  assert.deepEqual([...secrets].sort(), ['4fK29sLq0ZpVx81mWnB7cRtY', 'file-key-0123', 'jira-token-0123'])
+  const rotated = await loadConfiguration({
+    file: folder.at('reveille.yaml'),
+    env: { ...env, JIRA_TOKEN: 'jira-token-4567' },
+  })
+  assert.ok(rotated.ok)
+  assert.notEqual(rotated.configuration.digest, loaded.configuration.digest)
+})
+
+test('a reference of a transform that stands for nothing is an error that names its key', async (context) => {
+  const text = settingsOf('token: ${JIRA_TOKEN}\nlist: ["${file:none}"]').replace(
+    '${HOOK_TOKEN}',
+    '4fK29sLq0ZpVx81mWnB7cRtY',
+  )
+  const loaded = await load(context, text)
+  assert.ok(!loaded.ok)
+  assert.deepEqual(
+    loaded.diagnostics.map(({ message, place }) => `${place?.line}: ${message}`),
+    [
+      '10: `hooks.mappings[0].transform.with.token` refers to the variable JIRA_TOKEN, which is not set',
+      '11: `hooks.mappings[0].transform.with.list[0]` refers to the file none, which does not exist',
+    ],
+  )
+})
+
+test('a number of a transform that would lose digits is refused', async (context) => {
+  const text = settingsOf('id: 9007199254740993').replace('${HOOK_TOKEN}', '4fK29sLq0ZpVx81mWnB7cRtY')
+  assert.deepEqual(await problems(context, text), [
+    'INEXACT_NUMBER 10:15 Give it as text: "9007199254740993".',
+  ])
+})
+
+test('known secrets are the values of references and what stands under a secret’s name, of eight characters and more', async (context) => {
+  const { secrets } = await loadGood(
+    context,
+    `hooks:
+  token: literal-hook-token-1
+  mappings: [{ transform: { module: a.ts, with: { apiKey: literal-key, pin: { password: short, note: harmless text } } } }]
+store: sqlite
+`.replace('store: sqlite\n', ''),
+  )
+  assert.deepEqual([...secrets].sort(), ['literal-hook-token-1', 'literal-key'])
+})

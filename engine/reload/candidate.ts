@@ -36,7 +36,8 @@ export interface CandidateParts {
   load(kept?: GenerationContent['sources']): Promise<Loaded>
   /** Absent: mappings with transforms do not compile. */
   bundle?(modules: readonly WantedModule[], configuration: Configuration): Promise<Bundled>
-  openTransforms?(modules: readonly OpenedModule[]): OpenTransforms
+  /** `secrets`: what its modules may not be heard to say. */
+  openTransforms?(modules: readonly OpenedModule[], secrets: readonly string[]): OpenTransforms
   /** Its warnings include those of loading. */
   compile(configuration: Configuration, transforms: Transforms | undefined): Compiled | Promise<Compiled>
   /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} says where and why. */
@@ -158,7 +159,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
       return { outcome: 'unchanged', digest, warnings: configuration.warnings }
     }
 
-    const transforms = open(modules, bundles)
+    const transforms = open(modules, bundles, configuration.secrets)
     // Beside compiling: it is other threads that are busy.
     const starting = transforms?.start()
     starting?.catch(() => {})
@@ -219,12 +220,13 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
   function open(
     modules: readonly WantedModule[],
     bundles: ReadonlyMap<string, Bundle>,
+    secrets: readonly string[],
   ): OpenTransforms | undefined {
     const opened = modules.flatMap((wanted): OpenedModule[] => {
       const bundle = bundles.get(wanted.module)
       return bundle === undefined ? [] : [{ ...wanted, bundle }]
     })
-    const transforms = opened.length === 0 ? undefined : parts.openTransforms?.(opened)
+    const transforms = opened.length === 0 ? undefined : parts.openTransforms?.(opened, secrets)
     if (transforms) begun.push(() => transforms.release())
     return transforms
   }

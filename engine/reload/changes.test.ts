@@ -38,6 +38,16 @@ test('mappings are told by their ids: new, different and gone', async (context) 
   })
 })
 
+test('a mapping has changed when what it gives its transform is another value, and no value is told', async (context) => {
+  const load = await createLoads(context)
+  const text = `mappings: [{ id: a, match: { path: a }, transform: { module: a.ts, with: { key: "\${file:key}" } } }]\n`
+  const before = await load({ 'reveille.yaml': 'hooks: {}\n', 'mappings/a.yaml': text, key: 'one-secret' })
+  const after = await load({ key: 'two-secret' })
+  const changes = findChanges(before, after)
+  assert.deepEqual(changes.mappings, { ...noChanges.mappings, changed: ['a'] })
+  assert.doesNotMatch(JSON.stringify(changes), /secret/)
+})
+
 test('another order of the same mappings is a change, since the first that matches wins', async (context) => {
   const load = await createLoads(context)
   const before = await load({

@@ -78,13 +78,18 @@ function differingMappings(
   const known = byId(before.slice(start, before.length - end))
   const given = byId(after.slice(start, after.length - end))
   return {
-    ...differ(known, given, (one, other) => isSame(one.value, other.value)),
+    ...differ(
+      known,
+      given,
+      (one, other) => isSame(one.value, other.value) && isSame(one.parameters, other.parameters),
+    ),
     reordered: isReordered(known, given),
   }
 }
 
 function isUntouched(one: MappingEntry | undefined, other: MappingEntry | undefined): boolean {
-  return one?.value === other?.value && one?.id === other?.id
+  const isWritten = one?.value === other?.value && one?.id === other?.id
+  return isWritten && isSame(one?.parameters, other?.parameters)
 }
 
 function byId(mappings: readonly MappingEntry[]): ReadonlyMap<string, MappingEntry> {

@@ -5,7 +5,7 @@
 
 // biome-ignore-start lint/suspicious/noExplicitAny: what a payload looks like is the author's knowledge
 /** What a transform is given. Everything in it is the transform's own copy. */
-export interface TransformContext<Payload = any> {
+export interface TransformContext<Payload = any, With = any> {
   /** The parsed body; integers beyond 2^53 are texts. Nothing has checked it but the mapping's `match` and `schema`. */
   readonly payload: Payload
   /** Names in lower case; one that came several times is one text, joined with `, `. The gateway's tokens are left out. */
@@ -18,6 +18,8 @@ export interface TransformContext<Payload = any> {
   readonly params: Readonly<Record<string, string>>
   /** The mapping's `vars`, computed. */
   readonly vars: Readonly<Record<string, any>>
+  /** What the mapping says under `transform.with`, its references resolved; frozen. Without any, an empty object. */
+  readonly with: With
   /** The element of `forEach` that this action is for, and its position from 0; undefined without `forEach`. */
   readonly item: any
   readonly index: number | undefined
@@ -154,6 +156,7 @@ export function exampleContext<Payload = any>(
     path: 'example',
     params: {},
     vars: {},
+    with: {},
     item: undefined,
     index: undefined,
     now: new Date(Date.UTC(2026, 0)),

@@ -16,6 +16,14 @@ export const asynchronous = defineTransform(async ({ payload }: Context) => {
   return { message: prompt`Pushed to ${payload.ref}` }
 })
 
+export const typedParameters = defineTransform(
+  ({ payload, with: { team } }: TransformContext<Push, { team: string }>) => ({
+    message: payload.ref,
+    to: team.trim(),
+  }),
+)
+export const anyParameters = defineTransform(({ with: { team } }) => ({ to: team }))
+
 export const someReturns = defineTransform(({ payload, headers }: Context) => {
   if (headers['x-github-event'] !== 'push') return null
   if (payload.commits === undefined) return

@@ -96,8 +96,15 @@ export type TransformFunction = (call: TransformCall) => Promise<TransformAnswer
 
 /** What one snapshot's mappings call. */
 export interface Transforms {
-  /** Undefined: the snapshot has no such module. */
-  bind(module: string, exportName: string): TransformFunction | undefined
+  /**
+   * Undefined: the snapshot has no such module. `parameters`: plain JSON that each call is given as `context.with`; it
+   * goes to the worker and nowhere else.
+   */
+  bind(
+    module: string,
+    exportName: string,
+    parameters?: Readonly<Record<string, unknown>>,
+  ): TransformFunction | undefined
 }
 
 export type TransformErrorCode =
@@ -151,7 +158,8 @@ export interface OpenTransforms extends Transforms {
 }
 
 export interface TransformHost {
-  open(modules: readonly OpenedModule[]): OpenTransforms
+  /** `secrets` are hidden, from now on, in whatever a module of this host prints or throws. */
+  open(modules: readonly OpenedModule[], secrets?: readonly string[]): OpenTransforms
   /** Ends every worker; calls under way fail. */
   close(): Promise<void>
 }

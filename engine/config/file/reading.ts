@@ -61,6 +61,8 @@ export interface Reading {
   watched(): readonly string[]
   /** The texts read so far by their absolute paths; without `.env` and the targets of `${file:}`, which may be secret. */
   sources(): ReadonlyMap<string, string>
+  /** The values of the references that were looked up so far. */
+  referenced(): ReadonlySet<string>
   /** SHA-256 in hex over all that had a say so far, whatever the order in which it was read. */
   digest(): string
   /** What is remembered from load to load. */
@@ -74,6 +76,7 @@ export function createReading(file: string, env: Environment, files: Files, memo
   const seen = new Map<string, string | null>()
   const sources = new Map<string, string>()
   const secretFiles = new Set([dotEnv])
+  const referenced = new Set<string>()
   let fileEnv: Environment = {}
   /** Of files that were just listed; the others are asked. */
   const sizes = new Map<string, number>()
@@ -145,11 +148,13 @@ export function createReading(file: string, env: Environment, files: Files, memo
       secretFiles.add(target)
       const text = (await read(target, longestSecret)).replace(/\r?\n$/, '')
       seen.set(`file ${path}`, text)
+      referenced.add(text)
       return text
     },
     lookUp(name) {
       const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? own(fileEnv, name)
       seen.set(`environment ${name}`, value ?? null)
+      if (value !== undefined) referenced.add(value)
       return value
     },
     async listFolder(path) {
@@ -176,6 +181,7 @@ export function createReading(file: string, env: Environment, files: Files, memo
       for (const path of secretFiles) sources.delete(path)
       return new Map([...sources].sort(byName))
     },
+    referenced: () => referenced,
     digest() {
       const entries = [...seen].sort(byName)
       return createHash('sha256').update(JSON.stringify(entries)).digest('hex')

@@ -7,7 +7,10 @@ import type { Findings } from '../diagnostic/findings.ts'
 import { parseDuration } from '../duration.ts'
 import { otherNames } from '../fields.ts'
 import type { Reading } from '../file/reading.ts'
+import { resolveReferences } from '../file/resolution.ts'
+import { shapeValue } from '../file/shape.ts'
 import type { Source } from '../file/source.ts'
+import { freezeDeep } from '../freeze-deep.ts'
 import { type Memory, remember, type Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
@@ -72,9 +75,26 @@ export async function createEntries(
     for (const place of source.cutTexts(path)) findings.add({ ...cutText, place })
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] }, stages)
     const folded = foldItem(item, id, schema, reading.memory)
-    entries[value.enabled ? 'mappings' : 'disabled'].push(createEntry(id, item, folded, schema))
+    const parameters = await resolveParameters(item, reading, findings)
+    const entry = createEntry(id, item, folded, schema, parameters)
+    entries[value.enabled ? 'mappings' : 'disabled'].push(entry)
   }
   return { ...entries, replaced }
+}
+
+/** Never remembered: what a reference stands for may change while the mapping does not. */
+async function resolveParameters(
+  { value, source, path }: Item,
+  reading: Reading,
+  findings: Findings,
+): Promise<MappingEntry['parameters']> {
+  const written = value.transform?.with
+  if (written === undefined) return undefined
+  const { value: parameters, pending } = shapeValue(written, {})
+  const below = [...path, 'transform', 'with']
+  const located = pending.map((each) => ({ ...each, path: [...below, ...each.path] }))
+  await resolveReferences(located, reading, (finding) => findings.report(source, finding))
+  return freezeDeep(parameters as Record<string, unknown>)
 }
 
 /** What names its place is said anew each time, since items move; that there is nothing to say is remembered. */
@@ -128,6 +148,7 @@ function createEntry(
   item: Item,
   folded: MappingSource,
   schema: PayloadSchema | undefined,
+  parameters: MappingEntry['parameters'],
 ): MappingEntry {
   const { value, source, path, origin } = item
   const { line, column } = source.position(path)
@@ -135,6 +156,7 @@ function createEntry(
     id,
     origin,
     value: folded,
+    ...(parameters && { parameters }),
     label: `${source.name}:${line}:${column}`,
     locate: (below: Path, offset?: number) => {
       if (below[0] === 'schema' && schema?.source) return schema.source.place(below.slice(1))

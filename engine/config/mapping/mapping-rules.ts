@@ -28,6 +28,7 @@ export function* checkMapping({ value, source, path }: WrittenMapping): Iterable
   if (value.transform) {
     const finding = checkModuleName(value.transform.module, [...path, 'transform', 'module'], 'value')
     if (finding) yield finding
+    yield* checkParameters(source, value.transform.with, [...path, 'transform', 'with'])
   }
   const endpoint = value.match?.path
   if (endpoint !== undefined && endpoint !== '/')
@@ -106,6 +107,13 @@ function* checkBody(source: Source, body: unknown, path: Path): Iterable<Finding
     const field = writePath(found.slice(path.length).filter((key) => typeof key === 'string'))
     const hint = `Compare it as text instead: \`when: ${field} = "${digits}"\`.`
     yield { path: found, code: 'INEXACT_NUMBER', message, hint }
+  }
+}
+
+function* checkParameters(source: Source, parameters: unknown, path: Path): Iterable<Finding> {
+  for (const { path: found, digits } of findInexactNumbers(source, parameters, path)) {
+    const message = `\`${writePath(found)}\` is a number beyond 2^53, which would lose digits`
+    yield { path: found, code: 'INEXACT_NUMBER', message, hint: `Give it as text: "${digits}".` }
   }
 }
 

@@ -139,6 +139,14 @@ export const mappingSchema = keys({
         export: Type.Optional(
           text({ description: 'The function of that name. Default: the default export.' }),
         ),
+        with: Type.Optional(
+          Type.Unsafe<Record<string, unknown>>({
+            type: 'object',
+            expects: 'a map of values',
+            description:
+              'Given to it as `context.with`: settings and secrets. Unlike elsewhere in a mapping, `${NAME}`, `${NAME:-default}` and `${file:/path}` are references here.',
+          }),
+        ),
       },
       { description: 'A module that looks at the rendered action and may change it.' },
     ),

@@ -10,17 +10,22 @@ export interface Call {
   readonly exportName: string
   readonly limits: TransformLimits
   readonly given: TransformCall
+  /** For `context.with`; it may hold secrets. */
+  readonly parameters?: Readonly<Record<string, unknown>>
   resolve(answer: TransformAnswer): void
   reject(error: TransformError): void
 }
 
 /** Everything that the worker is given is its own: the buffer of a body may hold other requests' too. */
 export function orderOf(
-  { exportName, given }: Call,
+  { exportName, given, parameters }: Call,
   call: number,
 ): CallOrder & { body: Uint8Array<ArrayBuffer> } {
   const { form, headers, query, path, params, vars, item, index, now, base } = given
-  const data: CallData = { form, headers, query, path, params, vars, item, index, now, base }
+  const data: CallData = {
+    ...{ form, headers, query, path, params, vars, item, index, now, base },
+    with: parameters,
+  }
   return {
     type: 'call',
     call,

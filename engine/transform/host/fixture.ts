@@ -32,7 +32,11 @@ export interface Hosted {
   event(is: (event: TransformEvent) => boolean): Promise<TransformEvent>
   write(files: Readonly<Record<string, string>>): Promise<void>
   /** Bundles modules as they are now, and opens them. */
-  open(modules: readonly string[], limits?: Partial<TransformLimits>): Promise<OpenTransforms>
+  open(
+    modules: readonly string[],
+    limits?: Partial<TransformLimits>,
+    secrets?: readonly string[],
+  ): Promise<OpenTransforms>
 }
 
 /** @param modules their texts, by file name */
@@ -73,7 +77,7 @@ export async function createHosted(
       look()
       return promise
     },
-    async open(names, limits) {
+    async open(names, limits, secrets) {
       const wanted = names.map((module) => ({ module, exports: exports[module] ?? ['default'] }))
       const bundled = await transforms.bundle(...wanted)
       assert.ok(bundled.ok, JSON.stringify(bundled, null, 2))
@@ -89,6 +93,7 @@ export async function createHosted(
             limits: { timeoutMs: 20_000, memoryMb: 128, concurrency: 4, ...commonLimits, ...limits },
           }
         }),
+        secrets,
       )
     },
   }

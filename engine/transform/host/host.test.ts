@@ -34,6 +34,7 @@ test('a transform is given everything that it is promised, as its own copy', asy
     path: 'hook',
     params: { id: '7' },
     vars: { sum: 3 },
+    with: {},
     item: { n: 1 },
     index: 0,
     now: '1970-01-01T00:00:01.000Z',

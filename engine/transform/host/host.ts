@@ -5,6 +5,7 @@ import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, Transfor
 import { createBlankThreads } from './blank-threads.ts'
 import { failure } from './call.ts'
 import { failuresOf } from './load-failures.ts'
+import { createMask } from './mask.ts'
 import { createMemoryWatch } from './memory-watch.ts'
 import { createOutput } from './output.ts'
 import { realTimers, type Timers } from './timers.ts'
@@ -23,6 +24,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   const sets = new Map<string, WorkerSet>()
   const blanks = createBlankThreads(timers)
   const memory = createMemoryWatch(timers)
+  const mask = createMask()
   const output = createOutput(onEvent, timers)
   const leaving = new Set<Promise<void>>()
   const loadsAtOnce = Math.max(2, availableParallelism())
@@ -40,6 +42,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       memory,
       output,
       leaving,
+      mask,
       loadTimeoutMs,
       onEvent,
       onEmpty: () => void (sets.get(digest) === set && sets.delete(digest)),
@@ -48,7 +51,8 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     return set
   }
 
-  function open(modules: readonly OpenedModule[]): OpenTransforms {
+  function open(modules: readonly OpenedModule[], secrets: readonly string[] = []): OpenTransforms {
+    mask.add(secrets)
     const byName = new Map(modules.map((opened) => [opened.module, opened]))
     const held: WorkerSet[] = []
     let isReleased = false
@@ -87,14 +91,14 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     return {
       start,
       release,
-      bind(module, exportName) {
+      bind(module, exportName, parameters) {
         const opened = byName.get(module)
         if (!opened?.exports.includes(exportName)) return undefined
         const { limits } = opened
         return (given) =>
           new Promise((resolve, reject) => {
             if (isClosed) reject(failure(module, 'is called after the gateway stopped', 'TRANSFORM_BUSY'))
-            else setOf(opened).call({ module, exportName, limits, given, resolve, reject })
+            else setOf(opened).call({ module, exportName, limits, given, parameters, resolve, reject })
           })
       },
     }

@@ -10,6 +10,7 @@ import type { FromWorker, ModuleExports, ToldError } from '../worker/protocol.ts
 import { findBusyLine } from './busy-line.ts'
 import { type Call, failureOf, orderOf, secondsOf } from './call.ts'
 import { takeBack, watchCall } from './call-watch.ts'
+import type { Mask } from './mask.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import type { Output } from './output.ts'
 import { readAnswer } from './read-answer.ts'
@@ -53,6 +54,8 @@ export interface ModuleWorkerOptions {
   readonly output: Output
   /** Workers that take no call any more, each until its thread ended or is left to itself. */
   readonly leaving: Set<Promise<void>>
+  /** Hides known secrets in whatever the module says. */
+  readonly mask: Mask
   /** Milliseconds. */
   readonly loadTimeoutMs: number
 }
@@ -60,7 +63,7 @@ export interface ModuleWorkerOptions {
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
 export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
-  const { file, module, thread, keeper, timers, memory, output, leaving, loadTimeoutMs } = options
+  const { file, module, thread, keeper, timers, memory, output, leaving, mask, loadTimeoutMs } = options
   let loading: ((loaded: Loaded) => void) | undefined
   let functions: ModuleExports['functions'] = []
   let current: { readonly call: Call; readonly unwatch: () => void } | undefined
@@ -171,7 +174,8 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     keeper.ended(worker)
   }
 
-  function heard(message: FromWorker): void {
+  function heard(said: FromWorker): void {
+    const message = mask.message(said)
     const { type } = message
     if (type === 'output') print(message)
     else if (type === 'exiting') exiting(message)
@@ -216,7 +220,8 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     }
   }
 
-  function lost(reason: string): void {
+  function lost(told: string): void {
+    const reason = mask.text(told)
     if (loading) loadFailed(`lost its worker while it was loaded: that ${reason}`)
     else if (current && takeBack(thread)) giveBack(reason)
     else {

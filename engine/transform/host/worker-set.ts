@@ -11,6 +11,7 @@ import type { TransformEvent } from '../port.ts'
 import type { BlankThreads } from './blank-threads.ts'
 import { type Call, failure, loadFailureOf } from './call.ts'
 import { busy, createCallQueue } from './call-queue.ts'
+import type { Mask } from './mask.ts'
 import type { MemoryWatch } from './memory-watch.ts'
 import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerKeeper } from './module-worker.ts'
 import type { Output } from './output.ts'
@@ -37,6 +38,7 @@ export interface WorkerSetOptions {
   readonly memory: MemoryWatch
   readonly output: Output
   readonly leaving: Set<Promise<void>>
+  readonly mask: Mask
   readonly loadTimeoutMs: number
   onEvent(event: TransformEvent): void
   /** Nothing of it is left: no worker, no call, no holder. */

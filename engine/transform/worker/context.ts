@@ -12,11 +12,13 @@ const { parse } = JSON as unknown as {
 }
 const { isSafeInteger, isInteger } = Number
 const { isArray } = Array
-const { keys } = Object
+const { keys, freeze } = Object
 const DateOf = Date
 
 export function createContext({ data, unwrapped, body }: CallOrder): TransformContext {
-  const { form, now, headers, query, path, params, vars, item, index, base } = parse(data) as CallData
+  const { form, now, headers, query, path, params, vars, item, index, base, ...rest } = parse(
+    data,
+  ) as CallData
   return {
     payload: form ?? parsePayload(unwrapped ?? Buffer.from(body.buffer).toString('utf8')),
     headers: joinRepeated(headers),
@@ -24,12 +26,23 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
     path,
     params,
     vars,
+    with: freezeDeep(rest.with ?? {}),
     item,
     index,
     now: new DateOf(now),
     rawBody: body,
     base: base as unknown as TransformContext['base'],
   }
+}
+
+/** Plain JSON. */
+function freezeDeep(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const names = keys(value)
+  for (let index = 0; index < names.length; index++) {
+    freezeDeep((value as Record<string, unknown>)[names[index] as string])
+  }
+  return freeze(value)
 }
 
 function joinRepeated(headers: CallData['headers']): TransformContext['headers'] {

@@ -39,7 +39,7 @@ export interface CallOrder {
   readonly maxAnswerBytes: number
 }
 
-export type CallData = Pick<
+export type CallData = { readonly with: unknown } & Pick<
   TransformCall,
   'form' | 'headers' | 'query' | 'path' | 'params' | 'vars' | 'item' | 'index' | 'now' | 'base'
 >

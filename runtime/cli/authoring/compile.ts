@@ -42,7 +42,7 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
     {
       load: async () => loaded,
       bundle: async (...wanted) => (await transforms.start()).bundle(...wanted),
-      openTransforms: (modules) => transforms.started().openTransforms(modules),
+      openTransforms: (modules, secrets) => transforms.started().openTransforms(modules, secrets),
       compile: (configuration, bound) =>
         withPlaces(configuration, async () => {
           const catalog = checkPlugins(configuration.settings)

@@ -178,3 +178,33 @@ test('a configuration that does not load is told with its place, and exits with 
   assert.equal(code, 1)
   assert.match(err, /^reveille\.yaml:1:1: error: /)
 })
+
+test('neither try nor explain shows what a mapping gives its transform, nor does the transform', async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': `hooks:
+  enabled: true
+  token: of-the-hooks
+  mappings:
+    - id: jira
+      match: { path: jira }
+      message: "{{title}}"
+      transform: { module: jira.ts, with: { token: "\${JIRA_TOKEN}", team: platform } }
+`,
+    '.env': 'JIRA_TOKEN=jira-token-0123456789\n',
+    'transforms/jira.ts': `export default ({ payload, with: { token, team } }) => {
+  console.log('asking with', token)
+  if (payload.fail) throw new Error('refused: ' + token)
+  return { name: team }
+}
+`,
+    'good.json': '{"title": "Mend it"}',
+    'bad.json': '{"title": "Mend it", "fail": true}',
+  })
+  const good = await run('try', 'jira', '--payload', 'good.json')
+  assert.deepEqual([good.code, good.err], [0, 'jira.ts: asking with [redacted]\n'])
+  assert.match(good.out, /^name +platform$/m)
+  const bad = await run('try', 'jira', '--payload', 'bad.json', '--json')
+  assert.match(bad.out, /refused: \[redacted\]/)
+  const explained = await run('explain', 'jira', '--payload', 'good.json', '--json')
+  for (const { out, err } of [good, bad, explained]) assert.doesNotMatch(`${out}${err}`, /jira-token/)
+})
