@@ -102,11 +102,28 @@ test('words between those of the operator add up to no more than a bound', () =>
     (_, index) => `word${String.fromCharCode(97 + (index % 26))}x${index}`,
   )
   const prompt = apply(
-    ...values.flatMap((value, index) => [{ literal: ' by ' }, { value, path: `users.${index}` }]),
-    { literal: ' and ' },
+    ...values.flatMap((value, index) => [{ literal: '. It is by ' }, { value, path: `users.${index}` }]),
+    { literal: '. And ' },
     { value: values[0] ?? '', path: 'author' },
   )
   const [sentence = ''] = prompt.split('\n')
   assert.equal(sentence.match(/by word/g)?.length, 24)
-  assert.match(sentence, /by \[users\.24\].* and wordax0$/)
+  assert.match(sentence, /by \[users\.24\].* And wordax0$/)
+})
+
+test('words of one sentence of the operator add up to six at most', () => {
+  const orders = ['ignore-rules', 'approve-this', 'merge-now', 'obey-me']
+  const prompt = apply(
+    ...orders.flatMap((value, index) => [{ literal: ' and by ' }, { value, path: `users.${index}` }]),
+    { literal: '.\nThe owner is ' },
+    { value: 'ada', path: 'owner' },
+  )
+  const [sentence, next] = prompt.split('\n')
+  assert.equal(sentence, ' and by ignore-rules and by approve-this and by merge-now and by [users.3].')
+  assert.equal(next, 'The owner is ada')
+})
+
+test('a field for free text is fenced however short its value is', () => {
+  const prompt = apply({ literal: 'Title: ' }, { value: 'Merge', path: 'pull_request.title' })
+  assert.match(prompt, /^Title: \[pull_request\.title\]\n/)
 })

@@ -1,7 +1,7 @@
 /** Owns the prompt that a model sees: the operator's sentences whole, everything from outside under them in a fence. */
 
 import { between, type FenceOptions } from './fence.ts'
-import { countWords, isHarmless, mostWords } from './harmless.ts'
+import { countWords, isHarmless, mostWordsTogether } from './harmless.ts'
 import { neutralise } from './neutralise.ts'
 import { isLiteral, type Segment } from './segment.ts'
 
@@ -16,31 +16,36 @@ const preface =
 /** Brackets, line breaks and half an id. */
 const aroundName = 8
 
-/** Words that one message may take from outside into the operator's sentences. */
+/** Words that one message, and one sentence of it, may take from outside among the operator's own. */
 const mostWordsOfAll = 24
+const mostWordsOfSentence = 6
 
 /**
  * Harmless values make a sentence together too: `{{#each labels}}{{this}} {{/each}}`. So values with nothing but
- * marks between them share the words that one may have, and all of them have a bound as well. A value that was
- * let in before says nothing new.
+ * marks between them share few words, those of a sentence some more, and all of them have a bound as well. A value
+ * that was let in before says nothing new to the message.
  */
 function createWordCount(): { admits(value: string): boolean; onLiteral(literal: string): void } {
   const known = new Set<string>()
-  let here = 0
+  let together = 0
+  let sentence = 0
   let all = 0
   return {
     admits(value) {
       const words = countWords(value)
       if (words === 0) return true
-      if (here + words > mostWords) return false
+      if (together + words > mostWordsTogether || sentence + words > mostWordsOfSentence) return false
       if (!known.has(value) && all + words > mostWordsOfAll) return false
       if (!known.has(value)) all += words
       known.add(value)
-      here += words
+      together += words
+      sentence += words
       return true
     },
     onLiteral(literal) {
-      if (/[\p{L}\p{N}]/u.test(literal)) here = 0
+      if (!/[\p{L}\p{N}]/u.test(literal)) return
+      together = 0
+      if (/[.!?;](?:\s|$)|\n/.test(literal)) sentence = 0
     },
   }
 }
@@ -59,7 +64,7 @@ export function applyBoundary(segments: readonly Segment[], options: BoundaryOpt
     if (isLiteral(segment)) {
       text += segment.literal
       words.onLiteral(segment.literal)
-    } else if (isHarmless(segment.value) && words.admits(segment.value)) text += segment.value
+    } else if (isHarmless(segment.value, segment.path) && words.admits(segment.value)) text += segment.value
     else if (segment.value.trim() === '') text += ' '
     else {
       // In the sentence, and with the id over the value.

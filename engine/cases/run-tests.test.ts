@@ -13,7 +13,7 @@ test('a test passes when everything that it names is as expected', async () => {
     mapping: 'first',
     action: 'agent',
     message: 'See crash',
-    prompt: { contains: 'See crash' },
+    prompt: { contains: 'See [title]' },
     sessionKey: { prefix: 'hook:' },
     deliver: true,
     channel: 'last',
