@@ -17,6 +17,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { registerAdminSurface } from './api/index.ts'
 import { registerProbes } from './api/probes.ts'
 import { createDeliveriesByHand, createDispatch, createProgressBoard } from './dispatch/index.ts'
+import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
 import { createApp, createHookSurface, listen, postLimitsOf, realTimers } from './http/index.ts'
@@ -41,6 +42,8 @@ export interface GatewayOptions {
   readonly configFile: string
   /** Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Listened on in the place of `gateway.port`. */
+  readonly port?: number
   /** Milliseconds since the Unix epoch. Default: `Date.now`. */
   readonly now?: () => number
   /** How keys of providers are fetched, and subscriptions confirmed. Default: the platform's. */
@@ -184,6 +187,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     closers.push(() => store.close())
     // The store has locked the data folder: from here on it is ours to write.
     closers.push(() => archive.close())
+    closers.push(() => (listened ? removeGatewayFile(settings.gateway.dataDir) : undefined))
     await archive.begin()
     const report = createReloadReporter(log, process.cwd())
     unsubscribe()
@@ -313,9 +317,16 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       isStuck: transforms.isStuck,
       reload: reloader.reload,
       async listen() {
-        const address = await listen(app, settings.gateway)
+        const { host, port } = settings.gateway
+        const address = await listen(app, { host, port: options.port ?? port })
         listened = true
-        log.info({ event: 'gateway-listening', address, admin: settings.gateway.token !== undefined })
+        await writeGatewayFile(settings, address, Date.now()).catch((error) =>
+          log.warn(
+            { event: 'gateway-file-not-written', err: error },
+            'commands look for the gateway by its files',
+          ),
+        )
+        log.info({ event: 'gateway-listening', address, admin: settings.gateway.tokens.length > 0 })
         return address
       },
       inject: (request) => app.inject(request),

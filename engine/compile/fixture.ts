@@ -18,6 +18,7 @@ const fixtureSettings: Settings = {
   gateway: {
     host: '127.0.0.1',
     port: 8787,
+    tokens: [],
     trustedProxies: [],
     dataDir: '/var/lib/reveille',
     store: 'sqlite',

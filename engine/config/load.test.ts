@@ -66,6 +66,7 @@ test('what is not written has its documented default', async (context) => {
       gateway: {
         host: '127.0.0.1',
         port: 8787,
+        tokens: [],
         trustedProxies: [],
         dataDir: folder.at('data'),
         store: 'sqlite',
@@ -132,7 +133,7 @@ channels: { terminal: , slack: { botToken: x, nested: { a: [1] } } }
 plugins: [./mine, a-package]
 `,
   })
-  assert.equal(settings.gateway.token, 'admin')
+  assert.deepEqual(settings.gateway.tokens, ['admin'])
   assert.equal(settings.gateway.dataDir, folder.at('../d'))
   assert.deepEqual(settings.hooks.tokens, ['one', 'two'])
   assert.equal(settings.hooks.path, '/in/hooks')
@@ -235,7 +236,7 @@ test('JSON is taken as it is, tabs and all', async (context) => {
     '{\n\t"gateway": {\n\t\t"port": 1,\n\t\t"auth": {"token": "\\u0061\\/b"}\n\t}\n}\n',
   )
   assert.equal(settings.gateway.port, 1)
-  assert.equal(settings.gateway.token, 'a/b')
+  assert.deepEqual(settings.gateway.tokens, ['a/b'])
 })
 
 test('a byte order mark and CRLF move no column and leave no trace', async (context) => {
@@ -336,6 +337,21 @@ test('the hook token is never the gateway token, also when both are references',
   assert.deepEqual(summary(await loadBad(context, text, { ADMIN: one, HOOK: one })), ['TOKEN_SHARED 5:7'])
   const { warnings } = await loadGood(context, text, { ADMIN: one, HOOK: other.toLowerCase() })
   assert.deepEqual(warnings, [])
+})
+
+test('the gateway token may be a list while it is changed, and each of it is held to the rules', async (context) => {
+  const [one, other] = ['4fK29sLq0ZpVx81mWnB7cRtY', 'p0Yt7RcB1WmX8vZq4LsK2fNd']
+  const text = (tokens: string, hook = 'Zr8Lw2QxVn5Tj7Kd0Ys3Pb6M') =>
+    `hooks: { token: ${hook} }\ngateway:\n  auth:\n    token: ${tokens}\n`
+  const { settings, warnings } = await loadGood(context, text(`[${one}, ${other}]`))
+  assert.deepEqual([settings.gateway.tokens, warnings], [[one, other], []])
+  assert.deepEqual(summary(await loadBad(context, text(`[${one}, ${other}]`, other))), ['TOKEN_SHARED 1:17'])
+  assert.deepEqual(summary(await loadBad(context, text(`[${one}, ""]`))), ['TOKEN_EMPTY 4:39'])
+  const weak = await loadGood(context, text(`[${one}, changeme]`))
+  assert.deepEqual(
+    weak.warnings.map(({ code, place }) => [code, place?.line, place?.column]),
+    [['TOKEN_WEAK', 4, 39]],
+  )
 })
 
 test('tokens that are empty, or that no header can carry, are refused', async (context) => {

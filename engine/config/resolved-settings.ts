@@ -5,7 +5,7 @@ import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { modelRules, namedModel } from './models.ts'
-import { hookTokens, normalHookPath } from './rules.ts'
+import { gatewayTokens, hookTokens, normalHookPath } from './rules.ts'
 import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
 import type { QuietHours, Settings } from './settings.ts'
 
@@ -19,7 +19,7 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
     file,
     gateway: {
       ...gatewayRest,
-      ...(auth.token === undefined ? {} : { token: auth.token }),
+      tokens: gatewayTokens(auth.token).map(({ token }) => token),
       trustedProxies: gateway.trustedProxies.flatMap((text) => parseAddressRange(text)),
       dataDir: resolve(folder, gateway.dataDir),
       log: { ...gateway.log },

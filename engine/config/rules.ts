@@ -44,16 +44,16 @@ export const rules: readonly Rule[] = [
   {
     reads: [gatewayToken],
     *check({ gateway }) {
-      if (gateway.auth.token !== undefined)
-        yield* checkToken(gatewayToken, gateway.auth.token, '`gateway.auth.token`')
+      for (const { path, token } of gatewayTokens(gateway.auth.token))
+        yield* checkToken(path, token, '`gateway.auth.token`')
     },
   },
   {
     reads: [hookToken, gatewayToken],
     *check({ hooks, gateway }) {
-      if (gateway.auth.token === undefined) return
+      const admin = new Set(gatewayTokens(gateway.auth.token).map(({ token }) => token))
       for (const { path, token } of hookTokens(hooks.token)) {
-        if (token !== gateway.auth.token || token.trim() === '') continue
+        if (!admin.has(token) || token.trim() === '') continue
         yield {
           path,
           code: 'TOKEN_SHARED',
@@ -234,4 +234,8 @@ export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<
 
 export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
   return tokensAt(hookToken, token)
+}
+
+export function gatewayTokens(token: ConfigurationValue['gateway']['auth']['token']) {
+  return tokensAt(gatewayToken, token)
 }

@@ -8,8 +8,8 @@ export interface Settings {
   readonly gateway: {
     readonly host: string
     readonly port: number
-    /** Absent: there is no admin surface. */
-    readonly token?: string
+    /** All of them are good, and commands show the first; several while rotating. None: there is no admin surface. */
+    readonly tokens: readonly string[]
     /** Of what they say about their clients, the addresses are believed. */
     readonly trustedProxies: readonly AddressRange[]
     /** Absolute. */

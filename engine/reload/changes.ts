@@ -129,7 +129,7 @@ function isReordered(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<st
 
 /** Settings whose name is another one than the key's. */
 const keyNames: Readonly<Record<string, string>> = {
-  'gateway.token': 'gateway.auth.token',
+  'gateway.tokens': 'gateway.auth.token',
   'hooks.tokens': 'hooks.token',
   'hooks.bodyTimeoutMs': 'hooks.bodyTimeout',
   'hooks.transforms.defaults.timeoutMs': 'hooks.transforms.timeout',

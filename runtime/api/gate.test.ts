@@ -42,6 +42,18 @@ function assertRefused({ status, body, headers }: Answer, expected: { status: nu
   assert.equal(headers['x-request-id'], requestId)
 }
 
+test('each gateway token of a list opens the admin surface and the metrics', async (t) => {
+  const old = 'test-gateway-token-before-rotation'
+  const { ask } = await install(t, {
+    'reveille.yaml': configuration.replace(`token: ${gatewayToken}`, `token: [${gatewayToken}, ${old}]`),
+  })
+  for (const token of [gatewayToken, old]) {
+    for (const path of ['/api/status', '/metrics'])
+      assert.equal((await ask(path, { headers: { authorization: `Bearer ${token}` } })).status, 200, path)
+  }
+  assert.equal((await ask('/metrics', { headers: { authorization: `Bearer ${old}x` } })).status, 401)
+})
+
 test('without the gateway token every address, known or not, answers 401 before anything else', async (t) => {
   const { ask } = await install(t, {})
   const wrong: Record<string, string>[] = [

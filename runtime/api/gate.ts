@@ -19,10 +19,10 @@ export function createAdminGate(options: { current: CurrentLive; mintId: MintId 
   return async function gate(request: FastifyRequest, reply: FastifyReply) {
     reply.header('x-request-id', options.mintId()).header('cache-control', 'no-store')
     const settings = options.current().snapshot.settings
-    if (!settings.gateway.token) return refuse(reply, 'NOT_FOUND')
+    if (settings.gateway.tokens.length === 0) return refuse(reply, 'NOT_FOUND')
     let matches = matcherOf.get(settings)
     if (!matches) {
-      matches = createSecretMatcher([settings.gateway.token])
+      matches = createSecretMatcher(settings.gateway.tokens)
       matcherOf.set(settings, matches)
     }
     const given = givenToken(request)

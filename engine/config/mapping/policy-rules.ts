@@ -7,7 +7,7 @@ import type { Findings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'
 import { type Path, writePath } from '../path.ts'
-import { hookTokens } from '../rules.ts'
+import { gatewayTokens, hookTokens } from '../rules.ts'
 import type { ConfigurationValue } from '../schema/configuration-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { checkSecret, checkToken, tokensAt } from '../token-rules.ts'
@@ -73,11 +73,11 @@ function surroundingsOf(
     findings.isSound(source, path) ? read() : undefined
   const host = sound(['gateway', 'host'], () => value.gateway.host)
   const proxies = sound(['gateway', 'trustedProxies'], () => value.gateway.trustedProxies) ?? []
-  const gatewayToken = sound(['gateway', 'auth', 'token'], () => value.gateway.auth.token)
+  const admin = sound(['gateway', 'auth', 'token'], () => gatewayTokens(value.gateway.auth.token)) ?? []
   const tokens = sound(['hooks', 'token'], () => hookTokens(value.hooks.token)) ?? []
   const openers = new Map<string, Opener>()
   for (const { token } of tokens) openers.set(token, hookKey)
-  if (gatewayToken !== undefined) openers.set(gatewayToken, adminKey)
+  for (const { token } of admin) openers.set(token, adminKey)
   return { ...(host !== undefined && { host }), hasProxies: proxies.length > 0, openers }
 }
 

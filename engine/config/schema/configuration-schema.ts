@@ -38,8 +38,10 @@ const gateway = section(
     auth: section(
       {
         token: Type.Optional(
-          Type.String({
-            description: 'Opens the admin API, console and metrics; without it there are none.',
+          textOrTexts({
+            minItems: 1,
+            description:
+              'Opens the admin API and the metrics; without it there are none. A list while it is being rotated: each is taken, and the command line shows the first.',
           }),
         ),
       },

@@ -1,10 +1,9 @@
 /** Owns what a running gateway is asked, and how it is known whether one runs: each question once, for all checks. */
 
-import type { Settings } from '@reveille/engine'
 import type { GatewayStatus } from '../../api/index.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
-import { type Admin, connectionTo, createAdmin } from '../reading/admin-client.ts'
+import { type Admin, type Connection, createAdmin, endedText } from '../reading/admin-client.ts'
 import { NotChecked } from './check.ts'
 
 /** How long one answer may take. Milliseconds. */
@@ -19,6 +18,9 @@ export type Reach =
 
 export interface GatewayView {
   readonly address: string
+  /** Where its data folder says so. */
+  readonly pid?: number
+  readonly note?: NonNullable<Connection['note']>
   reach(): Promise<Reach>
   /** The status of an answer to a GET without a token. @throws NotChecked where no gateway answers */
   statusOf(path: string): Promise<number>
@@ -30,9 +32,8 @@ export interface GatewayView {
   status(): Promise<GatewayStatus>
 }
 
-export function createGatewayView(settings: Settings, io: Io): GatewayView {
-  const connection = connectionTo(settings)
-  const { address, token } = connection
+export function createGatewayView(connection: Connection, io: Io): GatewayView {
+  const { address, token, pid, note, endedPid } = connection
   const admin = createAdmin(connection, io)
   const reach = once(probe)
   const admission = once(askForAdmission)
@@ -52,7 +53,7 @@ export function createGatewayView(settings: Settings, io: Io): GatewayView {
         is: 'silent',
         why: isLate
           ? `what listens at ${address} does not answer within ${answerMs / 1000} s`
-          : `no gateway answers at ${address}`,
+          : `no gateway answers at ${address}${endedPid === undefined ? '' : `. ${endedText(endedPid).slice(0, -1)}`}`,
       }
     }
     const body = (await response.json().catch(() => undefined)) as { ok?: unknown } | null | undefined
@@ -75,6 +76,8 @@ export function createGatewayView(settings: Settings, io: Io): GatewayView {
 
   const view: GatewayView = {
     address,
+    ...(pid !== undefined && { pid }),
+    ...(note !== undefined && { note }),
     reach,
     admission,
     status,

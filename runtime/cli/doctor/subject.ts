@@ -5,6 +5,7 @@ import type { Configuration, Settings, Snapshot } from '@reveille/engine'
 import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import type { Compiled } from '../authoring/compile.ts'
 import type { Io } from '../io.ts'
+import { connectionTo } from '../reading/admin-client.ts'
 import { NotChecked } from './check.ts'
 import { createGatewayView, type GatewayView } from './gateway-view.ts'
 import { createRecordsView, type RecordsView } from './records-view.ts'
@@ -33,7 +34,7 @@ export async function openSubject(file: string, compiled: Compiled, io: Io): Pro
   const settings = compiled.ok
     ? compiled.configuration.settings
     : (await loadGatewayBlock({ file, env: io.env }))?.settings
-  const gateway = settings && createGatewayView(settings, io)
+  const gateway = settings && createGatewayView(await connectionTo(settings, io), io)
   const records = gateway && createRecordsView(settings, gateway)
 
   /** @throws NotChecked */

@@ -120,7 +120,7 @@ async function bannerOf(
     route: agents.route,
     hooksEnabled: hooks.enabled,
     hooksPath: hooks.path,
-    admin: surface.token !== undefined,
+    admin: surface.tokens.length > 0,
     tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
     configFile: shownPath(facts.configFile, io),
     mappingsFolder: shownPath(hooks.mappingsDir, io),

@@ -1,8 +1,11 @@
 /** Owns the way to a running gateway: its address, its token, and what its answers mean. */
 
 import type { Settings } from '@reveille/engine'
+import { addressOf, findGateway } from '../../gateway-file.ts'
 import { CommandFailure } from '../command-failure.ts'
-import type { Io } from '../io.ts'
+import { shownPath } from '../configuration.ts'
+import { broken, type Io } from '../io.ts'
+import { programName } from '../pasted.ts'
 import { loadGatewaySettings } from './gateway-settings.ts'
 
 /** How long one answer may take. Milliseconds. */
@@ -30,14 +33,26 @@ export interface Connection {
   readonly token: string | undefined
   /** Where the token comes from, for the operator. */
   readonly tokenSource: string
+  /** Of the gateway, where its data folder says so. */
+  readonly pid?: number
+  /** Of the last gateway of the data folder, where it is gone and could not say so. */
+  readonly endedPid?: number
+  /** What the operator should know of the way there. */
+  readonly note?: {
+    readonly code: 'RESTART_DUE' | 'GATEWAY_FILE_UNTRUSTED'
+    /** Without a full stop. */
+    readonly text: string
+  }
 }
 
 /** `--config` wins; else REVEILLE_URL and REVEILLE_GATEWAY_TOKEN; else ./reveille.yaml. */
 export async function openAdmin(options: { config?: string }, io: Io): Promise<Admin> {
-  return createAdmin(await connectionOf(options, io), io)
+  const connection = await connectionOf(options, io)
+  if (connection.note !== undefined) io.err(`${broken(`${connection.note.text}.`, io)}\n`)
+  return createAdmin(connection, io)
 }
 
-export function createAdmin({ address, token, tokenSource }: Connection, io: Io): Admin {
+export function createAdmin({ address, token, tokenSource, pid, endedPid }: Connection, io: Io): Admin {
   async function ask(path: string, request: RequestInit, ms = answerMs): Promise<Response> {
     try {
       return await io.fetch(`${address}${path}`, { ...request, signal: AbortSignal.timeout(ms) })
@@ -45,7 +60,7 @@ export function createAdmin({ address, token, tokenSource }: Connection, io: Io)
       const isLate = cause instanceof Error && cause.name === 'TimeoutError'
       const message = isLate
         ? `The gateway at ${address} did not answer within ${ms / 1000} s.`
-        : `No gateway answers at ${address}. Is it running?`
+        : `No gateway answers at ${address}. ${endedPid === undefined ? 'Is it running?' : endedText(endedPid)}`
       throw new CommandFailure(1, message, { cause })
     }
   }
@@ -65,7 +80,7 @@ export function createAdmin({ address, token, tokenSource }: Connection, io: Io)
     const body = await bodyOf(response)
     if (response.ok || accepted.includes(response.status)) return body
     if (response.status === 401) {
-      throw new CommandFailure(1, `The gateway at ${address} refused the token from ${tokenSource}.`)
+      throw new CommandFailure(1, broken(refusedText({ address, tokenSource, pid }, io), io))
     }
     throw new CommandFailure(1, sentenceOf(body) ?? `The gateway answered ${response.status} to ${path}.`)
   }
@@ -94,7 +109,26 @@ async function connectionOf(options: { config?: string }, io: Io): Promise<Conne
     }
   }
   const { settings } = await loadGatewaySettings(options, io)
-  return connectionTo(settings)
+  return connectionTo(settings, io)
+}
+
+/** Of a gateway that was killed, or whose machine was. */
+export function endedText(pid: number): string {
+  return `The last one there, process ${pid}, is gone without having been stopped.`
+}
+
+/** A gateway that has not read its files since the token in them was changed knows the old one. */
+function refusedText(
+  { address, tokenSource, pid }: { address: string; tokenSource: string; pid: number | undefined },
+  io: Io,
+): string {
+  const refused = `The gateway at ${address} refused the token from ${tokenSource}.`
+  if (tokenSource === 'REVEILLE_GATEWAY_TOKEN') return refused
+  return [
+    refused,
+    `If the token was changed since the gateway read its files, \`kill -HUP ${pid ?? 'PID'}\` has it read them; or show it the old one:`,
+    `\`REVEILLE_URL=${address} REVEILLE_GATEWAY_TOKEN=OLD ${programName(io)} reload\`.`,
+  ].join(' ')
 }
 
 /** That of REVEILLE_URL, which `--config` wins over, without a slash at its end. @throws CommandFailure where it is none */
@@ -107,19 +141,27 @@ export function namedAddress(options: { readonly config?: string }, { env }: Io)
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-export function connectionTo({ gateway: { host, port, token }, file }: Settings): Connection {
-  return {
-    address: `http://${reachable(host)}:${port}`,
-    token,
-    tokenSource: `gateway.auth.token of ${file}`,
+/** The gateway that runs on the data folder, else where the files say. */
+export async function connectionTo(settings: Settings, io: Io): Promise<Connection> {
+  const { gateway, file } = settings
+  const configured = addressOf(gateway.host, gateway.port)
+  const connection = { token: gateway.tokens[0], tokenSource: `gateway.auth.token of ${file}` }
+  const found = await findGateway(settings)
+  switch (found.is) {
+    case 'running': {
+      const text = `The gateway runs at ${found.address}, and ${shownPath(file, io)} says ${configured}: a restart is due`
+      const note = found.isRestartDue && ({ code: 'RESTART_DUE', text } as const)
+      return { ...connection, address: found.address, pid: found.pid, ...(note && { note }) }
+    }
+    case 'untrusted': {
+      const text = `${shownPath(found.file, io)} is not believed: it ${found.why}`
+      return { ...connection, address: configured, note: { code: 'GATEWAY_FILE_UNTRUSTED', text } }
+    }
+    case 'ended':
+      return { ...connection, address: configured, endedPid: found.pid }
+    case 'unknown':
+      return { ...connection, address: configured }
   }
-}
-
-/** The address that listens everywhere is no address to call. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
 }
 
 function search(query: Query): string {

@@ -7,6 +7,7 @@ import { sourcesFolder } from '../../sources/index.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
 import { pasted, shellWord } from '../pasted.ts'
+import { connectionTo } from '../reading/admin-client.ts'
 
 export interface Advice {
   /** What stands in the way. */
@@ -23,7 +24,7 @@ export async function adviceFor(
   const hasOwnChannel = mappings.some(
     ({ origin, value }) => origin.kind === 'preset' && origin.name === 'gmail' && value.channel !== undefined,
   )
-  const view = createGatewayView(settings, io)
+  const view = createGatewayView(await connectionTo(settings, io), io)
   const isRunning = (await view.reach()).is === 'there'
   const hasRoute = settings.agents.route !== undefined || hasOwnChannel || (isRunning && (await isRouted()))
 

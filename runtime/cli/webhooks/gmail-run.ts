@@ -38,7 +38,7 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
       'In mode push Google posts to the gateway itself: start that, or set `hooks.gmail.mode: pull`.',
     )
   }
-  const target = targetOf(options, settings, io)
+  const target = await targetOf(options, settings, io)
   const { log, flush } = createLog({
     level: settings.gateway.log.level,
     ...(json ? { format: 'json' as const } : settings.gateway.log),

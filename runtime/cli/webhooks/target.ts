@@ -7,7 +7,11 @@ import { connectionTo, namedAddress } from '../reading/admin-client.ts'
 import type { Target } from './post-over-http.ts'
 
 /** That of `--config`, else REVEILLE_URL, else that of the configuration that was found. @throws CommandFailure */
-export function targetOf(options: { readonly config?: string }, settings: Settings, io: Io): Target {
+export async function targetOf(
+  options: { readonly config?: string },
+  settings: Settings,
+  io: Io,
+): Promise<Target> {
   const { hooks, file } = settings
   const address = namedAddress(options, io)
   if (address !== undefined) {
@@ -21,5 +25,6 @@ export function targetOf(options: { readonly config?: string }, settings: Settin
     const missing = hooks.enabled ? 'hooks.token' : 'hooks.enabled: true'
     throw new CommandFailure(1, `${missing} is missing in ${file}: its gateway takes no mail without it.`)
   }
-  return { address: connectionTo(settings).address, path: hooks.path, token }
+  const { address: running } = await connectionTo(settings, io)
+  return { address: running, path: hooks.path, token }
 }

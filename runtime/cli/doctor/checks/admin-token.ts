@@ -8,8 +8,7 @@ export const adminToken: Check = {
   group: 'gateway',
   title: 'admin',
   async run(subject) {
-    const { token } = subject.settings().gateway
-    if (token === undefined) {
+    if (subject.settings().gateway.tokens.length === 0) {
       return warning(
         'NO_ADMIN_TOKEN',
         'nobody may read what happened: there is no `gateway.auth.token`',
@@ -24,7 +23,9 @@ export const adminToken: Check = {
         return problem(
           'ADMIN_TOKEN_REFUSED',
           'the running gateway wants another token than `gateway.auth.token` of these files',
-          `Another gateway may listen there, or one that has not read them: start it again, or ${pasted('check', subject.io)}`,
+          subject.gateway().pid === undefined
+            ? `Another gateway may listen there, or one that has not read them: start it again, or ${pasted('check', subject.io)}`
+            : `It has not read them since the token was changed, or refused them: \`kill -HUP ${subject.gateway().pid}\` has it read them, and ${pasted('check', subject.io)} says what it would refuse`,
         )
       case 404:
         return problem(

@@ -1,0 +1,135 @@
+/** How a command finds the gateway that runs on a data folder, whatever the files say by now. */
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import path from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { configuration, gatewayToken, install } from '../../test/installation.ts'
+import { createCommandLine } from './io-fixture.ts'
+
+const limit = { timeout: 20_000 }
+
+async function createBench(t: TestContext) {
+  const installed = await install(t, {})
+  const url = await installed.gateway.listen()
+  const { run } = await createCommandLine(t, {}, { cwd: installed.folder, fetch, now: Date.now })
+  const file = path.join(installed.folder, 'data', 'gateway.json')
+  const read = async () => JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+  return { ...installed, url, run, file, read }
+}
+
+/** One that notes which tokens it was shown. */
+async function createStranger(t: TestContext) {
+  const shown: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    shown.push(request.headers.authorization)
+    response.writeHead(500).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return { shown, address: `http://127.0.0.1:${(server.address() as { port: number }).port}` }
+}
+
+test(
+  'a gateway writes down for its user where it runs, and removes that when it closes',
+  limit,
+  async (t) => {
+    const { gateway, url, file, read } = await createBench(t)
+    const { address, pid, startedAt, configured, ...rest } = await read()
+    assert.deepEqual([address, pid, configured, rest], [url, process.pid, '127.0.0.1:0', {}])
+    assert.ok(Number(startedAt) > Date.now() - 60_000)
+    assert.equal((await stat(file)).mode & 0o777, 0o600)
+    await gateway.close({ graceMs: 0 })
+    await assert.rejects(stat(file))
+  },
+)
+
+test(
+  'after `gateway.port` was changed, commands reach the running gateway and say that a restart is due',
+  limit,
+  async (t) => {
+    const { run, write, url, folder } = await createBench(t)
+    await write('reveille.yaml', configuration.replace('port: 0', 'port: 1').replaceAll('{folder}', folder))
+    const due = `The gateway runs at ${url}, and reveille.yaml says http://127.0.0.1:1: a restart is due`
+    const status = await run('status')
+    assert.deepEqual([status.code, status.err], [0, `${due}.\n`])
+    assert.match(status.out, new RegExp(`^gateway +${url}\n`))
+    const reload = await run('reload')
+    assert.deepEqual([reload.code, reload.err], [0, `${due}.\n`])
+    assert.match(reload.out, /restart needed for gateway\.port/)
+    const doctor = await run('doctor')
+    assert.match(doctor.out, new RegExp(`! answers +${due} \\[RESTART_DUE\\]\n +→ Restart it`))
+    assert.match(doctor.out, new RegExp(`✓ answers +at ${url}\n`))
+  },
+)
+
+test('what a killed gateway left behind is known to be stale', limit, async (t) => {
+  const { run, file, gateway, read, write } = await createBench(t)
+  const left = await read()
+  await gateway.close({ graceMs: 0 })
+  const { pid } = spawnSync(process.execPath, ['-e', ''])
+  await write('reveille.yaml', configuration.replace('port: 0', 'port: 1'))
+  await writeFile(file, JSON.stringify({ ...left, pid }), { mode: 0o600 })
+  const message = `No gateway answers at http://127.0.0.1:1. The last one there, process ${pid}, is gone without having been stopped.`
+  assert.deepEqual(await run('status'), { code: 1, out: '', err: `${message}\n` })
+  // The number of its process may be given again, but not before the machine was started.
+  await writeFile(file, JSON.stringify({ ...left, startedAt: 1 }))
+  assert.match((await run('status')).err, /^No gateway answers at http:\/\/127\.0\.0\.1:1\. The last one/)
+})
+
+test(
+  'the token is shown to nobody by a file that another user may have written, or that leads to another machine',
+  limit,
+  async (t) => {
+    const { run, file, gateway, read } = await createBench(t)
+    const stranger = await createStranger(t)
+    const left = await read()
+    await gateway.close({ graceMs: 0 })
+    const status = async (facts: object) => {
+      await writeFile(file, JSON.stringify({ ...left, ...facts }), { mode: 0o600 })
+      return (await run('status')).err.replaceAll('\n', ' ')
+    }
+    await writeFile(file, '{}')
+    await chmod(file, 0o644)
+    assert.match(
+      await status({ address: stranger.address }),
+      /data\/gateway\.json is not believed: it is open to other users\./,
+    )
+    await chmod(file, 0o600)
+    if (process.getuid?.() === 0) {
+      await chown(file, 4321, 4321)
+      assert.match(
+        await status({ address: stranger.address }),
+        /it belongs to another user than the data folder\./,
+      )
+      await chown(file, 0, 0)
+    }
+    assert.match(
+      await status({ address: 'http://192.0.2.1:80' }),
+      /it leads to another machine than `gateway\.host` names\./,
+    )
+    assert.equal(stranger.shown.length, 0)
+    await status({ address: stranger.address })
+    assert.ok(
+      stranger.shown.includes(`Bearer ${gatewayToken}`),
+      'the same file, owner and mode as they should be',
+    )
+  },
+)
+
+test('a token that the gateway has not read yet is refused with what to do about it', limit, async (t) => {
+  const { run, write, url, folder } = await createBench(t)
+  const text = configuration.replaceAll('{folder}', folder)
+  await write('reveille.yaml', text.replace(gatewayToken, `${gatewayToken}-new`))
+  const { code, err } = await run('reload')
+  assert.equal(code, 1)
+  assert.equal(
+    err,
+    `The gateway at ${url} refused the token from gateway.auth.token of ${path.join(folder, 'reveille.yaml')}. ` +
+      `If the token was changed since the gateway read its files, \`kill -HUP ${process.pid}\` has it read them; or show it the old one: ` +
+      `\`REVEILLE_URL=${url} REVEILLE_GATEWAY_TOKEN=OLD reveille reload\`.\n`,
+  )
+  assert.match((await run('doctor')).out, new RegExp(`\\[ADMIN_TOKEN_REFUSED\\]\n.*kill -HUP ${process.pid}`))
+})

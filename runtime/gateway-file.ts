@@ -1,0 +1,119 @@
+/**
+ * Reads and writes `gateway.json` in the data folder, by which a command finds the gateway that runs on it, also after the
+ * configuration was changed to another address.
+ */
+
+import { constants } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
+import { uptime } from 'node:os'
+import { join } from 'node:path'
+import { isLoopback, type Settings } from '@reveille/engine'
+import { writeWhole } from './write-whole.ts'
+
+export interface GatewayFile {
+  /** `http://127.0.0.1:8787`. */
+  readonly address: string
+  readonly pid: number
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+  /** Host and port of the configuration that it was started with; `--port` and `REVEILLE_PORT` aside. */
+  readonly configured: string
+}
+
+export type FoundGateway =
+  | ({ readonly is: 'running'; readonly isRestartDue: boolean } & GatewayFile)
+  /** Its process is gone, and it did not remove the file. */
+  | { readonly is: 'ended'; readonly pid: number }
+  /** The file may be another user's, who would be shown the token. `why`: half a sentence that follows the file's name. */
+  | { readonly is: 'untrusted'; readonly file: string; readonly why: string }
+  | { readonly is: 'unknown' }
+
+/** Longer files are none of ours, in bytes. */
+const longest = 4096
+
+/** A clock may be set after the start of the machine. Milliseconds. */
+const bootSlackMs = 60_000
+
+const fileIn = (dataDir: string) => join(dataDir, 'gateway.json')
+
+/** With mode 0600, in one step. */
+export async function writeGatewayFile(
+  settings: Settings,
+  address: string,
+  startedAt: number,
+): Promise<void> {
+  const facts: GatewayFile = { address, pid: process.pid, startedAt, configured: configuredIn(settings) }
+  await writeWhole(fileIn(settings.gateway.dataDir), `${JSON.stringify(facts)}\n`)
+}
+
+/** Never fails: a file that stays is recognised by its process. */
+export async function removeGatewayFile(dataDir: string): Promise<void> {
+  await rm(fileIn(dataDir), { force: true }).catch(() => undefined)
+}
+
+/** The gateway that runs on the data folder of these settings, as far as the file may be believed. */
+export async function findGateway(settings: Settings): Promise<FoundGateway> {
+  const { dataDir, host } = settings.gateway
+  const file = fileIn(dataDir)
+  const read = await readPrivately(file, dataDir)
+  if (read === undefined) return { is: 'unknown' }
+  if ('why' in read) return { is: 'untrusted', file, why: read.why }
+  const facts = parse(read.text)
+  if (facts === undefined) return { is: 'unknown' }
+  const { hostname } = new URL(facts.address)
+  if (!isLoopback(hostname) && hostname !== new URL(addressOf(host, 0)).hostname) {
+    return { is: 'untrusted', file, why: 'leads to another machine than `gateway.host` names' }
+  }
+  if (!isAlive(facts)) return { is: 'ended', pid: facts.pid }
+  return { is: 'running', isRestartDue: facts.configured !== configuredIn(settings), ...facts }
+}
+
+/** How a gateway is called: the address that listens everywhere is no address to call. */
+export function addressOf(host: string, port: number): string {
+  const called = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${called.includes(':') ? `[${called}]` : called}:${port}`
+}
+
+function configuredIn({ gateway: { host, port } }: Settings): string {
+  return `${host}:${port}`
+}
+
+/** Undefined where there is no file, or none that this user may read. No link is followed. */
+async function readPrivately(
+  file: string,
+  folder: string,
+): Promise<{ readonly text: string } | { readonly why: string } | undefined> {
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(() => undefined)
+  if (handle === undefined) return undefined
+  try {
+    const [own, { uid }] = [await handle.stat(), await stat(folder)]
+    if (process.getuid !== undefined) {
+      if (own.uid !== uid && own.uid !== 0) return { why: 'belongs to another user than the data folder' }
+      if ((own.mode & 0o077) !== 0) return { why: 'is open to other users' }
+    }
+    return own.isFile() && own.size <= longest ? { text: await handle.readFile('utf8') } : undefined
+  } finally {
+    await handle.close()
+  }
+}
+
+function parse(text: string): GatewayFile | undefined {
+  try {
+    const facts = JSON.parse(text) as GatewayFile
+    const isGood = facts.pid > 0 && facts.startedAt > 0 && new URL(facts.address).protocol === 'http:'
+    return isGood ? facts : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A number of a process is given again, above all after the machine was started again. */
+function isAlive({ pid, startedAt }: GatewayFile): boolean {
+  if (startedAt < Date.now() - uptime() * 1000 - bootSlackMs) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
