@@ -14,6 +14,7 @@ import { lintReachability } from './reachability.ts'
 import { lintRouting } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
 import { lintFields } from './unknown-fields.ts'
+import { lintUnmetClauses } from './unmet-clauses.ts'
 import { createWarnings } from './warnings.ts'
 
 export interface LintOptions {
@@ -34,6 +35,7 @@ export async function lintConfiguration({
   const { mappings, tests } = configuration
   const warnings = createWarnings(mappings)
   const read = mappings.map((entry) => ({ entry, clauses: readClauses(entry.value.match) }))
+  const recorded = new Set(samples)
   const known = [...tests.flatMap((test) => sampleOfTest(test) ?? []), ...samples]
 
   lintReachability(read, warnings)
@@ -43,11 +45,9 @@ export async function lintConfiguration({
     lintContradictions(mapping, warnings)
     lintRouting(entry, warnings)
     lintDedupe(entry, warnings)
-    await lintFields(
-      mapping,
-      known.filter(({ endpoint }) => overlap(clauses.path, endpoint)),
-      warnings,
-    )
+    const ofEndpoint = known.filter(({ endpoint }) => overlap(clauses.path, endpoint))
+    await lintFields(mapping, ofEndpoint, warnings)
+    await lintUnmetClauses(mapping, ofEndpoint, recorded, warnings)
   }
   lintTests(mappings, tests, snapshot ? await metBy(tests, snapshot) : new Map(), warnings)
   return warnings.diagnostics()

@@ -61,13 +61,20 @@ export async function lintFields(
   }
 }
 
-type Match = NonNullable<MappingSource['match']>
+export type Match = NonNullable<MappingSource['match']>
 
-/** Headers that are not known are taken to be as wanted. */
-async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
+/** Whether a sample satisfies the match. Headers that are not known are taken to be as wanted. */
+export async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
+  return (await samplesOf(match, samples)).length > 0
+}
+
+/** The samples that satisfy the match. Headers that are not known are taken to be as wanted. */
+export async function samplesOf(match: Match, samples: readonly Sample[]): Promise<readonly Sample[]> {
   const whole = compileMatch(match, silent)
   const withoutHeaders = compileMatch({ ...match, headers: undefined }, silent)
-  for (const { endpoint, headers, payload } of samples) {
+  const satisfying: Sample[] = []
+  for (const sample of samples) {
+    const { endpoint, headers, payload } = sample
     const { matches } = headers === undefined ? withoutHeaders : whole
     const request = {
       endpoint,
@@ -81,9 +88,9 @@ async function hasSample(match: Match, samples: readonly Sample[]): Promise<bool
       now: 0,
     }
     const verdict = await matches(createScope(request), { spent: 0, limit: Number.POSITIVE_INFINITY })
-    if (verdict === true) return true
+    if (verdict === true) satisfying.push(sample)
   }
-  return false
+  return satisfying
 }
 
 function problemOf(

@@ -23,11 +23,19 @@ test('a misspelt key is named with its line and the key that was meant', async (
 })
 
 test('a misspelt operator is a key that the payload does not have, and told as that', async (t) => {
-  const slip = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
+  const slip = replaceOnce('{ anything-but: Bot }', '{ anythin-but: Bot }')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
   assert.match(out, /✗ an opened pull request is reviewed/)
   assert.match(out, /match\.body\.sender\.type/)
+})
+
+test('an operator as other tools write it is refused with ours', async (t) => {
+  const slip = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
+  const { code, err, place } = await testCopy(t, 'github', slip)
+  assert.equal(code, 1)
+  assert.match(err, place('Bot }'))
+  assert.match(err, /hint: It is written `anything-but`\./)
 })
 
 test('a helper that there is not is named with the nearest', async (t) => {

@@ -3,6 +3,12 @@
 import type { Path } from '../../config/path.ts'
 import type { Regex } from '../../regex/regex.ts'
 import type { Report } from '../report.ts'
+import {
+  refuseForeignLogic,
+  refuseForeignOperators,
+  warnOfForeignKey,
+  warnOfForeignText,
+} from './foreign-syntax.ts'
 import type { NumericBound } from './numeric-bounds.ts'
 import { operatorNames, readOperators, refusePattern } from './operators.ts'
 import { isScalar, type Scalar, scalarProblem } from './scalar.ts'
@@ -26,7 +32,7 @@ export type OperatorTest =
 
 /** Reports everything that is wrong; gives nothing where something is. The top level holds keys, whatever their names. */
 export function readBodyPattern(value: unknown, path: Path, report: Report): BodyPattern | undefined {
-  if (isMap(value)) return readKeys(value, path, report)
+  if (isMap(value)) return refuseForeignLogic(value, path, report) ? undefined : readKeys(value, path, report)
   return refusePattern(
     path,
     'must be a map of keys of the payload',
@@ -38,7 +44,10 @@ export function readBodyPattern(value: unknown, path: Path, report: Report): Bod
 function readPattern(value: unknown, path: Path, report: Report): BodyPattern | undefined {
   if (Array.isArray(value)) return readList(value, path, report)
   if (isMap(value)) return readMap(value, path, report)
-  if (isScalar(value)) return { kind: 'equals', value }
+  if (isScalar(value)) {
+    if (typeof value === 'string') warnOfForeignText(value, path, report)
+    return { kind: 'equals', value }
+  }
   const hint = 'To match a field that is there, whatever it holds, write `{ exists: true }`.'
   return refusePattern(path, scalarProblem(value), hint, report)
 }
@@ -63,6 +72,7 @@ function readMap(
     const hint = 'For a field that is there, whatever it holds, write `{ exists: true }`.'
     return refusePattern(path, 'must not be an empty map', hint, report)
   }
+  if (refuseForeignOperators(value, operatorNames, path, report)) return undefined
   const operators = names.filter((name) => operatorNames.has(name))
   if (operators.length === names.length) {
     const tests = readOperators(value, path, report)
@@ -102,6 +112,7 @@ function readKeys(
       report,
     )
   }
+  for (const name of names) warnOfForeignKey(name, [...path, name], report)
   const patterns = names.map((name) => readPattern(value[name], [...path, name], report))
   if (!isComplete(patterns)) return undefined
   const entries = names.map((name, index) => [name, patterns[index] as BodyPattern] as const)

@@ -8,6 +8,7 @@ import type { Equality } from '../../resolve/program.ts'
 import type { Report } from '../report.ts'
 import { compileSearch } from './body-test.ts'
 import type { Clause } from './clause.ts'
+import { warnOfForeignText } from './foreign-syntax.ts'
 import { readPatternText, refusePattern } from './operators.ts'
 import { absentWords, presentWords, withNearMiss, wordsOfSearch, wordsOfValues } from './words.ts'
 
@@ -15,10 +16,26 @@ import { absentWords, presentWords, withNearMiss, wordsOfSearch, wordsOfValues }
 export function compileHeader(written: string, wanted: HeaderPattern, report: Report): Clause | undefined {
   const path = ['match', 'headers', written]
   const name = written.toLowerCase()
-  if (typeof wanted === 'string') return ofValues(name, path, [wanted])
+  if (name.includes('_')) warnOfUnderscores(name, path, report)
+  if (typeof wanted === 'string') {
+    warnOfForeignText(wanted, path, report)
+    return ofValues(name, path, [wanted])
+  }
   if (isTests(wanted)) return compileTests(name, path, wanted, report)
+  for (const [index, each] of wanted.entries()) warnOfForeignText(each, [...path, index], report)
   if (wanted.length > 0) return ofValues(name, path, wanted)
   return refusePattern(path, 'must not be an empty list', 'List the texts that it may equal.', report)
+}
+
+/** Senders and proxies write dashes; a name with an underscore is the variable that CGI makes of it. */
+function warnOfUnderscores(name: string, path: Path, report: Report): void {
+  const hint = `Write \`${name.replace(/^http_/, '').replaceAll('_', '-')}\`.`
+  report.warn({
+    code: 'LITERAL_KEY',
+    path,
+    message: 'has an underscore, which names of headers do not have',
+    hint,
+  })
 }
 
 type Tests = Extract<HeaderPattern, { readonly exists?: boolean }>

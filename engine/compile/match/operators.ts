@@ -4,6 +4,7 @@ import type { Path } from '../../config/path.ts'
 import { compileRegex, type Regex, RegexSyntaxError } from '../../regex/regex.ts'
 import type { Report } from '../report.ts'
 import type { OperatorTest } from './body-pattern.ts'
+import { warnOfSlashes } from './foreign-syntax.ts'
 import { readBounds } from './numeric-bounds.ts'
 import { isScalar, scalarProblem } from './scalar.ts'
 
@@ -95,6 +96,7 @@ export function readPatternText(source: unknown, path: Path, report: Report): Re
       'Write it as text: `pattern: "^v[0-9]+$"`.',
       report,
     )
+  warnOfSlashes(source, path, report)
   try {
     return compileRegex(source)
   } catch (error) {

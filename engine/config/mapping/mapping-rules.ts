@@ -152,6 +152,22 @@ export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): I
       'holds a `*`, which stands for itself',
       'Write `:name` for any one segment; without `path` a mapping serves every endpoint.',
     )
+  const parameter = /(?:^|\/)[{<[]:?(\w+)[}>\]](?:\/|$)/.exec(endpoint)?.[1]
+  if (parameter !== undefined)
+    yield odd(
+      'is no parameter as it is written, and stands for itself',
+      `Write \`:${parameter}\` for any one segment.`,
+    )
+  if (/^(POST|GET|PUT|PATCH|DELETE|ANY)\s/i.test(endpoint))
+    yield odd(
+      'names a method, which is no part of an address',
+      `Write \`${bareName(endpoint.replace(/^\w+\s+/, ''))}\`: endpoints take POST.`,
+    )
+  if (/^\^|\$$|\(.*\)|\.\*/.test(endpoint))
+    yield odd(
+      'looks like a regular expression, and stands for itself',
+      'Write the name, or `:name` for any one segment.',
+    )
   if (/%[0-9a-f]{2}/i.test(endpoint))
     yield odd('holds a `%` code, and names are compared once decoded', 'Write the character itself.')
 }

@@ -6,6 +6,7 @@ import { foreignComment } from '../file/syntax.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, readPointer, writePath } from '../path.ts'
 import { foreignKey } from './foreign-keys.ts'
+import { foreignName, shorthand } from './foreign-names.ts'
 
 /** Something wrong at a path of one file. */
 export interface Finding {
@@ -90,13 +91,16 @@ function unknownKey(path: Path, known: Properties): Finding {
     at: 'key',
     code: 'UNKNOWN_KEY',
     message: `\`${writePath(path)}\` is not a known key`,
-    hint: guess(String(path.at(-1)), known),
+    hint: guess(path, known),
   }
   return foreignKey(path) ?? unknown
 }
 
-function guess(name: string, known: Properties): string {
+function guess(path: Path, known: Properties): string {
+  const name = String(path.at(-1))
   if (/^\/[/*]/.test(name)) return foreignComment
+  const foreign = foreignName(path)
+  if (foreign !== undefined) return foreign
   const names = Object.keys(known)
   // A key of a map that stands beside it, written one level too high.
   const owners = names.filter((each) => Object.hasOwn(known[each]?.properties ?? {}, name))
@@ -120,7 +124,7 @@ function invalid(path: Path, schema: ParentSchema, value: unknown): Finding {
     path,
     code: 'INVALID_VALUE',
     message: `${name} must be ${expectation(schema)}`,
-    hint: remedy(schema, value),
+    hint: remedy(path, schema, value),
   }
 }
 
@@ -148,7 +152,7 @@ function wholeNumber({ minimum, maximum }: ParentSchema): string {
     : `a whole number from ${minimum} to ${maximum}`
 }
 
-function remedy(schema: ParentSchema, value: unknown): string | undefined {
+function remedy(path: Path, schema: ParentSchema, value: unknown): string | undefined {
   const takes = (type: string) =>
     schema.type === type || (Array.isArray(schema.type) && schema.type.includes(type))
   if (schema.enum && typeof value === 'string') {
@@ -165,7 +169,10 @@ function remedy(schema: ParentSchema, value: unknown): string | undefined {
     (typeof value === 'number' && !takes('integer') && !takes('number'))
   if (takes('string') && isUnquoted)
     return isGoodText(schema, String(value)) ? 'Put it in quotes.' : undefined
+  if (schema.type === 'string' && Array.isArray(value)) return 'Write one text here, not a list.'
   if (takes('array') && typeof value === 'string') return 'Write `[one, two]`, or one `- item` per line.'
+  const longhand = schema.type === 'object' ? shorthand(path) : undefined
+  if (longhand !== undefined) return longhand
   if (takes('object') && Array.isArray(value)) return 'Write keys here, not a list.'
   if (schema.type === 'object' && schema.properties && typeof value !== 'object')
     return knownHere(schema.properties)

@@ -27,7 +27,7 @@ export function nearestField(payloads: readonly unknown[], steps: readonly strin
 }
 
 /** `unsure`: some payload breaks off where more could have been. */
-function valuesAt(
+export function valuesAt(
   payloads: readonly unknown[],
   steps: readonly string[],
 ): readonly unknown[] | 'unsure' | 'none' {

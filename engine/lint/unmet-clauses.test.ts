@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Mapping } from '../compile/fixture.ts'
+import { lintOf, mappingOf, testOf } from './fixture.ts'
+
+const body = {
+  action: 'opened',
+  number: 42,
+  draft: false,
+  size: '17',
+  labels: [{ name: 'bug' }],
+  'app.kubernetes.io/name': 'gate',
+}
+
+/** What lint says of one mapping's match, `code hint` for each finding. */
+async function found(
+  match: NonNullable<Mapping['match']>,
+  { asFile = false, samples = [body] as readonly unknown[] } = {},
+): Promise<readonly string[]> {
+  const diagnostics = await lintOf([mappingOf('one', { match: { path: 'test', ...match } })], {
+    tests: asFile ? [] : samples.map((each) => testOf('one', { body: each, headers: { 'x-event': 'push' } })),
+    samples: asFile
+      ? samples.map((payload) => ({ endpoint: 'test', headers: { 'x-event': 'push' }, payload }))
+      : [],
+  })
+  return diagnostics.map(({ code, hint }) => `${code} ${hint}`)
+}
+
+test('a clause of the wrong type is reported with the right spelling', async () => {
+  assert.deepEqual(await found({ body: { draft: 'no' } }), ['UNMET_CLAUSE Write `false`, without quotes.'])
+  assert.deepEqual(await found({ body: { draft: 'false' } }), ['UNMET_CLAUSE Write `false`, without quotes.'])
+  assert.deepEqual(await found({ body: { number: '42' } }), ['UNMET_CLAUSE Write `42`, without quotes.'])
+  assert.deepEqual(await found({ body: { size: 17 } }), ['UNMET_CLAUSE Put it in quotes: "17".'])
+  assert.deepEqual(await found({ body: { size: { numeric: ['>', 5] } } }), [
+    'UNMET_CLAUSE `numeric` takes numbers alone; write `when: "$number(size) > …"`.',
+  ])
+  assert.deepEqual(await found({ body: { number: { prefix: '4' } } }), [
+    'UNMET_CLAUSE `prefix` takes texts alone; compare another value in `match.when`.',
+  ])
+})
+
+test('a misspelt value is reported with the one that samples hold', async () => {
+  assert.deepEqual(await found({ body: { action: 'Opened' } }), ['UNMET_CLAUSE Did you mean "opened"?'])
+  assert.deepEqual(await found({ body: { labels: { name: ['bugs', 'fault'] } } }), [
+    'UNMET_CLAUSE Did you mean "bug"?',
+  ])
+  assert.deepEqual(await found({ headers: { 'X-Event': 'pushed' } }), ['UNMET_CLAUSE Did you mean "push"?'])
+})
+
+test('another value is reported where recorded samples lack it, and left to MISSING_TESTS where tests do', async () => {
+  const match = { body: { action: 'synchronize' } }
+  assert.deepEqual(await found(match), [])
+  assert.deepEqual(await found(match, { asFile: true }), [
+    'UNMET_CLAUSE Mend the clause, or add a test whose body satisfies it.',
+  ])
+})
+
+test('clauses that a sample satisfies, and clauses of other events, are left alone', async () => {
+  assert.deepEqual(await found({ body: { action: 'opened', labels: { name: 'bug' }, draft: false } }), [])
+  assert.deepEqual(await found({ headers: { 'x-event': 'issues' }, body: { action: 'Opened' } }), [])
+})
+
+test('without a sample, a text for a truth value and a key with a dot are reported', async () => {
+  const samples: readonly unknown[] = []
+  assert.deepEqual(await found({ body: { draft: 'yes' } }, { samples }), [
+    'LITERAL_TEXT Write `true`, without quotes; yes, no, on and off are texts. If a text is meant, add a test that has it.',
+  ])
+  assert.deepEqual(await found({ body: { 'pull_request.draft': false } }, { samples }), [
+    'LITERAL_KEY Nest it: `pull_request: { draft: … }`. If the payload has that key, add a test that shows it.',
+  ])
+  assert.deepEqual(await found({ body: { 'app.kubernetes.io/name': 'gate' } }), [])
+})

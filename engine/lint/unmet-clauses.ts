@@ -1,0 +1,179 @@
+/**
+ * Clauses of `match` that samples speak against: samples that satisfy all other clauses have the field, and none of them
+ * holds a value that the clause takes. Where no sample says anything, a text such as `yes` and a key with a dot in it are
+ * reported, because they are seldom meant as they stand.
+ */
+
+import { operatorNames } from '../compile/match/operators.ts'
+import { nearestName } from '../config/nearest.ts'
+import { writePath } from '../config/path.ts'
+import { valuesAt } from './fields/known-fields.ts'
+import type { ReadMapping } from './reachability.ts'
+import type { Sample } from './sample.ts'
+import { type Match, samplesOf } from './unknown-fields.ts'
+import type { Warnings } from './warnings.ts'
+
+type Map = Readonly<Record<string, unknown>>
+
+/** What is wanted of one field. */
+interface Clause {
+  readonly of: 'body' | 'headers'
+  readonly steps: readonly string[]
+  readonly wanted: unknown
+}
+
+/**
+ * @param samples - those of the mapping's endpoint
+ * @param recorded - those of them that are no bodies of tests: a value that only tests lack is reported only where it looks
+ *   like a slip, because `MISSING_TESTS` says the rest
+ */
+export async function lintUnmetClauses(
+  { entry }: ReadMapping,
+  samples: readonly Sample[],
+  recorded: ReadonlySet<Sample>,
+  warnings: Warnings,
+): Promise<void> {
+  const { match = {} } = entry.value
+  const clauses = [
+    ...Object.entries(match.headers ?? {}).map(
+      ([name, wanted]): Clause => ({ of: 'headers', steps: [name], wanted }),
+    ),
+    ...bodyClauses(match.body ?? {}, []),
+  ]
+  for (const clause of clauses) {
+    const judges = await samplesOf(without(match, clause), samples)
+    const held = valuesOf(clause, judges)
+    const isUnmet = held.length > 0 && (await samplesOf(alone(clause), judges)).length === 0
+    const problem = isUnmet
+      ? unmet(
+          clause,
+          held,
+          judges.some((judge) => recorded.has(judge)),
+        )
+      : judges.length === 0
+        ? withoutSamples(clause, valuesOf(clause, samples))
+        : undefined
+    if (problem === undefined) continue
+    const path = ['match', clause.of, ...clause.steps]
+    const message = `\`${writePath(path)}\` of mapping "${entry.id}" ${problem.message}`
+    warnings.add(entry, { ...problem, path, message })
+  }
+}
+
+type Problem = Pick<Parameters<Warnings['add']>[1], 'code' | 'message' | 'hint'>
+
+/** One clause for each field; a map of keys is a clause for each of its keys. */
+function bodyClauses(pattern: Map, above: readonly string[]): readonly Clause[] {
+  return Object.entries(pattern).flatMap(([key, wanted]) => {
+    const steps = [...above, key]
+    const isKeys = isMap(wanted) && !Object.keys(wanted).every((name) => operatorNames.has(name))
+    return isKeys ? bodyClauses(wanted, steps) : [{ of: 'body' as const, steps, wanted }]
+  })
+}
+
+/** The match without the clause, and without its expression, which may speak of the same field. */
+function without(match: Match, { of, steps }: Clause): Match {
+  const rest = { ...match, when: undefined }
+  if (of === 'body') return { ...rest, body: removed(match.body ?? {}, steps) }
+  return { ...rest, headers: removed(match.headers ?? {}, steps) as Match['headers'] }
+}
+
+function removed(map: Map, [key = '', ...rest]: readonly string[]): Map | undefined {
+  const below = rest.length === 0 ? undefined : removed(map[key] as Map, rest)
+  const left = Object.entries(map).flatMap(([name, each]) =>
+    name !== key ? [[name, each]] : below === undefined ? [] : [[name, below]],
+  )
+  return left.length === 0 ? undefined : Object.fromEntries(left)
+}
+
+function alone({ of, steps, wanted }: Clause): Match {
+  const nested = steps.reduceRight<unknown>((value, step) => ({ [step]: value }), wanted)
+  return { [of]: nested } as Match
+}
+
+/** The scalars that samples hold there, those of lists included; none where it cannot be said. */
+function valuesOf({ of, steps }: Clause, samples: readonly Sample[]): readonly unknown[] {
+  if (of === 'headers')
+    return samples.flatMap(({ headers }) => headers?.[String(steps[0]).toLowerCase()] ?? [])
+  const found = valuesAt(
+    samples.map(({ payload }) => payload),
+    steps,
+  )
+  return typeof found === 'string' ? [] : found.flat(10)
+}
+
+function unmet(
+  { wanted, steps }: Clause,
+  held: readonly unknown[],
+  isRecorded: boolean,
+): Problem | undefined {
+  const slip = hintFor(wanted, held, steps)
+  if (slip === undefined && !isRecorded) return undefined
+  const shown = [...new Set(held.map(show))].slice(0, 3)
+  return {
+    code: 'UNMET_CLAUSE',
+    message: `is satisfied by no sample; they hold ${shown.join(', ')}`,
+    hint: slip ?? 'Mend the clause, or add a test whose body satisfies it.',
+  }
+}
+
+function hintFor(wanted: unknown, held: readonly unknown[], steps: readonly string[]): string | undefined {
+  const field = writePath(steps)
+  const areAll = (type: string) => held.every((value) => typeof value === type)
+  if (Array.isArray(wanted))
+    return wanted.map((each) => hintFor(each, held, steps)).find((hint) => hint !== undefined)
+  if (isMap(wanted)) {
+    if ('numeric' in wanted && areAll('string'))
+      return `\`numeric\` takes numbers alone; write \`when: "$number(${field}) > …"\`.`
+    const [operator] = ['prefix', 'suffix', 'pattern'].filter((name) => name in wanted)
+    if (operator !== undefined && !held.some((value) => typeof value === 'string'))
+      return `\`${operator}\` takes texts alone; compare another value in \`match.when\`.`
+    return undefined
+  }
+  if (typeof wanted !== 'string')
+    return areAll('string') ? `Put it in quotes: "${String(wanted)}".` : undefined
+  if (areAll('boolean')) return `Write \`${truths.get(wanted.toLowerCase()) ?? 'true'}\`, without quotes.`
+  if (areAll('number') && /^-?\d+(\.\d+)?$/.test(wanted)) return `Write \`${wanted}\`, without quotes.`
+  const nearest = nearestName(wanted, new Set(held.filter((value) => typeof value === 'string')))
+  return nearest === undefined ? undefined : `Did you mean ${show(nearest)}?`
+}
+
+/** What authors of YAML write for a truth value: texts in YAML 1.2. */
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['on', true],
+  ['true', true],
+  ['no', false],
+  ['off', false],
+  ['false', false],
+])
+
+function withoutSamples({ of, steps, wanted }: Clause, held: readonly unknown[]): Problem | undefined {
+  if (of === 'headers' || held.length > 0) return undefined
+  const truth = typeof wanted === 'string' ? truths.get(wanted.toLowerCase()) : undefined
+  if (truth !== undefined)
+    return {
+      code: 'LITERAL_TEXT',
+      message: `is the text ${show(wanted)}, and no truth value`,
+      hint: `Write \`${truth}\`, without quotes; yes, no, on and off are texts. If a text is meant, add a test that has it.`,
+    }
+  const dotted = steps.findIndex((step) => /^\w[\w-]*(\.\w[\w-]*)+$/.test(step))
+  if (dotted === -1) return undefined
+  const nested = (steps[dotted] ?? '').split('.')
+  return {
+    code: 'LITERAL_KEY',
+    message: 'has a key with a dot in it, which is one key of the payload',
+    hint: `Nest it: \`${nested.join(': { ')}: …${' }'.repeat(nested.length - 1)}\`. If the payload has that key, add a test that shows it.`,
+  }
+}
+
+/** A value of a sample as JSON, cut to what fits on a line. */
+function show(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text
+}
+
+function isMap(value: unknown): value is Map {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
