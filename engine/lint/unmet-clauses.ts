@@ -112,7 +112,7 @@ function unmet(
   const shown = [...new Set(held.map(show))].slice(0, 3)
   return {
     code: 'UNMET_CLAUSE',
-    message: `is satisfied by no sample; they hold ${shown.join(', ')}`,
+    message: `is satisfied by no sample; samples hold ${shown.join(', ')}`,
     hint: slip ?? 'Mend the clause, or add a test whose body satisfies it.',
   }
 }

@@ -106,11 +106,12 @@ export function refuseForeignOperators(
   const isSure = ownCount > 0 || foreign.some(({ operator }) => operator.isSure)
   for (const { name, operator } of foreign) {
     const finding = { code: 'FOREIGN_OPERATOR', path: [...path, name], hint: operator.hint(map[name]) }
-    if (isSure) report.error({ ...finding, message: `is no operator; they are ${[...ours].join(', ')}` })
+    if (isSure)
+      report.error({ ...finding, message: `is not an operator; the operators are ${[...ours].join(', ')}` })
     else
       report.warn({
         ...finding,
-        message: 'is taken for a key of the payload, because it is no operator',
+        message: 'is taken for a key of the payload, because it is not an operator',
         hint: `${finding.hint} For a key of that name, write it in \`match.when\`.`,
       })
   }
@@ -204,9 +205,9 @@ export function refuseForeignLogic(
     const finding = { code: 'FOREIGN_OPERATOR', path: [...path, name], hint }
     if (name.startsWith('$')) {
       isRefused = true
-      report.error({ ...finding, message: 'is no operator: patterns are joined by no logic of their own' })
+      report.error({ ...finding, message: 'is not an operator; the clauses of a pattern must all hold' })
     } else
-      report.warn({ ...finding, message: 'is taken for a key of the payload, because it is no operator' })
+      report.warn({ ...finding, message: 'is taken for a key of the payload, because it is not an operator' })
   }
   return isRefused
 }

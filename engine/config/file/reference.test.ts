@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parseReferences } from './reference.ts'
+import { foreignReference, parseReferences } from './reference.ts'
 
 test('a text is split into its words and its references', () => {
   assert.deepEqual(parseReferences('a ${ONE} b ${TWO:-two words} ${file:/run/secret}$${THREE}'), [
@@ -31,3 +31,19 @@ for (const text of ['${', '${}', '${A', '${A-b}', '${1A}', '${A:-${B}}', '${file
     )
   })
 }
+
+test('references in the way of other tools are known by the name of their variable', () => {
+  for (const text of [
+    '$NAME',
+    '$(NAME)',
+    '%NAME%',
+    '${{ secrets.NAME }}',
+    '{{ env.NAME }}',
+    'env:NAME',
+    '$env:NAME',
+    'process.env.NAME',
+  ])
+    assert.equal(foreignReference(text), 'NAME', text)
+  for (const text of ['${NAME}', '$5', '$name', 'a $NAME b', '%', '100%', '{{name}}', 'environment: x', '$'])
+    assert.equal(foreignReference(text), undefined, text)
+})

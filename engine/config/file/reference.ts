@@ -9,7 +9,26 @@ export type ReferenceText = readonly (string | Reference)[]
 
 /** Whether the text needs parsing at all. */
 export function mayHoldReference(text: string): boolean {
-  return text.includes('${')
+  return text.includes('${') || foreignReference(text) !== undefined
+}
+
+/** References as shells, GitHub Actions, Compose, Helm and Windows write them; each is the whole text. */
+const foreign: readonly RegExp[] = [
+  /^\$([A-Z_][A-Z0-9_]*)$/,
+  /^\$\(([A-Z_][A-Z0-9_]*)\)$/,
+  /^%([A-Z_][A-Z0-9_]*)%$/,
+  /^\$?\{\{\s*(?:secrets|env|vars|\$?process\.env|\.Env)\.(\w+)\s*\}\}$/,
+  /^\$?env:([A-Z_][A-Z0-9_]*)$/i,
+  /^process\.env\.(\w+)$/,
+]
+
+/** The name of the variable that a text refers to in the way of another tool, if it does. */
+export function foreignReference(text: string): string | undefined {
+  for (const pattern of foreign) {
+    const name = pattern.exec(text)?.[1]
+    if (name !== undefined) return name
+  }
+  return undefined
 }
 
 /** @throws SyntaxError whose message names the rule and quotes nothing. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { writePath } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'
 import { ReadError, type Reading } from './reading.ts'
-import { parseReferences, type Reference, type ReferenceText } from './reference.ts'
+import { foreignReference, parseReferences, type Reference, type ReferenceText } from './reference.ts'
 import type { Pending } from './shape.ts'
 
 /** Puts every reference's value where it belongs; what cannot be resolved is left out and reported. */
@@ -26,6 +26,12 @@ async function resolveText(
   report: (finding: Finding) => void,
 ): Promise<string | undefined> {
   const name = writePath(path)
+  const variable = foreignReference(text)
+  if (variable !== undefined) {
+    const message = `\`${name}\` refers to a variable in the way of another tool`
+    report({ path, code: 'REFERENCE_SYNTAX', message, hint: `Write \${${variable}}.` })
+    return undefined
+  }
   let parts: ReferenceText
   try {
     parts = parseReferences(text)

@@ -14,7 +14,7 @@ const headersHint =
 const methodHint = 'Remove it: endpoints take POST.'
 const pathHint = 'Write `match: { path: NAME }`; the address is then /hooks/NAME.'
 const endpointHint =
-  'It is no affair of one mapping: write it under `endpoints: { NAME: { … } }`, beside `mappings:`.'
+  'It belongs to the endpoint, not to one mapping: write it under `endpoints: { NAME: { … } }`, beside `mappings:`.'
 const varsHint = 'Write `vars: { NAME: "…" }`, where each value is a JSONata expression.'
 
 const ofMapping: Names = [
@@ -25,7 +25,10 @@ const ofMapping: Names = [
   ['url uri route endpoint hook webhook address', pathHint],
   ['query queryString', 'Write `match: { when: "query.NAME = \'…\'" }`.'],
   ['rules rule', 'Write `match:`; everything under it must hold.'],
-  ['prompt template content instruction instructions input question', 'Write `message:`.'],
+  [
+    'prompt template content instruction instructions input question',
+    'Write `message:`, which is what the agent is asked.',
+  ],
   ['type kind do', 'Write `action: wake` or `action: agent`.'],
   ['title label', 'Write `name:`, which says who asks, or `id:`.'],
   [
@@ -53,7 +56,7 @@ const ofMapping: Names = [
   ],
   [
     'schedule cron every interval',
-    'A gateway has no clock for hooks: let cron post to /hooks/NAME with curl.',
+    'Hooks have no clock of their own: let cron post to /hooks/NAME with curl.',
   ],
   [
     'dedup deduplicate idempotency idempotencyKey unique',
@@ -190,7 +193,7 @@ const ofFile: Names = [
   ['logging logLevel', 'Write `gateway: { log: { level: … } }`.'],
   [
     'cron schedule schedules',
-    'Remove it: a gateway has no clock for hooks; let cron post to /hooks/NAME with curl.',
+    'Remove it: hooks have no clock of their own; let cron post to /hooks/NAME with curl.',
   ],
   [
     'slack telegram discord whatsapp mattermost signal imessage msteams terminal',

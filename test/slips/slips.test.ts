@@ -1,0 +1,4 @@
+import { testSlips } from './fixture.ts'
+import { slipsOfPatterns } from './patterns.ts'
+
+testSlips([...slipsOfPatterns])
