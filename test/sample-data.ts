@@ -41,6 +41,15 @@ export function recordedSamples(provider: string): Sample[] | undefined {
     }))
 }
 
+/** All senders that there are bodies of; undefined where the folder is not at hand. */
+export function recordedSenders(): string[] | undefined {
+  const folder = join(testData, 'payloads')
+  if (!existsSync(folder)) return undefined
+  return readdirSync(folder, { withFileTypes: true }).flatMap((each) =>
+    each.isDirectory() ? [each.name] : [],
+  )
+}
+
 /** A vendor's published description, or our rules of vendors, parsed; undefined where the folder is not at hand. */
 export function specification(name: string): Record<string, unknown> | undefined {
   const file = join(testData, 'specs', `${name}.json`)

@@ -90,8 +90,8 @@ function* makeSnapshot(
     candidates: index.candidates,
     rules,
     termsOf,
-    maxActions: settings.hooks.maxActions,
-    maxRenderedBytes: settings.hooks.maxRenderedBytes,
+    policyOf,
+    limits: settings.hooks,
     folder: dirname(settings.file),
     randomness,
   })

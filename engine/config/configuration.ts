@@ -37,7 +37,10 @@ export interface Configuration {
 }
 
 export interface EndpointPolicy {
+  /** This and the next two: instead of those of `hooks`. */
   readonly maxBodyBytes?: number
+  readonly maxActions?: number
+  readonly maxRenderedBytes?: number
   /** Runs at one time. */
   readonly concurrency?: number
   /** For runs that neither the request nor the mapping gives a time. */

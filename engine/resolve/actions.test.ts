@@ -169,6 +169,20 @@ test('one refused mapping refuses what the others would do, and is named', async
   assert.deepEqual([decision.code, decision.mapping], ['BLANK_TEXT', 'b'])
 })
 
+test('what an endpoint says of actions and rendered bytes comes before what holds for all', async () => {
+  const each: Mapping = { match: { path: 'mail' }, forEach: 'a', message: '{{item}}{{item}}' }
+  const code = async (policy: object, a: unknown) => {
+    const fixture: Fixture = { hooks: { maxActions: 2, maxRenderedBytes: 100 }, endpoints: { mail: policy } }
+    const decision = await decide([each], { a }, fixture, { endpoint: 'mail' })
+    return decision.outcome === 'accepted' ? decision.actions.length : 'code' in decision && decision.code
+  }
+  assert.equal(await code({}, [1, 2, 3]), 'TOO_MANY_ACTIONS')
+  assert.equal(await code({ maxActions: 3 }, [1, 2, 3]), 3)
+  assert.equal(await code({ maxActions: 1 }, [1, 2]), 'TOO_MANY_ACTIONS')
+  assert.equal(await code({}, ['x'.repeat(90)]), 'TOO_LARGE_RENDERED')
+  assert.equal(await code({ maxRenderedBytes: 200 }, ['x'.repeat(90)]), 1)
+})
+
 test('more actions than a request may have are refused before they are made', async () => {
   const fixture: Fixture = { hooks: { maxActions: 3 } }
   const each: Mapping = { forEach: 'a', continue: true, message: '{{item}}' }

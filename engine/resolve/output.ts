@@ -88,7 +88,7 @@ export function spend(meter: Meter, bytes: number): void {
   if (meter.left >= 0) return
   throw new RefusalError(
     'TOO_LARGE_RENDERED',
-    `the request renders to more than ${meter.limit} bytes (hooks.maxRenderedBytes)`,
+    `the request renders to more than ${meter.limit} bytes (maxRenderedBytes, of its endpoint or of hooks)`,
   )
 }
 
@@ -112,7 +112,7 @@ export function spendName(meter: Meter, characters: number): void {
   if (meter.names >= 0) return
   throw new RefusalError(
     'TOO_LARGE_RENDERED',
-    `so many values of the payload stand in it that their names would take more than ${meter.limit} bytes (hooks.maxRenderedBytes)`,
+    `so many values of the payload stand in it that their names would take more than ${meter.limit} bytes (maxRenderedBytes, of its endpoint or of hooks)`,
   )
 }
 

@@ -11,7 +11,10 @@ test('many short values do not make a prompt that is many times longer than what
   assert.ok(message.length === 5_000 && prompt.length < limit)
   const refusal = await refusalOf({ ...loop, id: 'm' }, marks(60_000))
   assert.equal(refusal.code, 'TOO_LARGE_RENDERED')
-  assert.match(refusal.message, /^mapping "m": message: .*names.*\(hooks\.maxRenderedBytes\)/)
+  assert.match(
+    refusal.message,
+    /^mapping "m": message: .*names.*\(maxRenderedBytes, of its endpoint or of hooks\)/,
+  )
   assert.equal(refusal.details[0]?.pointer, '/message')
   const digits = { a: Array.from({ length: 60_000 }, () => 7) }
   assert.equal((await agentOf(loop, digits)).prompt, '7'.repeat(60_000))

@@ -156,7 +156,7 @@ test('rendered bytes are counted across all fields of a request', async () => {
   assert.equal((await agentOf(mapping, { a: '123456789' }, fixture)).name, '123456789')
   const refusal = await refusalOf(mapping, { a: 'ééééé€' }, fixture)
   assert.equal(refusal.code, 'TOO_LARGE_RENDERED')
-  assert.match(refusal.message, /more than 20 bytes \(hooks\.maxRenderedBytes\)/)
+  assert.match(refusal.message, /more than 20 bytes \(maxRenderedBytes, of its endpoint or of hooks\)/)
   assert.equal(
     (await refusalOf({ message: '{% a %}' }, { a: 'x'.repeat(21) }, fixture)).code,
     'TOO_LARGE_RENDERED',

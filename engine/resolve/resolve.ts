@@ -26,11 +26,18 @@ interface ResolveParts {
   readonly rules: Rules
   /** What holds for an endpoint besides the rules. */
   readonly termsOf: (endpoint: string) => Terms | undefined
-  readonly maxActions: number
-  readonly maxRenderedBytes: number
+  /** Its limits come before those of all endpoints. */
+  readonly policyOf: (endpoint: string) => Partial<Limits> | undefined
+  readonly limits: Limits
   /** Of the configuration: places below it are told relative to it. */
   readonly folder: string
   readonly randomness: Randomness
+}
+
+/** What one request may give. */
+interface Limits {
+  readonly maxActions: number
+  readonly maxRenderedBytes: number
 }
 
 /** So many take milliseconds to render, and milliseconds to put behind the boundary. */
@@ -41,13 +48,16 @@ export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | 
 
 /** Never throws and never rejects: whatever goes wrong is a decision. */
 export function createResolve(parts: ResolveParts): Resolve {
-  const { candidates, rules, termsOf, maxActions, maxRenderedBytes, folder, randomness } = parts
+  const { candidates, rules, termsOf, policyOf, limits, folder, randomness } = parts
 
   const withoutTerms: Admission = { rules, terms: undefined, randomness }
   const admissionTo = (endpoint: string): Admission => {
     const terms = termsOf(endpoint)
     return terms === undefined ? withoutTerms : { ...withoutTerms, terms }
   }
+
+  const limitOf = (key: keyof Limits, endpoint: string): number => policyOf(endpoint)?.[key] ?? limits[key]
+  const meterOf = (endpoint: string): Meter => createMeter(limitOf('maxRenderedBytes', endpoint))
 
   function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request
@@ -72,12 +82,12 @@ export function createResolve(parts: ResolveParts): Resolve {
       if (found.candidate === undefined) return { outcome: 'ignored', reason: explain(endpoint, found) }
       const { program } = found.candidate
       if (program.forEach !== undefined || program.continues || program.transform !== undefined)
-        return gather(search, found, recorder)
+        return gather(endpoint, search, found, recorder)
       return settle(
         folder,
         () => {
           const action = whenReady(refuseBadPayload(program, request), () =>
-            act(program, found.scope, createMeter(maxRenderedBytes), recorder),
+            act(program, found.scope, meterOf(endpoint), recorder),
           )
           return whenReady(action, (made) => accepted([made]))
         },
@@ -110,6 +120,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     const terms = termsOf(scope.request.endpoint)
     const draft = await atPace(scope.request, () => renderDraft(program, inner, meter, terms, recorder))
     const { drafts, skipped } = await transformDraft(transform, draft, inner, meter)
+    const maxActions = limitOf('maxActions', scope.request.endpoint)
     if (drafts.length > maxActions) throw tooMany(maxActions)
     const actions: Action[] = []
     for (const [position, { draft, change }] of drafts.entries()) {
@@ -137,8 +148,14 @@ export function createResolve(parts: ResolveParts): Resolve {
   }
 
   /** Several actions, of one mapping or of more: all of them or, where one is refused, none. */
-  async function gather(search: Search, first: Found, recorder?: Recorder): Promise<Decision> {
-    const meter = createMeter(maxRenderedBytes)
+  async function gather(
+    endpoint: string,
+    search: Search,
+    first: Found,
+    recorder?: Recorder,
+  ): Promise<Decision> {
+    const meter = meterOf(endpoint)
+    const maxActions = limitOf('maxActions', endpoint)
     const actions: Action[] = []
     const skipped = new Set<string>()
     for (let found = first; found.candidate !== undefined; found = await search.next()) {
@@ -204,7 +221,7 @@ async function elementsOf({ forEach }: Program, scope: Scope): Promise<readonly 
 function tooMany(maxActions: number): RefusalError {
   return new RefusalError(
     'TOO_MANY_ACTIONS',
-    `the request gives more than ${maxActions} actions (hooks.maxActions)`,
+    `the request gives more than ${maxActions} actions (maxActions, of its endpoint or of hooks)`,
   )
 }
 

@@ -20,7 +20,7 @@ export type OwnPost = (request: OwnRequest) => Promise<Posted>
 
 /** What one of them may hold, by the configuration of now. */
 export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
-  const { maxActions, maxRenderedBytes } = snapshot.settings.hooks
+  const { maxActions, maxRenderedBytes } = { ...snapshot.settings.hooks, ...snapshot.policyOf(endpoint) }
   return { maxBodyBytes: maxBytesFor(snapshot, endpoint), maxActions, maxRenderedBytes }
 }
 

@@ -16,12 +16,12 @@ test('all presets load together, without an error or a warning', async () => {
   for (const name of names) assert.ok(snapshot.covers(name), `no mapping for /hooks/${name}`)
 })
 
-test('each preset has two to six mappings of its own name, each with a description', async () => {
+test('each preset has two to eight mappings of its own name, each with a description', async () => {
   const { configuration } = await all
   for (const name of names) {
     const mappings = configuration.mappings.filter(({ origin }) => origin.name === name)
     assert.ok(mappings.length >= 2 || few.has(name), `${name} has ${mappings.length} mappings`)
-    assert.ok(mappings.length <= 6, `${name} has ${mappings.length} mappings`)
+    assert.ok(mappings.length <= 8, `${name} has ${mappings.length} mappings`)
     for (const { id, value } of mappings) {
       assert.ok(id.startsWith(`${name}-`), `${id} is a mapping of ${name}`)
       assert.ok(value.description, `${id} has no description`)

@@ -20,10 +20,13 @@ export function parsePrompt(prompt: string): Prompt {
   return { outside: parts[1] ?? '', inside: parts[3] ?? '' }
 }
 
+/** A line that ends with a label and nothing, or in which a comma follows one. */
+export const blankLabel = /:[ \t]*(,|$)/m
+
 const gaps: readonly (readonly [string, RegExp])[] = [
   ['a value that is no text', /\bundefined\b|\bnull\b|\bNaN\b|\[object /],
   ['a placeholder that was not filled in', /\{\{|\}\}|\{%|%\}/],
-  ['a label without its value', /^[ \t-]*[\w' ]{1,40}:[ \t]*$/m],
+  ['a label without its value', blankLabel],
   ['a mark after a gap', /(^|[^\s-]) [.,;:!?)](?=\s|$)/],
   ['empty brackets or quotes', /\(\s*\)|""|''/],
   ['a comma that separates nothing', /,\s*,|,\s*\)|\(\s*,|[:(]\s+,/],

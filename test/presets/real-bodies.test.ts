@@ -8,7 +8,7 @@ import { octokitSamples, recordedSamples, type Sample } from '../sample-data.ts'
 import { changedBodies } from './changed-bodies.ts'
 import { expectedExamples, expectedMappings } from './expected.ts'
 import { type SoundPresets, soundPresets, trySample } from './presets.ts'
-import { flawsOf, keyFlaw, parsePrompt } from './prompt-check.ts'
+import { blankLabel, flawsOf, keyFlaw, parsePrompt } from './prompt-check.ts'
 import { withChanges, withHostileTexts, withoutEachField } from './variants.ts'
 
 const names = knownPresets()
@@ -77,7 +77,9 @@ test('a body in which any one field is null is never an accident', async () => {
       if ('code' in decision) assert.equal(decision.code, 'SESSION_KEY_NOT_ALLOWED', at)
       if (decision.outcome !== 'accepted') continue
       for (const action of decision.actions) {
-        assert.doesNotMatch(parsePrompt(action.prompt).outside, /\bundefined\b|\[object |\bNaN\b/, at)
+        const { outside } = parsePrompt(action.prompt)
+        assert.doesNotMatch(outside, /\bundefined\b|\[object |\bNaN\b/, at)
+        assert.doesNotMatch(outside, blankLabel, at)
       }
     }
   }

@@ -30,6 +30,11 @@ const cases: Readonly<Record<string, readonly (readonly [string, unknown, string
     ['{{join a "/"}}', { a: [1, null, { b: 2 }] }, '1//{"b":2}'],
     ['{{join a}}', { a: ['', 'y'] }, ', y'],
     ['{{join a}}', { a: 'alone' }, 'alone'],
+    ['{{join a ", " "name"}}', { a: [{ name: 'fog' }, { name: 'lamp', id: 2 }] }, 'fog, lamp'],
+    ['{{join a " " "name"}}', { a: [{ id: 1 }, 'text', { name: null }, { name: 7 }, [1]] }, 'text 7 [1]'],
+    ['{{join a " " "constructor"}}', { a: [{}, { name: 'x' }] }, ''],
+    ['{{join a " " b}}', { a: [{ name: 'x' }], b: 'name' }, 'x'],
+    ['{{join a " " "name"}}', { a: { name: 'alone' } }, '{"name":"alone"}'],
   ],
   date: [
     ['{{date a}}', { a: '2026-01-02T03:04:05.678+01:00' }, '2026-01-02T02:04:05Z'],
@@ -88,4 +93,16 @@ test('indented JSON that nesting would make enormous is refused before it is mad
     code: 'TOO_LARGE_RENDERED',
   })
   assert.equal(plainText(await segmentsInTurns('{{truncate (json payload) 5}}', payload)), '[[[[…')
+})
+
+test('a property of a long list is joined in turns, and not taken for the join of the whole elements', async () => {
+  const payload = JSON.stringify({ a: Array.from({ length: 60_000 }, (_, n) => ({ n })) })
+  const expected = Array.from({ length: 60_000 }, (_, n) => n)
+  const { a } = JSON.parse(payload) as { a: object[] }
+  const result = await segmentsInTurns('{{truncate (join a " ") 20}} {{join a " " "n"}}', payload, 4_000_000)
+  assert.equal(
+    plainText(result),
+    `${JSON.stringify(a[0])} ${JSON.stringify(a[1])} ${JSON.stringify(a[2])}`.slice(0, 19) +
+      `… ${expected.join(' ')}`,
+  )
 })

@@ -1,5 +1,6 @@
 /** Owns the helpers that a template may call: plain functions from values to a value. */
 
+import { isMap } from '../../config/map.ts'
 import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
 import { isLarge } from '../../resolve/json/print.ts'
 import {
@@ -52,11 +53,14 @@ export const helpers: Readonly<Record<string, Helper>> = {
     refuses: ([, length]) => unlessNumber(length, 'length'),
     call: ([value, length, ellipsis], output) => truncate(textOf(value, output), length, ellipsis),
   },
+  /** Of objects, what each holds under the name; those that hold nothing there are left out. */
   join: {
-    takes: [1, 2],
-    usage: '{{join labels ", "}}',
-    call: ([value, separator = ', '], output) =>
-      Array.isArray(value) ? joinAll(value, textOf(separator, output), output) : value,
+    takes: [1, 3],
+    usage: '{{join labels ", "}}, or {{join labels ", " "name"}} for a list of objects',
+    refuses: ([, , name]) =>
+      name === undefined || typeof name === 'string' ? undefined : 'the name of the property must be a text',
+    call: ([value, separator = ', ', name], output) =>
+      Array.isArray(value) ? joinAll(value, textOf(separator, output), name, output) : value,
   },
   /** A time, from ISO 8601 text or Unix seconds or milliseconds; absent where it is none. */
   date: {
@@ -168,14 +172,17 @@ function truncate(text: string, length: unknown, ellipsis: unknown): string {
 }
 
 /** @throws UnmadeTextError for a long list */
-function joinAll(values: readonly unknown[], separator: string, output: Output): string {
+function joinAll(values: readonly unknown[], separator: string, name: unknown, output: Output): string {
+  const named = typeof name === 'string' ? name : undefined
   const partOf = (value: unknown): string => {
-    const part = textOf(value, output)
+    const part = textOf(named === undefined ? value : propertyOf(value, named), output)
     spendWork(output.meter, part.length + separator.length)
     return part
   }
-  if (!isLarge(values)) return values.map(partOf).join(separator)
-  return madeText(values, `join ${separator}`, output, async () => {
+  const joined = (parts: string[]) =>
+    (named === undefined ? parts : parts.filter((part) => part !== '')).join(separator)
+  if (!isLarge(values)) return joined(values.map(partOf))
+  return madeText(values, `join ${JSON.stringify([separator, named])}`, output, async () => {
     const parts: string[] = []
     for (const value of values) {
       const part = whenMade(output.meter, () => partOf(value))
@@ -183,6 +190,12 @@ function joinAll(values: readonly unknown[], separator: string, output: Output):
       const wait = rest(output)
       if (wait !== undefined) await wait
     }
-    return { text: parts.join(separator), mayBeInexact: false }
+    return { text: joined(parts), mayBeInexact: false }
   })
+}
+
+/** An element that is no object stands for itself: some senders write labels as texts, others as objects. */
+function propertyOf(value: unknown, name: string): unknown {
+  if (!isMap(value) || isExactNumber(value)) return value
+  return Object.hasOwn(value, name) ? value[name] : undefined
 }

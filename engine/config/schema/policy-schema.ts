@@ -119,6 +119,10 @@ const endpointPolicySchema = keys({
   maxBodyBytes: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 104_857_600, description: 'Instead of `hooks.maxBodyBytes`.' }),
   ),
+  maxActions: Type.Optional(Type.Integer({ minimum: 1, description: 'Instead of `hooks.maxActions`.' })),
+  maxRenderedBytes: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Instead of `hooks.maxRenderedBytes`.' }),
+  ),
   auth: Type.Optional(
     oneOf(['token', 'signature', 'both', 'none'], {
       description:

@@ -1,0 +1,82 @@
+/** Puts every body at hand through all presets at once: at the endpoint of its sender and at the one that takes everything. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { knownPresets } from '../../runtime/cli/authoring/presets.ts'
+import { octokitSamples, recordedSamples, recordedSenders, type Sample } from '../sample-data.ts'
+import { oddBodies } from './odd-bodies.ts'
+import { type SoundPresets, soundPresets, trySample } from './presets.ts'
+import { blankLabel, parsePrompt } from './prompt-check.ts'
+
+const names = knownPresets()
+const all = soundPresets(names)
+// Each test reports it by itself.
+all.catch(() => undefined)
+
+test('no example of GitHub’s own package is refused, and none leaves a label without its value', async () => {
+  const samples = octokitSamples()
+  assert.ok(samples.length > 200)
+  const presets = await all
+  for (const sample of samples) await assertTaken(presets, 'github', sample)
+})
+
+const senders = recordedSenders()
+
+test('no recorded body of any sender is refused, and none leaves a label without its value', {
+  skip: senders === undefined && 'no recorded bodies at hand',
+}, async () => {
+  const presets = await all
+  let count = 0
+  for (const sender of senders ?? []) {
+    for (const sample of recordedSamples(sender) ?? []) {
+      await assertTaken(presets, sender, sample)
+      count += 1
+    }
+  }
+  assert.ok(count > 100, `${count} bodies`)
+})
+
+test('no body that a sender could send is refused, whatever its shape', async () => {
+  const presets = await all
+  for (const [preset, samples] of Object.entries(oddBodies)) {
+    for (const sample of samples) await assertTaken(presets, preset, sample)
+  }
+})
+
+for (const [count, bytes] of [
+  [22, 20_000],
+  [60, 20_000],
+  [101, 100],
+  [100, 20_000],
+  [500, 3000],
+] as const) {
+  test(`${count} mails of ${bytes} bytes that a watcher posts at once are ${count} runs`, async () => {
+    const messages = Array.from({ length: count }, (_, n) => ({
+      id: `m${n}`,
+      from: 'Ada <ada@example.com>',
+      subject: 'The lamp',
+      body: 'lamp '.repeat(bytes / 5),
+    }))
+    const sample = {
+      name: 'mails',
+      headers: {},
+      body: JSON.stringify({ account: 'ada@example.com', messages }),
+    }
+    const { decision } = await trySample((await all).snapshot, 'gmail', sample)
+    assert.equal(decision.outcome === 'accepted' ? decision.actions.length : JSON.stringify(decision), count)
+  })
+}
+
+/** At the endpoint of its sender, where there is a preset, and at `generic`, which ignores nothing. */
+async function assertTaken(presets: SoundPresets, sender: string, sample: Sample): Promise<void> {
+  const endpoints = new Set(names.includes(sender) ? [sender, 'generic'] : ['generic'])
+  for (const endpoint of endpoints) {
+    const { decision } = await trySample(presets.snapshot, endpoint, sample)
+    const at = `${sample.name} to /hooks/${endpoint}`
+    assert.ok(!('code' in decision), `${at}: ${JSON.stringify(decision)}`)
+    if (endpoint === 'generic') assert.equal(decision.outcome, 'accepted', at)
+    if (decision.outcome !== 'accepted') continue
+    for (const { prompt } of decision.actions)
+      assert.doesNotMatch(parsePrompt(prompt).outside, blankLabel, `${at}:\n${prompt}`)
+  }
+}
