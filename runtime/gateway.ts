@@ -98,6 +98,7 @@ export class ConfigurationError extends Error {
  */
 const historyMessages = 1100
 const drainGraceMs = 30_000
+const hooksOffHint = 'Write `enabled: true` under `hooks:`.'
 
 /** @throws ConfigurationError, StoreError `LOCKED` or `SCHEMA_NEWER` */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
@@ -132,7 +133,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     let listened = false
     closers.push(() => {
       if (listened) log.info({ event: 'gateway-stopped' })
-      ownedLog.flush()
+      return ownedLog.flush()
     })
     const mintId = createIdMinter(now)
     const randomId = createRandomIds()
@@ -265,6 +266,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       heartbeat: dispatch.heartbeat,
       channels: dispatch.channels,
       sources: sources.states,
+      droppedLogLines: ownedLog.droppedLines,
       deliveries: createDeliveriesByHand({
         store,
         current: reloader.current,
@@ -327,6 +329,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
           ),
         )
         log.info({ event: 'gateway-listening', address, admin: settings.gateway.tokens.length > 0 })
+        const { hooks } = reloader.current().snapshot.settings
+        if (!hooks.enabled) log.warn({ event: 'hooks-off', path: hooks.path, hint: hooksOffHint })
         return address
       },
       inject: (request) => app.inject(request),

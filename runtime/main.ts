@@ -2,7 +2,9 @@
 
 import { runCli } from './cli/cli.ts'
 
-process.exitCode = await runCli(process.argv)
+const exitCode = await runCli(process.argv)
+// Output that could not be written has set one of its own.
+if (exitCode !== 0) process.exitCode = exitCode
 // What a plugin left open must not keep a gateway alive that has stopped.
 setTimeout(() => {
   if (process.stdout.writableLength === 0) process.exit()

@@ -134,6 +134,25 @@ test('a send waits until a slow reader has taken the text', async () => {
   assert.equal(isSent, true)
 })
 
+test('a disk that is full fails the one reply, which may be tried again', async () => {
+  const stdout = new Writable({
+    write(_chunk, _encoding, done) {
+      done(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))
+    },
+  })
+  const { channel, close } = createTerminalChannel({ stdout, stderr: createStream() })
+  const call = { target: channel.target('stdout'), key: 'd:1', signal: new AbortController().signal }
+  await assert.rejects(
+    channel.send({ text: 'x' }, call),
+    (error) =>
+      isPluginError(error) &&
+      error.code === 'unavailable' &&
+      error.retryable &&
+      error.message === 'Writing to stdout failed: ENOSPC.',
+  )
+  await close()
+})
+
 test('a reader that went away is an error that no retry mends, and does not end the process', async () => {
   const stdout = new Writable({
     write(_chunk, _encoding, done) {

@@ -89,7 +89,7 @@ async function write(stream: TerminalStream, text: string, name: string, signal:
   const abort = () => written.reject(calledOff(signal, true))
   signal.addEventListener('abort', abort, { once: true })
   try {
-    stream.write(text, (error) => (error ? written.reject(closed(name, error)) : written.resolve()))
+    stream.write(text, (error) => (error ? written.reject(refused(name, error)) : written.resolve()))
     await written.promise
   } finally {
     signal.removeEventListener('abort', abort)
@@ -105,7 +105,11 @@ function calledOff(signal: AbortSignal, maybeDelivered: boolean): PluginError {
   })
 }
 
-/** A reader that went away (EPIPE) does not come back to this process. */
-function closed(name: string, cause: Error): PluginError {
-  return new PluginError(`Nobody reads ${name} any more.`, { code: 'unavailable', retryable: false, cause })
+/** A reader that went away (EPIPE) does not come back to this process; a full disk may have room again. */
+function refused(name: string, cause: NodeJS.ErrnoException): PluginError {
+  const isGone = cause.code === 'EPIPE'
+  const text = isGone
+    ? `Nobody reads ${name} any more.`
+    : `Writing to ${name} failed: ${cause.code ?? cause.message}.`
+  return new PluginError(text, { code: 'unavailable', retryable: !isGone, cause })
 }

@@ -35,6 +35,8 @@ export interface AdminOptions {
   readonly channels?: () => readonly ChannelState[]
   /** How the configured sources fare. Default: nobody knows of any. */
   readonly sources?: () => readonly SourceState[]
+  /** How many log lines were dropped since the start. Default: none. */
+  readonly droppedLogLines?: () => number
   readonly deliveries: DeliveriesByHand
   /** Whether a channel of that name exists, configured or not. */
   readonly isChannel: (name: string) => boolean

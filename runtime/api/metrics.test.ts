@@ -18,6 +18,7 @@ test('how the gateway fares is told in the text format of Prometheus, to who has
     /^reveille_budget_limit\{budget="agents\.budget",of="runs"\} 9$/m,
     /^reveille_channel_state\{channel="board",state="open"\} 1$/m,
     /^# HELP reveille_source_state /m,
+    /^reveille_log_lines_dropped 0$/m,
   ])
     assert.match(text, line)
   for (const token of [gatewayToken, hookToken]) assert.ok(!text.includes(token))
@@ -39,7 +40,7 @@ test('of a source its state, its times in seconds and its counts are told', asyn
   const parts = {
     current: () => ({
       generation: 7,
-      snapshot: { settings: { agents: {}, gateway: { limits: { backlog: 5 } } }, endpoints: {} },
+      snapshot: { settings: { agents: {}, hooks: {}, gateway: { limits: { backlog: 5 } } }, endpoints: {} },
     }),
     store: {
       read: {

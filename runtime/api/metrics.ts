@@ -20,6 +20,9 @@ export async function exposeMetrics(parts: StatusParts): Promise<Exposition> {
   const status = await readStatus(parts)
   const { generation } = parts.current()
   gauge('generation', 'What is live.').set(generation)
+  gauge('log_lines_dropped', 'Log lines that nothing took since the gateway started.').set(
+    status.log.droppedLines,
+  )
   exposeWork(gauge, status)
   exposeChannels(gauge, status)
   exposeSources(gauge, status)

@@ -17,6 +17,8 @@ export interface StatusParts {
   readonly channels?: () => readonly ChannelState[]
   /** How the configured sources fare. Default: nobody knows of any. */
   readonly sources?: () => readonly SourceState[]
+  /** How many log lines were dropped since the start. Default: none. */
+  readonly droppedLogLines?: () => number
 }
 
 /** `unconfigured`: nothing can be sent there, and something is to be. */
@@ -46,10 +48,14 @@ export interface GatewayStatus {
   readonly channels: readonly ChannelStatus[]
   /** Those that are configured. */
   readonly sources: readonly SourceState[]
+  /** Off: every request to the path is answered 404. */
+  readonly hooks: { readonly enabled: boolean; readonly path: string }
+  /** Lines that nothing took since the gateway started. */
+  readonly log: { readonly droppedLines: number }
 }
 
 export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources } = parts
+  const { current, store, heartbeat, channels, sources, droppedLogLines } = parts
   const { settings, endpoints } = current().snapshot
   const [{ day, all, budgets }, open] = await Promise.all([store.read.spent(), store.read.openDeliveries()])
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
@@ -66,6 +72,8 @@ export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
     budgets: limits.flatMap(([key, limit, spent]) => (limit ? [statusOf(key, limit, spent)] : [])),
     channels: withCounts(channels?.() ?? [], open),
     sources: sources?.() ?? [],
+    hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
+    log: { droppedLines: droppedLogLines?.() ?? 0 },
   }
 }
 

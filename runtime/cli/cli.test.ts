@@ -192,6 +192,23 @@ test('status tells readiness, the route and what waits', async (t) => {
   assert.match(out, /^latest +no request yet$/m)
 })
 
+test('status says that hooks are off and that log lines were dropped, and is silent where all is well', async (t) => {
+  const status = { heartbeat: null, day: '2026-01-01', budgets: [] }
+  const troubled = await createWorld(t, {
+    '/api/status': { ...status, hooks: { enabled: false, path: '/hooks' }, log: { droppedLines: 1234 } },
+  })
+  const { out } = await troubled.run('status')
+  assert.match(
+    out,
+    /^hooks +off: every request to \/hooks is answered 404; write `enabled: true` under `hooks:`$/m,
+  )
+  assert.match(out, /^log +1234 lines dropped, as nothing takes what is written to standard error$/m)
+  const well = await createWorld(t, {
+    '/api/status': { ...status, hooks: { enabled: true, path: '/hooks' }, log: { droppedLines: 0 } },
+  })
+  assert.doesNotMatch((await well.run('status')).out, /^(hooks|log) /m)
+})
+
 test('status tells what is left of the budgets', async (t) => {
   const spent = {
     key: 'agents.budget',

@@ -47,16 +47,21 @@ export function paintFor({ columns, env }: Io): Paint {
   return createPaint({ colour: columns !== undefined && !env['NO_COLOR'] })
 }
 
+/** `reveille runs | head` closes the pipe early; that is no error of ours. */
+function tellUnwritten(error?: NodeJS.ErrnoException | null): void {
+  if (!error || error.code === 'EPIPE') return
+  process.stderr.write(`Standard output could not be written: ${error.message}\n`)
+  process.exitCode = 1
+}
+
 /** Of a terminal that does not say how wide it is. */
 const usualWidth = 80
 
 export function processIo(): Io {
-  // `reveille runs | head` closes the pipe early; that is no error of ours.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-  })
+  // Each write is called back with its own error; without a listener the event would end a gateway.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   return {
-    out: (text) => void process.stdout.write(text),
+    out: (text) => void process.stdout.write(text, tellUnwritten),
     err: (text) => void process.stderr.write(text),
     env: process.env,
     cwd: process.cwd(),

@@ -42,6 +42,19 @@ test('elsewhere than on a terminal each record is one line of JSON, whatever is 
   assert.equal(lines(stream.text).length, 2)
 })
 
+test('what a terminal could obey or be turned around by is escaped in a line of JSON', () => {
+  const stream = createStream()
+  const { log } = createLog({ level: 'info', stream })
+  const endpoint =
+    '\u007f\u0080\u009b31m\u009f \u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069 é 漢 👍'
+  log.info({ event: 'x', endpoint })
+  assert.match(
+    stream.text,
+    /\\u007f\\u0080\\u009b31m\\u009f \\u061c\\u200e\\u200f\\u2028\\u2029\\u202a\\u202e\\u2066\\u2069 é 漢 👍/,
+  )
+  assert.equal(lines(stream.text)[0]?.['endpoint'], endpoint, 'it is read as what it was')
+})
+
 test('a terminal gets set lines, and a format that is asked for wins', () => {
   const formats: [LogOptions['format'], boolean, boolean][] = [
     [undefined, true, true],
@@ -148,7 +161,7 @@ async function outputOf(program: string): Promise<{ code: unknown; out: string; 
 
 const ends = {
   'by itself': ['', 0],
-  'after a flush and an exit': ['flush(); process.exit(3)', 3],
+  'after a flush and an exit': ['await flush(); process.exit(3)', 3],
   'by an exit alone': ['process.exit(4)', 4],
   'by an error that nobody caught': ['throw new Error("uncaught")', 1],
 } as const

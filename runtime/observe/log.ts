@@ -25,14 +25,16 @@ export interface OwnedLog {
   readonly log: Log
   /** Other settings for the lines from now on; every line is whole, in one format, behind those before it. */
   configure(settings: LogSettings): void
-  /** Writes what is buffered; no line may be lost at exit. */
-  flush(): void
+  /** Resolves when every line is written, when the target refuses a write, or after a second. Never rejects. */
+  flush(): Promise<void>
+  /** How many lines were dropped because nothing took them. */
+  droppedLines(): number
 }
 
 export function createLog({ stream, ...first }: LogOptions): OwnedLog {
   const isTerminal = (stream ?? process.stderr).isTTY === true
-  const output = stream ? outputTo(stream) : createStandardError()
-  const json = { write: output.gather }
+  const output = stream ? outputTo(stream) : createStandardError({ onRoom: reportDropped })
+  const json = { write: (line: string) => output.gather(escapeControls(line)) }
   const pretty = createPrettyStream(output, { colour: isTerminal && useColour() })
   let target = targetOf(first)
   const log = pino(
@@ -44,6 +46,10 @@ export function createLog({ stream, ...first }: LogOptions): OwnedLog {
     return format === 'pretty' ? pretty : json
   }
 
+  function reportDropped(lines: number): void {
+    log.warn({ event: 'log-lines-dropped', lines })
+  }
+
   return {
     log,
     configure(settings) {
@@ -51,6 +57,7 @@ export function createLog({ stream, ...first }: LogOptions): OwnedLog {
       log.level = settings.level
     },
     flush: output.flush,
+    droppedLines: output.dropped,
   }
 }
 
@@ -63,8 +70,21 @@ function outputTo(stream: NonNullable<LogOptions['stream']>): LogOutput {
     },
     write,
     gather: write,
-    flush() {},
+    flush: async () => {},
+    dropped: () => 0,
   }
+}
+
+/**
+ * What a terminal may obey (C1) or reorder text by (bidi), and line ends that only Unicode knows: whoever follows the log
+ * on a terminal sees the bytes as they are. JSON itself escapes C0 alone.
+ */
+const controls = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** They stand inside JSON strings alone, where an escape means the same. Hardly a line has letters beyond ASCII. */
+function escapeControls(line: string): string {
+  if (!/[^\0-~]/.test(line)) return line
+  return line.replace(controls, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** https://no-color.org: set to anything but the empty text, colour is off. */

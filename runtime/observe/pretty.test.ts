@@ -374,6 +374,11 @@ test('each event is told in one set line', () => {
       { event: 'gateway-listening', address: 'http://127.0.0.1:8787', admin: false },
       'listening   http://127.0.0.1:8787  no admin surface: gateway.auth.token is not set',
     ],
+    [
+      { event: 'hooks-off', path: '/hooks', hint: 'Write `enabled: true` under `hooks:`.' },
+      'warning     hooks are off: every request to /hooks is answered 404  Write `enabled: true` under `hooks:`.',
+    ],
+    [{ event: 'log-lines-dropped', lines: 3 }, 'warning     3 log lines dropped, as nothing took them'],
     [{ event: 'gateway-stopped' }, 'stopped     what was accepted is kept for the next start'],
     [{ event: 'gateway-draining', graceMs: 30_000 }, 'draining    running turns have 30 s to end'],
   ]

@@ -2,68 +2,140 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createStandardError } from './standard-error.ts'
 
-/** A stream that can be stuck, in front of the same target as a file. */
-function openTarget(t: TestContext) {
+/** A target that takes what it is given when the test says so. */
+function openTarget(t: TestContext, options: { readonly mostQueued?: number } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  // Flushing at the end of this process is not for a target of a test.
-  t.mock.method(process, 'prependOnceListener', () => process)
+  // What happens at the end of this process is not for a target of a test.
+  let end = () => {}
+  t.mock.method(process, 'prependOnceListener', (_event: string, listener: () => void) => {
+    end = listener
+    return process
+  })
   let written = ''
-  let stuck = ''
-  const stream = {
+  let underWay:
+    | { readonly bytes: Buffer; readonly done: (error: Error | null, written: number) => void }
+    | undefined
+  const target = {
     columns: 80,
-    isStuck: false,
-    get writableLength() {
-      return stuck.length
+    write(bytes: Buffer, done: (error: Error | null, written: number) => void) {
+      assert.equal(underWay, undefined, 'one write is under way at a time')
+      underWay = { bytes, done }
     },
-    write(text: string) {
-      if (stream.isStuck) stuck += text
-      else written += text
-      return !stream.isStuck
-    },
-    release() {
-      stream.isStuck = false
-      written += stuck
-      stuck = ''
+    writeNow(bytes: Buffer) {
+      written += bytes
     },
   }
-  const file = {
-    write(block: string) {
-      written += block
+  const reported: number[] = []
+  const output = createStandardError({
+    target,
+    onRoom(lines) {
+      reported.push(lines)
+      output.gather(`(${lines} dropped)\n`)
     },
-    flushSync() {},
+    ...options,
+  })
+  /** The write that is under way ends, with all bytes written or with so many and an error. */
+  function settle(error: Error | null = null, count = underWay?.bytes.length ?? 0) {
+    const { bytes, done } = underWay ?? assert.fail('no write is under way')
+    underWay = undefined
+    written += bytes.subarray(0, count)
+    done(error, count)
   }
-  return { stream, output: createStandardError({ stream, file }), written: () => written }
+  return {
+    output,
+    settle,
+    reported,
+    end: () => end(),
+    written: () => written,
+    isWriting: () => underWay !== undefined,
+  }
 }
 
 test('lines wait for each other a moment, texts for nothing but the lines before them', (t) => {
-  const { output, written } = openTarget(t)
+  const { output, settle, written, isWriting } = openTarget(t)
   output.gather('a\n')
   output.gather('b\n')
-  assert.equal(written(), '')
+  assert.equal(isWriting(), false)
   t.mock.timers.tick(100)
+  settle()
   assert.equal(written(), 'a\nb\n')
   output.gather('c\n')
   output.write('D\n')
+  settle()
   assert.equal(written(), 'a\nb\nc\nD\n')
-  t.mock.timers.tick(100)
-  output.gather('e\n')
-  output.flush()
-  assert.equal(written(), 'a\nb\nc\nD\ne\n')
 })
 
-test('no line stands in the middle of a text that is still on its way', (t) => {
-  const { stream, output, written } = openTarget(t)
-  stream.isStuck = true
+test('what comes while a write is under way leaves with the next one, in order', (t) => {
+  const { output, settle, written } = openTarget(t)
   output.write('A\n')
   output.gather('b\n')
-  t.mock.timers.tick(100)
   output.write('C\n')
-  output.gather('d\n')
-  output.flush()
   assert.equal(written(), '')
-  stream.release()
-  assert.equal(written(), 'A\nb\nC\nd\n')
-  output.gather('e\n')
-  output.flush()
-  assert.equal(written(), 'A\nb\nC\nd\ne\n')
+  settle()
+  settle()
+  assert.equal(written(), 'A\nb\nC\n')
+})
+
+test('lines that do not fit are dropped, and one line says how many once half of the queue is free', (t) => {
+  const { output, settle, reported, written } = openTarget(t, { mostQueued: 20 })
+  output.write('first\n')
+  for (let number = 0; number < 9; number++) output.write(`${number}...\n`)
+  assert.equal(output.dropped(), 5)
+  assert.deepEqual(reported, [])
+  settle()
+  settle()
+  settle()
+  output.write('last\n')
+  settle()
+  assert.deepEqual(reported, [5])
+  assert.equal(written(), 'first\n0...\n1...\n2...\n3...\n(5 dropped)\nlast\n')
+  assert.equal(output.dropped(), 5, 'the count goes on for as long as the process lives')
+})
+
+test('a write that is refused is tried again a second later, from the byte where it stopped', (t) => {
+  const { output, settle, written, isWriting } = openTarget(t)
+  output.write('one\n')
+  settle(new Error('ENOSPC'), 2)
+  output.write('two\n')
+  assert.equal(isWriting(), false)
+  t.mock.timers.tick(1000)
+  settle()
+  settle()
+  assert.equal(written(), 'one\ntwo\n')
+})
+
+test('a flush ends with the last line, with a refusal, or after a second', async (t) => {
+  const { output, settle, written, end } = openTarget(t)
+  output.gather('a\n')
+  const whole = output.flush()
+  settle()
+  await whole
+  assert.equal(written(), 'a\n')
+
+  output.gather('b\n')
+  const refused = output.flush()
+  settle(new Error('ENOSPC'), 0)
+  await refused
+
+  const stalled = output.flush()
+  t.mock.timers.tick(1000)
+  await stalled
+  output.gather('c\n')
+  end()
+  assert.equal(
+    written(),
+    'a\nc\n',
+    'what is under way is the target’s, and the rest is given to it at the end',
+  )
+})
+
+test('a target that never takes a write costs one second at the end, and no crash', async (t) => {
+  const { output, reported, end, written } = openTarget(t, { mostQueued: 20 })
+  for (let number = 0; number < 9; number++) output.write(`${number}...\n`)
+  const flushed = output.flush()
+  t.mock.timers.tick(1000)
+  await flushed
+  end()
+  assert.deepEqual(reported, [4])
+  assert.equal(written(), '1...\n2...\n3...\n4...\n(4 dropped)\n')
 })

@@ -1,69 +1,221 @@
-/** Owns standard error, which takes texts for people at once, and JSON lines in blocks. */
+/**
+ * Writes the log to standard error without ever waiting for it: a reader that stalls, a terminal that is stopped or a
+ * disk that is full holds up the log alone. One write is under way at a time, and lines wait behind it in a queue of
+ * bounded length. Lines that do not fit are dropped, counted, and reported as soon as there is room again.
+ */
 
-import { destination } from 'pino'
-import { createLineBlocks } from './line-blocks.ts'
+import { write, writeSync } from 'node:fs'
+import { Socket } from 'node:net'
 
 /** Where a log's lines leave. */
 export interface LogOutput {
   /** Of a terminal. */
   readonly columns: number | undefined
-  /** At once, behind every line that has gathered. */
+  /** At once, behind every line that waits. */
   write(text: string): void
-  /** The line leaves with others, soon. */
+  /** The line leaves with others, within a tenth of a second. */
   gather(line: string): void
-  /** Passes on what has gathered. */
-  flush(): void
+  /** Resolves when every line is written, when the target refuses a write, or after a second: never rejects. */
+  flush(): Promise<void>
+  /** How many lines were dropped since the start. */
+  dropped(): number
 }
 
-export interface StandardErrorParts {
-  /** Default: `process.stderr`. */
-  readonly stream?: Pick<NodeJS.WriteStream, 'write' | 'writableLength' | 'columns'>
-  /** The same target, written to without the stream. Default: the file descriptor 2. */
-  readonly file?: { write(block: string): unknown; flushSync(): void }
+/** Takes bytes, calls back once, and answers how many of them were written. It must not block. */
+export type WriteBytes = (bytes: Buffer, done: (error: Error | null, written: number) => void) => void
+
+export interface LogTarget {
+  /** Of a terminal; read for each line. */
+  readonly columns: number | undefined
+  readonly write: WriteBytes
+  /** At the end of the process, where nothing can be waited for: as much as fits now. Never throws. */
+  writeNow(bytes: Buffer): void
+}
+
+export interface StandardErrorOptions {
+  /** Default: standard error of this process. */
+  readonly target?: LogTarget
+  /** Called when lines were dropped and there is room again. */
+  readonly onRoom?: (droppedLines: number) => void
+  /** How much may wait. UTF-16 units; default 4 Mi, which is about 16,000 lines. */
+  readonly mostQueued?: number
 }
 
 /** How long a line waits for others to leave with, at most. */
-const passEveryMs = 100
+const gatherMs = 100
+/** About a hundred lines: each write is a system call. UTF-16 units. */
+const blockLength = 32_768
+/** What one write takes of a long queue. Blocks. */
+const blocksAtOnce = 8
+/** After a write that was refused: the disk may have room again. */
+const retryMs = 1000
+/** How long the last flush may take. */
+const flushMs = 1000
 
-export function createStandardError(parts: StandardErrorParts = {}): LogOutput {
-  // Blocks make writes few enough to wait for; one that is not waited for can be overtaken by the last one.
-  const { stream = process.stderr, file = destination({ fd: 2, sync: true }) } = parts
+export function createStandardError(options: StandardErrorOptions = {}): LogOutput {
+  const { target = standardError(), onRoom, mostQueued = 4 * 1024 * 1024 } = options
+  /** Lines that gather; the last block of the queue. */
+  let block = ''
+  let blocks: string[] = []
+  /** Of `block` and `blocks`. */
+  let queued = 0
+  /** What the target was given, or refused; it comes before the queue. */
+  let pending: Buffer = Buffer.alloc(0)
+  let isWriting = false
+  let dropped = 0
+  let unreported = 0
   let timer: NodeJS.Timeout | undefined
+  let retryTimer: NodeJS.Timeout | undefined
+  let flushed: PromiseWithResolvers<void> | undefined
 
-  const blocks = createLineBlocks({
-    write(block) {
-      // A text may still be on its way through the stream: written past it, the block would stand in its middle.
-      if (stream.writableLength > 0) stream.write(block)
-      else file.write(block)
-    },
-  })
+  function add(text: string): void {
+    // Once lines are dropped, all are until half of the queue is empty: one gap is easier to read than many.
+    if (queued + text.length > (unreported > 0 ? mostQueued / 2 : mostQueued)) {
+      dropped += 1
+      unreported += 1
+      return
+    }
+    if (unreported > 0) report()
+    block += text
+    queued += text.length
+    if (block.length >= blockLength) closeBlock()
+  }
+
+  function report(): void {
+    const lines = unreported
+    unreported = 0
+    onRoom?.(lines)
+  }
+
+  function closeBlock(): void {
+    if (block === '') return
+    blocks.push(block)
+    block = ''
+  }
+
+  function take(most: number): Buffer {
+    const text = blocks.slice(0, most).join('')
+    blocks = blocks.slice(most)
+    queued -= text.length
+    return Buffer.from(text)
+  }
 
   function pass(): void {
     clearTimeout(timer)
     timer = undefined
-    blocks.pass()
+    closeBlock()
+    pump()
   }
 
-  function flush(): void {
+  function pump(): void {
+    if (isWriting || retryTimer !== undefined) return
+    if (pending.length === 0) pending = take(blocksAtOnce)
+    if (pending.length === 0) {
+      flushed?.resolve()
+      return
+    }
+    isWriting = true
+    target.write(pending, (error, written) => {
+      isWriting = false
+      pending = pending.subarray(written)
+      if (error) {
+        retryTimer = setTimeout(tryAgain, retryMs).unref()
+        flushed?.resolve()
+        return
+      }
+      if (unreported > 0 && queued <= mostQueued / 2) {
+        report()
+        closeBlock()
+      }
+      pump()
+    })
+  }
+
+  function tryAgain(): void {
+    clearTimeout(retryTimer)
+    retryTimer = undefined
+    pump()
+  }
+
+  async function flush(): Promise<void> {
+    const limit = Promise.withResolvers<void>()
+    const limitTimer = setTimeout(limit.resolve, flushMs)
+    flushed ??= Promise.withResolvers<void>()
+    const { promise } = flushed
     pass()
-    file.flushSync()
+    tryAgain()
+    await Promise.race([promise, limit.promise])
+    flushed = undefined
+    clearTimeout(limitTimer)
   }
 
-  // Before the file's own: that one knows nothing of what has not been passed on.
-  process.prependOnceListener('exit', flush)
+  process.prependOnceListener('exit', () => {
+    if (unreported > 0) {
+      queued = 0
+      report()
+    }
+    closeBlock()
+    const rest = take(Number.POSITIVE_INFINITY)
+    target.writeNow(isWriting ? rest : Buffer.concat([pending, rest]))
+  })
 
   return {
     get columns() {
-      return stream.columns
+      return target.columns
     },
     write(text) {
+      add(text)
       pass()
-      stream.write(text)
     },
     gather(line) {
-      blocks.write(line)
-      timer ??= setTimeout(pass, passEveryMs).unref()
+      add(line)
+      if (blocks.length > 0) pump()
+      timer ??= setTimeout(pass, gatherMs).unref()
     },
     flush,
+    dropped: () => dropped,
   }
+}
+
+/**
+ * A pipe, a socket and a terminal are written to through Node's stream, which waits for room in the event loop. A file is
+ * written to by the thread pool: its stream would hold this thread up, and a disk may hang.
+ */
+function standardError(stream: NodeJS.WriteStream = process.stderr): LogTarget {
+  const columns = () => stream.columns
+  if (stream instanceof Socket) {
+    neverBlock(stream)
+    // The write that failed is called back; without a listener the event would end the process.
+    stream.on('error', () => {})
+    return {
+      get columns() {
+        return columns()
+      },
+      write: (bytes, done) =>
+        void stream.write(bytes, (error) => done(error ?? null, error ? 0 : bytes.length)),
+      writeNow: (bytes) => void stream.write(bytes),
+    }
+  }
+  const { fd } = stream
+  return {
+    columns: undefined,
+    write: (bytes, done) =>
+      write(fd, bytes, 0, bytes.length, null, (error, written) => done(error, written ?? 0)),
+    writeNow(bytes) {
+      try {
+        for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
+      } catch {
+        // There is no later time at which it could be written.
+      }
+    },
+  }
+}
+
+/**
+ * Node writes to a terminal in one blocking call, in which a terminal that is stopped (Ctrl-S, a frozen connection) holds
+ * the whole process, its signals included. Pipes do not block; files cannot be changed. There is no public call for it.
+ */
+export function neverBlock(stream: NodeJS.WriteStream): void {
+  const { _handle: handle } = stream as { _handle?: { setBlocking?(blocks: boolean): unknown } }
+  if (stream.isTTY) handle?.setBlocking?.(false)
 }

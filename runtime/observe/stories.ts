@@ -15,8 +15,14 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     text(f['address']),
     f['admin'] === false ? 'no admin surface: gateway.auth.token is not set' : '',
   ],
+  'hooks-off': (f) => [
+    'warning',
+    `hooks are off: every request to ${text(f['path'])} is answered 404`,
+    text(f['hint']),
+  ],
   'gateway-draining': (f) => ['draining', `running turns have ${seconds(f['graceMs'])} to end`],
   'store-stopped': () => ['failed', 'the store stopped, so the gateway does: start it again'],
+  'log-lines-dropped': (f) => ['warning', `${count(f['lines'], 'log line')} dropped, as nothing took them`],
   'gateway-stopped': () => ['stopped', 'what was accepted is kept for the next start'],
   // Its lines were set by the engine, caret and all; only what could steer the terminal goes.
   diagnostic: (f) => ['', String(f['msg']).split('\n').map(text).join('\n')],

@@ -183,3 +183,11 @@ test('models that are listed may be asked for, by name or alias', async (t) => {
   const direct = await post('/hooks/agent', { message: 'Run this', model: 'openai/gpt-4' })
   assert.deepEqual([direct.status, direct.body['code']], [400, 'MODEL_NOT_ALLOWED'])
 })
+
+test('a hooks block that is not enabled is named in the log, with the key that turns hooks on', async (t) => {
+  const configuration = `gateway: { port: 0 }\nhooks: { token: ${hookToken} }\n`
+  const { gateway, line } = await install(t, { 'reveille.yaml': configuration })
+  await gateway.listen()
+  const { level, path, hint } = await line('hooks-off')
+  assert.deepEqual([level, path, hint], [40, '/hooks', 'Write `enabled: true` under `hooks:`.'])
+})

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { authOf } from '@reveille/engine'
 import { ConfigurationError, createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
+import { neverBlock } from '../../observe/standard-error.ts'
 import { StoreError } from '../../store/port.ts'
 import { CommandFailure, sentence } from '../command-failure.ts'
 import { findConfiguration, formatDiagnostics, shownPath } from '../configuration.ts'
@@ -28,7 +29,11 @@ export interface StartOptions {
   readonly watch?: boolean
 }
 
+/** What standard output has not taken within this time after the end is not waited for. */
+const lastOutputMs = 1000
+
 export async function start(options: StartOptions, io: Io): Promise<number> {
+  neverBlock(process.stdout)
   if (options.init) await scaffoldFor(options.config ?? 'reveille.yaml', io)
   const configFile = findConfiguration(options, io)
   const { gateway, address } = await openGateway(configFile, options, io)
@@ -63,6 +68,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   reloading.close()
   // Nobody listens any more: what told it to stop ends it, and a failure must not look like an end that was asked for.
   if (gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
+  setTimeout(() => process.exit(), lastOutputMs).unref()
   return isFailure ? 1 : 0
 }
 

@@ -50,7 +50,7 @@ export async function status(
     Count,
   ]
   // A gateway of an earlier version tells of none.
-  const { budgets = [], channels = [], sources = [] } = main
+  const { budgets = [], channels = [], sources = [], hooks, log = { droppedLines: 0 } } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -67,6 +67,8 @@ export async function status(
       budgets: { day: main.day, items: budgets },
       channels,
       sources,
+      hooks: hooks ?? null,
+      log,
       runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
       deliveries: { pending: deliveries, parked },
@@ -80,6 +82,10 @@ export async function status(
         ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
         generation: live && generationText(live, io.now()),
         files: filesText(live, refused, io.now()),
+        hooks:
+          hooks?.enabled === false
+            ? `off: every request to ${hooks.path} is answered 404; write \`enabled: true\` under \`hooks:\``
+            : undefined,
         route: route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none',
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
         runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
@@ -90,6 +96,10 @@ export async function status(
         channels: channels.length > 0 ? channelLines(channels, io) : undefined,
         sources: Object.fromEntries(sources.map((each) => [each.source, sourceLines(each, io)])),
         next: nextSteps(channels, io),
+        log:
+          log.droppedLines > 0
+            ? `${counted(log.droppedLines, 'line')} dropped, as nothing takes what is written to standard error`
+            : undefined,
         latest: request ? requestText(request, io.now()) : 'no request yet',
       }),
     )

@@ -80,7 +80,7 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
     await sources.close()
     await source.close()
     stop?.close()
-    flush()
+    await flush()
   }
 
   async function start(): Promise<StartedSource> {

@@ -1,0 +1,36 @@
+/** Prints what a gateway answers each second whose log nothing takes, over more log than its queue holds. */
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { before, test } from 'node:test'
+import { build } from './reveille-process.ts'
+import { loadStalled, startStalled } from './stalled-streams.ts'
+
+before(build)
+
+/** About 250 bytes of log each: three times the queue. */
+const posts = Number(process.env['REVEILLE_STALLED_POSTS'] ?? 60_000)
+const withoutFull = existsSync('/dev/full') ? false : 'this system has no /dev/full'
+
+for (const [what, stderr, format, skip] of [
+  ['nobody reads the JSON log', 'unread', 'json', false],
+  ['nobody reads the pretty log', 'unread', 'pretty', false],
+  ['the JSON log is on a full disk', '/dev/full', 'json', withoutFull],
+] as const) {
+  test(`while ${what}, ${posts} posts are answered and none is lost`, {
+    timeout: 1_200_000,
+    skip,
+  }, async (t) => {
+    const gateway = await startStalled(t, { stderr }, format)
+    const report = await loadStalled(t, gateway, { posts, looks: 2000 })
+    const { acknowledged, broken, answersMs, droppedLines, residentMb, stopMs } = report
+    const sorted = answersMs.toSorted((one, other) => one - other).map(Math.round)
+    t.diagnostic(
+      `${acknowledged} acknowledged, ${broken} unanswered, ${droppedLines} log lines dropped; /healthz each second: ` +
+        `${sorted.length} answers, median ${sorted[Math.floor(sorted.length / 2)]} ms, longest ${sorted.at(-1)} ms; ` +
+        `resident ${residentMb[0]} to ${Math.max(...residentMb)} MB; end after ${Math.round(stopMs)} ms`,
+    )
+    assert.equal(broken, 0)
+    if (posts >= 60_000) assert.ok(droppedLines > 0, 'the queue is bounded')
+  })
+}

@@ -1,0 +1,122 @@
+/** A gateway whose log or standard output stalls or fails answers, obeys its signals, and loses log lines at worst. */
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import { atEnd } from '../at-end.ts'
+import { freePort } from '../durability/gateway-process.ts'
+import { createFolder, until } from '../installation.ts'
+import { build } from './reveille-process.ts'
+import {
+  configurationOf,
+  loadStalled,
+  type StalledGateway,
+  startStalled,
+  watchGateway,
+} from './stalled-streams.ts'
+
+/** For `test`: two starts and a thousand posts, on a machine that may be busy. */
+const limit = { timeout: 60_000 }
+
+before(build)
+
+/** The log of so many posts is more than a pipe of Node.js holds, which is about 200 KB. */
+const load = { posts: 1100, looks: 20 }
+/** With the second that the last flush may take. */
+const mostStopMs = 10_000
+
+const withoutFull = existsSync('/dev/full') ? false : 'this system has no /dev/full'
+
+for (const [what, stderr, format, skip] of [
+  ['a JSON log that nobody reads', 'unread', 'json', false],
+  ['a pretty log that nobody reads', 'unread', 'pretty', false],
+  ['a JSON log on a full disk', '/dev/full', 'json', withoutFull],
+] as const) {
+  test(`${what} holds nothing up, and nothing that was acknowledged is lost`, {
+    ...limit,
+    skip,
+  }, async (t) => {
+    const gateway = await startStalled(t, { stderr }, format)
+    const { broken, stopMs } = await loadStalled(t, gateway, load)
+    assert.equal(broken, 0)
+    assert.ok(stopMs < mostStopMs, `${stopMs} ms`)
+  })
+}
+
+interface Delivery {
+  readonly state: string
+  readonly attempts: number
+  readonly reason?: string
+}
+
+async function firstDelivery(gateway: StalledGateway): Promise<Delivery | undefined> {
+  const { items } = (await (await gateway.ask('/api/deliveries')).json()) as { items: Delivery[] }
+  return items[0]
+}
+
+test('a full standard output fails the one reply, which is tried again', {
+  ...limit,
+  skip: withoutFull,
+}, async (t) => {
+  const gateway = await startStalled(t, { stdout: '/dev/full' })
+  assert.equal((await gateway.post('/hooks/wake', { text: 'Ring', mode: 'now' })).status, 200)
+  const delivery = await until(async () => {
+    const found = await firstDelivery(gateway)
+    return found && found.attempts > 0 ? found : undefined
+  }, 'the first attempt')
+  assert.equal(delivery.state, 'pending')
+  assert.match(delivery.reason ?? '', /Writing to stdout failed: ENOSPC/)
+  assert.equal((await gateway.ask('/healthz')).status, 200)
+  assert.equal((await gateway.stop()).code, 0)
+})
+
+test('a standard output that nobody reads delays no end', limit, async (t) => {
+  const gateway = await startStalled(t, { stdout: 'unread' })
+  const text = 'A long story. '.repeat(10_000)
+  assert.equal((await gateway.post('/hooks/wake', { text, mode: 'now' })).status, 200)
+  await until(async () => (await firstDelivery(gateway)) !== undefined || undefined, 'the delivery')
+  const { code, ms } = await gateway.stop()
+  assert.equal(code, 0)
+  assert.ok(ms < mostStopMs, `${ms} ms`)
+})
+
+/** util-linux's; that of BSD and macOS takes other options. */
+function whyNoTerminal(): string | false {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux')
+      ? false
+      : 'another `script`'
+  } catch {
+    return 'no `script` makes a terminal here'
+  }
+}
+
+test('a terminal that is not read holds nothing up', { ...limit, skip: whyNoTerminal() }, async (t) => {
+  const port = await freePort()
+  const folder = await createFolder(t, { 'reveille.yaml': configurationOf(port, 'pretty') })
+  const command = `echo $$ > pid; exec '${process.execPath}' '${await build()}' start`
+  // It copies the terminal to its own output, which nobody reads, and then reads the terminal no more.
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const gateway = await watchGateway(t, { child, port, folder })
+  const post = () => gateway.post('/hooks/wake', { text: 'Ring', mode: 'next-heartbeat' })
+  for (let round = 0; round < 150; round++) {
+    const answers = await Promise.all(Array.from({ length: 8 }, post))
+    for (const { status } of answers) assert.equal(status, 200)
+  }
+  const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
+  atEnd(t, async () => (await isAlive(pid)) && process.kill(pid, 'SIGKILL'))
+  process.kill(pid, 'SIGTERM')
+  await until(async () => !(await isAlive(pid)) || undefined, 'the end of the gateway')
+})
+
+/** Linux. One that has ended stays in the list until its parent has asked for its exit code, and `script` is stuck. */
+async function isAlive(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  return stat !== undefined && !/\) Z /.test(stat)
+}

@@ -1,0 +1,168 @@
+/**
+ * Puts a gateway under load whose log or standard output nothing takes, asks once a second how it is, and looks after a
+ * restart for everything that it acknowledged.
+ */
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { atEnd } from '../at-end.ts'
+import { freePort } from '../durability/gateway-process.ts'
+import { createSender } from '../durability/sender.ts'
+import { createFolder, gatewayToken, hookToken, until } from '../installation.ts'
+import { build, startReveille } from './reveille-process.ts'
+
+/** A stream that takes nothing: a pipe that nobody reads, or a file on a disk without room. Linux has such a file. */
+export type Taker = 'unread' | '/dev/full'
+
+export interface StalledGateway {
+  readonly url: string
+  readonly folder: string
+  readonly child: ChildProcess
+  /** Asks the gateway; the answer has to come within five seconds, on a machine that may be busy. */
+  ask(path: string): Promise<Response>
+  post(path: string, body: object): Promise<Response>
+  /** Sends SIGTERM. Resolves with the exit code and how long the end took, in milliseconds. */
+  stop(): Promise<{ readonly code: number | null; readonly ms: number }>
+}
+
+const answerMs = 5000
+
+/** `stalled`: which streams take nothing; the others are read. Resolves when the gateway is ready. */
+export async function startStalled(
+  t: TestContext,
+  stalled: { readonly stdout?: Taker; readonly stderr?: Taker },
+  format: 'json' | 'pretty' = 'json',
+): Promise<StalledGateway> {
+  const port = await freePort()
+  const folder = await createFolder(t, { 'reveille.yaml': configurationOf(port, format) })
+  const full = Object.values(stalled).includes('/dev/full') ? openSync('/dev/full', 'w') : undefined
+  const stdioOf = (taker: Taker | undefined) => (taker === '/dev/full' ? full : 'pipe')
+  const child = spawn(process.execPath, [await build(), 'start'], {
+    cwd: folder,
+    stdio: ['ignore', stdioOf(stalled.stdout), stdioOf(stalled.stderr)],
+  })
+  if (full !== undefined) closeSync(full)
+  for (const name of ['stdout', 'stderr'] as const) if (!stalled[name]) child[name]?.resume()
+  return watchGateway(t, { child, port, folder })
+}
+
+/** Resolves when the gateway is ready. `signal`: who is told to stop. Default: the child. */
+export async function watchGateway(
+  t: TestContext,
+  {
+    child,
+    port,
+    folder,
+    signal = () => void child.kill('SIGTERM'),
+  }: { child: ChildProcess; port: number; folder: string; signal?: () => void },
+): Promise<StalledGateway> {
+  // Its streams stay open until they are read to their end, so `close` may never come.
+  const ended = once(child, 'exit')
+  atEnd(t, async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const url = `http://127.0.0.1:${port}`
+  const call = (path: string, options: RequestInit = {}) =>
+    fetch(url + path, { ...options, signal: AbortSignal.timeout(answerMs) })
+  await until(
+    async () => {
+      assert.equal(child.exitCode, null, 'the gateway ended before it was ready')
+      return (await call('/readyz').catch(() => undefined))?.ok || undefined
+    },
+    'the gateway',
+    20_000,
+  )
+  return {
+    url,
+    folder,
+    child,
+    ask: (path) => call(path, { headers: { authorization: `Bearer ${gatewayToken}` } }),
+    post: (path, body) =>
+      call(path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    async stop() {
+      const asked = performance.now()
+      signal()
+      const [code] = await ended
+      return { code, ms: performance.now() - asked }
+    },
+  }
+}
+
+export function configurationOf(port: number, format: 'json' | 'pretty'): string {
+  return `gateway: { port: ${port}, auth: { token: ${gatewayToken} }, log: { format: ${format} } }
+hooks: { enabled: true, token: ${hookToken} }
+channels: { terminal: {} }
+agents: { route: { channel: terminal, to: stdout } }
+`
+}
+
+export interface LoadReport {
+  readonly acknowledged: number
+  readonly broken: number
+  /** Of a look at /healthz each second, in milliseconds. */
+  readonly answersMs: readonly number[]
+  readonly droppedLines: number
+  readonly residentMb: readonly number[]
+  readonly stopMs: number
+}
+
+/** Posts until so many posts were acknowledged; `looks` of them are looked up after a restart. */
+export async function loadStalled(
+  t: TestContext,
+  gateway: StalledGateway,
+  { posts, looks }: { readonly posts: number; readonly looks: number },
+): Promise<LoadReport> {
+  let count = 0
+  const next = () => ({ path: '/hooks/wake', body: { text: `${++count}`, mode: 'next-heartbeat' } })
+  const sender = createSender({ url: gateway.url, token: hookToken, connections: 8, next })
+  atEnd(t, () => sender.stop())
+  const answersMs: number[] = []
+  const residentMb: number[] = []
+  async function look(): Promise<void> {
+    const asked = performance.now()
+    assert.equal((await gateway.ask('/healthz')).status, 200)
+    answersMs.push(performance.now() - asked)
+    residentMb.push(await residentOf(gateway.child))
+  }
+  for (let looked = 0; sender.acknowledged.length < posts; ) {
+    await sender.answered()
+    if (performance.now() - looked < 1000) continue
+    looked = performance.now()
+    await look()
+  }
+  await look()
+  const { log } = (await (await gateway.ask('/api/status')).json()) as { log: { droppedLines: number } }
+  await sender.stop()
+  assert.deepEqual(sender.unexpected, [])
+  const { code, ms } = await gateway.stop()
+  assert.equal(code, 0, 'SIGTERM ends it as ever')
+
+  await writeFile(join(gateway.folder, 'reveille.yaml'), configurationOf(0, 'json'))
+  const after = await startReveille(t, gateway.folder)
+  const step = Math.max(1, Math.floor(sender.acknowledged.length / looks))
+  for (let at = 0; at < sender.acknowledged.length; at += step) {
+    const { eventId } = sender.acknowledged[at] ?? {}
+    const headers = { authorization: `Bearer ${gatewayToken}` }
+    const answer = await fetch(`${after.address}/api/events/${eventId}`, { headers })
+    assert.equal(answer.status, 200, `event ${eventId} was acknowledged`)
+    await answer.body?.cancel()
+  }
+  const [acknowledged, broken] = [sender.acknowledged.length, sender.broken()]
+  return { acknowledged, broken, answersMs, droppedLines: log.droppedLines, residentMb, stopMs: ms }
+}
+
+/** What the process holds in memory; 0 where the system does not say. */
+async function residentOf({ pid }: ChildProcess): Promise<number> {
+  const text = await readFile(join('/proc', String(pid), 'status'), 'utf8').catch(() => '')
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024)
+}
