@@ -30,6 +30,7 @@ const fixtureSettings: Settings = {
     tokens: ['hook-token'],
     path: '/hooks',
     allowQueryToken: true,
+    allowRequestSessionKey: true,
     maxBodyBytes: 1_048_576,
     bodyTimeoutMs: 10_000,
     maxActions: 100,

@@ -78,6 +78,7 @@ test('what is not written has its documented default', async (context) => {
         tokens: [],
         path: '/hooks',
         allowQueryToken: true,
+        allowRequestSessionKey: true,
         maxBodyBytes: 1_048_576,
         bodyTimeoutMs: 10_000,
         maxActions: 100,

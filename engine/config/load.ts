@@ -82,9 +82,10 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   if (main) await checkPolicies(policies, main, findings)
   const { endpoints } = policies
   const schemas = createPayloadSchemas(reading, findings)
-  const hooksPath = String(main?.value.hooks?.path)
+  const { path, defaultSessionKey } = main?.value.hooks ?? {}
+  const hooks = { path: String(path), hasDefaultSession: defaultSessionKey !== undefined }
   const items = await mappingItems(main, files, presets)
-  const entries = await createEntries(items, schemas, reading, findings, hooksPath)
+  const entries = await createEntries(items, schemas, reading, findings, hooks)
   const { mappings, disabled } = entries
   const cases = await testItems(files, presets, entries.replaced)
   const tests = await createTests(cases, reading, findings)

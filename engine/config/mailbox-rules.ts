@@ -1,4 +1,4 @@
-/** Owns the rules of `hooks.gmail` that its plugin cannot know. */
+/** The rules of `hooks.gmail` that its plugin cannot know. */
 
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import { foreignKey } from './schema/foreign-keys.ts'
@@ -6,8 +6,18 @@ import type { Finding } from './schema/violation.ts'
 
 export function* checkMailbox({ gmail, enabled }: ConfigurationValue['hooks']): Iterable<Finding> {
   for (const key of Object.keys(gmail)) {
-    const finding = foreignKey(['hooks', 'gmail', key])
-    if (finding) yield finding
+    const finding = foreignKey(['hooks', 'gmail', key], gmail)
+    if (finding !== undefined && finding !== 'none') yield finding
+  }
+  const subscription = wholeSubscription(gmail)
+  if (subscription !== gmail['subscription']) {
+    yield {
+      severity: 'warning',
+      path: ['hooks', 'gmail', 'subscription'],
+      code: 'SHORT_NAME',
+      message: `\`hooks.gmail.subscription\` is taken as ${subscription}`,
+      hint: 'Write it whole. `reveille webhooks gmail setup` connects the mailbox, and has the subscription pulled.',
+    }
   }
   if (enabled || Object.keys(gmail).length === 0) return
   yield {
@@ -18,4 +28,14 @@ export function* checkMailbox({ gmail, enabled }: ConfigurationValue['hooks']): 
     message: '`hooks.gmail` names a mailbox, and no mail can be taken while `hooks.enabled` is not true',
     hint: 'Write `enabled: true` under `hooks:`. What comes until then is fetched afterwards.',
   }
+}
+
+/** As OpenClaw writes it, the name alone: then it is one of the topic's project. */
+export function wholeSubscription(gmail: Readonly<Record<string, unknown>>): unknown {
+  const { topic, subscription } = gmail
+  if (typeof topic !== 'string' || typeof subscription !== 'string') return subscription
+  const [project] = /^projects\/[^/\s]+(?=\/topics\/)/.exec(topic) ?? []
+  return project === undefined || !/^[^/\s]+$/.test(subscription)
+    ? subscription
+    : `${project}/subscriptions/${subscription}`
 }

@@ -84,12 +84,17 @@ for (const [written, column] of [
 }
 
 for (const key of ['hookUrl', 'pushToken', 'serve', 'tailscale']) {
-  test(`hooks.gmail.${key} of OpenClaw is refused with what to do instead`, async (context) => {
-    const loaded = await load(context, `  gmail: { ${mailbox}, ${key}: x }\n`)
-    assert.ok(!loaded.ok)
-    const [finding] = loaded.diagnostics
-    assert.equal(finding?.code, 'FOREIGN_KEY')
-    assert.match(finding?.hint ?? '', /^Remove it: /)
+  test(`hooks.gmail.${key} of OpenClaw has no effect, and a warning says so`, async (context) => {
+    const { warnings, settings } = await loadGood(
+      context,
+      `  enabled: true\n  gmail: { ${mailbox}, ${key}: x }\n`,
+    )
+    assert.deepEqual(
+      warnings.map(({ code }) => code),
+      ['FOREIGN_KEY'],
+    )
+    assert.match(warnings[0]?.hint ?? '', /: remove it\.$/)
+    assert.ok(!Object.hasOwn(settings.sources['gmail'] as object, key))
   })
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import type { Configuration } from './configuration.ts'
 import type { Diagnostic } from './diagnostic/diagnostic.ts'
-import { loadConfiguration } from './load.ts'
+import { createLoader, loadConfiguration } from './load.ts'
 import { createSampleFolder } from './sample-folder.ts'
 
 const gmail =
@@ -169,43 +169,163 @@ for (const [how, text] of Object.entries({ 'relaxed JSON': relaxed, 'strict JSON
   })
 }
 
-const foreign: Readonly<Record<string, readonly [text: string, hint: RegExp]>> = {
-  'hooks.allowedAgentIds': ['hooks: { allowedAgentIds: [main] }\n', /`runner` and `model`/],
-  'hooks.defaultSessionKey': ['hooks: { defaultSessionKey: "hook:x" }\n', /`sessionKey:` in the mappings/],
-  'hooks.allowRequestSessionKey': ['hooks: { allowRequestSessionKey: false }\n', /allowedSessionKeyPrefixes/],
-  'hooks.internal': ['hooks: { internal: { enabled: true } }\n', /Remove it/],
+/** Text, the last key of the path that is meant, what is said of it. Good: it loads. */
+const foreign: Readonly<
+  Record<string, readonly [text: string, key: string, severity: 'warning' | 'error', hint: RegExp]>
+> = {
+  'hooks.internal': [
+    'hooks: { internal: { enabled: true } }\n',
+    'internal',
+    'warning',
+    /run inside OpenClaw/,
+  ],
+  'hooks.sessionRetention': [
+    'hooks: { sessionRetention: 24h }\n',
+    'sessionRetention',
+    'warning',
+    /idleExpiry/,
+  ],
+  'hooks.allowedAgentIds': [
+    'hooks: { allowedAgentIds: [hooks, main] }\n',
+    'allowedAgentIds',
+    'warning',
+    /`runner` and `model`/,
+  ],
   'hooks.mappings[0].agentId': [
-    'hooks: { mappings: [{ message: x, agentId: main }] }\n',
+    'hooks: { mappings: [{ message: x, agentId: reader }] }\n',
+    'agentId',
+    'warning',
     /`runner` and `model`/,
   ],
   'hooks.mappings[0].sessionMode': [
     'hooks: { mappings: [{ message: x, sessionMode: persistent }] }\n',
+    'sessionMode',
+    'warning',
+    /Without `sessionKey`/,
+  ],
+  'hooks.mappings[0].sessionMode beside a key': [
+    'hooks: { mappings: [{ message: x, sessionKey: "hook:x", sessionMode: isolated }] }\n',
+    'sessionMode',
+    'error',
     /share a conversation/,
+  ],
+  'hooks.mappings[0].accountId': [
+    'hooks: { mappings: [{ message: x, accountId: work }] }\n',
+    'accountId',
+    'error',
+    /one account/,
   ],
 }
 
-for (const [key, [text, wanted]] of Object.entries(foreign)) {
-  test(`${key} of OpenClaw is refused with what to do instead`, async (context) => {
-    const [finding, ...rest] = await loadBad(context, text)
-    const column = text.indexOf(`${key.split('.').at(-1)}:`) + 1
-    assert.deepEqual([finding?.code, finding?.place?.column, rest], ['FOREIGN_KEY', column, []])
+for (const [what, [text, key, severity, wanted]] of Object.entries(foreign)) {
+  test(`${what} of OpenClaw is ${severity === 'error' ? 'refused' : 'without effect'}, with what to do instead`, async (context) => {
+    const loaded = await load(context, text)
+    assert.equal(loaded.ok, severity === 'warning')
+    const [finding, ...rest] = loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
+    const column = text.indexOf(`${key}:`) + 1
+    assert.deepEqual(
+      [finding?.code, finding?.severity, finding?.place?.column, rest],
+      ['FOREIGN_KEY', severity, column, []],
+    )
     assert.match(finding?.hint ?? '', wanted)
     assert.equal(finding?.place?.text, text.trimEnd(), 'none of them holds a secret')
   })
 }
 
-test('the keys that hooks.gmail of OpenClaw has and ours does not are told one by one, its values nowhere', async (context) => {
-  const mailbox = 'account: "a@b.example", pushToken: hush-hush, tailscale: { mode: funnel }'
-  const text = `hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7cRtY, gmail: { ${mailbox} } }\n`
-  const findings = await loadBad(context, text)
+test('keys of OpenClaw that ask for what happens anyway load without a word, and leave nothing behind', async (context) => {
+  const { mappings, settings, warnings } = await loadGood(
+    context,
+    `hooks:
+  defaultSessionKey: " hook:ingress "
+  allowRequestSessionKey: true
+  allowedSessionKeyPrefixes: ["hook:"]
+  allowedAgentIds: ["*", main]
+  mappings:
+    - { message: x, agentId: Main, sessionMode: persistent, sessionKey: "hook:x" }
+    - { message: x, sessionMode: isolated }
+    - { message: x, busy: reject }
+`,
+  )
+  assert.deepEqual(warnings, [])
   assert.deepEqual(
-    findings.map(({ code, message }) => [code, message.split('`')[1]]),
+    mappings.map(({ value }) => value),
     [
+      { action: 'agent', message: 'x', sessionKey: 'hook:x' },
+      { action: 'agent', message: 'x' },
+      { action: 'agent', message: 'x', busy: 'reject' },
+    ],
+  )
+  const { defaultSessionKey, allowRequestSessionKey, allowedAgentIds } = settings.hooks
+  assert.deepEqual(
+    [defaultSessionKey, allowRequestSessionKey, allowedAgentIds],
+    ['hook:ingress', true, ['*', 'main']],
+  )
+})
+
+test('a mapping’s foreign key is said again at each load, whatever was remembered', async (context) => {
+  const folder = await createSampleFolder(context, {
+    'reveille.yaml': 'hooks:\n  mappings:\n    - { id: a, message: x, agentId: reader }\n',
+  })
+  const loader = createLoader({ file: folder.at('reveille.yaml'), env: {} })
+  const entries = []
+  for (const _ of [1, 2]) {
+    const loaded = await loader.load()
+    assert.ok(loaded.ok)
+    assert.deepEqual(
+      loaded.configuration.warnings.map(({ code }) => code),
+      ['FOREIGN_KEY'],
+    )
+    entries.push(loaded.configuration.mappings[0]?.value)
+  }
+  assert.equal(entries[0], entries[1])
+})
+
+test('session keys that the gateway hands out are keys that it takes', async (context) => {
+  const codes = (findings: readonly Diagnostic[]) => findings.map(({ code, place }) => [code, place?.column])
+  const of = (hooks: string) => load(context, `hooks: { ${hooks} }\n`)
+  for (const prefixes of ['["agent:"]', '["hook:gmail:"]', '[]']) {
+    const loaded = await of(`allowedSessionKeyPrefixes: ${prefixes}`)
+    assert.ok(loaded.ok, prefixes)
+    assert.deepEqual(codes(loaded.configuration.warnings), [['SESSION_KEY_NOT_ALLOWED', 37]], prefixes)
+  }
+  for (const good of [
+    'allowedSessionKeyPrefixes: ["agent:", "hook:"]',
+    'allowedSessionKeyPrefixes: ["agent:"], defaultSessionKey: "agent:x"',
+  ])
+    assert.ok((await of(good)).ok, good)
+  for (const [bad, code] of [
+    ['defaultSessionKey: Main', 'INVALID_VALUE'],
+    ['defaultSessionKey: "hook:x", allowedSessionKeyPrefixes: ["agent:"]', 'SESSION_KEY_NOT_ALLOWED'],
+  ] as const) {
+    const loaded = await of(bad)
+    assert.ok(!loaded.ok, bad)
+    assert.deepEqual(codes(loaded.diagnostics), [[code, 29]])
+  }
+})
+
+test('the keys that hooks.gmail of OpenClaw has and ours does not are told one by one, its values nowhere', async (context) => {
+  const mailbox =
+    'account: "a@b.example", topic: projects/p/topics/t, subscription: gog-gmail-watch-push, hookUrl: "http://x", pushToken: hush-hush, serve: { port: 8788 }, tailscale: { mode: funnel }'
+  const text = `hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7cRtY, gmail: { ${mailbox} } }\n`
+  const { warnings, settings } = await loadGood(context, text)
+  assert.deepEqual(
+    warnings.map(({ code, message }) => [code, message.split('`')[1]]),
+    [
+      ['SHORT_NAME', 'hooks.gmail.subscription'],
+      ['FOREIGN_KEY', 'hooks.gmail.hookUrl'],
       ['FOREIGN_KEY', 'hooks.gmail.pushToken'],
+      ['FOREIGN_KEY', 'hooks.gmail.serve'],
       ['FOREIGN_KEY', 'hooks.gmail.tailscale'],
     ],
   )
-  assert.doesNotMatch(JSON.stringify(findings), /hush/)
+  assert.doesNotMatch(JSON.stringify(warnings), /hush/)
+  assert.deepEqual(settings.sources, {
+    gmail: {
+      account: 'a@b.example',
+      topic: 'projects/p/topics/t',
+      subscription: 'projects/p/subscriptions/gog-gmail-watch-push',
+    },
+  })
 })
 
 test('a comment of JSON5 is told how it is written here', async (context) => {

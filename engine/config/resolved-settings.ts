@@ -3,10 +3,12 @@
 import { resolve } from 'node:path'
 import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
+import { wholeSubscription } from './mailbox-rules.ts'
 import { moduleName } from './mapping/module-name.ts'
 import { modelRules, namedModel } from './models.ts'
 import { gatewayTokens, hookTokens, normalHookPath } from './rules.ts'
 import { type ConfigurationValue, isOfGmailPreset } from './schema/configuration-schema.ts'
+import { foreignKeys } from './schema/foreign-keys.ts'
 import type { QuietHours, Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */
@@ -31,6 +33,9 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
       path: normalHookPath(hooks.path),
       allowQueryToken: hooks.allowQueryToken,
       ...(hooks.allowedSessionKeyPrefixes && { allowedSessionKeyPrefixes: hooks.allowedSessionKeyPrefixes }),
+      ...(hooks.defaultSessionKey !== undefined && { defaultSessionKey: hooks.defaultSessionKey.trim() }),
+      allowRequestSessionKey: hooks.allowRequestSessionKey,
+      ...(hooks.allowedAgentIds && { allowedAgentIds: hooks.allowedAgentIds }),
       maxBodyBytes: hooks.maxBodyBytes,
       bodyTimeoutMs: parseDuration(hooks.bodyTimeout),
       maxActions: hooks.maxActions,
@@ -87,8 +92,12 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
 
 /** Nothing where no mailbox is watched. */
 function gmailSource(gmail: ConfigurationValue['hooks']['gmail']): Settings['sources'] {
-  const mailbox = Object.entries(gmail).filter(([key]) => !isOfGmailPreset(key))
-  return mailbox.length === 0 ? {} : { gmail: Object.fromEntries(mailbox) }
+  const mailbox = Object.entries(gmail).filter(
+    ([key]) => !isOfGmailPreset(key) && !Object.hasOwn(foreignKeys, `hooks.gmail.${key}`),
+  )
+  if (mailbox.length === 0) return {}
+  const subscription = wholeSubscription(gmail)
+  return { gmail: { ...Object.fromEntries(mailbox), ...(subscription !== undefined && { subscription }) } }
 }
 
 function resolveQuietHours(hours: { from: string; to: string; timezone: string }): QuietHours {

@@ -81,6 +81,28 @@ export const rules: readonly Rule[] = [
     },
   },
   {
+    reads: [
+      ['hooks', 'allowedSessionKeyPrefixes'],
+      ['hooks', 'defaultSessionKey'],
+    ],
+    check: ({ hooks }) => checkSessionKeys(hooks),
+  },
+  {
+    reads: [['hooks', 'allowedAgentIds']],
+    *check({ hooks }) {
+      const others = hooks.allowedAgentIds?.filter((id) => !['*', 'main'].includes(id.trim().toLowerCase()))
+      if (others === undefined || others.length === 0) return
+      yield {
+        severity: 'warning',
+        path: ['hooks', 'allowedAgentIds'],
+        at: 'key',
+        code: 'FOREIGN_KEY',
+        message: '`hooks.allowedAgentIds` names agents of OpenClaw; there is one agent here, `main`',
+        hint: 'A request may name those, and `main` answers; with `runner` and `model` a mapping says who that is.',
+      }
+    },
+  },
+  {
     reads: [['hooks', 'path']],
     *check({ hooks }) {
       yield* checkHookPath(normalHookPath(hooks.path))
@@ -173,6 +195,33 @@ export const rules: readonly Rule[] = [
     },
   },
 ]
+
+/** Keys that the gateway hands out must be keys that it takes. */
+function* checkSessionKeys({
+  allowedSessionKeyPrefixes: prefixes,
+  defaultSessionKey,
+}: ConfigurationValue['hooks']): Iterable<Finding> {
+  const key = defaultSessionKey?.trim()
+  const path = ['hooks', 'defaultSessionKey']
+  if (key?.toLowerCase() === 'main') {
+    const message = '`hooks.defaultSessionKey` cannot be `main`, the key of the main session'
+    yield { path, code: 'INVALID_VALUE', message, hint: 'Write another, such as `hook:ingress`.' }
+  }
+  if (prefixes === undefined || prefixes.some((prefix) => (key ?? 'hook:').startsWith(prefix))) return
+  if (key === undefined) {
+    yield {
+      severity: 'warning',
+      path: ['hooks', 'allowedSessionKeyPrefixes'],
+      code: 'SESSION_KEY_NOT_ALLOWED',
+      message:
+        '`hooks.allowedSessionKeyPrefixes` leaves out `hook:`, with which the keys begin that requests without one are given',
+      hint: 'Add "hook:", or write a `defaultSessionKey`: as it is, no request can go on with such a session.',
+    }
+  } else {
+    const message = '`hooks.defaultSessionKey` has none of the `allowedSessionKeyPrefixes`'
+    yield { path, code: 'SESSION_KEY_NOT_ALLOWED', message, hint: 'Change one of the two.' }
+  }
+}
 
 /** One leading slash, none at the end, none doubled; `/` for nothing else. */
 export function normalHookPath(path: string): string {

@@ -26,6 +26,12 @@ export interface Settings {
     readonly path: string
     readonly allowQueryToken: boolean
     readonly allowedSessionKeyPrefixes?: readonly string[]
+    /** Of runs whose request and mapping give none. Absent: each has a session of its own. */
+    readonly defaultSessionKey?: string
+    /** Whether a request to `/agent` may choose its session. */
+    readonly allowRequestSessionKey: boolean
+    /** What `agentId` of a request to `/wake` or `/agent` may be. Absent: anything. */
+    readonly allowedAgentIds?: readonly string[]
     readonly maxBodyBytes: number
     /** How long a sender may take for its body. */
     readonly bodyTimeoutMs: number

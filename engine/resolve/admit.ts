@@ -18,6 +18,7 @@ import {
   checkDeliver,
   checkMode,
   checkModel,
+  checkRequestKey,
   checkSessionKey,
   checkText,
   checkThinking,
@@ -78,7 +79,9 @@ function admitAgent(draft: Draft, { rules, terms, randomness }: Admission, findi
   const targets = admitTargets(draft.deliverTo, asked, rules, findings)
   const deliver = asked && targets?.length !== 0
   const [first] = targets ?? []
-  const sessionKey = findings.optional('sessionKey', (value) => checkSessionKey(value, rules))
+  const checkKey = draft.mapping === undefined ? checkRequestKey : checkSessionKey
+  const sessionKey =
+    findings.optional('sessionKey', (value) => checkKey(value, rules)) ?? rules.defaultSessionKey
   const action: AgentAction = {
     kind: 'agent',
     message,

@@ -1,27 +1,139 @@
-/** Owns the built-in endpoints' bodies: `/wake` and `/agent` take a draft as it is. */
+/** The bodies of the built-in endpoints: `/wake` and `/agent` take a draft as it is, and report what they do not take. */
 
 import { type FieldName, fieldsOf } from '../config/fields.ts'
-import type { HookRequest } from './decision.ts'
+import { nearestName } from '../config/nearest.ts'
+import type { FieldError, HookRequest } from './decision.ts'
 import { dayMs } from './dedupe.ts'
 import type { Draft } from './draft.ts'
-import { idempotencyKeyOf } from './idempotency-key.ts'
+import { pointerTo } from './evaluate.ts'
+import { givenDedupe, keyInBody, keyInHeaders } from './idempotency-key.ts'
 import { RefusalError } from './refusal.ts'
+import { checkAgentId, isProblem, type Rules } from './rules.ts'
 
-/** Unknown fields are ignored. @throws RefusalError `INVALID_BODY`, or `INVALID_FIELD` for the header */
+type Body = Readonly<Record<string, unknown>>
+type Kind = 'wake' | 'agent'
+
+export interface BodyDraft {
+  readonly draft: Draft
+  /** Fields of the body that change nothing; five at most, their names bounded and printable. */
+  readonly warnings: readonly FieldError[]
+}
+
+/** @throws RefusalError `INVALID_BODY`, or `INVALID_FIELD` for an idempotency key or an agent that is not allowed */
 export function parseBodyDraft(
-  kind: 'wake' | 'agent',
-  { payload: body, headers }: Pick<HookRequest, 'payload' | 'headers'>,
-): Draft {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  kind: Kind,
+  { payload, headers }: Pick<HookRequest, 'payload' | 'headers'>,
+  rules: Rules,
+): BodyDraft {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) {
     throw new RefusalError('INVALID_BODY', 'the body must be a JSON object', [
       { pointer: '', message: 'must be a JSON object' },
     ])
   }
-  const source = body as Readonly<Record<string, unknown>>
+  const body = payload as Body
+  refuseAgent(body, rules)
   const fields: Partial<Record<FieldName, unknown>> = {}
-  for (const name of fieldsOf[kind]) if (Object.hasOwn(source, name)) fields[name] = source[name]
+  for (const name of fieldsOf[kind]) if (Object.hasOwn(body, name)) fields[name] = body[name]
   const label = kind === 'wake' ? 'A text sent to /wake' : 'A message sent to /agent'
   const draft = { kind, fields, label, trusted: false }
-  const key = idempotencyKeyOf(headers)
-  return key === undefined ? draft : { ...draft, dedupe: { key, windowMs: dayMs, isGiven: true } }
+  const key = keyInHeaders(headers)?.key ?? keyInBody(body)
+  return {
+    draft: key === undefined ? draft : { ...draft, dedupe: givenDedupe(key, dayMs) },
+    warnings: warningsOf(kind, body, rules),
+  }
+}
+
+function refuseAgent(body: Body, rules: Rules): void {
+  if (isAbsent(body['agentId'])) return
+  const checked = checkAgentId(body['agentId'], rules)
+  if (!isProblem(checked)) return
+  const { code, message } = checked
+  throw new RefusalError(code, `agentId ${message}`, [{ pointer: '/agentId', message }])
+}
+
+const mostWarnings = 5
+
+function warningsOf(kind: Kind, body: Body, rules: Rules): readonly FieldError[] {
+  const warnings: FieldError[] = []
+  const known: ReadonlySet<string> = new Set([...fieldsOf[kind], 'idempotencyKey'])
+  for (const name of Object.keys(body)) {
+    if (known.has(name) || isAbsent(body[name])) continue
+    const message = Object.hasOwn(foreign[kind], name)
+      ? foreign[kind][name]?.(body[name], body, rules)
+      : `is not a field of /${kind}${guess(name, known)}`
+    if (message === undefined) continue
+    warnings.push({ pointer: pointerTo([shownName(name)]), message })
+    if (warnings.length === mostWarnings) break
+  }
+  return warnings
+}
+
+function guess(name: string, known: Iterable<string>): string {
+  const nearest = name.length > longestName ? undefined : nearestName(name, known)
+  return nearest === undefined ? '' : `; did you mean \`${nearest}\`?`
+}
+
+/** What is to be said of a field that has no effect; undefined where its value asks for what happens anyway. */
+type Judge = (value: unknown, body: Body, rules: Rules) => string | undefined
+
+const insteadOf =
+  (field: string): Judge =>
+  () =>
+    `has no effect: the field is called \`${field}\` here`
+
+const otherAgent: Judge = (value) =>
+  isMain(value) ? undefined : 'has no effect: there is one agent here, `main`, and it is the one that answers'
+
+const waiting: Judge = (value) =>
+  value === true
+    ? 'has no effect: with the header `Prefer: wait=60` the answer waits for the outcome'
+    : undefined
+
+/** OpenClaw's fields that are none here, and what others write for ours. */
+const foreign: Readonly<Record<Kind, Readonly<Record<string, Judge>>>> = {
+  agent: {
+    agentId: otherAgent,
+    sessionMode: (mode, { sessionKey }, { defaultSessionKey }) => {
+      const isKept = !isAbsent(sessionKey) || defaultSessionKey !== undefined
+      if (mode === (isKept ? 'persistent' : 'isolated')) return undefined
+      return isKept
+        ? 'has no effect: requests of one `sessionKey` share a conversation; without one each has its own'
+        : 'has no effect: without `sessionKey` each request has a conversation of its own'
+    },
+    accountId: () => 'has no effect: a channel has one account here',
+    waitForCompletion: waiting,
+    waitForResult: waiting,
+    allowUnsafeExternalContent: (value) =>
+      value === false ? undefined : 'has no effect: what is sent to /agent always has the boundary around it',
+    text: insteadOf('message'),
+    prompt: insteadOf('message'),
+    messageTemplate: insteadOf('message'),
+  },
+  wake: {
+    agentId: otherAgent,
+    sessionKey: (value) =>
+      isMain(value) ? undefined : 'has no effect: events go to the main session; /agent takes a `sessionKey`',
+    message: insteadOf('text'),
+    prompt: insteadOf('text'),
+    textTemplate: insteadOf('text'),
+  },
+}
+
+function isMain(value: unknown): boolean {
+  return typeof value === 'string' && value.trim().toLowerCase() === 'main'
+}
+
+/** As OpenClaw has it, what is blank was not given. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+/** Of a name that a sender made up, in UTF-16 units. */
+const longestName = 60
+
+/** What could move a cursor or reverse the reading order is spelt out. */
+function shownName(name: string): string {
+  const short = name.length > longestName ? `${name.slice(0, longestName)}…` : name
+  const spelt = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`
+  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, spelt)
 }

@@ -116,7 +116,7 @@ const refused: readonly (readonly [string, 'wake' | 'agent', unknown, string, st
   ['a text that is a number', 'wake', { text: 5 }, 'INVALID_FIELD', '/text'],
   ['a mode that there is not', 'wake', { text: 'x', mode: 'later' }, 'INVALID_FIELD', '/mode'],
   ['a wakeMode that is no mode', 'wake', { text: 'x', wakeMode: true }, 'INVALID_FIELD', '/wakeMode'],
-  ['an agent without message', 'agent', { text: 'x' }, 'BLANK_TEXT', '/message'],
+  ['an agent without message', 'agent', { name: 'x' }, 'BLANK_TEXT', '/message'],
   ['a null message', 'agent', { message: null }, 'BLANK_TEXT', '/message'],
   ['an empty name', 'agent', { message: 'x', name: '' }, 'INVALID_FIELD', '/name'],
   ['an empty channel', 'agent', { message: 'x', channel: '' }, 'INVALID_FIELD', '/channel'],
@@ -267,4 +267,133 @@ test('every code of a refusal has its sentence', () => {
     assert.match(code, /^[A-Z][A-Z_]+$/)
     assert.match(sentence, /^[A-Z].*\.$/)
   }
+})
+
+function warningsOf(endpoint: 'wake' | 'agent', body: unknown, fixture?: Fixture) {
+  const decision = post(endpoint, body, fixture)
+  assert.ok(decision.outcome === 'accepted', JSON.stringify(decision))
+  return decision.warnings?.map(({ pointer, message }) => `${pointer} ${message}`) ?? []
+}
+
+test('a field that the endpoint does not have is reported, with the one that was meant', () => {
+  for (const [endpoint, field, told] of [
+    ['agent', { sesionKey: 'x' }, '/sesionKey is not a field of /agent; did you mean `sessionKey`?'],
+    ['agent', { session_key: 'x' }, '/session_key is not a field of /agent; did you mean `sessionKey`?'],
+    ['agent', { colour: 1 }, '/colour is not a field of /agent'],
+    ['agent', { prompt: 'x' }, '/prompt has no effect: the field is called `message` here'],
+    ['wake', { message: 'x' }, '/message has no effect: the field is called `text` here'],
+    ['wake', { mod: 'now' }, '/mod is not a field of /wake; did you mean `mode`?'],
+    ['wake', { 'a/b~c': 1 }, '/a~1b~0c is not a field of /wake'],
+  ] as const)
+    assert.deepEqual(
+      warningsOf(endpoint, { text: 'x', ...(endpoint === 'agent' && { message: 'x' }), ...field }).filter(
+        (one) => !one.startsWith('/text'),
+      ),
+      [told],
+    )
+})
+
+test('what is blank was not given, and what is known is not reported', () => {
+  assert.deepEqual(
+    warningsOf('agent', { message: 'x', foo: null, agentId: ' ', idempotencyKey: 'k', mode: 'now' }),
+    [],
+  )
+  assert.deepEqual(
+    warningsOf('wake', { text: 'x', wakeMode: 'now', sessionKey: 'main', idempotencyKey: 'k' }),
+    [],
+  )
+})
+
+for (const [field, told] of [
+  [{ agentId: 'hooks' }, /^\/agentId has no effect: there is one agent here, `main`/],
+  [{ accountId: 'work' }, /^\/accountId has no effect: a channel has one account here$/],
+  [{ waitForCompletion: true }, /^\/waitForCompletion has no effect: with the header `Prefer: wait=60`/],
+  [{ waitForResult: true }, /^\/waitForResult has no effect: with the header `Prefer: wait=60`/],
+  [{ sessionMode: 'persistent' }, /^\/sessionMode has no effect: without `sessionKey` each request/],
+  [
+    { sessionMode: 'isolated', sessionKey: 'hook:a' },
+    /^\/sessionMode has no effect: requests of one `sessionKey`/,
+  ],
+  [{ allowUnsafeExternalContent: true }, /always has the boundary around it$/],
+] as const) {
+  test(`OpenClaw's ${Object.keys(field)[0]} of ${JSON.stringify(field)} is reported to the sender`, () => {
+    const [first, ...rest] = warningsOf('agent', { message: 'x', ...field })
+    assert.match(first ?? '', told)
+    assert.deepEqual(rest, [])
+  })
+}
+
+test('fields of OpenClaw that ask for what happens anyway are not reported', () => {
+  for (const field of [
+    { agentId: 'main' },
+    { agentId: ' Main ' },
+    { sessionMode: 'isolated' },
+    { sessionMode: 'persistent', sessionKey: 'hook:a' },
+    { waitForCompletion: false },
+    { allowUnsafeExternalContent: false },
+  ])
+    assert.deepEqual(warningsOf('agent', { message: 'x', ...field }), [], JSON.stringify(field))
+  const kept = { hooks: { defaultSessionKey: 'hook:all' } }
+  assert.deepEqual(warningsOf('agent', { message: 'x', sessionMode: 'persistent' }, kept), [])
+  assert.equal(warningsOf('agent', { message: 'x', sessionMode: 'isolated' }, kept).length, 1)
+})
+
+test('names that a sender makes up are bounded, printable and five at most', () => {
+  const names = ['\u202egnp', '\ud800', `x${'y'.repeat(5000)}`, '__proto__', 'a\nb', 'sixth', 'seventh']
+  const body = JSON.parse(`{"text":"x",${names.map((name) => `${JSON.stringify(name)}:1`).join()}}`)
+  const told = warningsOf('wake', body)
+  assert.deepEqual(
+    told.map((one) => one.split(' ')[0]),
+    ['/\\u{202e}gnp', '/\ufffd', `/x${'y'.repeat(59)}…`, '/__proto__', '/a\\u{a}b'],
+  )
+  for (const one of told) assert.ok(one.length < 200 && one.isWellFormed(), one)
+})
+
+test('a refused request hears what was misspelt, too', () => {
+  const decision = post('agent', { mesage: 'x' })
+  assert.ok('code' in decision)
+  assert.deepEqual(
+    [decision.code, decision.details],
+    [
+      'BLANK_TEXT',
+      [
+        { pointer: '/message', message: 'is required' },
+        { pointer: '/mesage', message: 'is not a field of /agent; did you mean `message`?' },
+      ],
+    ],
+  )
+})
+
+test('a session key of the configuration is that of runs whose request gives none', () => {
+  const fixture = { hooks: { defaultSessionKey: 'hook:all' } }
+  const { sessionKey, sessionKeyGiven } = agent({ message: 'x' }, fixture)
+  assert.deepEqual([sessionKey, sessionKeyGiven], ['hook:all', true])
+  assert.equal(agent({ message: 'x', sessionKey: 'hook:own' }, fixture).sessionKey, 'hook:own')
+})
+
+test('a request may be kept from choosing its session; a mapping still may', async () => {
+  const fixture = { hooks: { allowRequestSessionKey: false } }
+  assert.deepEqual(refusal('agent', { message: 'x', sessionKey: 'hook:a' }, fixture), {
+    code: 'SESSION_KEY_NOT_ALLOWED',
+    pointers: ['/sessionKey'],
+  })
+  assert.equal(agent({ message: 'x' }, fixture).sessionKey, 'hook:uuid-1')
+  const mapped = snapshotOf([{ message: 'x', sessionKey: 'hook:{{id}}' }], fixture)
+  assert.equal((actionOf(await mapped.resolve(requestOf({ id: 7 }))) as AgentAction).sessionKey, 'hook:7')
+})
+
+test('a request may name an agent that is allowed, and no other', () => {
+  const of = (...allowedAgentIds: string[]) => ({ hooks: { allowedAgentIds } })
+  for (const [fixture, agentId] of [
+    [of('*'), 'any'],
+    [of('hooks', 'main'), 'Hooks '],
+    [{}, 'any'],
+  ] as const)
+    assert.equal(agent({ message: 'x', agentId }, fixture).message, 'x')
+  for (const endpoint of ['agent', 'wake'] as const) {
+    const body = { message: 'x', text: 'x', agentId: 'other' }
+    for (const fixture of [of('main'), of()])
+      assert.deepEqual(refusal(endpoint, body, fixture), { code: 'INVALID_FIELD', pointers: ['/agentId'] })
+  }
+  assert.equal(agent({ message: 'x' }, of('reader')).message, 'x', 'one that names none is not kept away')
 })

@@ -107,7 +107,13 @@ export interface Refusal {
 
 /** What the engine answers for one request. */
 export type Decision =
-  | { readonly outcome: 'accepted'; readonly actions: readonly Action[]; readonly mapping?: string }
+  | {
+      readonly outcome: 'accepted'
+      readonly actions: readonly Action[]
+      readonly mapping?: string
+      /** What of the body of `/wake` or `/agent` has no effect, for its sender. Absent: nothing. */
+      readonly warnings?: readonly FieldError[]
+    }
   | { readonly outcome: 'ignored'; readonly reason: string }
   | { readonly outcome: 'skipped'; readonly reason: string; readonly mapping: string }
   | Refusal

@@ -152,3 +152,74 @@ for (const kind of ['wake', 'agent'] as const) {
     }
   })
 }
+
+for (const kind of ['wake', 'agent'] as const) {
+  const post = (headers: Record<string, string>, body: object) =>
+    snapshotOf([]).resolve(requestOf({ text: 'x', message: 'x', ...body }, { endpoint: kind, headers }))
+
+  test(`a key to /${kind} may come in OpenClaw’s header or in the body; the first that is there counts`, async () => {
+    const own = { 'idempotency-key': 'own' }
+    const openClaw = { 'x-openclaw-idempotency-key': 'openclaw' }
+    const body = { idempotencyKey: ' in the body ' }
+    for (const [headers, fields, key] of [
+      [{ ...openClaw, ...own }, body, 'own'],
+      [openClaw, body, 'openclaw'],
+      [{}, body, 'in the body'],
+      [{}, { idempotencyKey: 'ключ' }, 'ключ'],
+    ] as const)
+      assert.deepEqual(dedupesOf(await post(headers, fields)), [{ key, windowMs: dayMs, isGiven: true }], key)
+    assert.ok(!('dedupe' in actionOf(await post({}, { idempotencyKey: null }))))
+  })
+
+  test(`a key in the body to /${kind} that is none is refused at its place`, async () => {
+    for (const idempotencyKey of ['', ' ', 7, {}, ['a'], 'x'.repeat(256)]) {
+      const decision = await post({}, { idempotencyKey })
+      assert.ok('code' in decision, String(idempotencyKey))
+      assert.deepEqual([decision.code, decision.details[0]?.pointer], ['INVALID_FIELD', '/idempotencyKey'])
+    }
+    const decision = await post({ 'x-openclaw-idempotency-key': '"open' }, {})
+    assert.ok('code' in decision)
+    assert.match(decision.message, /^the header `X-OpenClaw-Idempotency-Key` must be one key/)
+  })
+}
+
+test('at a mapped endpoint the mapping’s key goes first, then the delivery’s, then the sender’s', async () => {
+  const headers = { 'idempotency-key': 'given', 'x-github-delivery': 'delivered' }
+  const github = { endpoints: { github: { verify: { provider: 'github' } } } }
+  for (const [mapping, fixture, sent, dedupe] of [
+    [{}, {}, headers, { key: 'given', windowMs: dayMs, isGiven: true }],
+    [{}, {}, { 'x-openclaw-idempotency-key': 'o' }, { key: 'o', windowMs: dayMs, isGiven: true }],
+    [{}, github, headers, { key: 'delivered', windowMs: 3 * dayMs, isGiven: false }],
+    [{}, github, { 'idempotency-key': 'given' }, { key: 'given', windowMs: 3 * dayMs, isGiven: true }],
+    [
+      { dedupe: { enabled: true, key: '{{id}}', windowMs: 5000 } },
+      github,
+      headers,
+      { key: '7', windowMs: 5000, isGiven: false },
+    ],
+    [
+      { dedupe: { enabled: true, key: '{{absent}}', windowMs: 5000 } },
+      {},
+      headers,
+      { key: 'given', windowMs: 5000, isGiven: true },
+    ],
+    [{ dedupe: { enabled: false } }, {}, headers, undefined],
+  ] as const) {
+    const snapshot = snapshotOf([{ message: 'x', ...mapping }], fixture)
+    const decision = await snapshot.resolve(requestOf({ id: 7 }, { endpoint: 'github', headers: sent }))
+    assert.deepEqual(dedupesOf(decision), [dedupe])
+  }
+})
+
+test('a key that the sender gives has the element’s position added, and one that is none is refused', async () => {
+  const snapshot = snapshotOf([{ forEach: 'list', message: '{{item}}' }])
+  const of = (key: string) =>
+    snapshot.resolve(requestOf({ list: ['a', 'b'] }, { headers: { 'idempotency-key': key } }))
+  assert.deepEqual(
+    dedupesOf(await of('k')).map((dedupe) => dedupe?.key),
+    ['["k",0]', '["k",1]'],
+  )
+  const decision = await of('"open')
+  assert.ok('code' in decision)
+  assert.equal(decision.code, 'INVALID_FIELD')
+})

@@ -1,6 +1,10 @@
-/** Owns what makes an action one that was seen before: the key that its mapping says, else the id of its delivery. */
+/**
+ * What makes an action one that was seen before: the key that its mapping says, else the id of its delivery, else the key
+ * that the sender gives.
+ */
 
 import type { Dedupe } from './decision.ts'
+import { givenDedupe, keyInHeaders } from './idempotency-key.ts'
 import { keyAt, type Rendering, renderKey } from './key.ts'
 import type { Program } from './program.ts'
 import { whenReady } from './when-ready.ts'
@@ -10,18 +14,28 @@ export const dayMs = 86_400_000
 
 /**
  * Nothing where the key gives nothing: the action then counts each time.
- * @throws RefusalError, or rejects with it
+ * @throws RefusalError, or rejects with it; `INVALID_FIELD` for a header that holds no key
  */
 export function renderDedupe(
   { key, windowMs }: NonNullable<Program['dedupe']>,
   rendering: Rendering,
 ): Dedupe | undefined | Promise<Dedupe | undefined> {
   const written = key === undefined ? deliveryKey(rendering) : renderKey('dedupe', key, rendering)
-  return whenReady(written, (text) =>
-    text === undefined
-      ? undefined
-      : { key: text, windowMs: windowMs ?? horizonOf(rendering), isGiven: false },
-  )
+  return whenReady(written, (text) => {
+    const window = windowMs ?? horizonOf(rendering)
+    if (text !== undefined) return { key: text, windowMs: window, isGiven: false }
+    const given = senderKey(rendering)
+    return given === undefined ? undefined : givenDedupe(given, window)
+  })
+}
+
+/** Of several actions of one request each has its place. */
+function senderKey({ scope: { request, index }, recorder }: Rendering): string | undefined {
+  const given = keyInHeaders(request.headers)
+  if (given === undefined) return undefined
+  const { key, path } = given
+  recorder?.onField('dedupe.key', 'default', key, [{ value: key, path }])
+  return index === undefined ? key : keyAt(key, index)
 }
 
 function horizonOf({ terms }: Rendering): number {

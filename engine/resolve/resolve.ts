@@ -62,9 +62,7 @@ export function createResolve(parts: ResolveParts): Resolve {
   function run(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
     const { endpoint } = request
     if (endpoint === 'wake' || endpoint === 'agent') {
-      return atPace(request, () =>
-        accepted([admit(parseBodyDraft(endpoint, request), admissionTo(endpoint))]),
-      )
+      return atPace(request, () => decideBuiltIn(endpoint, request))
     }
     const terms = termsOf(endpoint)
     const reason = terms && ignoredActor(terms, request.payload)
@@ -73,6 +71,18 @@ export function createResolve(parts: ResolveParts): Resolve {
       return { outcome: 'ignored', reason }
     }
     return atPace(request, () => decide(request, recorder))
+  }
+
+  /** @throws RefusalError; to what is wrong it adds what has no effect, since the one may be the other misspelt. */
+  function decideBuiltIn(endpoint: 'wake' | 'agent', request: HookRequest): Decision {
+    const { draft, warnings } = parseBodyDraft(endpoint, request, rules)
+    try {
+      const decision = accepted([admit(draft, admissionTo(endpoint))])
+      return warnings.length === 0 ? decision : { ...decision, warnings }
+    } catch (error) {
+      if (!(error instanceof RefusalError) || warnings.length === 0) throw error
+      throw new RefusalError(error.code, error.message, [...error.details, ...warnings])
+    }
   }
 
   function decide(request: HookRequest, recorder?: Recorder): Decision | Promise<Decision> {
@@ -189,7 +199,7 @@ export function createResolve(parts: ResolveParts): Resolve {
   return (request, recorder) => settle(folder, () => run(request, recorder))
 }
 
-function accepted(actions: readonly Action[]): Decision {
+function accepted(actions: readonly Action[]): Extract<Decision, { outcome: 'accepted' }> {
   return { outcome: 'accepted', actions: Object.freeze(actions), mapping: actions[0]?.mapping }
 }
 

@@ -11,6 +11,12 @@ export interface Rules {
   readonly configured: ReadonlySet<string>
   readonly models: Settings['agents']['defaults']['models']
   readonly sessionKeyPrefixes: readonly string[] | undefined
+  /** Of runs whose request and mapping give none. */
+  readonly defaultSessionKey: string | undefined
+  /** Whether a request to `/agent` may choose its session. */
+  readonly allowRequestSessionKey: boolean
+  /** What `agentId` of a request may be. Absent: anything. */
+  readonly agentIds: readonly string[] | undefined
   readonly defaults: {
     readonly runner: string
     readonly model: string | undefined
@@ -49,6 +55,9 @@ export function compileRules(
     configured: new Set([...Object.keys(settings.channels), ...elsewhere]),
     models,
     sessionKeyPrefixes: settings.hooks.allowedSessionKeyPrefixes,
+    defaultSessionKey: settings.hooks.defaultSessionKey,
+    allowRequestSessionKey: settings.hooks.allowRequestSessionKey,
+    agentIds: settings.hooks.allowedAgentIds,
     defaults: {
       runner: defaults.runner,
       model: defaults.model === undefined ? undefined : (aliased(defaults.model, models) ?? defaults.model),
@@ -140,6 +149,23 @@ export function checkSessionKey(value: unknown, rules: Rules): Checked<string> {
     code: 'SESSION_KEY_NOT_ALLOWED',
     message: `must begin with ${prefixes.map((prefix) => `"${prefix}"`).join(' or ')}`,
   }
+}
+
+/** A key that a request to `/agent` brings. */
+export function checkRequestKey(value: unknown, rules: Rules): Checked<string> {
+  if (rules.allowRequestSessionKey) return checkSessionKey(value, rules)
+  return {
+    code: 'SESSION_KEY_NOT_ALLOWED',
+    message: 'must be left out: `hooks.allowRequestSessionKey` is false',
+  }
+}
+
+export function checkAgentId(value: unknown, { agentIds }: Rules): Checked<string> {
+  const id = checkText(value)
+  if (isProblem(id) || agentIds === undefined) return id
+  const given = id.value.trim().toLowerCase()
+  if (agentIds.some((one) => one === '*' || one.trim().toLowerCase() === given)) return id
+  return invalid('must be one of those in `hooks.allowedAgentIds`')
 }
 
 function aliased(name: string, models: Rules['models']): string | undefined {

@@ -24,7 +24,11 @@ test('what was delivered is ignored when a hook brings it back, also by the gate
   const echo = { event: { kind: 'message', text: `${text}\n` } }
   const { status, body, headers } = await post('/hooks/chat', echo)
   const reason = 'it repeats what this gateway delivered within the last 24 hours'
-  assert.deepEqual({ status, body }, { status: 200, body: { ok: true, outcome: 'ignored', reason } })
+  const requestId = headers['x-request-id']
+  assert.deepEqual(
+    { status, body },
+    { status: 200, body: { ok: true, outcome: 'ignored', reason, requestId } },
+  )
   // It is noted without the reply waiting for it.
   const record = await until(async () => {
     const found = await read<Partial<RequestRecord>>(`/api/requests/${headers['x-request-id']}`)

@@ -58,6 +58,8 @@ export interface Accepted {
   readonly outcome: 'accepted'
   readonly placed: readonly Placed[]
   readonly mapping?: string
+  /** What of its body has no effect, for its sender. */
+  readonly warnings?: readonly FieldError[]
   /** The sender waits for the outcome of its run. */
   readonly waiting?: Waiting
 }

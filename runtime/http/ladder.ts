@@ -134,7 +134,13 @@ export function createLadder(options: LadderOptions): Climb {
     if (decision.outcome !== 'accepted') return decision
 
     const placed = decision.actions.map((action) => ({ id: idOf(action) ?? mintId(), action }))
-    const ending: Accepted = { outcome: 'accepted', placed, mapping: decision.mapping }
+    if (decision.warnings) warnings.ofUnknownFields(exchange, decision.warnings)
+    const ending: Accepted = {
+      outcome: 'accepted',
+      placed,
+      mapping: decision.mapping,
+      ...(decision.warnings && { warnings: decision.warnings }),
+    }
     if (decision.actions.some(({ dedupe }) => dedupe?.isGiven)) exchange.bodyDigest = await digestOfBody(body)
     return accept(exchange, ending)
   }

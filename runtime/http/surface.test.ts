@@ -66,7 +66,8 @@ test('a known endpoint where nothing matched answers 200 ignored, and is noted',
   )
   const { status, body, headers } = await post('github', {})
   assert.equal(status, 200)
-  assert.deepEqual(body, { ok: true, outcome: 'ignored', reason: 'no "match"' })
+  const requestId = headers['x-request-id']
+  assert.deepEqual(body, { ok: true, outcome: 'ignored', reason: 'no "match"', requestId })
   assert.equal(entries.length, 0)
   assert.equal(notes.length, 1)
   assert.equal(notes[0]?.id, headers['x-request-id'])
@@ -78,10 +79,11 @@ test('a request that is our own doing is ignored with the reason, before the eng
   const loopIn = ({ payload }: HookRequest) =>
     (payload as { echo?: boolean }).echo ? 'it repeats us' : undefined
   const { post, notes, asked, ignored } = await openSurface(t, { loopIn })
-  const { status, body } = await post('github', { echo: true })
+  const { status, body, headers } = await post('github', { echo: true })
+  const requestId = headers['x-request-id']
   assert.deepEqual(
     { status, body },
-    { status: 200, body: { ok: true, outcome: 'ignored', reason: 'it repeats us' } },
+    { status: 200, body: { ok: true, outcome: 'ignored', reason: 'it repeats us', requestId } },
   )
   assert.deepEqual([notes[0]?.outcome, notes[0]?.reason], ['ignored', 'it repeats us'])
   assert.deepEqual([asked.length, ignored.length], [0, 0], 'no mapping is to blame')
@@ -92,9 +94,10 @@ test('a request that is our own doing is ignored with the reason, before the eng
 test('a skipped request answers 200 skipped, and is noted with its mapping', async (t) => {
   const decision = { outcome: 'skipped', reason: 'transform returned null', mapping: 'm' } as const
   const { post, notes } = await openSurface(t, answering(decision))
-  const { status, body } = await post('github', {})
+  const { status, body, headers } = await post('github', {})
   assert.equal(status, 200)
-  assert.deepEqual(body, { ok: true, outcome: 'skipped', reason: 'transform returned null' })
+  const requestId = headers['x-request-id']
+  assert.deepEqual(body, { ok: true, outcome: 'skipped', reason: 'transform returned null', requestId })
   assert.deepEqual([notes[0]?.outcome, notes[0]?.mapping], ['skipped', 'm'])
 })
 
@@ -289,6 +292,35 @@ test('the query form is answered with Deprecation and warned of once a minute fo
   assert.equal((await post('wake', {})).headers['deprecation'], undefined)
   await post('wake?token=wrong', {}, {})
   assert.equal(warnings().length, 3)
+})
+
+test('fields of a body that have no effect are in the answer, and in the log once a minute for each endpoint', async (t) => {
+  const warnings = [{ pointer: '/sesionKey', message: 'is not a field' }]
+  const { post, lines, state } = await openSurface(t, {
+    resolve: ({ endpoint }) => ({
+      outcome: 'accepted',
+      actions: [endpoint === 'agent' ? agent : wake],
+      warnings,
+    }),
+  })
+  const told = () => lines.all.filter(({ event }) => event === 'unknown-fields')
+  for (const endpoint of ['agent', 'wake', 'agent']) {
+    const { body } = await post(endpoint, {})
+    assert.deepEqual(body['warnings'], warnings)
+  }
+  assert.deepEqual(
+    told().map(({ level, endpoint, fields }) => [level, endpoint, fields]),
+    [
+      ['warn', 'agent', ['/sesionKey is not a field']],
+      ['warn', 'wake', ['/sesionKey is not a field']],
+    ],
+  )
+  state.now += 60_000
+  const seen = { original: '019c5b1e-0000-7000-8000-0000000000ba', outcome: 'duplicate' as const }
+  state.acceptance = { actions: [{ ...seen, request: '019c5b1e-0000-7000-8000-0000000000aa' }] }
+  const again = await post('agent', {})
+  assert.deepEqual([again.body['outcome'], again.body['warnings']], ['duplicate', warnings])
+  assert.equal(told().length, 3)
 })
 
 test('hooks.allowQueryToken: false turns the query form off', async (t) => {

@@ -15,6 +15,8 @@ interface IgnoredTrace {
   readonly candidates: readonly CandidateTrace[]
   /** Candidates beyond those shown. */
   readonly more: number
+  /** The body was read as a form, and no JSON was found in it. Absent: it was not. */
+  readonly isForm?: true
 }
 
 /** Requests of one endpoint whose traces are kept. */
@@ -58,9 +60,13 @@ export function createIgnoredTraces(): IgnoredTraces {
       .finally(() => setImmediate(explainNext))
   }
 
-  function keep({ id, request: { endpoint } }: Asked, candidates: readonly CandidateTrace[]): void {
+  function keep({ id, request: { endpoint, isForm } }: Asked, candidates: readonly CandidateTrace[]): void {
     const shown = candidates.slice(0, shownCandidates)
-    traces.set(id, { candidates: shown, more: candidates.length - shown.length })
+    traces.set(id, {
+      candidates: shown,
+      more: candidates.length - shown.length,
+      ...(isForm === true && { isForm }),
+    })
     const ids = byEndpoint.get(endpoint) ?? []
     // The endpoint that was quiet for longest comes first, and goes first.
     byEndpoint.delete(endpoint)

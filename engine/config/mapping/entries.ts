@@ -13,6 +13,7 @@ import type { Source } from '../file/source.ts'
 import { freezeDeep } from '../freeze-deep.ts'
 import { type Memory, remember, type Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
+import { foreignInMapping } from '../schema/foreign-keys.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { bareName } from './endpoint-name.ts'
@@ -48,13 +49,20 @@ export interface Entries {
   readonly replaced: ReadonlyMap<string, ReadonlySet<string>>
 }
 
+/** What the rules of mappings read of `hooks`. */
+export interface HooksOfMappings {
+  readonly path: string
+  /** Whether runs without a `sessionKey` share a session all the same. */
+  readonly hasDefaultSession: boolean
+}
+
 /** Entries of the items that are sound, in order; everything else is reported. The operator's come before presets. */
 export async function createEntries(
   items: readonly Item[],
   schemas: PayloadSchemas,
   reading: Reading,
   findings: Findings,
-  hooksPath: string,
+  hooks: HooksOfMappings,
 ): Promise<Entries> {
   const entries = { mappings: [] as MappingEntry[], disabled: [] as MappingEntry[] }
   const replaced = new Map<string, Set<string>>()
@@ -71,7 +79,7 @@ export async function createEntries(
     }
     if (other) findings.report(source, duplicateId(id, item, other))
     else taken.set(id, item)
-    reportFaults(item, hooksPath, findings)
+    reportFaults(item, hooks, findings)
     for (const place of source.cutTexts(path)) findings.add({ ...cutText, place })
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] }, stages)
     const folded = foldItem(item, id, schema, reading.memory)
@@ -98,16 +106,21 @@ async function resolveParameters(
 }
 
 /** What names its place is said anew each time, since items move; that there is nothing to say is remembered. */
-function reportFaults(item: Item, hooksPath: string, findings: Findings): void {
+function reportFaults(
+  item: Item,
+  { path: hooksPath, hasDefaultSession }: HooksOfMappings,
+  findings: Findings,
+): void {
   const { source, stages, isAdjusted } = item
   const known = stages.get('faultless')
-  if (!isAdjusted && known?.inputs[0] === hooksPath) return
+  const inputs = [hooksPath, hasDefaultSession]
+  if (!isAdjusted && known !== undefined && inputs.every((input, index) => known.inputs[index] === input))
+    return
   const errors = [...checkMapping(item)]
-  const warnings = [...unusedFields(item), ...oddPaths(item, hooksPath)]
+  const warnings = [...unusedFields(item, hasDefaultSession), ...oddPaths(item, hooksPath)]
   for (const finding of errors) findings.report(source, finding)
   for (const finding of warnings) findings.report(source, finding, 'warning')
-  if (!isAdjusted && errors.length + warnings.length === 0)
-    stages.set('faultless', { inputs: [hooksPath], made: true })
+  if (!isAdjusted && errors.length + warnings.length === 0) stages.set('faultless', { inputs, made: true })
 }
 
 /** The very value that an earlier load made of it, if that says the same. */
@@ -190,7 +203,7 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
   } = value
   const wakeWord = mode ?? wakeMode
   return {
-    ...(rest as Omit<MappingSource, 'match' | 'schema' | 'transform' | 'coalesce' | 'dedupe'>),
+    ...(ofOurs(rest) as Omit<MappingSource, 'match' | 'schema' | 'transform' | 'coalesce' | 'dedupe'>),
     ...(match && { match: foldMatch(match) }),
     ...present('schema', schema?.value),
     ...(transform && { transform: { ...transform, module: moduleName(transform.module) } }),
@@ -200,6 +213,13 @@ function foldNames(value: MappingValue, schema: PayloadSchema | undefined): Mapp
     ...present('message', value.message ?? messageTemplate),
     ...present(value.action === 'wake' ? 'mode' : 'wakeMode', wakeWord),
   }
+}
+
+/** Without what OpenClaw alone knows, of which was said that it has no effect. */
+function ofOurs<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !foreignInMapping.has(name)),
+  ) as Partial<Fields>
 }
 
 function foldCoalesce({

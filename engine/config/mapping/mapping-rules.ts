@@ -182,8 +182,11 @@ const unused: Readonly<Record<MappingValue['action'], readonly string[]>> = {
 }
 
 /** Fields that say nothing for the mapping's action, or beside what else it says. */
-export function* unusedFields({ value, path }: WrittenMapping): Iterable<Finding> {
-  yield* unusedBusy(value, path)
+export function* unusedFields(
+  { value, path }: WrittenMapping,
+  hasDefaultSession: boolean,
+): Iterable<Finding> {
+  if (!hasDefaultSession) yield* unusedBusy(value, path)
   for (const field of unused[value.action]) {
     if (value[field as keyof MappingValue] === undefined) continue
     const message = `\`${writePath([...path, field])}\` has no effect on the action \`${value.action}\``

@@ -169,6 +169,22 @@ const hooks = section(
     allowedSessionKeyPrefixes: Type.Optional(
       Type.Array(text(), { description: 'What a session key must begin with. Absent: anything.' }),
     ),
+    defaultSessionKey: Type.Optional(
+      text({
+        description:
+          'Session key of runs whose request and mapping give none. Absent: each has a session of its own.',
+      }),
+    ),
+    allowRequestSessionKey: Type.Boolean({
+      default: true,
+      description: 'Whether a request to /agent may choose its session.',
+    }),
+    allowedAgentIds: Type.Optional(
+      Type.Array(text(), {
+        description:
+          'What `agentId` of a request may be; `*`: anything. Absent: anything. One agent answers, whatever it is.',
+      }),
+    ),
     maxBodyBytes: Type.Integer({
       minimum: 1,
       maximum: 104_857_600,

@@ -1,46 +1,78 @@
-/** Owns the keys that OpenClaw's `hooks` block has and ours does not, and what to write instead of each. */
+/** The keys that OpenClaw's `hooks` block has and ours does not: what becomes of each, and what to write instead. */
 
 import { type Path, writePath } from '../path.ts'
 import type { Finding } from './violation.ts'
 
-/** By the path from the file's root; that of a mapping without where its list stands. */
-const instead: ReadonlyMap<string, string> = new Map([
-  [
-    'hooks.allowedAgentIds',
-    'Remove it: no sender can choose an agent here; each mapping says with `runner` and `model` who answers.',
-  ],
-  [
-    'hooks.defaultSessionKey',
-    'Remove it, and write `sessionKey:` in the mappings that share a conversation; without one, each request has its own.',
-  ],
-  [
-    'hooks.allowRequestSessionKey',
-    'Remove it: a request to /agent may name its session; `allowedSessionKeyPrefixes: ["hook:"]` limits which.',
-  ],
-  ['hooks.internal', 'Remove it: those hooks run inside OpenClaw, and no webhook ever reaches them.'],
-  ['hooks.gmail.hookUrl', 'Remove it: mails go to `/hooks/gmail` of this gateway by themselves.'],
-  [
-    'hooks.gmail.pushToken',
-    'Remove it: `mode: pull` needs no address that Google can reach; for `mode: push`, `reveille webhooks gmail setup --mode push` has Google sign what it posts.',
-  ],
-  [
-    'hooks.gmail.serve',
-    'Remove it: notifications are pulled, or posted to `/hooks/gmail/push` of this gateway.',
-  ],
-  ['hooks.gmail.tailscale', 'Remove it: notifications are pulled, so that no tunnel is needed.'],
-  ['mapping.agentId', 'Remove it, and say with `runner` and `model` who answers.'],
-  [
-    'mapping.sessionMode',
-    'Remove it: runs of one `sessionKey` share a conversation; leave `sessionKey` out for a fresh one each time.',
-  ],
-])
+type Holder = Readonly<Record<string, unknown>>
 
-/** What is wrong with a key that OpenClaw knows; nothing for any other. */
-export function foreignKey(path: Path): Finding | undefined {
+/** A key that has no effect is a warning; one that asks for what does not happen here is an error. */
+export interface ForeignKey {
+  readonly severity: 'warning' | 'error'
+  readonly hint: string
+}
+
+/** Nothing where the value asks for what happens anyway. `beside`: the keys of the map that holds it. */
+type Judge = (value: unknown, beside: Holder) => ForeignKey | undefined
+
+const warning = (hint: string): ForeignKey => ({ severity: 'warning', hint })
+const error = (hint: string): ForeignKey => ({ severity: 'error', hint })
+
+/** By the path from the file's root; that of a mapping without where its list stands. */
+export const foreignKeys: Readonly<Record<string, Judge>> = {
+  'hooks.internal': () =>
+    warning('Those hooks run inside OpenClaw, and no webhook ever reaches them: remove it.'),
+  'hooks.sessionRetention': () =>
+    warning(
+      'How long a session lives that nobody named is said by `agents.sessions.idleExpiry`: remove it here.',
+    ),
+  'hooks.gmail.hookUrl': () =>
+    warning('Mails go to `/hooks/gmail` of this gateway by themselves: remove it.'),
+  'hooks.gmail.pushToken': () =>
+    warning(
+      '`mode: pull` needs no address that Google can reach, and with `mode: push` Google signs what it posts: remove it.',
+    ),
+  'hooks.gmail.serve': () =>
+    warning('Notifications are pulled, or posted to `/hooks/gmail/push` of this gateway: remove it.'),
+  'hooks.gmail.tailscale': () => warning('Notifications are pulled, so that no tunnel is needed: remove it.'),
+  'mapping.agentId': (id) =>
+    typeof id === 'string' && id.trim().toLowerCase() === 'main'
+      ? undefined
+      : warning(
+          'There is one agent here, `main`, which answers; `runner` and `model` of a mapping say who that is: remove it.',
+        ),
+  'mapping.sessionMode': (mode, { sessionKey, transform }) => {
+    const isKept = sessionKey !== undefined || transform !== undefined
+    if (mode === 'isolated') {
+      return sessionKey === undefined
+        ? undefined
+        : error(
+            'Runs of one `sessionKey` share a conversation: leave `sessionKey` out for a fresh one each time, or `sessionMode`.',
+          )
+    }
+    if (mode !== 'persistent') return error('It is `isolated` or `persistent` there: remove it.')
+    return isKept
+      ? undefined
+      : warning('Without `sessionKey` each run has a conversation of its own: write one, or remove it.')
+  },
+  'mapping.accountId': () =>
+    error('A channel has one account here: remove it, and name with `channel` the one that replies go to.'),
+}
+
+/** What is to be said of a key that OpenClaw knows: `none` where that is nothing; undefined for any other key. */
+export function foreignKey(path: Path, beside: Holder): Finding | 'none' | undefined {
   const [first, second, ...rest] = path[0] === 'hooks' && path[1] === 'mappings' ? path.slice(1) : path
   const inMapping = first === 'mappings' && typeof second === 'number'
-  const hint = instead.get(writePath(inMapping ? ['mapping', ...rest] : path))
-  if (hint === undefined) return undefined
-  const message = `\`${writePath(path)}\` is a key of OpenClaw that this gateway does not have`
-  return { path, at: 'key', code: 'FOREIGN_KEY', message, hint }
+  const name = writePath(inMapping ? ['mapping', ...rest] : path)
+  if (!Object.hasOwn(foreignKeys, name)) return undefined
+  const found = foreignKeys[name]?.(beside[String(path.at(-1))], beside)
+  if (found === undefined) return 'none'
+  const { severity, hint } = found
+  const effect = severity === 'warning' ? 'has no effect here' : 'asks for what this gateway does not do'
+  const message = `\`${writePath(path)}\` is a key of OpenClaw that ${effect}`
+  return { path, at: 'key', code: 'FOREIGN_KEY', severity, message, hint }
 }
+
+/** Those that a mapping may have: nothing of them goes on to what is made of it. */
+export const foreignInMapping: ReadonlySet<string> = new Set(
+  Object.keys(foreignKeys).flatMap((name) => (name.startsWith('mapping.') ? [name.slice(8)] : [])),
+)

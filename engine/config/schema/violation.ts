@@ -42,7 +42,11 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
   const schema = (error.parentSchema ?? {}) as ParentSchema
   switch (error.keyword) {
     case 'additionalProperties':
-      return unknownKey([...path, String(error.params['additionalProperty'])], schema.properties ?? {})
+      return unknownKey(
+        [...path, String(error.params['additionalProperty'])],
+        schema.properties ?? {},
+        error.data as Readonly<Record<string, unknown>>,
+      )
     case 'propertyNames':
       return {
         path: [...path, String(error.params['propertyName'])],
@@ -85,15 +89,20 @@ export function describeViolation(error: ErrorObject, root: unknown, above: Path
   }
 }
 
-function unknownKey(path: Path, known: Properties): Finding {
-  const unknown: Finding = {
+function unknownKey(
+  path: Path,
+  known: Properties,
+  beside: Readonly<Record<string, unknown>>,
+): Finding | undefined {
+  const foreign = foreignKey(path, beside)
+  if (foreign !== undefined) return foreign === 'none' ? undefined : foreign
+  return {
     path,
     at: 'key',
     code: 'UNKNOWN_KEY',
     message: `\`${writePath(path)}\` is not a known key`,
     hint: guess(path, known),
   }
-  return foreignKey(path) ?? unknown
 }
 
 function guess(path: Path, known: Properties): string {

@@ -1,5 +1,6 @@
-/** Owns warnings about what senders still use: at most one a minute for each endpoint and kind. */
+/** Warnings about what senders do: at most one a minute for each endpoint and kind. */
 
+import type { FieldError } from '@reveille/engine'
 import type { Exchange } from '../exchange.ts'
 import type { HookLog } from '../log.ts'
 
@@ -10,6 +11,8 @@ export interface SenderWarnings {
   ofOldToken(exchange: Exchange, list: string, index: number): void
   /** The same of a secret. */
   ofOldSecret(exchange: Exchange, list: string, index: number): void
+  /** The body has fields that have no effect; the sender reads the same in its answer. */
+  ofUnknownFields(exchange: Exchange, fields: readonly FieldError[]): void
 }
 
 const quietMs = 60_000
@@ -45,5 +48,10 @@ export function createSenderWarnings(log: HookLog, now: () => number): SenderWar
     },
     ofOldToken: ofOld('token', 'old-token-used'),
     ofOldSecret: ofOld('secret', 'old-secret-used'),
+    ofUnknownFields({ endpoint = '', client, requestId }, fields) {
+      if (!isDue('fields', endpoint)) return
+      const told = fields.map(({ pointer, message }) => `${pointer} ${message}`)
+      log.warn({ event: 'unknown-fields', requestId, endpoint, client, fields: told })
+    },
   }
 }

@@ -22,6 +22,15 @@ test('a mapped endpoint takes any JSON value, and nothing at all as an empty obj
     assert.deepEqual((await decodePayload(Buffer.from(blank), undefined)).payload, {})
 })
 
+test('a body that begins like JSON and is none is refused whatever the content type says', async () => {
+  const bodies = ['{bad', "{'action': 'opened'}", '{"order":{"id":"a7"},}', ' \n[1,2', '\ufeff{"a":1']
+  for (const type of [undefined, 'text/plain', 'application/json', form])
+    for (const text of bodies) {
+      const decoding = decodePayload(Buffer.from(text), type)
+      await assert.rejects(decoding, refusal('INVALID_JSON'), `${type} ${text}`)
+    }
+})
+
 test('a form is decoded, with lists for repeated names', async () => {
   assert.deepEqual(
     { ...((await decodePayload(Buffer.from('a=1&a=2&b=x+y'), `${form}; charset=utf-8`)).payload as object) },

@@ -27,9 +27,8 @@ export async function decodeJson(body: Buffer): Promise<Decoded> {
 export async function decodePayload(body: Buffer, contentType: string | undefined): Promise<Decoded> {
   const text = decodeText(body)
   if (!/\S/.test(text)) return { payload: {} }
-  if (!isFormType(contentType)) return { payload: await readJson(text) }
-  const payload = await readMislabelled(text)
-  return payload === undefined ? decodeForm(text) : { payload }
+  if (!isFormType(contentType) || isMislabelled(text)) return { payload: await readJson(text) }
+  return decodeForm(text)
 }
 
 function decodeText(body: Buffer): string {
@@ -51,8 +50,8 @@ async function readJson(text: string): Promise<unknown> {
 }
 
 /** `curl -d '{…}'` says that its JSON is a form; no real form begins with an unescaped brace or bracket. */
-async function readMislabelled(text: string): Promise<object | undefined> {
-  return /^\s*[[{]/.test(text) ? readObject(text) : undefined
+function isMislabelled(text: string): boolean {
+  return /^\s*[[{]/.test(text)
 }
 
 /** GitHub and Slack can put their whole JSON into a form field named `payload`. */

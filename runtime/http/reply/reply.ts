@@ -110,18 +110,19 @@ function wordingOf(requestId: string, ending: Ending): string {
   switch (ending.outcome) {
     case 'accepted': {
       const [first, second] = ending.placed
-      if (first && !second) return plainWording(requestId, first)
-      return `{"ok":true,"requestId":"${requestId}",${wordingOfActions(ending)}}`
+      if (first && !second) return plainWording(requestId, first, warningWording(ending))
+      return `{"ok":true,"requestId":"${requestId}",${wordingOfActions(ending)}${warningWording(ending)}}`
     }
     case 'duplicate': {
       const [first, second] = ending.placed
       const what = first && !second ? idWording(first) : wordingOfActions(ending)
-      return `{"ok":true,"outcome":"duplicate","requestId":"${requestOf(ending) ?? requestId}",${what}}`
+      const request = requestOf(ending) ?? requestId
+      return `{"ok":true,"outcome":"duplicate","requestId":"${request}",${what}${warningWording(ending)}}`
     }
     case 'handshake':
       return ending.handshake.body
     default:
-      return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)}}`
+      return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)},"requestId":"${requestId}"}`
   }
 }
 
@@ -134,11 +135,15 @@ function idWording({ id, action }: Placed): string {
   return action.kind === 'wake' ? `"eventId":"${id}"` : `"runId":"${id}"`
 }
 
-function plainWording(requestId: string, placed: Placed): string {
+function plainWording(requestId: string, placed: Placed, warnings: string): string {
   const { id, action } = placed
   return action.kind === 'wake'
-    ? `{"ok":true,"mode":"${action.mode}","requestId":"${requestId}","eventId":"${id}"}`
-    : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))},"requestId":"${requestId}"${standingWording(placed)}}`
+    ? `{"ok":true,"mode":"${action.mode}","requestId":"${requestId}","eventId":"${id}"${warnings}}`
+    : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))},"requestId":"${requestId}"${standingWording(placed)}${warnings}}`
+}
+
+function warningWording({ warnings }: Accepted | Duplicate): string {
+  return warnings === undefined ? '' : `,"warnings":${JSON.stringify(warnings)}`
 }
 
 function wordingOfActions({ placed }: Accepted | Duplicate): string {
@@ -176,6 +181,7 @@ function outcomeWording(
     requestId: requestOf(ending) ?? requestId,
     state,
     ...outcome,
+    warnings: ending.warnings,
   })
 }
 

@@ -11,7 +11,7 @@ import { fetchOne } from '../../reading/records.ts'
 import { withSnapshot } from '../compile.ts'
 import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
 import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
-import { withoutCause } from './verdict.ts'
+import { formatReading, withoutCause } from './verdict.ts'
 
 export async function explain(subject: string, options: TrialOptions, io: Io): Promise<number> {
   return options.payload === undefined
@@ -33,7 +33,9 @@ async function explainTried(endpoint: string, options: TrialOptions, io: Io): Pr
     if (options.json) {
       io.out(`${JSON.stringify({ ...explanation, decision: endOf(decision), status }, null, 2)}\n`)
     } else {
-      const lines = formatExplanation(explanation, status, settingFor(io, findConfiguration(options, io)))
+      const setting = settingFor(io, findConfiguration(options, io))
+      const read = 'code' in request ? undefined : request
+      const lines = formatExplanation(explanation, status, setting, read)
       const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
       const advice = isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
       io.out(`${[...lines, ...advice].join('\n')}\n`)
@@ -59,7 +61,11 @@ interface Recorded {
   readonly mapping?: string
   /** Why its sender is not believed. */
   readonly failure?: string
-  readonly trace?: { readonly candidates: readonly CandidateTrace[]; readonly more: number }
+  readonly trace?: {
+    readonly candidates: readonly CandidateTrace[]
+    readonly more: number
+    readonly isForm?: true
+  }
 }
 
 async function explainRecorded(id: string, options: TrialOptions, io: Io): Promise<number> {
@@ -83,7 +89,8 @@ async function explainRecorded(id: string, options: TrialOptions, io: Io): Promi
   }
   const more = trace.more > 0 ? [`… and ${trace.more} more`] : []
   const setting = settingFor(io, options.config)
-  io.out(`${['', ...formatCandidates(trace.candidates, setting), ...more].join('\n')}\n`)
+  const lines = [...formatReading(trace), '', ...formatCandidates(trace.candidates, setting), ...more]
+  io.out(`${lines.join('\n')}\n`)
   return 0
 }
 

@@ -1,11 +1,18 @@
 /** Owns how an explanation is set: the mappings in their order, then each action's fields with their sources. */
 
-import type { ActionTrace, CandidateTrace, Explanation, FieldTrace, SourceTrace } from '@reveille/engine'
+import type {
+  ActionTrace,
+  CandidateTrace,
+  Explanation,
+  FieldTrace,
+  HookRequest,
+  SourceTrace,
+} from '@reveille/engine'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { cut } from '../../table.ts'
 import { formatClause } from '../clause.ts'
-import { formatOutcome } from './verdict.ts'
+import { formatOutcome, formatReading } from './verdict.ts'
 
 const gap = '  '
 /** As deep as a clause is set in. */
@@ -20,10 +27,16 @@ export interface Setting {
 }
 
 /** Lines. */
-export function formatExplanation(explanation: Explanation, status: number, setting: Setting): string[] {
+export function formatExplanation(
+  explanation: Explanation,
+  status: number,
+  setting: Setting,
+  request?: HookRequest,
+): string[] {
   const { endpoint, decision, candidates, actions } = explanation
   return [
     ...formatOutcome(endpoint, decision, status, setting.paint),
+    ...formatReading(request),
     ...(candidates.length > 0 ? ['', ...formatCandidates(candidates, setting)] : []),
     ...actions.filter(isTold).flatMap((action) => ['', ...formatAction(action, setting)]),
   ]

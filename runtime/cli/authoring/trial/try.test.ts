@@ -31,6 +31,19 @@ test('try shows the decision, the fields set in columns and the prompt as the mo
   assert.ok(out.endsWith('╰\n'))
 })
 
+test('try and explain say that a body was read as a form', async (t) => {
+  const wrapped = 'payload=%7B%22number%22%3A1%7D'
+  const { run } = await createCommandLine(t, { ...files, 'wrapped.form': wrapped })
+  for (const command of ['try', 'explain']) {
+    const { out } = await run(command, 'form', '--payload', 'body.form')
+    assert.match(out, /^\/form {2}200 {2}accepted.*\n {2}body {2}read as a form: every value is a text\n/)
+    const { out: unwrapped } = await run(command, 'form', '--payload', 'wrapped.form')
+    assert.match(unwrapped, /\n {2}body {2}read as a form, and its field `payload` as JSON\n/)
+    const { out: json } = await run(command, 'form', '--payload', 'body.json')
+    assert.doesNotMatch(json, /read as/)
+  }
+})
+
 const bursts = {
   'reveille.yaml': `hooks:
   enabled: true

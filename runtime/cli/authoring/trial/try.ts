@@ -1,6 +1,13 @@
 /** `reveille try`: what the gateway would make of a request. Nothing is sent, and nothing is stored. */
 
-import { type Action, type Decision, inLargestUnit, type Snapshot, tryRequest } from '@reveille/engine'
+import {
+  type Action,
+  type Decision,
+  inLargestUnit,
+  type Snapshot,
+  type Trial,
+  tryRequest,
+} from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
 import type { Paint } from '../../../observe/paint.ts'
 import { type Facts, formatFacts } from '../../facts.ts'
@@ -9,21 +16,21 @@ import { programName } from '../../pasted.ts'
 import { withSnapshot } from '../compile.ts'
 import { frame } from './frame.ts'
 import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
-import { formatOutcome, withoutCause } from './verdict.ts'
+import { formatOutcome, formatReading, withoutCause } from './verdict.ts'
 
 export async function tryEndpoint(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
   const received = await readTrial(endpoint, options, io)
   return withSnapshot(options, io, async (snapshot) => {
-    const { decision, status } = await tryRequest(received, snapshot, trialSurface)
-    tell(endpoint, decision, status, snapshot, options, io)
+    const tried = await tryRequest(received, snapshot, trialSurface)
+    const { decision } = tried
+    tell(endpoint, tried, snapshot, options, io)
     return 'code' in decision ? 1 : 0
   })
 }
 
 function tell(
   endpoint: string,
-  decision: Decision,
-  status: number,
+  { decision, status, request }: Trial,
   snapshot: Snapshot,
   options: TrialOptions,
   io: Io,
@@ -33,6 +40,7 @@ function tell(
   else {
     const lines = [
       ...formatOutcome(endpoint, decision, status, paint),
+      ...formatReading(request),
       ...(decision.outcome === 'accepted' ? formatActions(decision.actions, paint, io) : []),
       ...adviceFor(decision, endpoint, snapshot, io),
     ]

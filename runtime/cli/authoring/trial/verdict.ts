@@ -1,6 +1,6 @@
 /** Owns the line that says how a tried request would end. */
 
-import type { Decision } from '@reveille/engine'
+import type { Decision, HookRequest } from '@reveille/engine'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 
@@ -11,7 +11,10 @@ export function formatOutcome(endpoint: string, decision: Decision, status: numb
   const head = `/${printable(endpoint)}  ${paint.bold(String(status))}  ${outcome}`
   if (decision.outcome === 'accepted') {
     const mappings = [...new Set(decision.actions.map(({ mapping }) => mapping))].filter(Boolean)
-    return [mappings.length > 0 ? `${head}  by ${printable(mappings.join(', '))}` : head]
+    const warnings = (decision.warnings ?? []).map(
+      ({ pointer, message }) => `  ${printable(pointer)}  ${printable(message)}`,
+    )
+    return [mappings.length > 0 ? `${head}  by ${printable(mappings.join(', '))}` : head, ...warnings]
   }
   if (!('code' in decision)) return [`${head}  ${printable(decision.reason)}`]
   const { code, message, told, details, cause } = decision
@@ -21,6 +24,12 @@ export function formatOutcome(endpoint: string, decision: Decision, status: numb
       : []
   const pointers = details.map(({ pointer, message }) => `  ${printable(pointer)}  ${printable(message)}`)
   return [`${head}  ${code}  ${printable(told ?? message)}`, ...pointers, ...beneath]
+}
+
+/** Lines: how a body was read that is no JSON, since its author may have meant it to be some. */
+export function formatReading(request: Pick<HookRequest, 'isForm' | 'unwrapped'> | undefined): string[] {
+  if (request?.unwrapped !== undefined) return ['  body  read as a form, and its field `payload` as JSON']
+  return request?.isForm === true ? ['  body  read as a form: every value is a text'] : []
 }
 
 /** An error is nothing that JSON can tell. */
