@@ -6,7 +6,7 @@ import { compileExpression, ExpressionSyntaxError } from './expression.ts'
 import { requestOf } from './fixture.ts'
 
 function evaluate(source: string, payload: unknown = {}): unknown {
-  return compileExpression(source)(createScope(requestOf(payload)))
+  return compileExpression(source).evaluate(createScope(requestOf(payload)))
 }
 
 test('results are plain JSON, without the hidden properties of the library', async () => {
@@ -77,15 +77,13 @@ test('an expression does not change the payload', async () => {
   const request = requestOf({ list: [3, 1, 2], o: { a: 1 } })
   const before = JSON.stringify(request.payload)
   const scope = createScope(request)
-  await compileExpression('[$sort(list), $append(list, 4), o ~> |$|{"a": 2}|, $reverse(list)]')(scope)
+  await compileExpression('[$sort(list), $append(list, 4), o ~> |$|{"a": 2}|, $reverse(list)]').evaluate(
+    scope,
+  )
   assert.equal(JSON.stringify(request.payload), before)
 })
 
 test('our names hide a payload’s keys from expressions as they do from templates', async () => {
-  const payload = { item: 1, index: 2, vars: 3, params: 4, path: 5, now: 6, other: 7 }
-  assert.equal(
-    await evaluate('$exists(item) or $exists(index) or $exists(vars) or $exists(params)', payload),
-    false,
-  )
-  assert.deepEqual(await evaluate('[path, other, payload.item, payload.path]', payload), ['test', 7, 1, 5])
+  const payload = { path: 5, now: 6, other: 7 }
+  assert.deepEqual(await evaluate('[path, other, payload.path]', payload), ['test', 7, 5])
 })

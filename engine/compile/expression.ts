@@ -1,12 +1,22 @@
-/** Owns JSONata expressions: read once at load, evaluated in turns and within limits, results made plain JSON. */
+/** Compiles JSONata expressions: read once at load, evaluated in turns and within limits, results made plain JSON. */
 
 import type { Expression } from '../resolve/program.ts'
-import { expressionRoot, prepareRoot } from '../resolve/scope.ts'
+import {
+  everyName,
+  expressionPayload,
+  reservedReader,
+  type Scope,
+  type ScopeNames,
+} from '../resolve/scope.ts'
 import { evaluationError } from './expression/failure.ts'
+import type { Slip } from './expression/foreign-syntax.ts'
+import { choicesOf, type Kind } from './expression/kind.ts'
 import { withEvaluation } from './expression/library.ts'
+import { type RootName, resolveNames, variableOf } from './expression/names.ts'
 import { parseExpression } from './expression/parse.ts'
 import { makePlain } from './expression/plain.ts'
 import { evaluateInTurns } from './expression/scheduler.ts'
+import { boundIn, kindsIn, refuseSlips } from './expression/slips.ts'
 
 export { ExpressionSyntaxError } from './expression/syntax-error.ts'
 
@@ -25,22 +35,63 @@ export function bareExpression(text: string): { readonly source: string; readonl
   return unwrapExpression(text) ?? { source: text, offset: 0 }
 }
 
+export interface CompiledExpression {
+  readonly evaluate: Expression
+  /** What its text says about the value that it gives. */
+  readonly kind: Kind
+  /** The texts that it chooses between, where each is written in it. */
+  readonly choices: readonly string[] | undefined
+  /** The names that it looks up at its root. */
+  readonly names: readonly RootName[]
+  /** What may be meant, though hardly; the places are those of the field's text. */
+  readonly doubtful: readonly Slip[]
+}
+
 /**
- * `offset`: where the expression begins in its field's text, so that errors point into that.
+ * `offset`: where the expression begins in its field's text, so that errors point into that. `names`: what the names
+ * at its root mean; by default each of ours has a value.
  * @throws ExpressionSyntaxError
  */
-export function compileExpression(source: string, offset = 0): Expression {
+export function compileExpression(
+  source: string,
+  offset = 0,
+  names: ScopeNames = everyName,
+): CompiledExpression {
   const expression = parseExpression(source, offset)
-  return async (scope) => {
+  const ast = expression.ast()
+  const kind = kindsIn(boundIn(ast))(ast)
+  const choices = choicesOf(ast)
+  const rootNames = resolveNames(ast, source, offset, names)
+  const doubtful = refuseSlips(ast, source, offset)
+  const bind = bindingsOf(rootNames, names)
+  const evaluate: Expression = async (scope) => {
     try {
-      await prepareRoot(scope)
+      const payload = await expressionPayload(scope)
       return await evaluateInTurns((turns) =>
         withEvaluation(turns, scope.request.now, async (bindings) =>
-          makePlain(await expression.evaluate(expressionRoot(scope), bindings), turns),
+          makePlain(await expression.evaluate(payload, { ...bindings, ...bind(scope, payload) }), turns),
         ),
       )
     } catch (cause) {
       throw evaluationError(cause, source, offset)
     }
   }
+  return { evaluate, kind, choices, names: rootNames, doubtful }
+}
+
+type Bindings = Readonly<Record<string, unknown>>
+
+/** Gives the values of those of our names that an expression reads. */
+function bindingsOf(
+  rootNames: readonly RootName[],
+  names: ScopeNames,
+): (scope: Scope, payload: unknown) => Bindings {
+  const read = [...new Set(rootNames.map(({ name }) => name))].flatMap((name) => {
+    const reader = reservedReader(name, names)
+    return reader === undefined ? [] : [{ name, reader }]
+  })
+  return (scope, payload) =>
+    Object.fromEntries(
+      read.map(({ name, reader }) => [variableOf(name), name === 'payload' ? payload : reader(scope)]),
+    )
 }

@@ -1,8 +1,13 @@
 /** Owns compiling one field of a mapping: a literal, a template, or a wholly `{% … %}` expression. */
 
 import type { Path } from '../config/path.ts'
-import type { Expression, Field } from '../resolve/program.ts'
-import { bareExpression, ExpressionSyntaxError, unwrapExpression } from './expression.ts'
+import type { Field } from '../resolve/program.ts'
+import {
+  bareExpression,
+  type CompiledExpression,
+  ExpressionSyntaxError,
+  unwrapExpression,
+} from './expression.ts'
 import type { Report } from './report.ts'
 import { createSharedParts, type SharedParts } from './shared-parts.ts'
 import { TemplateError } from './template/grammar.ts'
@@ -13,6 +18,8 @@ export interface CompiledField {
   readonly placeholder?: number
   /** The operator's words before it. */
   readonly prefix: string
+  /** The texts that an expression chooses between, where each is written in it. */
+  readonly choices?: readonly string[]
 }
 
 /** Reports what is wrong and gives nothing then. */
@@ -33,22 +40,22 @@ export function compileField(
     })
   }
   try {
-    return compileText(value, shared)
+    return compileText(value, path, report, shared)
   } catch (error) {
     if (!reportSyntax(error, path, report)) throw error
     return undefined
   }
 }
 
-function compileText(text: string, shared: SharedParts): CompiledField {
+function compileText(text: string, path: Path, report: Report, shared: SharedParts): CompiledField {
   const expression = unwrapExpression(text)
   if (expression !== undefined) {
-    const { source, offset } = expression
-    const evaluate = shared.expression(source, offset)
-    return { field: { kind: 'expression', evaluate }, placeholder: text.indexOf('{%'), prefix: '' }
+    const { evaluate, choices } = compileSource(expression, path, report, shared)
+    return { field: { kind: 'expression', evaluate }, placeholder: text.indexOf('{%'), prefix: '', choices }
   }
   if (!text.includes('{{')) return { field: { kind: 'literal', value: text }, prefix: text }
-  const { render, placeholder, prefix } = shared.template(text)
+  const { render, placeholder, prefix, names } = shared.template(text)
+  shared.onNames?.(path, names)
   return { field: { kind: 'template', render }, placeholder, prefix }
 }
 
@@ -58,14 +65,26 @@ export function compileWhole(
   path: Path,
   report: Report,
   shared: SharedParts = createSharedParts(),
-): Expression | undefined {
-  const { source, offset } = bareExpression(text)
+): CompiledExpression | undefined {
   try {
-    return shared.expression(source, offset)
+    return compileSource(bareExpression(text), path, report, shared)
   } catch (error) {
     if (!reportSyntax(error, path, report)) throw error
     return undefined
   }
+}
+
+function compileSource(
+  { source, offset }: ReturnType<typeof bareExpression>,
+  path: Path,
+  report: Report,
+  shared: SharedParts,
+): CompiledExpression {
+  const compiled = shared.expression(source, offset)
+  shared.onNames?.(path, compiled.names)
+  for (const { message, hint, place } of compiled.doubtful)
+    report.warn({ code: 'DOUBTFUL_EXPRESSION', path, message, hint, offset: place })
+  return compiled
 }
 
 /** Whether the error was one of the author's, now reported. */

@@ -25,8 +25,8 @@ export function compileKey(
     const field = compileField(text, path, report, shared)?.field
     return field?.kind === 'literal' ? undefined : field
   }
-  const evaluate = compileWhole(text, path, report, shared)
-  return evaluate && { kind: 'expression', evaluate }
+  const compiled = compileWhole(text, path, report, shared)
+  return compiled && { kind: 'expression', evaluate: compiled.evaluate }
 }
 
 /** Whether a key that compiles can be but one for all requests: it reads nothing of them, and calls nothing. */

@@ -7,6 +7,7 @@ import type { MappingEntry, MappingSource } from '../config/configuration.ts'
 import { type FieldName, fieldNames, fieldsOf } from '../config/fields.ts'
 import type { Path } from '../config/path.ts'
 import type { Field, Program } from '../resolve/program.ts'
+import type { ScopeNames } from '../resolve/scope.ts'
 import type { Transforms } from '../transform/port.ts'
 import { compileField, compileWhole } from './field.ts'
 import { compileKey, isConstantKey } from './key.ts'
@@ -14,7 +15,15 @@ import { compileMatch } from './match/compile-match.ts'
 import { compilePayloadSchema } from './payload-schema.ts'
 import { isPlacedByPayload } from './placeholder.ts'
 import { createReport, type Found, type Report } from './report.ts'
-import type { SharedParts } from './shared-parts.ts'
+import {
+  checkOrder,
+  listOfForEach,
+  namesOfForEach,
+  type ReadName,
+  readsElementAsFirst,
+  scopeNamesOf,
+} from './scope-names.ts'
+import { partsWithNames, type SharedParts } from './shared-parts.ts'
 
 /** What a mapping's words come to, wherever it stands and whatever it is called. */
 export interface CompiledMapping {
@@ -34,22 +43,46 @@ export interface Question {
   readonly placeholder?: number
   /** The operator's words before that. */
   readonly prefix: string
+  /** The texts that an expression chooses between, where each is written in it. */
+  readonly choices?: readonly string[]
 }
 
 /** The parts serve only if nothing was found that is an error. */
 export function compileMapping(source: MappingSource, shared: SharedParts): CompiledMapping {
+  const names = scopeNamesOf(source)
+  const list = listOfForEach(source)
+  const read: ReadName[] = []
+  const compiled = compileWithNames(source, names, shared, read)
+  const report = createReport(compiled.found)
+  checkOrder(source, read, report)
+  const isElement = list !== undefined && readsElementAsFirst(list, source, read, report)
+  if (!isElement) return compiled
+  const { parts, questions } = compileWithNames(source, { ...names, elementList: list }, shared, [])
+  return { parts, questions, found: compiled.found }
+}
+
+function compileWithNames(
+  source: MappingSource,
+  names: ScopeNames,
+  everyMapping: SharedParts,
+  read: ReadName[],
+): CompiledMapping & { readonly found: Found[] } {
   const { action } = source
   const found: Found[] = []
   const questions: Question[] = []
   const report = createReport(found)
+  const onNames: SharedParts['onNames'] = (path, each) =>
+    void read.push(...each.map((name) => ({ ...name, path })))
+  const shared = partsWithNames(everyMapping, names, onNames)
+  const beforeElements = partsWithNames(everyMapping, namesOfForEach(names), onNames)
   if (source.allowUnsafeExternalContent === true) warnOfUnsafe(report)
 
   function compile(name: FieldName, path: Path, value: unknown): Field | undefined {
     const compiled = compileField(value, path, report, shared)
     if (compiled === undefined) return undefined
-    const { field, placeholder, prefix } = compiled
+    const { field, placeholder, prefix, choices } = compiled
     if (field.kind === 'literal') questions.push({ name, path, value, prefix })
-    else if (isPlacedByPayload(name)) questions.push({ name, path, value, placeholder, prefix })
+    else if (isPlacedByPayload(name)) questions.push({ name, path, value, placeholder, prefix, choices })
     return field
   }
 
@@ -63,13 +96,15 @@ export function compileMapping(source: MappingSource, shared: SharedParts): Comp
 
   const parts: CompiledMapping['parts'] = {
     action,
-    matcher: compileMatch(source.match, report, shared),
+    matcher: compileMatch(source.match, report, beforeElements),
     checkPayload: compilePayloadSchema(source.schema, report, shared.schemas),
     forEach:
-      source.forEach === undefined ? undefined : compileWhole(source.forEach, ['forEach'], report, shared),
+      source.forEach === undefined
+        ? undefined
+        : compileWhole(source.forEach, ['forEach'], report, beforeElements)?.evaluate,
     vars: Object.entries(source.vars ?? {}).flatMap(([name, text]) => {
-      const evaluate = compileWhole(text, ['vars', name], report, shared)
-      return evaluate === undefined ? [] : [{ name, evaluate }]
+      const compiled = compileWhole(text, ['vars', name], report, shared)
+      return compiled === undefined ? [] : [{ name, evaluate: compiled.evaluate }]
     }),
     fields,
     deliverTo: action === 'agent' ? compileTargets(source.deliverTo, compile) : undefined,

@@ -1,7 +1,10 @@
 /** Owns what several mappings of one compilation write alike, which is compiled once: templates, expressions, schemas. */
 
-import type { Expression, Program } from '../resolve/program.ts'
-import { compileExpression } from './expression.ts'
+import type { Path } from '../config/path.ts'
+import type { Program } from '../resolve/program.ts'
+import type { ScopeNames } from '../resolve/scope.ts'
+import type { RootName } from './expression/names.ts'
+import { type CompiledExpression, compileExpression } from './expression.ts'
 import { type CompiledTemplate, compileTemplate } from './template/compile-template.ts'
 
 type CheckPayload = NonNullable<Program['checkPayload']>
@@ -9,23 +12,46 @@ type CheckPayload = NonNullable<Program['checkPayload']>
 /** Lives as long as one compilation: what serves keeps its parts itself. */
 export interface SharedParts {
   /** @throws TemplateError */
-  template(text: string): CompiledTemplate
+  template(text: string, names?: ScopeNames): CompiledTemplate
   /** @throws ExpressionSyntaxError */
-  expression(source: string, offset: number): Expression
+  expression(source: string, offset: number, names?: ScopeNames): CompiledExpression
+  /** Is given the names that a field's text looks up at its root. */
+  readonly onNames?: (path: Path, names: readonly RootName[]) => void
   /** By the schemas themselves: a file that several mappings name is one object. */
   readonly schemas: Map<object, CheckPayload>
 }
 
 export function createSharedParts(): SharedParts {
   const templates = new Map<string, CompiledTemplate>()
-  const expressions = new Map<string, Expression>()
+  const expressions = new Map<string, CompiledExpression>()
   return {
-    template: (text) => remember(templates, text, () => compileTemplate(text)),
+    template: (text, names) =>
+      remember(templates, `${keyOf(names)} ${text}`, () => compileTemplate(text, names)),
     // The offset is part of what its errors say.
-    expression: (source, offset) =>
-      remember(expressions, `${offset} ${source}`, () => compileExpression(source, offset)),
+    expression: (source, offset, names) =>
+      remember(expressions, `${keyOf(names)} ${offset} ${source}`, () =>
+        compileExpression(source, offset, names),
+      ),
     schemas: new Map(),
   }
+}
+
+/** The same for the texts of one mapping, in which names mean what they mean there. */
+export function partsWithNames(
+  shared: SharedParts,
+  names: ScopeNames,
+  onNames: NonNullable<SharedParts['onNames']>,
+): SharedParts {
+  return {
+    template: (text) => shared.template(text, names),
+    expression: (source, offset) => shared.expression(source, offset, names),
+    onNames,
+    schemas: shared.schemas,
+  }
+}
+
+function keyOf(names: ScopeNames | undefined): string {
+  return names === undefined ? '' : JSON.stringify([...names.ours, names.elementList])
 }
 
 function remember<Part>(parts: Map<string, Part>, key: string, make: () => Part): Part {

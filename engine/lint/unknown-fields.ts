@@ -108,7 +108,7 @@ function problemOf(
     return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
-  const hint = slipOfPattern(steps, field, payloads) ?? nearestHint(payloads, steps)
+  const hint = slipOfName(steps) ?? slipOfPattern(steps, field, payloads) ?? nearestHint(payloads, steps)
   return { where: 'no sample of its endpoint has such a field', hint }
 }
 
@@ -118,6 +118,18 @@ function nearestHint(payloads: readonly unknown[], steps: readonly string[]): st
     ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or mend the name.'
     : `Did you mean ${nearest}?`
 }
+
+/** What is meant as ours, or as something that no template sees. */
+function slipOfName([first = '', second]: readonly string[]): string | undefined {
+  if (second === undefined) return undefined
+  if (first === 'vars' || first === 'params') return `There are no ${first} here.`
+  if (first === 'item') return 'Only a mapping with forEach has an item.'
+  if (first === 'env' || first === 'process' || first === 'secrets') return environmentHint
+  return undefined
+}
+
+const environmentHint =
+  'Templates and expressions do not see the environment. Write the value out, or hand it to a transform.'
 
 /** What is written as a key of the payload and was meant as something else. */
 function slipOfPattern(

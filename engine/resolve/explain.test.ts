@@ -286,7 +286,7 @@ test('a text that tells of a secret as forms, addresses and JSON do is shown wit
     commit: 'auth: mend the token',
   }
   const text = '{{url}} {{message}} {{commit}}'
-  const { actions } = await explain([{ message: text, vars: { all: '$string($.payload)' } }], payload)
+  const { actions } = await explain([{ message: text, vars: { all: '$string(payload)' } }], payload)
   const shown = JSON.stringify(actions)
   assert.ok(!/sekret|123456/.test(shown), shown)
   assert.deepEqual(fieldsOf(actions[0])['message'], [

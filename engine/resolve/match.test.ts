@@ -66,10 +66,11 @@ test('every header must match, and an absent one does not', async () => {
 })
 
 test('of what an expression gives only true matches', async () => {
-  const when = (source: string) => matched([mapping('a', { when: source })], { n: 5, s: 'x', draft: false })
+  const when = (source: string) =>
+    matched([mapping('a', { when: source })], { n: 5, s: 'true', list: [true, true], draft: false })
   assert.equal(await when('n > 3'), 'a')
   assert.equal(await when('{% n > 3 %}'), 'a')
-  for (const source of ['n', 's', '[true]', '"true"', 'absent', 'absent = 5', 'draft', '$not']) {
+  for (const source of ['n', 's', 'list', 'absent', 'absent = 5', 'draft', '$not']) {
     assert.equal(await when(source), undefined, source)
   }
 })
@@ -83,8 +84,8 @@ test('an expression sees the names that templates see', async () => {
 })
 
 test('an expression that fails counts as no match, and later mappings are tried', async () => {
-  const mappings = [mapping('bad', { when: 'a + "x" > 1' }), mapping('good', undefined)]
-  assert.equal(await matched(mappings, { a: 1 }), 'good')
+  const mappings = [mapping('bad', { when: 'a + b > 1' }), mapping('good', undefined)]
+  assert.equal(await matched(mappings, { a: 1, b: 'x' }), 'good')
 })
 
 test('where nothing matches the reason says so, and why conditions failed, without a value', async () => {

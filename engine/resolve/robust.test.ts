@@ -48,7 +48,7 @@ const expression = fc.oneof(
   fc.constantFrom(
     'list',
     '$',
-    '$$.payload',
+    '$$.a',
     '**.a',
     '*[0]',
     'list.a',
@@ -150,6 +150,9 @@ function mappingOf({ content, action, name, sessionKey, deliverTo, ...rest }: Dr
   ) as unknown as Mapping
 }
 
+/** What a random expression may mean nowhere: a list as a condition, `vars.v` before it has a value. */
+const refusedAtLoad = new Set(['WHEN_NOT_BOOLEAN', 'NAME_WITHOUT_VALUE', 'AMBIGUOUS_ELEMENT'])
+
 test('whatever the mappings and the payload, resolving and explaining give the same decision and never throw', async () => {
   const outcomes = new Map<string, number>()
   await fc.assert(
@@ -158,7 +161,11 @@ test('whatever the mappings and the payload, resolving and explaining give the s
       fc.array(payload, { minLength: 3, maxLength: 3 }),
       async (drawn, bodies) => {
         const compiled = compileFixture(drawn.map(mappingOf))
-        assert.ok(compiled.ok, JSON.stringify(compiled))
+        if (!compiled.ok) {
+          for (const { code, severity } of compiled.diagnostics)
+            assert.ok(severity === 'warning' || refusedAtLoad.has(code), code)
+          return
+        }
         for (const body of bodies) {
           const before = Object.keys(Object.prototype).length
           const decision = await compiled.snapshot.resolve(requestOf(body))

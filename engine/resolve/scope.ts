@@ -1,6 +1,5 @@
 /** Owns the names that templates and expressions see for one request. */
 
-import { takeTurn } from '../turn.ts'
 import type { HookRequest } from './decision.ts'
 import { parseExact, parseTexts } from './exact-numbers.ts'
 import { whenReady } from './when-ready.ts'
@@ -23,31 +22,40 @@ export interface Scope {
 
 /** What is made at first need and then serves the whole request. */
 interface Memory {
-  root: Record<string, unknown> | undefined
+  /** The payload as expressions see it: its integers beyond 2^53 are texts. */
+  texts: { readonly payload: unknown } | undefined
   exact: { readonly payload: unknown } | undefined
   /** What the sender calls this delivery, once it was looked for. */
   delivery: { readonly id: string | undefined } | undefined
 }
 
 /** Our names win over a payload key of the same name, which stays reachable through `payload`. */
-const reservedNames = {
+const readers = {
   payload: (scope: Scope): unknown => scope.payload,
   headers: (scope: Scope): unknown => scope.request.headers,
   query: (scope: Scope): unknown => scope.request.query,
   path: (scope: Scope): unknown => scope.request.endpoint,
-  params: paramsOf,
+  params: (scope: Scope): unknown => scope.params,
   vars: (scope: Scope): unknown => scope.vars,
   item: (scope: Scope): unknown => scope.item,
   index: (scope: Scope): unknown => scope.index,
   now: (scope: Scope): unknown => new Date(scope.request.now).toISOString(),
 } as const
 
-const noParams: Readonly<Record<string, string>> = Object.freeze({})
+export type OurName = keyof typeof readers
 
-/** Absent where the path has no segments with a name. */
-function paramsOf({ params }: Scope): unknown {
-  return params === noParams ? undefined : params
+/** What the names in a mapping's texts mean, which is known at load. A name that is not ours is a key of the payload. */
+export interface ScopeNames {
+  /** Those that have a value in this mapping. */
+  readonly ours: ReadonlySet<string>
+  /** A key of the payload that stands for a list of the one element that an action is about, as OpenClaw has it. */
+  readonly elementList?: string
 }
+
+/** All of ours. */
+export const everyName: ScopeNames = Object.freeze({ ours: new Set(Object.keys(readers)) })
+
+const noParams: Readonly<Record<string, string>> = Object.freeze({})
 
 export function createScope(request: HookRequest): Scope {
   return {
@@ -58,7 +66,7 @@ export function createScope(request: HookRequest): Scope {
     item: undefined,
     index: undefined,
     vars: undefined,
-    memory: { root: undefined, exact: undefined, delivery: undefined },
+    memory: { texts: undefined, exact: undefined, delivery: undefined },
   }
 }
 
@@ -75,73 +83,25 @@ export function withExactNumbers(scope: Scope): Scope | Promise<Scope> {
 }
 
 /** How to read one of our names; nothing for any other, which is then a key of the payload. */
-export function reservedReader(name: string): ((scope: Scope) => unknown) | undefined {
-  return Object.hasOwn(reservedNames, name) ? reservedNames[name as keyof typeof reservedNames] : undefined
+export function reservedReader(
+  name: string,
+  { ours, elementList }: ScopeNames = everyName,
+): ((scope: Scope) => unknown) | undefined {
+  if (name === elementList) return ({ item }) => [item]
+  return ours.has(name) ? readers[name as OurName] : undefined
 }
 
-/** Makes what {@link expressionRoot} gives. A promise where a payload is read again or has many keys. */
-export function prepareRoot({ memory, request }: Scope): void | Promise<void> {
-  if (memory.root !== undefined) return undefined
-  return whenReady(parseTexts(writtenJson(request)), (parsed) =>
-    whenReady(makeRoot(request, parsed ?? request.payload), (root) => {
-      memory.root = root
-    }),
-  )
-}
-
-/**
- * What expressions see as their root, once it is prepared. A shallow copy, because their library asks for an object
- * of own keys; one for the whole request, because a payload may have a hundred thousand of them. What changes from
- * action to action is laid over it: the expressions of a request are evaluated one after another.
- */
-export function expressionRoot(scope: Scope): Readonly<Record<string, unknown>> {
-  const { root } = scope.memory
-  if (root === undefined) throw new Error('the root of expressions is not prepared')
-  root.params = paramsOf(scope)
-  root.vars = scope.vars
-  root.item = scope.item
-  root.index = scope.index
-  return root
+/** The root of an expression, the payload and nothing else. A promise where a payload is read again. */
+export function expressionPayload({ memory, request }: Scope): unknown | Promise<unknown> {
+  const known =
+    memory.texts ??
+    whenReady(parseTexts(writtenJson(request)), (parsed) => ({ payload: parsed ?? request.payload }))
+  return whenReady(known, (texts) => {
+    memory.texts = texts
+    return texts.payload
+  })
 }
 
 function writtenJson({ unwrapped, rawBody }: HookRequest): string | Uint8Array {
   return unwrapped ?? rawBody
-}
-
-function makeRoot(
-  request: HookRequest,
-  payload: unknown,
-): Record<string, unknown> | Promise<Record<string, unknown>> {
-  const root: Record<string, unknown> = Object.create(null)
-  return whenReady(copyKeys(payload, root), () => {
-    root.payload = payload
-    root.headers = request.headers
-    root.query = request.query
-    root.path = request.endpoint
-    root.now = new Date(request.now).toISOString()
-    return root
-  })
-}
-
-/** Keys that are copied between two looks at the clock. */
-const manyKeys = 2000
-
-/** One by one: spreading a hundred thousand keys takes three times as long. */
-function copyKeys(payload: unknown, root: Record<string, unknown>): void | Promise<void> {
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return undefined
-  const fields = payload as Readonly<Record<string, unknown>>
-  const keys = Object.keys(fields)
-  if (keys.length > manyKeys) return copyManyKeys(fields, keys, root)
-  for (const key of keys) root[key] = fields[key]
-}
-
-async function copyManyKeys(
-  fields: Readonly<Record<string, unknown>>,
-  keys: readonly string[],
-  root: Record<string, unknown>,
-): Promise<void> {
-  for (const [index, key] of keys.entries()) {
-    if (index % manyKeys === 0) await takeTurn()
-    root[key] = fields[key]
-  }
 }

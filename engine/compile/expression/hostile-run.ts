@@ -22,10 +22,10 @@ export interface Measured {
 }
 
 async function measure(source: string, body: string, payload: unknown): Promise<Measured> {
-  const evaluate = compileExpression(source)
+  const { evaluate } = compileExpression(source)
   const scope = createScope(requestOf(payload))
   // What is made once for all expressions of a request is not an expression's.
-  await compileExpression('1')(scope)
+  await compileExpression('1').evaluate(scope)
   // The garbage of those before it is not an expression's either.
   globalThis.gc?.()
   await new Promise(setImmediate)

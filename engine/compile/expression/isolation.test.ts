@@ -143,7 +143,7 @@ test('what a payload marks as a function of the language is none', async () => {
 /** What it gives, or its error; nothing else may be thrown. */
 async function evaluate(source: string, payload: unknown): Promise<unknown> {
   try {
-    return await compileExpression(source)(createScope(requestOf(payload)))
+    return await compileExpression(source).evaluate(createScope(requestOf(payload)))
   } catch (error) {
     assert.ok(error instanceof ExpressionError || error instanceof ExpressionSyntaxError, String(error))
     return undefined

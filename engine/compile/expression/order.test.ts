@@ -5,7 +5,7 @@ import { compileExpression } from '../expression.ts'
 import { requestOf } from '../fixture.ts'
 
 function evaluate(source: string, payload: unknown): Promise<unknown> {
-  return Promise.resolve(compileExpression(source)(createScope(requestOf(payload))))
+  return Promise.resolve(compileExpression(source).evaluate(createScope(requestOf(payload))))
 }
 
 test('a long list is sorted without a copy for each of its elements', async () => {

@@ -4,6 +4,7 @@ import jsonata from 'jsonata'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
 import { detachFromParser } from './detach.ts'
 import { readFault, startOfToken } from './fault.ts'
+import { foreignSyntax } from './foreign-syntax.ts'
 import { guardExpression } from './guard.ts'
 import { markNode } from './marks.ts'
 import { regexEngine } from './regex-engine.ts'
@@ -41,6 +42,9 @@ function read(source: string, offset: number, options: object): jsonata.Expressi
   try {
     return jsonata(source, options as jsonata.JsonataOptions)
   } catch (cause) {
+    const slip = foreignSyntax(source)
+    if (slip !== undefined)
+      throw new ExpressionSyntaxError(slip.message, offset + slip.place, slip.hint, { cause })
     const { message, position, token } = readFault(cause)
     const hint = 'The language is JSONata 2: https://docs.jsonata.org'
     const place = offset + (placeOfRegex(message, source) ?? startOfToken(position ?? 0, token, source))

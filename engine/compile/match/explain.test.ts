@@ -175,7 +175,7 @@ test('an expression tells its result, or its error', async () => {
     'match.when: true, and nothing else that counts as true; 5',
   )
   assert.equal(await blame({ when: 'a' }, {}), 'match.when: true; nothing')
-  assert.match(String(await blame({ when: '$number(a)' }, { a: 'x' })), /^match\.when: true; .*D3030/)
+  assert.match(String(await blame({ when: '$number(a) > 1' }, { a: 'x' })), /^match\.when: true; .*D3030/)
 })
 
 test('what cannot be decided is told with the reason', async () => {

@@ -9,6 +9,7 @@ import {
 } from '../../resolve/program.ts'
 import type { Scope } from '../../resolve/scope.ts'
 import type { FailedClause } from '../../resolve/trace.ts'
+import type { Kind } from '../expression/kind.ts'
 import { compileWhole } from '../field.ts'
 import type { Report } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
@@ -24,8 +25,26 @@ const stepsOfExpression = 5_000
 
 /** Nothing where something was reported. */
 export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
-  const expression = compileWhole(text, path, report, shared)
-  return expression && { verdict: createVerdict(expression), miss: createMiss(expression) }
+  const compiled = compileWhole(text, path, report, shared)
+  if (compiled === undefined) return undefined
+  const { evaluate, kind } = compiled
+  const hint = neverTrue[kind]
+  if (hint !== undefined) {
+    const message = `gives a ${kind}, where only \`true\` matches`
+    report.error({ code: 'WHEN_NOT_BOOLEAN', path, message, hint })
+    return undefined
+  }
+  return { verdict: createVerdict(evaluate), miss: createMiss(evaluate) }
+}
+
+/** What to write instead of a condition that can never hold. */
+const neverTrue: Partial<Record<Kind, string>> = {
+  number: 'Compare it: `$count(commits) > 0`.',
+  text: "Compare it: `action = 'opened'`. Conditions are joined with `and`, not with `&`.",
+  list: "Ask whether a value is in it: `action in ['opened', 'reopened']`.",
+  object: 'Ask whether it is there: `$exists(…)`.',
+  null: 'Ask whether a field is there: `$exists(…)` or `$not($exists(…))`.',
+  function: 'Call it: `$exists(labels)`.',
 }
 
 function createVerdict(expression: Expression): When['verdict'] {

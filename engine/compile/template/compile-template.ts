@@ -4,8 +4,10 @@ import { nearestName } from '../../config/nearest.ts'
 import { isInexact } from '../../resolve/exact-numbers.ts'
 import { emitLiteral, emitValue, refuseAbsent } from '../../resolve/output.ts'
 import type { Template } from '../../resolve/program.ts'
+import { everyName, type ScopeNames } from '../../resolve/scope.ts'
+import type { RootName } from '../expression/names.ts'
 import { type BlockName, blockCompilers, blockNames } from './blocks.ts'
-import { createEnvironment, type Environment } from './environment.ts'
+import { createEnvironment, type Environment, type Top } from './environment.ts'
 import { type Reader, rootFrame, type Step } from './frame.ts'
 import {
   type Block,
@@ -30,12 +32,18 @@ export interface CompiledTemplate {
   readonly prefix: string
   /** Where in the source the first placeholder stands; absent: the template is only text. */
   readonly placeholder: number | undefined
+  /** The names that it looks up at its top. */
+  readonly names: readonly RootName[]
 }
 
-/** @throws TemplateError */
-export function compileTemplate(source: string): CompiledTemplate {
+/**
+ * `names`: what the names at its top mean; by default each of ours has a value.
+ * @throws TemplateError
+ */
+export function compileTemplate(source: string, names: ScopeNames = everyName): CompiledTemplate {
   const { program, offsetOf } = parseTemplate(source)
-  const run = compileProgram(program, createEnvironment(offsetOf))
+  const top: Top = { names, read: [] }
+  const run = compileProgram(program, createEnvironment(offsetOf, top))
   const first = program.body.find(
     (node) => node.type !== 'ContentStatement' && node.type !== 'CommentStatement',
   )
@@ -48,6 +56,7 @@ export function compileTemplate(source: string): CompiledTemplate {
     render: (scope, output) => run(rootFrame(scope), output),
     prefix,
     placeholder: first && offsetOf(first),
+    names: top.read,
   }
 }
 

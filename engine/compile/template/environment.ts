@@ -1,8 +1,17 @@
 /** Owns what is known at load about a place in a template: the blocks around it and the names they give. */
 
+import type { ScopeNames } from '../../resolve/scope.ts'
+import type { RootName } from '../expression/names.ts'
 import type { Block, Param, Path } from './grammar.ts'
 
+/** What names mean at the top of a template, and those that it reads there. */
+export interface Top {
+  readonly names: ScopeNames
+  readonly read: RootName[]
+}
+
 export interface Environment {
+  readonly top: Top
   /** The `each` and `with` blocks around, outermost first. */
   readonly blocks: readonly { readonly kind: 'each' | 'with'; readonly parameters: readonly string[] }[]
   offsetOf(node: Path | Param | Block): number
@@ -14,10 +23,12 @@ export interface Environment {
 
 export function createEnvironment(
   offsetOf: Environment['offsetOf'],
+  top: Top,
   blocks: Environment['blocks'] = [],
 ): Environment {
   const inward = blocks.toReversed()
   return {
+    top,
     blocks,
     offsetOf,
     parameter: (name) => {
@@ -40,5 +51,8 @@ export function inside(
   kind: 'each' | 'with',
   parameters: readonly string[] = [],
 ): Environment {
-  return createEnvironment(environment.offsetOf, [...environment.blocks, { kind, parameters }])
+  return createEnvironment(environment.offsetOf, environment.top, [
+    ...environment.blocks,
+    { kind, parameters },
+  ])
 }

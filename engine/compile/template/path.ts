@@ -1,7 +1,7 @@
 /** Owns paths: from `commits[0].author.name` to a closure that reads it, own properties only. */
 
-import { reservedReader, type Scope } from '../../resolve/scope.ts'
-import type { Environment } from './environment.ts'
+import { reservedReader, type Scope, type ScopeNames } from '../../resolve/scope.ts'
+import type { Environment, Top } from './environment.ts'
 import type { Frame, Reader } from './frame.ts'
 import { type Path, TemplateError } from './grammar.ts'
 
@@ -27,8 +27,8 @@ export function compilePath(path: Path, environment: Environment): Reader {
       'Only {{#each}} and {{#with}} open a level to leave.',
     )
   }
-  if (environment.blocks.length === 0) return compileRoot(parts)
-  return compileInner(parts, path.depth)
+  if (environment.blocks.length === 0) return compileRoot(parts, environment.top, offset)
+  return compileInner(parts, path.depth, environment.top.names)
 }
 
 /** `this.name` and `./name` mean the current value, never a block parameter. */
@@ -58,10 +58,10 @@ function walk(value: unknown, keys: readonly string[]): unknown {
 }
 
 /** At the top, which is known at load, a path is resolved to our name or the payload once and for all. */
-function rootReader(parts: readonly string[]): (scope: Scope) => unknown {
+function rootReader(parts: readonly string[], names: ScopeNames): (scope: Scope) => unknown {
   const [first, ...rest] = parts
   if (first === undefined) return (scope) => scope.payload
-  const reserved = reservedReader(first)
+  const reserved = reservedReader(first, names)
   if (reserved === undefined) return (scope) => walk(scope.payload, parts)
   const [header, ...inner] = rest
   if (first === 'headers' && header !== undefined) {
@@ -71,14 +71,16 @@ function rootReader(parts: readonly string[]): (scope: Scope) => unknown {
   return (scope) => walk(reserved(scope), rest)
 }
 
-function compileRoot(parts: readonly string[]): Reader {
-  const read = rootReader(parts)
+function compileRoot(parts: readonly string[], top: Top, offset: number): Reader {
+  const [first, next] = parts
+  if (first !== undefined) top.read.push({ name: first, next, isFirst: next === '0', offset })
+  const read = rootReader(parts, top.names)
   const name = parts.length === 0 ? 'payload' : parts.join('.')
   return { read: (frame) => read(frame.scope), name: () => name }
 }
 
-function compileInner(parts: readonly string[], depth: number): Reader {
-  const fromRoot = rootReader(parts)
+function compileInner(parts: readonly string[], depth: number, names: ScopeNames): Reader {
+  const fromRoot = rootReader(parts, names)
   const rest = parts.join('.')
   const target = (frame: Frame): Frame | undefined => {
     let current: Frame | undefined = frame
@@ -112,7 +114,7 @@ function compileParameter(
 
 function compileData(path: Path, parts: readonly string[], environment: Environment, offset: number): Reader {
   const [first = '', ...rest] = parts
-  if (first === 'root') return compileRoot(rest)
+  if (first === 'root') return compileRoot(rest, environment.top, offset)
   const hops = environment.loop(path.depth)
   const read = loopReaders[first]
   if (read === undefined) {

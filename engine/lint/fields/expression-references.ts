@@ -1,7 +1,7 @@
 /** Owns which values of the request an expression reads: its plain dotted paths, and nothing that takes more thought. */
 
 import jsonata from 'jsonata'
-import { reservedReader } from '../../resolve/scope.ts'
+import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
 import type { Reference } from './reference.ts'
 
 type Node = Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ interface NamePath {
 }
 
 /** `offset`: where the expression begins in its field's text. Of an expression that does not parse, nothing is read. */
-export function expressionReferences(source: string, offset = 0): readonly Reference[] {
+export function expressionReferences(source: string, offset = 0, ours?: ScopeNames): readonly Reference[] {
   let tree: unknown
   try {
     tree = jsonata(source).ast()
@@ -23,15 +23,15 @@ export function expressionReferences(source: string, offset = 0): readonly Refer
   return pathsIn(tree).map(({ names, end }) => {
     const [first = '', ...rest] = names
     const at = { offset: offset + Math.max(0, source.lastIndexOf(first, end - first.length)) }
-    return reservedReader(first)
+    return reservedReader(first, ours)
       ? { root: first, steps: rest, ...at }
       : { root: 'payload', steps: names, ...at }
   })
 }
 
 /** The names of an expression that is one plain path, such as `pull_request.labels`. */
-export function plainPath(source: string): Reference | undefined {
-  const references = expressionReferences(source)
+export function plainPath(source: string, ours?: ScopeNames): Reference | undefined {
+  const references = expressionReferences(source, 0, ours)
   const [only] = references
   return /^\s*[\w.]+\s*$/.test(source) && references.length === 1 ? only : undefined
 }

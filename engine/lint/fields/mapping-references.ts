@@ -3,9 +3,11 @@
 import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
 import { isTemplateKey } from '../../compile/key.ts'
 import type { BodyPattern } from '../../compile/match/body-pattern.ts'
+import { namesOfForEach, scopeNamesOf } from '../../compile/scope-names.ts'
 import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/fields.ts'
 import type { Path } from '../../config/path.ts'
+import type { ScopeNames } from '../../resolve/scope.ts'
 import type { Clauses } from '../implication/match.ts'
 import { expressionReferences, plainPath } from './expression-references.ts'
 import type { Reference } from './reference.ts'
@@ -42,16 +44,25 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     ...keys.filter(([, key]) => !isTemplateKey(key)),
     ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
   ]
+  const ours = scopeNamesOf(value)
+  const before = namesOfForEach(ours)
   const aliases: Aliases = {
-    item: plainPath(bareExpression(value.forEach ?? '').source),
+    item: plainPath(bareExpression(value.forEach ?? '').source, before),
     vars: new Map(
-      Object.entries(value.vars ?? {}).map(([name, text]) => [name, plainPath(bareExpression(text).source)]),
+      Object.entries(value.vars ?? {}).map(([name, text]) => [
+        name,
+        plainPath(bareExpression(text).source, ours),
+      ]),
     ),
   }
   return [
     ...[...clauses.body].flatMap(([key, pattern]) => bodyReferences(pattern, [key])),
-    ...expressions.flatMap(([field, text]) => (text === undefined ? [] : at(field, ofExpression(text)))),
-    ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text)) : [])),
+    ...expressions.flatMap(([field, text]) =>
+      text === undefined
+        ? []
+        : at(field, ofExpression(text, field[0] === 'match' || field[0] === 'forEach' ? before : ours)),
+    ),
+    ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text, ours)) : [])),
   ].flatMap((reference) => unalias(reference, aliases))
 }
 
@@ -59,13 +70,13 @@ function at(field: Path, references: readonly Reference[]): readonly NamedRefere
   return references.map((reference) => ({ ...reference, field }))
 }
 
-function ofText(text: string): readonly Reference[] {
-  return unwrapExpression(text) === undefined ? templateReferences(text) : ofExpression(text)
+function ofText(text: string, ours: ScopeNames): readonly Reference[] {
+  return unwrapExpression(text) === undefined ? templateReferences(text, ours) : ofExpression(text, ours)
 }
 
-function ofExpression(text: string): readonly Reference[] {
+function ofExpression(text: string, ours: ScopeNames): readonly Reference[] {
   const { source, offset } = bareExpression(text)
-  return expressionReferences(source, offset)
+  return expressionReferences(source, offset, ours)
 }
 
 /** The fields that a pattern wants to be there; `exists: false` wants none. */

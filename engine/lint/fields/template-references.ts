@@ -12,7 +12,7 @@ import {
   parseTemplate,
   type Statement,
 } from '../../compile/template/grammar.ts'
-import { reservedReader } from '../../resolve/scope.ts'
+import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
 import { anyStep, type Reference } from './reference.ts'
 
 /** Where a bare name is looked up: the top, a value of the request, or what cannot be told. */
@@ -27,7 +27,7 @@ interface Surroundings {
 }
 
 /** What cannot be told is left out. Of a template that does not compile, nothing is read. */
-export function templateReferences(text: string): readonly Reference[] {
+export function templateReferences(text: string, names?: ScopeNames): readonly Reference[] {
   const { program, offsetOf } = parseTemplate(text)
   const found: Reference[] = []
   readProgram(program, { context: 'top', outer: [], names: new Map() })
@@ -56,7 +56,7 @@ export function templateReferences(text: string): readonly Reference[] {
   }
 
   function readValue(path: Path, around: Surroundings): void {
-    const value = targetOf(path, around)
+    const value = targetOf(path, around, names)
     if (value !== 'top' && value !== 'unknown') found.push({ ...value, offset: offsetOf(path) })
   }
 
@@ -69,7 +69,7 @@ export function templateReferences(text: string): readonly Reference[] {
       readProgram(program, around)
       return
     }
-    const context = subject?.type === 'PathExpression' ? targetOf(subject, around) : 'unknown'
+    const context = subject?.type === 'PathExpression' ? targetOf(subject, around, names) : 'unknown'
     readProgram(program, inside(around, context, name, program?.blockParams ?? []))
   }
 }
@@ -100,22 +100,26 @@ function turnOf(subject: Context): Context {
   return { root: subject.root, steps: [...subject.steps, anyStep] }
 }
 
-function targetOf(path: Path, { context, outer, names }: Surroundings): Context {
-  if (path.data) return path.parts[0] === 'root' ? below('top', path.parts.slice(1)) : 'unknown'
+function targetOf(
+  path: Path,
+  { context, outer, names }: Surroundings,
+  ours: ScopeNames | undefined,
+): Context {
+  if (path.data) return path.parts[0] === 'root' ? below('top', path.parts.slice(1), ours) : 'unknown'
   const [first, ...rest] = path.parts
   const scoped = /^\.|^this\b/.test(path.original)
   const named = path.depth === 0 && !scoped && first !== undefined ? names.get(first) : undefined
-  if (named !== undefined) return below(named, rest)
-  return below(path.depth === 0 ? context : (outer[path.depth - 1] ?? 'unknown'), path.parts)
+  if (named !== undefined) return below(named, rest, ours)
+  return below(path.depth === 0 ? context : (outer[path.depth - 1] ?? 'unknown'), path.parts, ours)
 }
 
-function below(context: Context, parts: readonly string[]): Context {
+function below(context: Context, parts: readonly string[], ours: ScopeNames | undefined): Context {
   const steps = parts.map((part) => /^(["'])(.*)\1$/s.exec(part)?.[2] ?? part)
   if (context === 'unknown') return 'unknown'
   if (context !== 'top') return { root: context.root, steps: [...context.steps, ...steps] }
   const [first, ...rest] = steps
   if (first === undefined) return 'top'
-  return reservedReader(first) ? { root: first, steps: rest } : { root: 'payload', steps }
+  return reservedReader(first, ours) ? { root: first, steps: rest } : { root: 'payload', steps }
 }
 
 function fieldOf(path: Path | Literal): Path {

@@ -76,11 +76,18 @@ const functions: readonly (readonly [string, Implementation, string])[] = [
   ['zip', zip, '<a+>'],
 ]
 
-/** Those of the library that need no watching. */
-const others =
-  'abs append assert base64decode base64encode ceil count error exists floor formatBase lowercase power random round sqrt type uppercase'.split(
-    ' ',
-  )
+/** Those of the library that need no watching, with the type of what they give where that is always the same. */
+const others: Readonly<Record<string, string>> = {
+  ...{ abs: 'n', append: '', assert: '', base64decode: 's', base64encode: 's', ceil: 'n', count: 'n' },
+  ...{ error: '', exists: 'b', floor: 'n', formatBase: 's', lowercase: 's', power: 'n', random: 'n' },
+  ...{ round: 'n', sqrt: 'n', type: 's', uppercase: 's' },
+}
+
+/** Every function of the language, with the type of what it gives as signatures write it; blank where that varies. */
+export const functionTypes: ReadonlyMap<string, string> = new Map([
+  ...functions.map(([name, , signature]) => [name, /:([^:]*)>$/.exec(signature)?.[1] ?? ''] as const),
+  ...Object.entries(others),
+])
 
 let definitions: ReadonlyMap<string, object> | undefined
 
@@ -96,8 +103,9 @@ function defineFunctions(): ReadonlyMap<string, object> {
       probe.registerFunction(name, implementation, signature)
     }
   })
-  const names = [...functions.map(([name]) => name), ...others]
-  return new Map(names.map((name) => [name, defineAs(name, frame.lookup(name) as object)]))
+  return new Map(
+    [...functionTypes.keys()].map((name) => [name, defineAs(name, frame.lookup(name) as object)]),
+  )
 }
 
 /**

@@ -1,0 +1,280 @@
+/** Names what an author of another language wrote that is not JSONata, with the text that means it. */
+
+import jsonata from 'jsonata'
+
+/** What is wrong in an expression, and what to write instead. */
+export interface Slip {
+  readonly message: string
+  readonly hint: string
+  /** In UTF-16 units of the expression. */
+  readonly place: number
+}
+
+interface ForeignSyntax {
+  /** Texts, names in backquotes, comments and regular expressions are one character in what it is looked for in. */
+  readonly find: RegExp
+  readonly message: string
+  /** Put in place of what is found; absent where only the author can say. */
+  readonly mend?: string
+  /** Mended only where nothing else is wrong. */
+  readonly isLast?: true
+  /** Said where the text cannot be mended. */
+  readonly hint: string
+}
+
+/** What is found, in small letters. */
+const smaller = 'lower case'
+
+/** A path, a variable or a text, with a call behind it: what an operator may stand beside. */
+const operand = String.raw`[$\w.\ue000-\uf8ff]+(?:\([^()]*\)|\[[^\[\]]*\])*`
+const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERAND', operand), 'g')
+
+/** The first one that is found names the mistake; all of them are mended. */
+const foreign: readonly ForeignSyntax[] = [
+  {
+    find: /\$\{[^{}]*\}/g,
+    message: '`${…}` is neither a reference nor a placeholder in an expression',
+    hint: 'References are resolved in reveille.yaml outside of mappings: write the value, or hand it to a transform. A field is its name alone.',
+  },
+  {
+    find: /\{\{\s*([^{}]*?)\s*\}\}/g,
+    message: 'an expression has no {{ }}: names stand in it as they are',
+    mend: '$1',
+    hint: "Write the names alone: `ref = 'x'`.",
+  },
+  {
+    find: /!==/g,
+    message: 'inequality is `!=`',
+    mend: '!=',
+    hint: "Write `action != 'opened'`.",
+  },
+  {
+    find: either(String.raw`(OPERAND)\s*==\s*(?:null|undefined|None)\b`),
+    message: 'equality is one `=`, and a field that is absent equals nothing',
+    mend: '($$not($$exists($1)) or $1 = null)',
+    hint: 'Write `$not($exists(field))`.',
+  },
+  {
+    find: /(?<![<>!:=])===?/g,
+    message: 'equality is one `=`',
+    mend: '=',
+    hint: "Write `action = 'opened'`.",
+  },
+  {
+    find: /<>/g,
+    message: 'inequality is `!=`',
+    mend: '!=',
+    hint: "Write `action != 'opened'`.",
+  },
+  { find: /&&/g, message: 'the word for `&&` is `and`', mend: ' and ', hint: 'Write `a and b`.' },
+  { find: /\|\|/g, message: 'the word for `||` is `or`', mend: ' or ', hint: 'Write `a or b`.' },
+  {
+    find: /\b(AND|OR|IN)\b/g,
+    message: '`and`, `or` and `in` are written in small letters',
+    mend: smaller,
+    hint: 'Write `a and b`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+(?:is\s+not|IS\s+NOT)\s+(?:null|NULL|None|undefined)\b`),
+    message: 'whether a field is there is asked with `$exists`',
+    mend: '$$exists($1)',
+    hint: 'Write `$exists(field)`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+(?:is|IS)\s+(?:null|NULL|None|undefined)\b`),
+    message: 'whether a field is there is asked with `$exists`',
+    mend: '$$not($$exists($1))',
+    hint: 'Write `$not($exists(field))`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+(?:not|NOT)\s+in\s+(OPERAND|\[[^\[\]]*\])`),
+    message: '`not in` is `$not(… in …)`',
+    mend: '$$not($1 in $2)',
+    hint: "Write `$not(action in ['a', 'b'])`.",
+  },
+  {
+    find: either(String.raw`(?:!\s*(?=\$?\w|\()|\b(?:not|NOT)\s+)(OPERAND)`),
+    message: 'negation is a function, `$not(…)`',
+    mend: '$$not($1)',
+    hint: 'Write `$not(draft)`.',
+  },
+  {
+    find: /!\s*\(|(?<!\$)\bnot\s*\(/g,
+    message: 'negation is a function, `$not(…)`',
+    mend: '$$not(',
+    hint: 'Write `$not(draft)`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s*=~\s*(OPERAND)`),
+    message: 'a regular expression is asked with `$contains`',
+    mend: '$$contains($1, $2)',
+    hint: 'Write `$contains(ref, /^v/)`.',
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+(?:contains|includes|matches|like|LIKE)\s+(OPERAND)`),
+    message: 'whether a text holds another is asked with `$contains`',
+    mend: '$$contains($1, $2)',
+    hint: "Write `$contains(title, 'x')`, or `'x' in labels` for a list.",
+  },
+  {
+    find: either(String.raw`(OPERAND)\s+(starts_?with|ends_?with|startsWith|endsWith)\s+(OPERAND)`),
+    message: 'how a text begins or ends is asked with a regular expression',
+    hint: 'Write `$contains(ref, /^refs/)`, or a pattern in match.body: `ref: { prefix: refs }`.',
+  },
+  {
+    find: /\?\./g,
+    message: '`?.` is a plain `.`: a path that leads nowhere gives nothing',
+    mend: '.',
+    hint: 'Write `a.b`.',
+  },
+  {
+    find: /\[\?\(\s*(?:@\.)?([^()]*?)\s*\)\]/g,
+    message: 'a filter stands in the brackets as it is',
+    mend: '[$1]',
+    hint: "Write `items[name = 'x']`.",
+  },
+  {
+    find: /\$\.\./g,
+    message: 'a field at any depth is `**.name`',
+    mend: '**.',
+    hint: 'Write `**.name`.',
+  },
+  {
+    find: /@\./g,
+    message: 'the current element is `$`',
+    mend: '$.',
+    hint: 'Write `$.name`, or the name alone.',
+  },
+  {
+    find: /\(?\s*\$?\b([A-Za-z_]\w*)\s*\)?\s*=>/g,
+    message: 'a function is written `function($x) { … }`',
+    hint: 'Write `$map(items, function($x) { $x.name })`, or the path alone: `items.name`.',
+  },
+  {
+    find: /\bin\s*\(([^()]*,[^()]*)\)/g,
+    message: 'a list stands in brackets',
+    mend: 'in [$1]',
+    hint: "Write `action in ['a', 'b']`.",
+  },
+  {
+    find: either(String.raw`\btypeof\s+(OPERAND)`),
+    message: 'the type of a value is `$type(…)`',
+    mend: '$$type($1)',
+    hint: 'Write `$type(field)`.',
+  },
+  {
+    find: /\bnew\s+Date\(\s*\)/g,
+    message: 'the time of the request is `$now()`',
+    mend: '$$now()',
+    hint: 'Write `$now()`, or `$millis()` for a number.',
+  },
+  {
+    find: /\bif\b|\bthen\b|\belse\b/g,
+    message: 'a choice is written `condition ? one : other`',
+    hint: "Write `urgent ? 'now' : 'later'`.",
+  },
+  {
+    find: /(?<=^|\n)\s*\/\/.*|\s\/\/\s.*|\s#\s.*/g,
+    message: 'a comment stands between `/*` and `*/`',
+    mend: '',
+    hint: 'Write `/* so */`, or a comment of YAML on a line of its own.',
+  },
+  {
+    find: /^\s*\.(?=[A-Za-z_])/g,
+    message: 'a path begins with a name',
+    mend: '',
+    hint: 'Write `pull_request.title`.',
+  },
+  {
+    find: /(?<!\|)\|(?!\|)\s*[A-Za-z]\w*/g,
+    message: 'there are no filters behind `|`',
+    hint: 'A function takes the value in brackets: `$uppercase(title)`; one condition or the other is `a or b`.',
+  },
+  {
+    find: /(?<![$\w.])([A-Za-z_]\w*)(?=\s*:=)/g,
+    message: 'a variable begins with `$`',
+    mend: '$$$1',
+    hint: 'Write `($total := 1; $total + 1)`.',
+  },
+  {
+    find: /^[^()]*;[\s\S]*$/g,
+    message: 'several expressions stand in round brackets',
+    mend: '($&)',
+    isLast: true,
+    hint: 'Write `($total := 1; $total + 1)`.',
+  },
+  {
+    find: /^\s*(?:(?!(?:and|or|in|not)\b)[\w-]+ *){2,}[.!?]?\s*$/g,
+    message: 'a text stands in quotes',
+    mend: "'$&'",
+    isLast: true,
+    hint: "Write `'some text'`.",
+  },
+]
+
+/** Calls as other languages write them, and what they are here. */
+const methods: readonly (readonly [find: RegExp, mend: string])[] = [
+  [either(String.raw`(OPERAND)\.(?:includes|contains|has|indexOf)\(([^()]*)\)`), '$2 in $1'],
+  [either(String.raw`(OPERAND)\.(?:toLowerCase|lower|downcase)\(\)`), '$$lowercase($1)'],
+  [either(String.raw`(OPERAND)\.(?:toUpperCase|upper|upcase)\(\)`), '$$uppercase($1)'],
+  [either(String.raw`(OPERAND)\.(?:trim|strip)\(\)`), '$$trim($1)'],
+  [either(String.raw`(OPERAND)\.toString\(\)`), '$$string($1)'],
+  [either(String.raw`(OPERAND)\.(join|split|replace|substring|match)\(([^()]*)\)`), '$$$2($1, $3)'],
+  [either(String.raw`\bJSON\.stringify\((OPERAND)\)`), '$$string($1)'],
+  [either(String.raw`\bMath\.(max|min|abs|round|floor|ceil|sqrt)\(([^()]*)\)`), '$$$1($2)'],
+  [/\bDate\.now\(\)/g, '$$millis()'],
+  [either(String.raw`(?<![$.\w])len\((OPERAND)\)`), '$$count($1)'],
+]
+
+/** The expression with calls of other languages mended, if that makes another that can be read. */
+export function withoutMethods(source: string): string | undefined {
+  const hidden = hideLiterals(source)
+  const text = hidden.restore(mendMethods(hidden.text))
+  return text === source ? undefined : mended(text)
+}
+
+function mendMethods(text: string): string {
+  return methods.reduce((before, [find, mend]) => before.replace(find, mend), text)
+}
+
+/** What the author of an expression that cannot be read may have meant. */
+export function foreignSyntax(source: string): Slip | undefined {
+  const hidden = hideLiterals(source)
+  const found = foreign.find(({ find }) => hidden.text.search(find) !== -1)
+  if (found === undefined) return undefined
+  const place = hidden.restore(hidden.text.slice(0, hidden.text.search(found.find))).length
+  const all = foreign.filter((each) => each === found || !each.isLast)
+  const text = mended(hidden.restore(mendMethods(all.reduce(mendOne, hidden.text))))
+  return { message: found.message, hint: text === undefined ? found.hint : `Write \`${text}\`.`, place }
+}
+
+function mendOne(text: string, { find, mend }: ForeignSyntax): string {
+  if (mend === undefined) return text
+  return mend === smaller ? text.replace(find, (word) => word.toLowerCase()) : text.replace(find, mend)
+}
+
+/** The text in one line, if JSONata can read it. */
+export function mended(text: string): string | undefined {
+  try {
+    jsonata(text)
+  } catch {
+    return undefined
+  }
+  return text.trim().replace(/\s+/g, ' ')
+}
+
+const literals =
+  /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\/\*[\s\S]*?\*\/|(?<=[(,=~[:?]\s*)\/(?![/*])(?:[^/\\\n]|\\.)+\/[im]*/g
+
+/** Each literal is one character of the private use area, so that nothing is found within. */
+function hideLiterals(source: string): { readonly text: string; restore(text: string): string } {
+  const kept: string[] = []
+  const text = source.replace(literals, (literal) => {
+    kept.push(literal)
+    return String.fromCharCode(0xe000 + kept.length - 1)
+  })
+  return {
+    text,
+    restore: (part) => part.replace(/[\ue000-\uf8ff]/g, (mark) => kept[mark.charCodeAt(0) - 0xe000] ?? mark),
+  }
+}

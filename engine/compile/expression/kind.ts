@@ -1,0 +1,111 @@
+/** Says what kind of value an expression gives, as far as its text decides that. */
+
+import { functionTypes } from './functions/register.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
+
+/** `filtered`: a path that ends in a filter gives elements; `path`: whatever the payload holds there. */
+export type Kind =
+  | 'boolean'
+  | 'number'
+  | 'text'
+  | 'list'
+  | 'object'
+  | 'null'
+  | 'function'
+  | 'path'
+  | 'filtered'
+  | 'unknown'
+
+const kindsOfTypes: Readonly<Record<string, Kind>> = {
+  ...{ b: 'boolean', n: 'number', s: 'text', o: 'object' },
+  ...{ 'a<s>': 'list', 'a<o>': 'list' },
+}
+
+const kindsOfOperators: Readonly<Record<string, Kind>> = {
+  ...{ '=': 'boolean', '!=': 'boolean', '<': 'boolean', '>': 'boolean', '<=': 'boolean', '>=': 'boolean' },
+  ...{ and: 'boolean', or: 'boolean', in: 'boolean' },
+  ...{ '+': 'number', '-': 'number', '*': 'number', '/': 'number', '%': 'number' },
+  ...{ '&': 'text', '..': 'list' },
+}
+
+/** What is absent counts as no kind at all: `$count(x)` is a number though it may give nothing. */
+export function kindOf(value: unknown): Kind {
+  if (typeof value !== 'object' || value === null) return 'unknown'
+  const node = value as SyntaxNode
+  if (node['group'] !== undefined) return 'object'
+  if (node['predicate'] !== undefined) return 'filtered'
+  switch (node['type']) {
+    case 'string':
+      return 'text'
+    case 'number':
+      return 'number'
+    case 'value':
+      return node['value'] === null ? 'null' : 'boolean'
+    case 'regex':
+    case 'lambda':
+    case 'partial':
+    case 'transform':
+      return 'function'
+    case 'unary':
+      return node['value'] === '[' ? 'list' : node['value'] === '{' ? 'object' : 'number'
+    case 'binary':
+      return kindsOfOperators[String(node['value'])] ?? 'unknown'
+    case 'condition':
+      return kindOfChoice(kindOf(node['then']), node['else'])
+    case 'block':
+      return kindOf((node['expressions'] as readonly unknown[]).at(-1))
+    case 'bind':
+      return kindOf(node['rhs'])
+    case 'function':
+      return kindOfCall(node['procedure'] as SyntaxNode)
+    case 'apply':
+      return kindOfApplied(node['rhs'] as SyntaxNode)
+    case 'path':
+      return kindOfPath(node['steps'] as readonly SyntaxNode[])
+    default:
+      return 'unknown'
+  }
+}
+
+function kindOfChoice(then: Kind, other: unknown): Kind {
+  if (other === undefined) return then === 'path' || then === 'filtered' ? 'unknown' : then
+  return then === kindOf(other) && then !== 'path' && then !== 'filtered' ? then : 'unknown'
+}
+
+function kindOfCall({ type, value }: SyntaxNode): Kind {
+  if (type !== 'variable') return 'unknown'
+  return kindsOfTypes[functionTypes.get(String(value)) ?? ''] ?? 'unknown'
+}
+
+function kindOfApplied(node: SyntaxNode): Kind {
+  if (node['type'] === 'function') return kindOf(node)
+  return kindOfCall(node)
+}
+
+function kindOfPath(steps: readonly SyntaxNode[]): Kind {
+  const last = steps.at(-1)
+  if (last === undefined) return 'unknown'
+  if ([last['stages'], last['predicate']].some((filters) => filters !== undefined)) return 'filtered'
+  if (last['type'] === 'name') return 'path'
+  // Behind a list a function gives one value for each element.
+  return steps.length === 1 ? kindOf(last) : 'unknown'
+}
+
+/** The texts that an expression chooses between, where each is written in it; nothing where one is not. */
+export function choicesOf(value: unknown): readonly string[] | undefined {
+  const node = value as SyntaxNode
+  if (node['predicate'] !== undefined || node['group'] !== undefined) return undefined
+  switch (node['type']) {
+    case 'string':
+      return [String(node['value'])]
+    case 'condition': {
+      const then = choicesOf(node['then'])
+      const other = node['else'] === undefined ? [] : choicesOf(node['else'])
+      return then && other && [...then, ...other]
+    }
+    case 'block':
+      return choicesOf((node['expressions'] as readonly unknown[]).at(-1))
+    default:
+      return undefined
+  }
+}

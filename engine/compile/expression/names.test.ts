@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createScope } from '../../resolve/scope.ts'
+import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
+import { requestOf } from '../fixture.ts'
+
+/** With headers, a path, one var, and the second element of a `forEach`. */
+async function evaluate(source: string, payload: unknown): Promise<unknown> {
+  const request = requestOf(JSON.stringify(payload), { headers: { 'x-kind': 'push' }, query: { q: '1' } })
+  const scope = { ...createScope(request), vars: { x: 7 }, item: { id: 'm2' }, index: 1 }
+  return compileExpression(source).evaluate(scope)
+}
+
+const order = {
+  lines: [
+    { id: 1, amount: 10 },
+    { id: 2, amount: 5 },
+  ],
+}
+
+test('the root of an expression is the payload alone', async () => {
+  for (const [source, payload, expected] of [
+    ['$sum(**.amount)', order, 15],
+    ['$', order, order],
+    ['$$', order, order],
+    ['$keys($)', order, 'lines'],
+    ['$keys($$)', order, 'lines'],
+    ['*.amount', order, [10, 5]],
+    ['lines.$count($$.lines)', order, [2, 2]],
+    ['$string($)', { a: 1 }, '{"a":1}'],
+    ['$type($)', [1, 2], 'array'],
+    ['$count($)', [1, 2, 3], 3],
+    ['$[1].id', [{ id: 'a' }, { id: 'b' }], 'b'],
+    ['id', [{ id: 'a' }, { id: 'b' }], ['a', 'b']],
+    ['$', 'text', 'text'],
+    ['$', null, null],
+  ] as const) {
+    assert.deepEqual(await evaluate(source, payload), expected, source)
+  }
+})
+
+test('our names are found by name, beside a payload of any kind', async () => {
+  for (const payload of [{ lines: [1] }, [{ path: 'its' }], 'text', null, 5]) {
+    const source =
+      '[headers.`x-kind`, query.q, path, vars.x, item.id, index, now, $map([1], function($n) { vars.x + $n })]'
+    assert.deepEqual(
+      await evaluate(source, payload),
+      ['push', '1', 'test', 7, 'm2', 1, '2026-01-02T03:04:05.000Z', 8],
+      JSON.stringify(payload),
+    )
+    assert.deepEqual(await evaluate('payload', payload), payload)
+    assert.deepEqual(await evaluate('{"kind": headers.`x-kind`}', { a: 1 }), { kind: 'push' })
+  }
+})
+
+test('names within a path, its brackets and its braces are those of the element', async () => {
+  const payload = { items: [{ headers: { x: 1 }, path: 'a', vars: 'v' }, { headers: { x: 2 } }] }
+  for (const [source, expected] of [
+    ['items[headers.x = 1].path', 'a'],
+    ['items.headers.x', [1, 2]],
+    ['items.(headers.x)', [1, 2]],
+    ['items^(>headers.x).headers.x', [2, 1]],
+    ['items{"all": $sum(headers.x)}', { all: 3 }],
+    ['items.{"v": vars}', [{ v: 'v' }, {}]],
+    ['items[0] ~> |$|{"path": vars}|', { headers: { x: 1 }, path: 'v', vars: 'v' }],
+    ['($x := vars.x; items[0].{"x": $x})', { x: 7 }],
+    ['items@$i.vars.x', [7, 7]],
+    ['payload.items[0].path', 'a'],
+  ] as const) {
+    assert.deepEqual(await evaluate(source, payload), expected, source)
+  }
+})
+
+/** Expression, where in it, what the hint writes. */
+const unreachable: readonly (readonly [string, number, string])[] = [
+  ['$.headers.x = 1', 0, 'Write `headers.x = 1`.'],
+  ['a = 1 and $$.vars.x', 10, 'Write `a = 1 and vars.x`.'],
+  [
+    '[answers.{"q": $lookup($$.vars.titles, id)}]',
+    23,
+    'Write `($vars := vars; [answers.{"q": $lookup($vars.titles, id)}])`.',
+  ],
+  ['items[id = $$.item.id]', 11, 'Write `($item := item; items[id = $item.id])`.'],
+  ['$.payload.id', 0, 'Write `payload.id`.'],
+  ['$.{"a": headers}', 8, 'Hand it on in a variable: `($headers := headers; … $headers …)`.'],
+  ['$lookup($$, "headers")', 13, 'Hand it on in a variable: `($headers := headers; … $headers …)`.'],
+  ['$[path = "x"]', 2, 'Hand it on in a variable: `($path := path; … $path …)`.'],
+]
+
+for (const [source, offset, hint] of unreachable) {
+  test(`${source} is refused with the text that means it`, () => {
+    assert.throws(
+      () => compileExpression(source, 100),
+      (error) => {
+        assert.ok(error instanceof ExpressionSyntaxError)
+        assert.match(error.message, /^`\$` and `\$\$` are the payload alone, where `\w+` is not ours$/)
+        assert.equal(error.offset, 100 + offset)
+        assert.ok(String(error.hint).startsWith(hint), error.hint)
+        return true
+      },
+    )
+  })
+}
+
+test('a field of an element may be called as one of ours, also through $', async () => {
+  const payload = { items: [{ path: 'a', item: 1 }, { path: 'b' }] }
+  assert.deepEqual(await evaluate('items[$.path = "b"].path', payload), 'b')
+  assert.deepEqual(await evaluate('$map(items, function($i) { $i.path })', payload), ['a', 'b'])
+  assert.deepEqual(await evaluate('items.$.item', payload), 1)
+})

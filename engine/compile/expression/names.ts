@@ -1,0 +1,171 @@
+/**
+ * Finds our names at the root of an expression and makes them variables, so that the root itself is the payload and
+ * nothing else: `$`, `$$`, `*` and `**` mean what JSONata says, for a payload that is a list too.
+ */
+
+import type { ScopeNames } from '../../resolve/scope.ts'
+import { startOfToken } from './fault.ts'
+import { mended } from './foreign-syntax.ts'
+import { ExpressionSyntaxError } from './syntax-error.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
+
+/** A name that an expression or a template looks up at its root. */
+export interface RootName {
+  readonly name: string
+  /** The name behind it, if one follows. */
+  readonly next: string | undefined
+  /** Whether its first element is asked for, as in `messages[0]`. */
+  readonly isFirst: boolean
+  /** In UTF-16 units of the field's text. */
+  readonly offset: number
+}
+
+/** The variable that stands for one of our names. No variable of an author's can be called that. */
+export function variableOf(name: string): string {
+  return ` ${name}`
+}
+
+/**
+ * What names are looked up in: the root with our names, the payload as `$` or `$$` gives it, or anything else, such as
+ * an element of a list.
+ */
+type Context = 'root' | 'payload' | 'inner'
+
+/** One of our names, looked for below `$` or `$$`. */
+interface Reach {
+  readonly name: string
+  readonly place: number
+  /** From the `$` to the end of the name, where the two stand together. */
+  readonly span?: { readonly start: number; readonly end: number; readonly isAtRoot: boolean }
+}
+
+/**
+ * Replaces our names in the tree, and gives all names that are looked up at the root.
+ * @throws ExpressionSyntaxError where one of ours is looked for below `$` or `$$`
+ */
+export function resolveNames(
+  ast: unknown,
+  source: string,
+  offset: number,
+  names: ScopeNames,
+): readonly RootName[] {
+  const found: RootName[] = []
+  const reached: Reach[] = []
+  const isOurs = (name: unknown): name is string => typeof name === 'string' && names.ours.has(name)
+
+  function visit(value: unknown, context: Context): void {
+    if (Array.isArray(value)) {
+      for (const each of value) visit(each, context)
+      return
+    }
+    if (typeof value !== 'object' || value === null) return
+    const node = value as SyntaxNode
+    visitBrackets(node, below(node, context))
+    const { type } = node
+    if (type === 'path') visitPath(node['steps'] as readonly SyntaxNode[], context)
+    else if (type === 'name') visitName(node, undefined, context)
+    else if (type === 'sort') {
+      for (const { expression } of node['terms'] as readonly SyntaxNode[]) visit(expression, 'inner')
+    } else if (type === 'transform') visit([node['pattern'], node['update'], node['delete']], 'inner')
+    else {
+      if (type === 'function') visitLookup(node, context)
+      for (const part of partsInContext) visit(node[part], context)
+    }
+  }
+
+  /** What stands in `[…]` and `{…}` behind a node. */
+  function visitBrackets(node: SyntaxNode, context: Context): void {
+    for (const filter of [node['predicate'], node['stages']].flat()) {
+      visit((filter as SyntaxNode | undefined)?.['expr'], context)
+    }
+    visit((node['group'] as SyntaxNode | undefined)?.['lhs'], context === 'payload' ? context : 'inner')
+  }
+
+  function visitPath(steps: readonly SyntaxNode[], outer: Context): void {
+    let context = outer
+    for (const [index, step] of steps.entries()) {
+      if (step['type'] !== 'name') visit(step, context)
+      else if (index === 1 && context === 'payload' && isOurs(step['value'])) reachFrom(steps, outer)
+      else visitName(step, steps[index + 1], context)
+      // `@$name` leaves the context as it was.
+      if (step['focus'] === undefined) context = below(step, context)
+    }
+  }
+
+  function reachFrom([variable, name]: readonly SyntaxNode[], outer: Context): void {
+    const start = Number(variable?.['position']) - 1 - String(variable?.['value']).length
+    const span = { start, end: Number(name?.['position']), isAtRoot: outer === 'root' }
+    reached.push({ name: String(name?.['value']), place: start, span })
+  }
+
+  function visitName(node: SyntaxNode, after: SyntaxNode | undefined, context: Context): void {
+    const { value, position } = node
+    const name = String(value)
+    const place = startOfToken(Number(position), name, source)
+    visitBrackets(node, 'inner')
+    if (context === 'payload' && isOurs(name)) reached.push({ name, place })
+    if (context !== 'root') return
+    const next = after?.['type'] === 'name' ? String(after['value']) : undefined
+    found.push({ name, next, isFirst: asksForFirst(node), offset: offset + place })
+    if (isOurs(name) || name === names.elementList)
+      Object.assign(node, { type: 'variable', value: variableOf(name) })
+  }
+
+  /** `$lookup($$, "headers")`. */
+  function visitLookup(node: SyntaxNode, context: Context): void {
+    const [of, key] = node['arguments'] as readonly SyntaxNode[]
+    if ((node['procedure'] as SyntaxNode)['value'] !== 'lookup' || key?.['type'] !== 'string') return
+    const name = key['value']
+    if (of === undefined || below(of, context) !== 'payload' || !isOurs(name)) return
+    reached.push({ name, place: startOfToken(Number(key['position']), name, source) })
+  }
+
+  visit(ast, 'root')
+  if (reached.length > 0) throw unreachable(reached, source, offset)
+  return found
+}
+
+/** Parts of a node that are evaluated against what the node is; a function's body too. */
+const partsInContext: readonly string[] = [
+  ...['lhs', 'rhs', 'expression', 'expressions', 'condition', 'then', 'else'],
+  ...['procedure', 'arguments', 'body'],
+]
+
+/** What the names behind a node are looked up in. */
+function below({ type, value }: SyntaxNode, context: Context): Context {
+  if (type !== 'variable') return 'inner'
+  return value === '$' || (value === '' && context !== 'inner') ? 'payload' : 'inner'
+}
+
+function asksForFirst(node: SyntaxNode): boolean {
+  const [stage] = (node['stages'] ?? node['predicate'] ?? []) as readonly SyntaxNode[]
+  const index = stage?.['expr'] as SyntaxNode | undefined
+  return index?.['type'] === 'number' && index['value'] === 0
+}
+
+function unreachable(reached: readonly Reach[], source: string, offset: number): ExpressionSyntaxError {
+  const { name, place } = reached[0] as Reach
+  const own = `A field of the payload that is called so is \`payload.${name}\`.`
+  const text = mendReach(reached, source)
+  const hint =
+    text === undefined
+      ? `Hand it on in a variable: \`($${name} := ${name}; … $${name} …)\`.`
+      : `Write \`${text}\`.`
+  return new ExpressionSyntaxError(
+    `\`$\` and \`$$\` are the payload alone, where \`${name}\` is not ours`,
+    offset + place,
+    `${hint} ${own}`,
+  )
+}
+
+/** At the root the name alone will do; further in, where names are those of an element, a variable hands it on. */
+function mendReach(reached: readonly Reach[], source: string): string | undefined {
+  const isAtRoot = reached.every(({ span }) => span?.isAtRoot)
+  let text = source
+  for (const { name, span } of reached.toReversed()) {
+    if (span === undefined) return undefined
+    text = `${text.slice(0, span.start)}${isAtRoot ? '' : '$'}${name}${text.slice(span.end)}`
+  }
+  const bindings = [...new Set(reached.map(({ name }) => `$${name} := ${name}; `))].join('')
+  return mended(isAtRoot ? text : `(${bindings}${text.trim()})`)
+}
