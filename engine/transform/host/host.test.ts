@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { appendFile, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { callOne, createHosted, createServing, failureOf, shownPlace } from './fixture.ts'
+import { callOne, createHosted, createServing, failureOf, type Hosted, shownPlace } from './fixture.ts'
+import { realTimers, type Timers } from './timers.ts'
 
 test('a transform is given everything that it is promised, as its own copy', async (t) => {
   const { call } = await createServing(t, {
@@ -127,6 +128,23 @@ test('a module whose top level does not end is told, and ended', async (t) => {
   assert.deepEqual(messages, ['hangs.ts is not loaded after 200 ms', 'waits.ts is not loaded after 200 ms'])
 })
 
+test('a module that is not loaded within two seconds is named while edits wait for it', async (t) => {
+  const soon: Timers = { ...realTimers, setTimeout: (act, ms) => realTimers.setTimeout(act, ms / 20) }
+  const files = { 'waits.ts': 'await new Promise(() => {})\nexport default () => null' }
+  const hosted = await createHosted(t, files, { loadTimeoutMs: 10_000, timers: soon })
+  const open = await hosted.open(['waits.ts'])
+  const [failure] = await open.start()
+  assert.equal(failure?.message, 'waits.ts is not loaded after 10 s')
+  assert.deepEqual(hosted.events, [
+    {
+      type: 'transform-output',
+      module: 'waits.ts',
+      level: 'warn',
+      text: 'is still being loaded: its top level has not ended after 2 s. Edits wait for it, 10 s at most.',
+    },
+  ])
+})
+
 const counting = (name: string) => `
   import { appendFileSync } from 'node:fs'
   appendFileSync(${JSON.stringify(name)}, 'loaded ')
@@ -196,4 +214,88 @@ test('a name that no mapping gave is not bound', async (t) => {
   })
   assert.equal(opened.bind('b.ts', 'default'), undefined)
   assert.equal(opened.bind('a.ts', 'other'), undefined)
+})
+
+/** Notes each load with its thread. */
+const noting = (witness: string, more = '') => `
+  import { appendFileSync } from 'node:fs'
+  import { threadId } from 'node:worker_threads'
+  appendFileSync(${JSON.stringify(witness)}, threadId + ' ')
+  ${more}
+  export default () => ({ message: String(threadId) })`
+
+async function createWitness(hosted: Hosted) {
+  const file = path.join(hosted.folder, 'witness')
+  await appendFile(file, '')
+  return { file, threads: async () => (await readFile(file, 'utf8')).trim().split(' ').filter(Boolean) }
+}
+
+test('several modules are loaded in one thread, which is let go of, and the first call starts a worker', async (t) => {
+  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' })
+  const { file, threads } = await createWitness(hosted)
+  const names = ['a.ts', 'b.ts', 'c.ts']
+  await hosted.write(Object.fromEntries(names.map((name) => [name, noting(file, `// ${name}`)])))
+  const open = await hosted.open(names)
+  assert.deepEqual(await open.start(), [])
+  const [first, ...others] = await threads()
+  assert.deepEqual(others, [first, first], 'each was loaded, in one thread')
+
+  await callOne(open, 'b.ts')
+  await callOne(open, 'b.ts')
+  const loads = await threads()
+  assert.equal(loads.length, 4, 'the other two have no worker')
+  assert.notEqual(loads[3], first)
+})
+
+test('the worker that has loaded the one module that changed takes its first call', async (t) => {
+  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' })
+  const { file, threads } = await createWitness(hosted)
+  await hosted.write({ 'a.ts': noting(file) })
+  const open = await hosted.open(['a.ts'])
+  assert.deepEqual(await open.start(), [])
+  await callOne(open, 'a.ts')
+  assert.equal((await threads()).length, 1)
+})
+
+test('what a module leaves in the thread that modules are loaded in is held against no other', async (t) => {
+  const hosted = await createHosted(t, {
+    'a.ts': '(globalThis as any).JSON = undefined\nexport default () => null',
+    'b.ts': 'JSON.parse("{}")\nexport default () => null',
+    'c.ts': 'throw new Error("c")\nexport default () => null',
+    'd.ts': 'export default () => null',
+  })
+  const open = await hosted.open(['a.ts', 'b.ts', 'c.ts', 'd.ts'])
+  const messages = (await open.start()).map(({ message }) => message)
+  assert.deepEqual(messages, ['c.ts cannot be loaded: Error: c'])
+})
+
+test('a worker that nobody calls for minutes ends, and the next call starts another', async (t) => {
+  const halfMinutes = new Set<() => void>()
+  const timers: Timers = {
+    setTimeout(act, ms) {
+      if (ms !== 30_000) return realTimers.setTimeout(act, ms)
+      halfMinutes.add(act)
+      return act
+    },
+    clearTimeout: (timer) => void (halfMinutes.delete(timer as () => void) || realTimers.clearTimeout(timer)),
+  }
+  const passHalfMinute = () => {
+    const due = [...halfMinutes]
+    halfMinutes.clear()
+    for (const act of due) act()
+  }
+  const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
+  const { file, threads } = await createWitness(hosted)
+  await hosted.write({ 'a.ts': noting(file) })
+  const open = await hosted.open(['a.ts'])
+  assert.deepEqual(await open.start(), [])
+  for (let n = 0; n < 3; n++) {
+    for (let look = 0; look < 5; look++) passHalfMinute()
+    await callOne(open, 'a.ts')
+    assert.equal((await threads()).length, 1, 'a call within three minutes keeps it')
+  }
+  for (let look = 0; look < 8; look++) passHalfMinute()
+  assert.equal(halfMinutes.size, 0, 'nothing is left to look at')
+  await callOne(open, 'a.ts')
+  assert.equal((await threads()).length, 2)
 })

@@ -1,12 +1,12 @@
 /** Owns the worker sets of all open candidates, one for each bundle. */
 
-import { availableParallelism } from 'node:os'
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
 import { createBlankThreads } from './blank-threads.ts'
 import { failure } from './call.ts'
 import { failuresOf } from './load-failures.ts'
 import { createMask } from './mask.ts'
 import { createMemoryWatch } from './memory-watch.ts'
+import { checkModules } from './module-check.ts'
 import { createOutput } from './output.ts'
 import { realTimers, type Timers } from './timers.ts'
 import { createWorkerSet, type WorkerSet } from './worker-set.ts'
@@ -27,7 +27,6 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   const mask = createMask()
   const output = createOutput(onEvent, timers)
   const leaving = new Set<Promise<void>>()
-  const loadsAtOnce = Math.max(2, availableParallelism())
   let holders = 0
   let isClosed = false
 
@@ -58,25 +57,27 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
     let isReleased = false
 
     async function start(): Promise<readonly LoadFailure[]> {
-      const failures: (readonly LoadFailure[])[] = []
-      const rest = [...modules.entries()]
-      const loadEach = async () => {
-        for (let next = rest.shift(); next; next = rest.shift()) {
-          if (isReleased || isClosed) return
-          const [index, opened] = next
-          const set = setOf(opened)
-          hold(set)
-          failures[index] = failuresOf(opened, await set.hold(opened.limits))
-        }
-      }
-      await Promise.all(Array.from({ length: loadsAtOnce }, loadEach))
-      const found = failures.flat()
-      if (found.length > 0) release()
-      return found
+      const sets = modules.map((opened) => ({ opened, set: setOf(opened) }))
+      for (const { opened, set } of sets) hold(set, opened)
+      const unknown = sets.filter(({ set }) => set.loaded?.ok !== true)
+      const [first, ...others] = unknown
+      // An edit changes one module: the worker that has loaded it is the one that its next call needs.
+      if (first && others.length === 0) await first.set.load()
+      else
+        await checkModules(
+          unknown.map(({ set }) => set.check),
+          blanks.take,
+          () => isReleased || isClosed,
+        )
+      if (isReleased || isClosed) return []
+      const failures = sets.flatMap(({ opened, set }) => (set.loaded ? failuresOf(opened, set.loaded) : []))
+      if (failures.length > 0) release()
+      return failures
     }
 
-    function hold(set: WorkerSet): void {
+    function hold(set: WorkerSet, { limits }: OpenedModule): void {
       held.push(set)
+      set.hold(limits)
       if (holders++ === 0) blanks.keep(true)
     }
 

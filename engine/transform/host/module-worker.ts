@@ -60,6 +60,9 @@ export interface ModuleWorkerOptions {
   readonly loadTimeoutMs: number
 }
 
+/** Loading that takes longer is said in the log: all edits wait for it. */
+const slowMs = 2_000
+
 type Message<Type extends FromWorker['type']> = FromWorker & { readonly type: Type }
 
 export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
@@ -80,9 +83,14 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
       thread.drain()
       loadFailed(`is not loaded after ${secondsOf(loadTimeoutMs)}`)
     }, loadTimeoutMs)
+    const notice = timers.setTimeout(() => {
+      const text = `is still being loaded: its top level has not ended after ${secondsOf(slowMs)}. Edits wait for it, ${secondsOf(loadTimeoutMs)} at most.`
+      output.tell({ module, level: 'warn', requestId: undefined, text })
+    }, slowMs)
     loading = (loaded) => {
       loading = undefined
       timers.clearTimeout(timer)
+      timers.clearTimeout(notice)
       memory.remove(worker)
       if (loaded.ok) functions = loaded.exports.functions
       else leave()

@@ -1,9 +1,9 @@
 /**
- * Owns the workers of one bundle: which call runs next, how many workers there are, and when they end.
+ * The workers of one bundle: which call runs next, how many workers there are, and when they end.
  *
- * While a snapshot holds the set, a spare worker comes to those that are busy, so that a call that never ends costs the
- * next one nothing; workers that nobody needed for half a minute end. Without a snapshot all end with their last call,
- * and a late call starts one of its own.
+ * The first worker starts with the first call. While a snapshot holds the set, a spare comes to workers that are busy, so
+ * that a call that never ends costs the next one nothing; surplus workers end after half a minute, and the last one after
+ * three minutes without a call. Without a snapshot all end with their last call, and a late call starts one of its own.
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
@@ -13,6 +13,7 @@ import { type Call, failure, loadFailureOf } from './call.ts'
 import { busy, createCallQueue } from './call-queue.ts'
 import type { Mask } from './mask.ts'
 import type { MemoryWatch } from './memory-watch.ts'
+import type { CheckedModule } from './module-check.ts'
 import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerKeeper } from './module-worker.ts'
 import type { Output } from './output.ts'
 import type { Timers } from './timers.ts'
@@ -23,8 +24,12 @@ const growMs = 5
 const pauseMs = 1_000
 const shrinkMs = 30_000
 const lateMs = 1_000
-/** A module that takes longer to load has a spare even at rest. */
+/** So many half minutes without a call, and no worker is kept. */
+const quietLooks = 6
+/** A module that takes longer to load has a spare while it is called. */
 const slowLoadMs = 50
+/** One that takes longer still is kept loaded: a call that had to wait for it might not be answered in time. */
+const residentLoadMs = 1_000
 const mostAbandoned = 2
 /** A call that so often finds its worker busy with leftovers is told to come again. */
 const mostTakenBack = 3
@@ -46,8 +51,14 @@ export interface WorkerSetOptions {
 }
 
 export interface WorkerSet {
-  /** A snapshot has it, until it calls `release`. Resolves when a worker is ready, or could not be. */
-  hold(limits: TransformLimits): Promise<Loaded>
+  /** What came of loading the module last; absent before that. */
+  readonly loaded: Loaded | undefined
+  /** For loading the module without keeping a worker. */
+  readonly check: CheckedModule
+  /** A snapshot has it, until it calls `release`. */
+  hold(limits: TransformLimits): void
+  /** Resolves when a worker is ready, or could not be. */
+  load(): Promise<Loaded>
   release(): void
   call(call: Call): void
   /** Ends everything; calls that wait or run are rejected. */
@@ -69,6 +80,10 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   let abandoned = 0
   let wasCalledLate = false
   let isClosed = false
+  /** Since `shrinkTimer` was set. */
+  let wasCalled = false
+  /** Looks in a row that found no call. */
+  let quiet = 0
   let growTimer: unknown
   let pauseTimer: unknown
   let shrinkTimer: unknown
@@ -113,6 +128,8 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function call(call: Call): void {
     limits = call.limits
+    wasCalled = true
+    quiet = 0
     wasCalledLate ||= holders === 0
     if (abandoned >= mostAbandoned) {
       call.reject(refusal(call))
@@ -133,13 +150,16 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function dispatch(): void {
     for (let next = queue.first; next && idle.length > 0; next = queue.first) {
-      const running = workers.size - idle.length - (starting ? 1 : 0)
-      if (running >= next.limits.concurrency) return
+      if (running() >= next.limits.concurrency) return
       queue.takeFirst()
       const worker = idle.pop()
       fewestIdle = Math.min(fewestIdle, idle.length)
       worker?.run(next)
     }
+  }
+
+  function running(): number {
+    return workers.size - idle.length - (starting ? 1 : 0)
   }
 
   function growSoon(): void {
@@ -153,7 +173,8 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   /** One at a time, so that a moment's rush does not start more threads than there are processors. */
   function grow(): void {
     if (isClosed || starting || idle.length > 0 || abandoned >= mostAbandoned) return
-    if (queue.size === 0 && holders === 0) return
+    // A module that nobody calls needs no worker.
+    if (queue.size === 0 && (holders === 0 || running() === 0) && !isResident()) return
     const canWait = queue.size === 0 || (workers.size > 0 && !loaded?.ok)
     if (pauseTimer !== undefined && canWait) return
     // One more than may run: the spare.
@@ -198,7 +219,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
   function settleDown(): void {
     if (isClosed) return
     if (holders === 0 && !wasCalledLate) while (idle.length > 0) endOldest()
-    if (idle.length > atRest() && shrinkTimer === undefined) {
+    if (idle.length > (isResident() ? atRest() : 0) && shrinkTimer === undefined) {
       fewestIdle = idle.length
       shrinkTimer = timers.setTimeout(shrink, holders === 0 ? lateMs : shrinkMs)
     }
@@ -207,6 +228,8 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function shrink(): void {
     shrinkTimer = undefined
+    quiet = wasCalled ? 0 : quiet + 1
+    wasCalled = false
     for (let surplus = fewestIdle - atRest(); surplus > 0; surplus--) endOldest()
     settleDown()
   }
@@ -217,7 +240,12 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   function atRest(): number {
     if (holders === 0) return 0
+    if (quiet >= quietLooks) return isResident() ? 1 : 0
     return loaded?.ok && loaded.loadMs > slowLoadMs ? 2 : 1
+  }
+
+  function isResident(): boolean {
+    return holders > 0 && loaded?.ok === true && loaded.loadMs > residentLoadMs
   }
 
   function vanish(): void {
@@ -228,12 +256,26 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
 
   return {
     call,
-    async hold(wanted) {
+    get loaded() {
+      return loaded
+    },
+    get check() {
+      return {
+        options,
+        limits: limits ?? { timeoutMs: 0, memoryMb: 0, concurrency: 1 },
+        checked(result: Loaded) {
+          loaded = result
+          grow()
+        },
+      }
+    },
+    hold(wanted) {
       holders++
       limits = wanted
       wasCalledLate = false
-      if (starting) return starting.outcome
-      return loaded?.ok && workers.size > 0 ? loaded : startWorker()
+    },
+    async load() {
+      return starting ? starting.outcome : startWorker()
     },
     release() {
       holders--

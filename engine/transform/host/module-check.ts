@@ -1,0 +1,67 @@
+/**
+ * Loads the modules of a candidate, one after the other in one thread, to see whether they can be loaded and what they
+ * export; then the thread is ended. A module that fails in a thread which others have used is loaded again in a new
+ * one: what another module left there is not its fault.
+ */
+
+import type { TransformLimits } from '../../config/settings.ts'
+import {
+  createModuleWorker,
+  type Loaded,
+  type ModuleWorkerOptions,
+  type WorkerKeeper,
+} from './module-worker.ts'
+import type { Thread } from './thread.ts'
+
+export interface CheckedModule {
+  /** What its worker needs, besides a thread. */
+  readonly options: Omit<ModuleWorkerOptions, 'thread' | 'keeper'>
+  readonly limits: TransformLimits
+  checked(loaded: Loaded): void
+}
+
+/** A thread that holds more than this after a module is not used for another one. Bytes. */
+const mostHeld = 100 * 1_048_576
+
+/** `isGivenUp`: nobody waits for the rest of them. Never rejects. */
+export async function checkModules(
+  modules: readonly CheckedModule[],
+  take: () => Thread,
+  isGivenUp: () => boolean,
+): Promise<void> {
+  /** Loaded modules are in it, and it is fit for another one. */
+  let shared: Thread | undefined
+
+  async function load({ options, limits }: CheckedModule): Promise<Loaded> {
+    const thread = shared ?? take()
+    shared = thread
+    const giveUp = () => {
+      if (shared === thread) shared = undefined
+    }
+    const keeper: WorkerKeeper = {
+      ended: giveUp,
+      ...{ idle() {}, takenBack() {}, lost() {}, abandoned() {}, returned() {} },
+    }
+    const loaded = await createModuleWorker({ ...options, thread, keeper }).load(limits.memoryMb)
+    if (shared === thread && ((await thread.memory()) ?? mostHeld) >= mostHeld) await stop()
+    return loaded
+  }
+
+  async function stop(): Promise<void> {
+    const stopped = shared
+    shared = undefined
+    await stopped?.stop()
+  }
+
+  for (const module of modules) {
+    if (isGivenUp()) break
+    const wasUsed = shared !== undefined
+    let loaded = await load(module)
+    if (!loaded.ok && wasUsed) {
+      await stop()
+      loaded = await load(module)
+    }
+    module.checked(loaded)
+  }
+  await stop()
+}
