@@ -9,8 +9,8 @@ const mostWaiting = 1_000
 export interface CallQueue {
   readonly size: number
   readonly first: Call | undefined
-  /** Rejects the call where too many wait. */
-  add(call: Call): void
+  /** Rejects the call where too many wait. `startMs`: time for the worker to start, besides the call's own. */
+  add(call: Call, startMs: number): void
   /** A call that was a worker's already. */
   addFirst(call: Call): void
   takeFirst(): Call | undefined
@@ -26,13 +26,13 @@ interface Waiting {
 export function createCallQueue(timers: Timers, gaveUp: () => void): CallQueue {
   const waiting: Waiting[] = []
 
-  function wait(call: Call): Waiting {
+  function wait(call: Call, startMs = 0): Waiting {
     const { timeoutMs } = call.limits
     const timer = timers.setTimeout(() => {
       waiting.splice(waiting.indexOf(entry), 1)
       call.reject(busy(call, `was not reached within ${secondsOf(timeoutMs)}`))
       gaveUp()
-    }, timeoutMs)
+    }, timeoutMs + startMs)
     const entry = { call, timer }
     return entry
   }
@@ -44,8 +44,8 @@ export function createCallQueue(timers: Timers, gaveUp: () => void): CallQueue {
     get first() {
       return waiting[0]?.call
     },
-    add(call) {
-      if (waiting.length < mostWaiting) waiting.push(wait(call))
+    add(call, startMs) {
+      if (waiting.length < mostWaiting) waiting.push(wait(call, startMs))
       else call.reject(busy(call, `has ${mostWaiting} calls waiting already`))
     },
     addFirst: (call) => void waiting.unshift(wait(call)),

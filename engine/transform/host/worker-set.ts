@@ -30,6 +30,8 @@ const quietLooks = 6
 const slowLoadMs = 50
 /** One that takes longer still is kept loaded: a call that had to wait for it might not be answered in time. */
 const residentLoadMs = 1_000
+/** For starting the first worker of a module. A call that has a short time of its own is not at fault for that. */
+const startMs = 5_000
 const mostAbandoned = 2
 /** A call that so often finds its worker busy with leftovers is told to come again. */
 const mostTakenBack = 3
@@ -135,7 +137,7 @@ export function createWorkerSet(options: WorkerSetOptions): WorkerSet {
       call.reject(refusal(call))
       return
     }
-    queue.add(call)
+    queue.add(call, workers.size === (starting ? 1 : 0) ? startMs : 0)
     dispatch()
     if (workers.size === 0) grow()
     else if (idle.length === 0) growSoon()
