@@ -50,8 +50,9 @@ export const format: Job = (root, args) =>
 
 export const bench: Job = (root, args) => runNode(root, ['test/bench/run.ts', ...args])
 
-export const dev: Job = (root, args) => {
-  const options = args.length > 0 ? args : ['--init', '--config', 'local/reveille.yaml']
+export const dev: Job = async (root, args) => {
+  const { startArguments } = await import('./start.js')
+  const options = startArguments(args, 'local/reveille.yaml')
   const watch = ['watch', '--clear-screen=false', 'runtime/main.ts', 'start', ...options]
   // Told twice to stop, tsx kills the gateway in the middle of its drain.
   return runTool(root, 'tsx/dist/cli.mjs', watch, { unheard: process.stdin.isTTY ? ['SIGINT'] : [] })

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { startArguments } from './start.js'
 
 const run = promisify(execFile)
 const root = path.join(import.meta.dirname, '..')
@@ -72,6 +73,20 @@ test(
     assert.deepEqual(more, [])
   },
 )
+
+test('what is given to `npm start` is added to what it stands for, unless a configuration is named', () => {
+  const local = 'local/reveille.yaml'
+  const built = ['--init', '--config', local]
+  const cases: [readonly string[], Record<string, string>, readonly string[]][] = [
+    [[], {}, built],
+    [['--port', '21000'], {}, [...built, '--port', '21000']],
+    [['--no-watch', '--init'], {}, [...built, '--no-watch']],
+    [['--config', 'other.yaml'], {}, ['--config', 'other.yaml']],
+    [['--config=other.yaml', '--poll'], {}, ['--config=other.yaml', '--poll']],
+    [['--poll'], { REVEILLE_CONFIG: 'other.yaml' }, ['--init', '--poll']],
+  ]
+  for (const [args, env, expected] of cases) assert.deepEqual(startArguments(args, local, env), expected)
+})
 
 test('the second command installs nothing and says nothing', posix, async (t) => {
   const clone = await createClone(t)

@@ -1,9 +1,21 @@
-/** Runs the gateway from the bundle; without arguments on `local/`, which is scaffolded when it is not there. */
+/** Runs the gateway from the bundle; on `local/`, which is scaffolded when it is not there, unless another is named. */
 
 import { enableCompileCache, registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ensureBuilt } from './build.js'
+
+/**
+ * What is given is added to what `npm start` stands for, unless another configuration is named.
+ *
+ * @param {readonly string[]} args of `reveille start`
+ * @param {string} local the configuration of the clone
+ */
+export function startArguments(args, local, { REVEILLE_CONFIG: named } = process.env) {
+  if (args.some((arg) => /^--config(=|$)/.test(arg))) return args
+  const others = args.filter((arg) => arg !== '--init')
+  return named ? ['--init', ...others] : ['--init', '--config', local, ...others]
+}
 
 /**
  * @param {string} root
@@ -17,12 +29,7 @@ export async function start(root, args) {
   if (script === 'start' && folder) process.chdir(folder)
   const local = path.relative(process.cwd(), path.join(root, 'local', 'reveille.yaml'))
   enableCompileCache(path.join(root, 'build', 'cache'))
-  process.argv = [
-    process.execPath,
-    file,
-    'start',
-    ...(args.length > 0 ? args : ['--init', '--config', local]),
-  ]
+  process.argv = [process.execPath, file, 'start', ...startArguments(args, local)]
   await import(pathToFileURL(file).href)
 }
 

@@ -304,7 +304,7 @@ test('start without a configuration writes nothing, exits with 2 and names init'
   const { run, cwd } = await createWorld(t)
   const { code, err } = await run('start')
   assert.equal(code, 2)
-  assert.match(err, /There is no reveille\.yaml in this folder\.\n.*reveille init/)
+  assert.match(err, /There is no reveille\.yaml in this folder, nor in local\.\n.*reveille init/)
   await assert.rejects(readFile(path.join(cwd, 'reveille.yaml')))
 })
 

@@ -12,10 +12,13 @@ export interface Hands {
 
 export const reachHelp = `
 The gateway's address and token come from --config, else from REVEILLE_URL and
-REVEILLE_GATEWAY_TOKEN, else from ./reveille.yaml.`
+REVEILLE_GATEWAY_TOKEN, else from the configuration that is found.`
 
 export function configOption(): Option {
-  return new Option('--config <file>', 'the configuration (default: ./reveille.yaml)')
+  return new Option(
+    '--config <file>',
+    'the configuration, or its folder (default: REVEILLE_CONFIG, else ./reveille.yaml, else ./local/reveille.yaml)',
+  )
 }
 
 export function examples(...lines: readonly string[]): string {

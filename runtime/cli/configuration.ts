@@ -1,6 +1,6 @@
-/** Owns which configuration a command means, and loading it. */
+/** Finds the configuration that a command means, and loads it. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import {
   type Configuration,
@@ -12,21 +12,56 @@ import {
 import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { Io } from './io.ts'
-import { programName } from './pasted.ts'
+import { programName, shellWord } from './pasted.ts'
 
 export const usualFile = 'reveille.yaml'
 
+/** Where a configuration is looked for that nobody named: here, and where `init` and `npm start` write one. */
+const usualFiles = [usualFile, path.join('local', usualFile)]
+
 /**
- * `--config`, else ./reveille.yaml.
+ * `--config`, else REVEILLE_CONFIG, else ./reveille.yaml, else ./local/reveille.yaml. A folder stands for the
+ * `reveille.yaml` in it.
  *
  * @returns an absolute path
  * @throws CommandFailure (bad usage) when there is no such file
  */
-export function findConfiguration(options: { readonly config?: string }, io: Io): string {
-  const file = path.resolve(io.cwd, options.config ?? usualFile)
-  if (existsSync(file)) return file
-  const missing = options.config ?? `${usualFile} in this folder`
-  throw new CommandFailure(2, `There is no ${missing}.\n${advice(io)}`)
+export function findConfiguration({ config }: { readonly config?: string | undefined }, io: Io): string {
+  const named = config ?? (io.env['REVEILLE_CONFIG'] || undefined)
+  if (named !== undefined) return findNamed(named, config === undefined, io)
+  const found = findUsual(io)
+  if (found !== undefined) return found
+  throw new CommandFailure(
+    2,
+    `There is no ${usualFile} in this folder, nor in local.\nName one with --config FILE or REVEILLE_CONFIG, or write a first one: ${programName(io)} init`,
+  )
+}
+
+/** Absolute; undefined where neither is there. */
+export function findUsual({ cwd }: Pick<Io, 'cwd'>): string | undefined {
+  return usualFiles.map((file) => path.join(cwd, file)).find((file) => existsSync(file))
+}
+
+function findNamed(named: string, isVariable: boolean, io: Io): string {
+  const file = path.resolve(io.cwd, named)
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats?.isDirectory() === false) return file
+  const inside = path.join(file, usualFile)
+  if (stats !== undefined && existsSync(inside)) return inside
+  const why = isVariable ? ', which REVEILLE_CONFIG names' : ''
+  if (stats === undefined && /\.(ya?ml|json)$/.test(named)) {
+    throw new CommandFailure(2, `There is no ${named}${why}.`)
+  }
+  throw new CommandFailure(
+    2,
+    `There is no ${usualFile} in ${named}${why}. Write a first one: ${programName(io)} init ${shellWord(named)}`,
+  )
+}
+
+/** For a line to paste: ` --config FILE`, or nothing where a command finds the file without. */
+export function configWords(file: string, io: Io): string {
+  const usual = io.env['REVEILLE_CONFIG'] ? path.resolve(io.cwd, io.env['REVEILLE_CONFIG']) : findUsual(io)
+  return path.resolve(io.cwd, file) === usual ? '' : ` --config ${shellWord(shownPath(file, io))}`
 }
 
 /** @throws CommandFailure (bad usage) when there is no such file */
@@ -56,10 +91,4 @@ export function placeFrom(place: string, folder: string, io: Io): string {
   const file = /^(?!preset )(.*):\d+:\d+$/.exec(place)?.[1]
   if (file === undefined) return place
   return `${shownPath(path.resolve(folder, file), io)}${place.slice(file.length)}`
-}
-
-function advice(io: Io): string {
-  const local = path.join('local', usualFile)
-  if (existsSync(path.join(io.cwd, local))) return `Name one: --config ${local}`
-  return `Name one with --config FILE, or write a first one: ${programName(io)} init`
 }

@@ -9,13 +9,18 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
   init
     .command('mapping')
     .description('copy a preset beside the configuration, to edit; never over a file')
-    .argument('<name>', 'the preset')
+    .argument('[name]', 'the preset; without one, all are listed')
     .argument('[dir]', "the configuration's folder (default: this one, or local)")
     .option('--config <file>', 'the configuration, instead of its folder')
+    .option('--as <name>', 'what the copy is called, instead of as the preset')
     .option('--json', 'answer as JSON')
     .addHelpText(
       'after',
-      examples('reveille init mapping github', 'reveille init mapping stripe /etc/reveille'),
+      examples(
+        'reveille init mapping',
+        'reveille init mapping github --as my-github',
+        'reveille init mapping stripe /etc/reveille',
+      ),
     )
     // The option is taken by `init`, which has it too.
     .action((name, dir, { config }, command: Command) =>
@@ -86,11 +91,7 @@ ${examples(
     .option('--json', 'answer as JSON')
     .addHelpText(
       'after',
-      examples(
-        'reveille check',
-        'reveille check --types',
-        'reveille check --config local/reveille.yaml --json',
-      ),
+      examples('reveille check', 'reveille check --types', 'reveille check --config /etc/reveille --json'),
     )
     .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
 
@@ -136,7 +137,7 @@ ${examples(
       examples(
         'reveille test',
         'reveille test mappings/github.yaml --watch',
-        'reveille test "pull request" --config local/reveille.yaml',
+        'reveille test "pull request"',
         'reveille test --preset github --preset stripe',
         'reveille test --presets all --json',
       ),

@@ -18,12 +18,11 @@ import { NotAddable } from '../../scaffold/not-addable.ts'
 import { escapeReferences } from '../../scaffold/printed.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
+import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
-import { programName, shellWord } from '../pasted.ts'
+import { programName } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
 import { type Gathered, gather, parseAssignments } from './channel-questions.ts'
-import { findConfigurationIn } from './init-target.ts'
 
 export interface InitChannelOptions {
   readonly json?: boolean
@@ -40,7 +39,7 @@ export async function initChannel(
   options: InitChannelOptions,
   io: Io,
 ): Promise<number> {
-  const file = findConfigurationIn(folder, io)
+  const file = findConfiguration({ config: folder }, io)
   const settings = await settingsOf(file, io)
   const offer = offerFor(name, settings)
   const text = await readFile(file, 'utf8')
@@ -198,7 +197,7 @@ function tell(
   io: Io,
 ): string[] {
   const program = programName(io)
-  const options = file === 'reveille.yaml' ? '' : ` --config ${shellWord(file)}`
+  const options = configWords(file, io)
   const to = config['defaultTo'] === undefined ? ' --to …' : ''
   const added = [...variables.values()].filter((variable) => !found.includes(variable))
   const secrets = added.length === 0 ? '' : `, ${added.join(' and ')} in ${envFile.shown}`

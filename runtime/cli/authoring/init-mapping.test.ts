@@ -19,7 +19,18 @@ test('a preset is copied beside the configuration, whole, and never over a file'
 
   await write('mappings/github.yaml', 'mappings: []\n')
   const again = await run('init', 'mapping', 'github', '--json')
+  assert.equal(again.code, 1)
   assert.deepEqual(JSON.parse(again.out), { file: path.join('mappings', 'github.yaml'), written: false })
+  assert.deepEqual(await run('init', 'mapping', 'github'), {
+    code: 1,
+    out: '',
+    err: 'mappings/github.yaml is there, and is another text than the preset; nothing was written. To have the preset beside it: reveille init mapping github --as my-github\n',
+  })
+  assert.match(
+    (await run('init', 'mapping', 'github', '--as', 'my-github')).out,
+    /^wrote mappings\/my-github\.yaml\n/,
+  )
+  assert.equal((await run('init', 'mapping', 'github', '--as', '../github')).code, 2)
   assert.equal(await readFile(copy, 'utf8'), 'mappings: []\n')
 })
 
@@ -45,7 +56,7 @@ test('the copy goes where the configuration looks for mappings: here, in local, 
   })
 })
 
-test('an unknown preset, a missing name and a folder without a configuration are bad usage', async (t) => {
+test('an unknown preset and a folder without a configuration are bad usage; without a name all presets are listed', async (t) => {
   const { run } = await createCommandLine(t, {})
   const unknown = await run('init', 'mapping', 'githb')
   assert.equal(unknown.code, 2)
@@ -57,9 +68,9 @@ test('an unknown preset, a missing name and a folder without a configuration are
   assert.equal(nowhere.code, 2)
   assert.match(
     nowhere.err,
-    /no reveille\.yaml in this folder, nor in local\. Write a first one: reveille init$/m,
+    /no reveille\.yaml in this folder, nor in local\.\nName one .* write a first one: reveille init$/m,
   )
   const unnamed = await run('init', 'mapping')
-  assert.equal(unnamed.code, 2)
-  assert.match(unnamed.err, /missing required argument 'name'/)
+  assert.equal(unnamed.code, 0)
+  assert.match(unnamed.out, /^There are .*generic, github, .*\.\n\nCopy one, to edit: reveille init mapping /)
 })

@@ -1,40 +1,72 @@
 /** `reveille init mapping`: copies a preset beside the configuration, to edit. */
 
 import { constants } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
-import { programName, shellWord } from '../pasted.ts'
-import { findConfigurationIn, targetFolders } from './init-target.ts'
-import { presetFile } from './presets.ts'
+import { CommandFailure } from '../command-failure.ts'
+import { configWords, findConfiguration, shownPath } from '../configuration.ts'
+import { broken, type Io } from '../io.ts'
+import { programName } from '../pasted.ts'
+import { targetFolders } from './init-target.ts'
+import { knownPresets, presetFile } from './presets.ts'
 
-/** @throws CommandFailure (bad usage) when there is no such preset, or no configuration for it */
+export interface InitMappingOptions {
+  /** What the copy is called, without `.yaml`. Default: as the preset. */
+  readonly as?: string
+  readonly json?: boolean
+}
+
+/**
+ * Without a name it lists the presets.
+ *
+ * @returns 1 where the file is there, and nothing was written
+ * @throws CommandFailure (bad usage) when there is no such preset, or no configuration for it
+ */
 export async function initMapping(
-  name: string,
+  name: string | undefined,
   folder: string | undefined,
-  options: { readonly json?: boolean },
+  options: InitMappingOptions,
   io: Io,
 ): Promise<number> {
+  if (name === undefined) return listPresets(options, io)
   const preset = presetFile(name)
-  const configuration = findConfigurationIn(folder, io)
+  const { as = name } = options
+  if (!/^[\w-][\w.-]*$/.test(as))
+    throw new CommandFailure(2, '--as takes a name without a folder: --as my-github')
+  const configuration = findConfiguration({ config: folder }, io)
   const { mappingsDir } = await targetFolders(configuration, io)
-  const target = path.join(mappingsDir, `${name}.yaml`)
+  const target = path.join(mappingsDir, `${as}.yaml`)
   const written = await copyNew(preset, target)
   const file = shownPath(target, io)
   if (options.json) io.out(`${JSON.stringify({ file, written })}\n`)
-  else if (!written) io.out(`${file} is there; nothing was written.\n`)
-  else io.out(explain(name, file, shownPath(configuration, io), io))
+  else if (!written) io.err(`${broken(thereText(name, file, await isSame(preset, target), io), io)}\n`)
+  else io.out(explain(name, file, configuration, io))
+  return written ? 0 : 1
+}
+
+function listPresets({ json }: InitMappingOptions, io: Io): number {
+  const presets = knownPresets()
+  const text = `${broken(`There are ${presets.join(', ')}.`, io)}\n\nCopy one, to edit: ${programName(io)} init mapping ${presets[0]}\n`
+  io.out(json ? `${JSON.stringify({ presets })}\n` : text)
   return 0
+}
+
+function thereText(name: string, file: string, same: boolean, io: Io): string {
+  const what = same ? 'and is the preset as it comes' : 'and is another text than the preset'
+  return `${file} is there, ${what}; nothing was written. To have the preset beside it: ${programName(io)} init mapping ${name} --as my-${name}`
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  return (await readFile(one, 'utf8')) === (await readFile(other, 'utf8'))
 }
 
 function explain(name: string, file: string, configuration: string, io: Io): string {
   return [
     `wrote ${file}`,
     '',
-    `\`hooks.presets: [${name}]\` is not needed for it. Where ${configuration} lists the preset,`,
+    `\`hooks.presets: [${name}]\` is not needed for it. Where ${shownPath(configuration, io)} lists the preset,`,
     'each mapping of the copy replaces the one of the same id.',
-    `Its tests come along: ${programName(io)} test --config ${shellWord(configuration)}`,
+    `Its tests come along: ${programName(io)} test${configWords(configuration, io)}`,
     '',
   ].join('\n')
 }

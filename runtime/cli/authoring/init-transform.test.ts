@@ -139,7 +139,7 @@ test('a name that is none, a missing one and a folder without a configuration ar
   assert.equal(nowhere.code, 2)
   assert.match(
     nowhere.err,
-    /no reveille\.yaml in this folder, nor in local\. Write a first one: reveille init$/m,
+    /no reveille\.yaml in this folder, nor in local\.\nName one .* write a first one: reveille init$/m,
   )
   assert.deepEqual(await readdir(cwd), [])
 })

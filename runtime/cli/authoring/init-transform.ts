@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
+import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
 import { programName, shellWord } from '../pasted.ts'
-import { findConfigurationIn, targetFolders } from './init-target.ts'
+import { targetFolders } from './init-target.ts'
 import { linkTypes } from './link-types.ts'
 import { moduleEnding } from './module-ending.ts'
 
@@ -23,7 +23,7 @@ export async function initTransform(
   io: Io,
 ): Promise<number> {
   checkName(name)
-  const configuration = findConfigurationIn(folder, io)
+  const configuration = findConfiguration({ config: folder }, io)
   const { mappingsDir, transformsDir } = await targetFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
   const earlier = existingModule(name, transformsDir)
@@ -95,7 +95,7 @@ interface Places {
 }
 
 function nextSteps(name: string, { module, mappingsDir, configuration }: Places, io: Io): string {
-  const config = `--config ${shellWord(shownPath(configuration, io))}`
+  const config = configWords(configuration, io)
   const mappings = path.join(mappingsDir, `${name}.yaml`)
   return [
     '',
@@ -110,9 +110,9 @@ function nextSteps(name: string, { module, mappingsDir, configuration }: Places,
     `    request: { endpoint: ${name}, body: { action: opened, title: The lamp is dark, id: 42 } }`,
     `    expect: { mapping: ${name}, sessionKey: "hook:${name}:42" }`,
     '',
-    `Test both:  ${programName(io)} test ${config}`,
+    `Test both:  ${programName(io)} test${config}`,
     `One alone:  node --test ${shellWord(shownPath(testOf(module), io))}`,
-    `Try it:     ${programName(io)} try ${name} --payload body.json ${config}`,
+    `Try it:     ${programName(io)} try ${name} --payload body.json${config}`,
     '',
   ].join('\n')
 }

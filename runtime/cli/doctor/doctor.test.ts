@@ -193,14 +193,25 @@ test(
     const mappings = ['bell', 'door', 'repo/:id', 'shop/:id/order'].map(
       (name) => `  - { match: { path: "${name}" }, action: wake, text: x }\n`,
     )
-    const { run, post, gateway, folder } = await createBench(t, {
-      'mappings/a.yaml': `mappings:\n${mappings.join('')}`,
-    })
+    const clock = { now: Date.now }
+    const { run, post, gateway, folder } = await createBench(
+      t,
+      { 'mappings/a.yaml': `mappings:\n${mappings.join('')}` },
+      { now: () => clock.now() },
+    )
     assert.deepEqual(states(await run('doctor', '--json'), 'traffic'), ['not-checked NOTHING_RECEIVED'])
     await post('/hooks/bell', {})
     await post('/hooks/repo/42', {})
     await post('/hooks/shop/7', {})
     await post('/hooks/door', {}, { authorization: 'Bearer wrong' })
+    const early = resultsOf(await run('doctor', '--json'), 'traffic')
+    assert.deepEqual(
+      early.map(({ state }) => state),
+      ['ok'],
+    )
+    assert.match(early[0]?.message ?? '', /^nothing for \/door and .* yet; there were 2 requests since /)
+    for (let count = 0; count < 8; count += 1) await post('/hooks/bell', { count })
+    clock.now = () => Date.now() + 86_400_000
     const told = resultsOf(await run('doctor', '--json'), 'traffic')
     assert.deepEqual(
       told.map(({ code }) => code),

@@ -16,6 +16,7 @@ const facts: BannerFacts = {
   admin: true,
   tokenSource: { kind: 'file', file: 'local/.env', name: 'REVEILLE_HOOK_TOKEN' },
   configFile: 'local/reveille.yaml',
+  configWords: ' --config local/reveille.yaml',
   mappingsFolder: 'local/mappings',
   program: 'npx reveille',
   generation: 1,

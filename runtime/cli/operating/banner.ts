@@ -24,6 +24,8 @@ export interface BannerFacts {
   readonly tokenSource: TokenSource
   /** As the user would write it from where it stands. */
   readonly configFile: string
+  /** What a command needs to find it: ` --config FILE`, or nothing. */
+  readonly configWords: string
   /** Where mapping files lie, written likewise. */
   readonly mappingsFolder: string
   /** How the user calls the command line. */
@@ -81,8 +83,8 @@ function invitation(facts: BannerFacts): string[] {
     .filter(([, endpoint]) => facts.takesToken(endpoint))
     .map(([title, endpoint, rest]) => [title, curl(facts, endpoint, rest)])
   if (facts.admin) {
-    const { configFile, program } = facts
-    lines.push(['See what became of them:', `${program} runs --config ${shellWord(configFile)}`])
+    const { program } = facts
+    lines.push(['See what became of them:', `${program} runs${facts.configWords}`])
   }
   return [
     'Paste one of these into another terminal:',

@@ -6,7 +6,7 @@ import { configOption, examples, type Hands, reachHelp } from '../command-parts.
 const startHelp = `
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
 at once.
-${examples('reveille start', 'reveille start --config /etc/reveille/reveille.yaml')}`
+${examples('reveille start', 'reveille start --port 21000', 'reveille start --config /etc/reveille/reveille.yaml')}`
 
 /** @returns the command `init`, below which others may stand */
 export function addStartingCommands(program: Command, { io, finish }: Hands): Command {
@@ -15,6 +15,7 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
     .description('run the gateway until it is told to stop')
     .addOption(configOption())
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
+    .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--poll', 'look at the files regularly, for file systems that report no changes')
     .option('--no-watch', 'read changed files only when told: by `reveille reload` or SIGHUP')
     .addHelpText('after', startHelp)

@@ -2,9 +2,10 @@
 
 import path from 'node:path'
 import { scaffold } from '../../scaffold/scaffold.ts'
+import { configWords } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
-import { programName, shellWord } from '../pasted.ts'
+import { programName } from '../pasted.ts'
 
 export interface InitOptions {
   readonly json?: boolean
@@ -17,7 +18,7 @@ export async function init(folder: string, options: InitOptions, io: Io): Promis
     io.out(`${path.join(folder, 'reveille.yaml')} is there; nothing was written.\n`)
   else {
     io.out(written.map((file) => `wrote ${path.join(folder, file)}\n`).join(''))
-    io.out(`\nStart it: ${programName(io)} start --config ${shellWord(path.join(folder, 'reveille.yaml'))}\n`)
+    io.out(`\nStart it: ${programName(io)} start${configWords(path.join(folder, 'reveille.yaml'), io)}\n`)
   }
   return 0
 }

@@ -99,3 +99,32 @@ test('with --no-watch an edit waits: a dry run tells of it, and it goes live wit
   const { outcome, generation } = await reload()
   assert.deepEqual([outcome, generation], ['live', 2])
 })
+
+test('a port can be chosen before the first start, and commands find the gateway there', async (t) => {
+  const cwd = await mkdtemp(path.join(tmpdir(), 'reveille-port-'))
+  atEnd(t, () => rm(cwd, { recursive: true, force: true }))
+  const { REVEILLE_HOOK_TOKEN: _hook, REVEILLE_GATEWAY_TOKEN: _gateway, ...env } = process.env
+  const child = spawn(process.execPath, [main, 'start', '--init', '--config', '.'], {
+    cwd,
+    env: { ...env, REVEILLE_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  atEnd(t, () => {
+    child.kill('SIGKILL')
+    return ended
+  })
+  let out = ''
+  child.stdout.setEncoding('utf8')
+  for await (const text of child.stdout) {
+    out += text
+    if (/runs\n/.test(out)) break
+  }
+  assert.match(out, /^Wrote a first configuration to \.\/\n/)
+  assert.match(out, /^# See what became of them:\nreveille runs$/m)
+  const address = /listens on (\S+)/.exec(out)?.[1]
+  assert.doesNotMatch(address ?? '', /:8787$/)
+  const status = await promisify(execFile)(process.execPath, [main, 'status'], { cwd, env })
+  assert.match(status.stdout, new RegExp(`^gateway +${address}\n`))
+  assert.equal(status.stderr, '')
+})

@@ -8,7 +8,14 @@ import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
 import { StoreError } from '../../store/port.ts'
 import { CommandFailure, sentence } from '../command-failure.ts'
-import { findConfiguration, formatDiagnostics, shownPath } from '../configuration.ts'
+import {
+  configWords,
+  findConfiguration,
+  findUsual,
+  formatDiagnostics,
+  shownPath,
+  usualFile,
+} from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
 import { programName } from '../pasted.ts'
@@ -23,6 +30,8 @@ export interface StartOptions {
   readonly config?: string
   /** Scaffold first where there is no configuration. */
   readonly init?: boolean
+  /** Listened on in the place of `gateway.port`. Default: REVEILLE_PORT, where it is set. */
+  readonly port?: string
   /** Look at the files regularly. */
   readonly poll?: boolean
   /** Read changed files without being told to. Default: true. */
@@ -34,9 +43,10 @@ const lastOutputMs = 1000
 
 export async function start(options: StartOptions, io: Io): Promise<number> {
   neverBlock(process.stdout)
-  if (options.init) await scaffoldFor(options.config ?? 'reveille.yaml', io)
+  const port = portOf(options, io)
+  if (options.init) await scaffoldFor(options, io)
   const configFile = findConfiguration(options, io)
-  const { gateway, address } = await openGateway(configFile, options, io)
+  const { gateway, address } = await openGateway(configFile, { ...options, port }, io)
   const stop = createStopSignal({
     signals: process,
     now: () => performance.now(),
@@ -82,21 +92,40 @@ async function reload(gateway: Gateway): Promise<void> {
   }
 }
 
-async function scaffoldFor(config: string, io: Io): Promise<void> {
-  const folder = path.dirname(path.resolve(io.cwd, config))
+/** @throws CommandFailure (bad usage) */
+function portOf({ port }: StartOptions, { env }: Io): number | undefined {
+  const text = port ?? (env['REVEILLE_PORT'] || undefined)
+  if (text === undefined) return undefined
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  const name = port === undefined ? 'REVEILLE_PORT' : '--port'
+  throw new CommandFailure(2, `${name} must be a whole number from 0 to 65535; 0 takes a free port.`)
+}
+
+/** In the folder of the configuration that is named, else in this one, where none is found. */
+async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
+  const named = config ?? (io.env['REVEILLE_CONFIG'] || findUsual(io) || usualFile)
+  const file = path.resolve(io.cwd, named)
+  const folder = /\.(ya?ml|json)$/.test(named) ? path.dirname(file) : file
   const written = await scaffoldInto(folder)
-  if (written.length > 0) io.out(`Wrote a first configuration to ${shownPath(folder, io)}${path.sep}\n\n`)
+  if (written.length === 0) return
+  io.out(`Wrote a first configuration to ${shownPath(folder, io) || '.'}${path.sep}\n\n`)
 }
 
 /** @throws CommandFailure in the operator's words */
 async function openGateway(
   configFile: string,
-  { poll, watch }: StartOptions,
+  { poll, watch, port }: Pick<StartOptions, 'poll' | 'watch'> & { readonly port: number | undefined },
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
   try {
-    gateway = await createGateway({ configFile, env: io.env, poll, watch })
+    gateway = await createGateway({
+      configFile,
+      env: io.env,
+      poll,
+      watch,
+      ...(port !== undefined && { port }),
+    })
     return { gateway, address: await gateway.listen() }
   } catch (error) {
     await gateway?.close({ graceMs: 0 })
@@ -129,6 +158,7 @@ async function bannerOf(
     admin: surface.tokens.length > 0,
     tokenSource: source.kind === 'file' ? { ...source, file: shownPath(source.file, io) } : source,
     configFile: shownPath(facts.configFile, io),
+    configWords: configWords(facts.configFile, io),
     mappingsFolder: shownPath(hooks.mappingsDir, io),
     program: programName(io),
     generation,

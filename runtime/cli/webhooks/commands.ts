@@ -27,7 +27,7 @@ that it finds. It ends by Ctrl-C or SIGTERM, with exit code 0.
 Exit code: 1 where the mailbox is not set up, or another process watches it.
 ${examples(
   'reveille webhooks gmail run',
-  'reveille webhooks gmail run --config local/reveille.yaml --json',
+  'reveille webhooks gmail run --json',
   'REVEILLE_URL=https://hooks.example.com REVEILLE_HOOK_TOKEN=… reveille webhooks gmail run',
 )}`
 

@@ -5,9 +5,8 @@ import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
 import { createSourceClock, createSources, type SourceState, sourcesFolder } from '../../sources/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
-import { findConfigurationIn } from '../authoring/init-target.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
+import { findConfiguration, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { createStopSignal } from '../stop-signal.ts'
@@ -22,7 +21,7 @@ export interface GmailRunOptions {
 /** @returns 0 once it was told to stop; 1 where the mailbox is somebody else's, or not set up */
 export async function runGmail(options: GmailRunOptions, io: Io): Promise<number> {
   const { json = false } = options
-  const file = findConfigurationIn(options.config, io)
+  const file = findConfiguration(options, io)
   const snapshot = await withSnapshot({ config: file }, io, async (made) => made)
   const { settings } = snapshot
   const mailbox = settings.sources['gmail']

@@ -4,8 +4,7 @@ import path from 'node:path'
 import { type Connection, isPluginError, type Kept, recordOf, textOf } from '@reveille/kit'
 import { type Connector, connectorOf } from '../../plugin/index.ts'
 import { createKept, createSourceClock, sourcesFolder } from '../../sources/index.ts'
-import { findConfigurationIn } from '../authoring/init-target.ts'
-import { shownPath, usualFile } from '../configuration.ts'
+import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../stop-signal.ts'
@@ -28,11 +27,11 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
   let io = given
   try {
     const wanted = await wantedOf(options, given)
-    const file = findConfigurationIn(options.config, given)
+    const file = findConfiguration(options, given)
     const shown = shownPath(file, given)
     // What is shown to be pasted names the file that was found.
     const { config: _config, ...rest } = given
-    io = shown === usualFile ? rest : { ...given, config: shown }
+    io = configWords(file, given) === '' ? rest : { ...given, config: shown }
     prompts?.begin('Gmail')
     const done = await setUp({ file, wanted, options, prompts, steps }, io)
     tellDone(done, { shown, json, prompts, steps }, io)

@@ -25,7 +25,7 @@ export async function listen(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE') {
-      const message = `Port ${port} on ${host} is in use: another gateway may be running. Set gateway.port to a free one.`
+      const message = `Port ${port} on ${host} is in use: another gateway may be running. Set gateway.port to a free one, or start with --port.`
       throw new ListenError('PORT_IN_USE', message, { cause: error })
     }
     if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {

@@ -15,16 +15,20 @@ export const traffic: Check = {
     const names = endpointsOf(subject.good())
     if (names.length === 0) return ok('no endpoint but `wake` and `agent`')
     const records = await subject.records()
-    const { items } = await records.requests()
-    return judge(names, items, records.source, subject.io.now())
+    const { items, more } = await records.requests()
+    return judgeTraffic(names, items, { source: records.source, now: subject.io.now(), more })
   },
 }
 
-function judge(
+/** Before that, an endpoint without a request says nothing of its sender. */
+const leastRequests = 10
+const leastMs = 86_400_000
+
+/** `more`: there are older requests than these. */
+export function judgeTraffic(
   names: readonly string[],
   requests: readonly RequestRecord[],
-  source: string,
-  now: number,
+  { source, now, more }: { readonly source: string; readonly now: number; readonly more: boolean },
 ): Result {
   const taken = requests.filter(({ outcome }) => outcome !== 'refused')
   const oldest = taken.at(-1)
@@ -34,6 +38,11 @@ function judge(
   const since = `${counted(taken.length, 'request')} since ${shortTime(oldest.receivedAt, now)}`
   if (silent.length === 0)
     return ok(`each of ${counted(names.length, 'endpoint')} has some among ${since} (says ${source})`)
+  const isEarly = taken.length < leastRequests || (!more && now - oldest.receivedAt < leastMs)
+  if (isEarly)
+    return ok(
+      `nothing for ${listed(silent.map((name) => `/${name}`))} yet; there were ${since} (says ${source})`,
+    )
   return warning(
     'NO_TRAFFIC',
     `nothing for ${listed(silent.map((name) => `/${name}`))} among ${since} (says ${source})`,
