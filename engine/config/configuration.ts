@@ -77,6 +77,7 @@ export interface VerifyPolicy {
   readonly signatureVersion?: 1 | 2
   readonly allowedOrigins?: readonly string[]
   readonly hmac?: HmacPolicy
+  readonly challenge?: ChallengePolicy
 }
 
 /** A scheme of a sender that the table does not know. */
@@ -91,9 +92,26 @@ export interface HmacPolicy {
   readonly element?: string
   readonly timestampHeader?: string
   readonly timestampElement?: string
-  readonly timestampUnit: 's' | 'ms'
+  readonly timestampUnit: 's' | 'ms' | 'rfc3339'
   readonly idHeader?: string
   readonly deliveryIdHeader?: string
+}
+
+/** How a sender asks whether the address is the operator's, and what it wants to be answered. At most one place is read. */
+export interface ChallengePolicy {
+  /** With POST, a challenge is answered only where the request is believed. */
+  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly query?: string
+  readonly header?: string
+  /** A field of the JSON body. */
+  readonly body?: string
+  readonly answer: 'text' | 'json' | 'header'
+  /** Of the JSON that is answered. Absent: the name under which the challenge came. */
+  readonly field?: string
+  /** Whether the answer is the digest of the challenge, written as `hmac` says of signatures. */
+  readonly hmac: boolean
+  /** Whether the challenge is the secret itself; answered, and kept for the operator, until there is one. */
+  readonly issuesSecret: boolean
 }
 
 /** So many requests in so long, at most a day: `600/1m`. */

@@ -42,7 +42,7 @@ export function isSupplied(scheme: Scheme, verify: VerifyPolicy): boolean {
 /** All that a row reads, `provider` aside. */
 export function keysReadBy({ name, schemes, handshake }: ProviderRow): ReadonlySet<VerifyKey> {
   const keys = new Set<VerifyKey>(schemes.flatMap(keysOf))
-  if (name === 'hmac') keys.add('hmac')
+  if (name === 'hmac') keys.add('hmac').add('challenge')
   if (handshake === 'meta') keys.add('verifyToken')
   if (handshake === 'cloudevents') keys.add('allowedOrigins')
   return keys

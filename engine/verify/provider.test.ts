@@ -157,3 +157,45 @@ test('hmac: braces that are no slot are text', async () => {
   const headers = { 'x-sig': digest('{x}{[]}', 'x') }
   assert.equal(await judge({ provider: 'hmac', secret: 'x', hmac: policy }, { body: '[]', headers }), 'good')
 })
+
+test('a time that is written as text is read to the millisecond, in any zone, and signed as it was written', async () => {
+  const hmac: HmacPolicy = {
+    header: 'x-sig',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'text',
+    signed: '{timestamp}{body}',
+    timestampHeader: 'x-time',
+    timestampUnit: 'rfc3339',
+  }
+  const policy = { provider: 'hmac', secret: 's', hmac }
+  const at = (time: string, now: number) =>
+    judge(policy, { body: '{}', now, headers: { 'x-time': time, 'x-sig': digest(`${time}{}`, 's') } })
+  const moment = Date.UTC(2026, 0, 15, 12, 0, 0, 123)
+  for (const time of [
+    '2026-01-15T12:00:00.123Z',
+    '2026-01-15T12:00:00.123456789Z',
+    '2026-01-15t12:00:00.1234z',
+    '2026-01-15T14:30:00.123+02:30',
+    '2026-01-15T12:00:00.123-00:00',
+  ]) {
+    assert.equal(await at(time, moment + 300_000), 'good', time)
+    assert.equal(await at(time, moment + 300_001), 'TIMESTAMP_OUTSIDE', time)
+    assert.equal(await at(time, moment - 300_001), 'TIMESTAMP_OUTSIDE', time)
+  }
+  for (const time of [
+    '1768478400',
+    '2026-01-15',
+    '2026-01-15T12:00:00',
+    '2026-01-15 12:00:00Z',
+    '2026-13-15T12:00:00Z',
+    '2026-01-15T24:00:00Z',
+    '2026-01-15T12:00Z',
+    '2026-01-15T12:00:00.Z',
+    '2026-01-15T12:00:00+0200',
+    ' 2026-01-15T12:00:00Z',
+    '+002026-01-15T12:00:00Z',
+    'Thu, 15 Jan 2026 12:00:00 GMT',
+  ])
+    assert.equal(await at(time, moment), 'TIMESTAMP_MALFORMED', time)
+})

@@ -5,6 +5,7 @@ import { parseDuration } from '../config/duration.ts'
 import { rowOf } from '../providers/material.ts'
 import { createDeliveryIdFinder } from './delivery-id.ts'
 import { createVerifier } from './families/joined-verifier.ts'
+import { createChallenge, withoutChallenges } from './handshakes/challenge.ts'
 import type { Handshake, HandshakeRequest } from './handshakes/handshake.ts'
 import { createHandshakes } from './handshakes/index.ts'
 import type { ProviderRow } from './scheme.ts'
@@ -57,8 +58,12 @@ const dayMs = 86_400_000
 /** A name that nobody has is a finding when the configuration is loaded; here it is a provider that verifies nothing. */
 export function createProvider(policy: VerifyPolicy): Provider {
   const row = rowOf(policy)
-  const verifier = row && createVerifier(row.schemes, policy)
-  const handshakes = row && createHandshakes(row, policy)
+  const { provider, challenge } = policy
+  // A provider of the table asks in its own way.
+  const own = provider === undefined || provider === 'hmac' ? challenge : undefined
+  const signed = row && createVerifier(row.schemes, policy)
+  const verifier = signed && own?.hmac ? withoutChallenges(signed) : signed
+  const handshakes = own ? createChallenge(own, policy) : row && createHandshakes(row, policy)
   return {
     name: policy.provider ?? '',
     ...(verifier && { verifier }),

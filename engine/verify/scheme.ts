@@ -5,7 +5,8 @@
 
 export type Encoding = 'hex' | 'base64' | 'base64url'
 export type HashName = 'sha1' | 'sha256' | 'sha384' | 'sha512'
-export type TimeUnit = 's' | 'ms'
+/** `rfc3339`: text such as `2026-01-15T12:00:00.123456789Z`. */
+export type TimeUnit = 's' | 'ms' | 'rfc3339'
 
 export interface ProviderRow {
   /** As `verify.provider` names it. */

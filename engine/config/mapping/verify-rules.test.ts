@@ -77,6 +77,37 @@ test('a provider with all that it needs is not spoken of', async (context) => {
   ])
 })
 
+test('a challenge that could not be answered as it is written is reported with what to write', async (context) => {
+  const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
+  const signsNoBody = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{url}" }, publicUrl: "https://a.example/"`
+  await assertTold(context, [
+    ['verify: { challenge: { query: challenge } }'],
+    ['verify: { challenge: { method: HEAD } }'],
+    ['verify: { challenge: {} }'],
+    [`verify: { ${hmac}, challenge: { query: crc_token, answer: json, field: token, hmac: true } }`],
+    [`verify: { ${hmac}, challenge: { method: POST, header: x-hook-secret, answer: header, issuesSecret: true } }`],
+    ['verify: { challenge: { method: POST } }', 'error MISSING_KEY 28'],
+    ['verify: { challenge: { answer: json } }', 'error MISSING_KEY 28'],
+    ['verify: { challenge: { query: a, header: b } }', 'error INVALID_VALUE 48'],
+    ['verify: { challenge: { body: a } }', 'error INVALID_VALUE 36'],
+    ['verify: { challenge: { method: HEAD, query: a } }', 'error INVALID_VALUE 51'],
+    ['verify: { challenge: { query: a, answer: header } }', 'error INVALID_VALUE 48'],
+    ['verify: { challenge: { query: a, field: b } }', 'warning UNUSED_FIELD 47'],
+    ['verify: { challenge: { query: a, hmac: true } }', 'error MISSING_KEY 46'],
+    ['verify: { challenge: { method: POST, header: a, issuesSecret: true } }', 'error INVALID_VALUE 69'],
+    [
+      `verify: { ${signsNoBody}, challenge: { query: a, hmac: true } }`,
+      'error INVALID_VALUE 171',
+      'warning BODY_NOT_SIGNED 98',
+    ],
+    [`verify: { provider: github, secret: ${good}, challenge: { query: a } }`, 'warning UNUSED_FIELD 69'],
+    [`auth: signature\n      verify: { challenge: { query: a } }`, 'error AUTH_UNVERIFIABLE 13'],
+  ])
+  const { diagnostics } = await ofPolicy(context, 'verify: { challenge: { query: a, header: b } }')
+  assert.match(diagnostics[0]?.message ?? '', /challenge\.header` stands beside `query`$/)
+  assert.equal(diagnostics[0]?.hint, 'Keep one of the two.')
+})
+
 test('a provider that is missing or unknown is told, with the nearest name', async (context) => {
   await assertTold(context, [
     [`verify: { secret: ${good} }`, 'error MISSING_KEY 7'],

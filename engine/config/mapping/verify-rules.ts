@@ -16,6 +16,7 @@ import type { EndpointPolicy, VerifyPolicy } from '../configuration.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'
+import { challengeRules } from './challenge-rules.ts'
 import type { PolicyOrigin } from './endpoint-policies.ts'
 import { hmacRules } from './hmac-rules.ts'
 import type { Rules, Written } from './policy-rules.ts'
@@ -29,8 +30,10 @@ export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Rules 
   if ((auth === 'signature' || auth === 'both') && !isVerifiable(verify))
     yield [['auth'], (at) => nothingToVerifyWith(at, auth, verify)]
   if (verify === undefined) return
-  const { provider, hmac } = verify
+  const { provider, hmac, challenge } = verify
+  if (challenge && (provider === undefined || provider === 'hmac')) yield* challengeRules(challenge, verify)
   if (provider === undefined) {
+    if (answersOnly(verify)) return
     yield [['verify'], missing('provider', `Write \`provider:\` and a name: ${providerNames.join(', ')}.`)]
     return
   }
@@ -46,9 +49,14 @@ export function* verifyRules(policy: EndpointPolicy, originOf: OriginOf): Rules 
   if (auth === undefined) yield* notYet(row, verify, originOf)
 }
 
+/** A sender that does not sign may still ask whether the address is the operator's. */
+function answersOnly(verify: VerifyPolicy): boolean {
+  return verify.provider === undefined && Object.keys(verify).every((key) => key === 'challenge')
+}
+
 /** Or wrong in a way that is told by itself. */
 function isVerifiable(verify: VerifyPolicy | undefined): boolean {
-  return verify !== undefined && (rowOf(verify) === undefined || hasMaterial(verify))
+  return verify !== undefined && !answersOnly(verify) && (rowOf(verify) === undefined || hasMaterial(verify))
 }
 
 function* nothingToVerifyWith(
@@ -119,7 +127,7 @@ function insteadOf(row: ProviderRow, key: VerifyKey): string {
   const read = keysReadBy(row)
   if (key === 'secret' && read.has('publicKey')) return 'Write its public key as `publicKey` instead.'
   if (key === 'publicKey' && read.has('secret')) return 'Write its secret as `secret` instead.'
-  if (key === 'hmac') return 'Remove it, or write `provider: hmac` to have it read.'
+  if (key === 'hmac' || key === 'challenge') return 'Remove it, or write `provider: hmac` to have it read.'
   return 'Remove it.'
 }
 

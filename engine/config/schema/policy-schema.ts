@@ -50,13 +50,45 @@ const hmac = keys(
     timestampElement: Type.Optional(
       text({ description: 'The element of the same header where the time of the signature stands.' }),
     ),
-    timestampUnit: oneOf(['s', 'ms'], { default: 's', description: 'What the time counts, from 1970 on.' }),
+    timestampUnit: oneOf(['s', 'ms', 'rfc3339'], {
+      default: 's',
+      description:
+        'How the time is written: seconds or milliseconds from 1970 on, or text such as `2026-01-15T12:00:00Z`.',
+    }),
     idHeader: Type.Optional(header('Where the `{id}` that is signed stands.')),
     deliveryIdHeader: Type.Optional(
       header('Where the id of a delivery stands; the same when it is sent again.'),
     ),
   },
   { description: 'How a sender signs that `provider` has no name for.' },
+)
+
+const challenge = keys(
+  {
+    method: oneOf(['GET', 'HEAD', 'POST'], { default: 'GET', description: 'How the sender asks.' }),
+    query: Type.Optional(text({ description: 'The parameter of the query that is to be echoed.' })),
+    header: Type.Optional(header('The header that is to be echoed.')),
+    body: Type.Optional(
+      text({ description: 'The field of the JSON body that is to be echoed; of a signed POST.' }),
+    ),
+    answer: oneOf(['text', 'json', 'header'], {
+      default: 'text',
+      description: 'What it is answered as: plain text, JSON with one `field`, or the same header.',
+    }),
+    field: Type.Optional(
+      text({ description: 'The field of the JSON that is answered. Default: the name of what is echoed.' }),
+    ),
+    hmac: Type.Boolean({
+      default: false,
+      description: 'Whether its digest is answered instead, made and written as `verify.hmac` says.',
+    }),
+    issuesSecret: Type.Boolean({
+      default: false,
+      description:
+        'Whether it is the secret that the sender will sign with: answered until `secret` is set, and kept in a file.',
+    }),
+  },
+  { description: 'How a sender that has no row of its own asks whether the address is yours.' },
 )
 
 const verify = keys(
@@ -111,6 +143,7 @@ const verify = keys(
       Type.Array(text(), { minItems: 1, description: 'CloudEvents: who may ask to send.' }),
     ),
     hmac: Type.Optional(hmac),
+    challenge: Type.Optional(challenge),
   },
   { minProperties: 1, description: "The provider's signature." },
 )

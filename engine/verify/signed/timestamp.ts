@@ -3,7 +3,7 @@
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { firstHeaderOf } from '../header.ts'
-import type { HeaderPlace, SignaturePlace, TimestampPlace } from '../scheme.ts'
+import type { HeaderPlace, SignaturePlace, TimestampPlace, TimeUnit } from '../scheme.ts'
 import { type Headers, type SignedRequest, type Unverified, unverified } from '../signed-request.ts'
 import type { BodyFields } from './body-fields.ts'
 import { elementsIn, isInBody } from './signature-place.ts'
@@ -20,6 +20,17 @@ export type ReadTimestamp = (headers: Headers, body: BodyFields) => string | Unv
 
 /** Decimal digits and nothing else: a sign, a fraction or an exponent is no time of anybody's. */
 const digits = /^[0-9]{1,16}$/
+/** https://www.rfc-editor.org/rfc/rfc3339#section-5.6, without the leap second that no clock here has. */
+const rfc3339 =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d{1,12})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** Milliseconds since the Unix epoch; undefined where it is not written so. */
+function timeOf(text: string, unit: TimeUnit): number | undefined {
+  if (unit !== 'rfc3339') return digits.test(text) ? Number(text) * (unit === 's' ? 1000 : 1) : undefined
+  const [, moment = '', fraction = '', zone = ''] = rfc3339.exec(text) ?? []
+  const time = Date.parse(`${moment}${fraction.slice(0, 4)}${zone}`.toUpperCase())
+  return Number.isNaN(time) ? undefined : time
+}
 
 export function createTimestampReader(place: TimestampPlace, signature: SignaturePlace): ReadTimestamp {
   const find = createFinder(place.from, signature)
@@ -27,7 +38,9 @@ export function createTimestampReader(place: TimestampPlace, signature: Signatur
     const found = find(headers, body)
     if (found === undefined) return unverified('TIMESTAMP_MISSING')
     const text = typeof found === 'number' ? String(found) : found
-    return typeof text === 'string' && digits.test(text) ? text : unverified('TIMESTAMP_MALFORMED')
+    return typeof text === 'string' && timeOf(text, place.unit) !== undefined
+      ? text
+      : unverified('TIMESTAMP_MALFORMED')
   }
 }
 
@@ -73,7 +86,7 @@ export function createTimeWindow(scheme: TimedScheme, policy: VerifyPolicy): Tim
     judge({ headers, now }, body) {
       const text = read(headers, body)
       if (typeof text === 'object') return text
-      const skewMs = skewOf(Number(text), timestamp.unit, now)
+      const skewMs = skewOf(timeOf(text, timestamp.unit) ?? 0, timestamp.unit, now)
       if (Math.abs(skewMs) <= toleranceMs) return undefined
       return unverified('TIMESTAMP_OUTSIDE', { skewSeconds: skewMs / 1000 })
     },
@@ -87,6 +100,6 @@ function toleranceOf({ tolerance }: TimestampPlace, policy: VerifyPolicy): numbe
 }
 
 /** A sender that writes seconds has cut its clock, and so is ours. */
-function skewOf(time: number, unit: TimestampPlace['unit'], now: number): number {
-  return unit === 's' ? (time - Math.floor(now / 1000)) * 1000 : time - now
+function skewOf(timeMs: number, unit: TimeUnit, now: number): number {
+  return timeMs - (unit === 's' ? Math.floor(now / 1000) * 1000 : now)
 }

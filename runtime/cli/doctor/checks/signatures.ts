@@ -51,6 +51,7 @@ function rest(results: readonly Result[]): Result {
   return tell('MORE_ENDPOINTS', `there are ${results.length} more like these`, 'Mend these first')
 }
 
+/** Without a name there is only a challenge to be answered. */
 function signsNothing(provider: string): boolean {
-  return providerRow(provider)?.schemes.length === 0
+  return provider === '' || providerRow(provider)?.schemes.length === 0
 }
