@@ -18,7 +18,7 @@ interface ErrorRow {
  */
 const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
-  METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only.'),
+  METHOD_NOT_ALLOWED: row(405, 'Hooks take POST only; choose POST at the sender.'),
   UNAUTHORIZED: row(401, 'The token or the signature is missing or wrong.'),
   TOO_MANY_TRIES: row(429, 'Too many wrong tries came from your address; try again later.', {
     retry: true,
@@ -58,6 +58,10 @@ const errorTable = {
   TRANSFORM_BUSY: row(503, refusalCodes.TRANSFORM_BUSY, { retry: true, retryAfter: 5 }),
   ENGINE_FAILED: row(500, refusalCodes.ENGINE_FAILED),
   VERIFIER_UNAVAILABLE: row(503, 'What it takes to verify the request is out of reach; try again later.', {
+    retry: true,
+    retryAfter: 30,
+  }),
+  HANDSHAKE_UNAVAILABLE: row(503, 'What the handshake asks for cannot be done right now; try again later.', {
     retry: true,
     retryAfter: 30,
   }),

@@ -16,9 +16,15 @@ function isToldWhole(fault: unknown): boolean {
 /** Of an endpoint, in UTF-16 units: a stranger may make up one that is as long as an address may be. */
 const longestName = 200
 
+const ours: ReadonlySet<ErrorCode> = new Set([
+  'VERIFIER_UNAVAILABLE',
+  'HANDSHAKE_UNAVAILABLE',
+  'RECEIVER_FAILED',
+])
+
 /** A sender is refused for what it cannot help, and what the operator may have to mend. */
 export function isOurTrouble(code: ErrorCode): boolean {
-  return code === 'VERIFIER_UNAVAILABLE' || code === 'RECEIVER_FAILED'
+  return ours.has(code)
 }
 
 /** What the surface needs of a log; pino's has it. */

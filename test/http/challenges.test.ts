@@ -125,7 +125,6 @@ test('the senders that the page names are answered when they ask, and their even
     assert.doesNotMatch(gateway.log(), new RegExp(secret))
     assert.equal((await post('asana', { 'x-hook-signature': digest(event) })).status, 401)
   })
-
 })
 
 test('once the secret is set, what Asana signs is taken and no other secret is', async (t) => {

@@ -85,7 +85,9 @@ test('a challenge that could not be answered as it is written is reported with w
     ['verify: { challenge: { method: HEAD } }'],
     ['verify: { challenge: {} }'],
     [`verify: { ${hmac}, challenge: { query: crc_token, answer: json, field: token, hmac: true } }`],
-    [`verify: { ${hmac}, challenge: { method: POST, header: x-hook-secret, answer: header, issuesSecret: true } }`],
+    [
+      `verify: { ${hmac}, challenge: { method: POST, header: x-hook-secret, answer: header, issuesSecret: true } }`,
+    ],
     ['verify: { challenge: { method: POST } }', 'error MISSING_KEY 28'],
     ['verify: { challenge: { answer: json } }', 'error MISSING_KEY 28'],
     ['verify: { challenge: { query: a, header: b } }', 'error INVALID_VALUE 48'],

@@ -51,7 +51,7 @@ async function judge(
   const auth = endpoint.auth ?? (verifier === undefined ? 'token' : 'signature')
   if (request.method !== 'POST') {
     const isKnown = handshakes?.methods.includes(request.method)
-    return (isKnown && answered(handshakes, request, false)) || refused('METHOD_NOT_ALLOWED')
+    return (isKnown && answered(handshakes, request, false)) || refused('METHOD_NOT_ALLOWED', methodAdvice)
   }
 
   const asksSignature = auth === 'signature' || auth === 'both'
@@ -88,6 +88,8 @@ async function judge(
   }
 }
 
+const methodAdvice = 'A right signature changes nothing about that: choose POST at the sender.'
+
 const olderAdvice = 'Keep it until the sender signs with the newest one, then take it out of the list.'
 
 const nothingAsked: Ended = {
@@ -115,7 +117,8 @@ const tokenAdvice = 'Send it as `Authorization: Bearer …` or as `x-gateway-tok
 function whyNoSignature(auth: Auth, verify: VerifyPolicy | undefined, hasVerifier: boolean): Finding {
   if (auth === 'none') return finding('NOTHING_ASKED')
   if (verify === undefined) return finding('NO_VERIFY', undefined, verifyAdvice)
-  if (rowOf(verify)?.schemes.length === 0) return finding('SIGNS_NOTHING')
+  const signsNothing = verify.provider === undefined || rowOf(verify)?.schemes.length === 0
+  if (signsNothing) return finding('SIGNS_NOTHING')
   return hasVerifier ? finding('SIGNATURE_NOT_ASKED') : finding('NO_SECRET', undefined, keyAdvice)
 }
 

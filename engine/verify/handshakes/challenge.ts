@@ -17,7 +17,7 @@ const likeChallenge = /^[\w+/.=-]*$/
 const longestChallenge = 258
 
 /** A secret that is handed out: it goes into a header and into a file. */
-const secretShape = /^[\x21-\x7e]{8,256}$/
+const shape = /^[\x21-\x7e]{8,256}$/
 
 const reason = 'the sender asked for its challenge'
 
@@ -36,7 +36,7 @@ export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy
         return undefined
       if (sourceOf(challenge) === undefined) return emptyAnswer(200, reason)
       const asked = askedIn(challenge, request)
-      if (!isEcho(asked) || (issuesSecret && !secretShape.test(asked))) return undefined
+      if (!isEcho(asked) || (issuesSecret && !shape.test(asked))) return undefined
       const text = write(asked)
       if (text === undefined) return undefined
       const answer = answerWith(challenge, text)

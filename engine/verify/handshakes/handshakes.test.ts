@@ -179,6 +179,19 @@ test('monday.com is told a challenge that comes alone', () => {
     assert.equal(ask('monday', {}, { payload }), undefined)
 })
 
+test('a body that shows a secret of Notion is never an event', () => {
+  const token = 'secret_0123456789'
+  const secret = 'known'
+  const shown = { payload: { verification_token: token }, isTrusted: true }
+  const answer = ask('notion', { secret }, shown)
+  assert.deepEqual([answer?.status, answer?.body, answer?.entrusted], [200, '', undefined])
+  const more = { ...shown, payload: { verification_token: token, type: 'page.created' } }
+  assert.deepEqual([ask('notion', {}, more)?.status, ask('notion', { secret }, more)?.status], [200, 200])
+  assert.equal(ask('notion', {}, more)?.entrusted, undefined)
+  assert.equal(ask('notion', { secret }, { ...shown, isTrusted: false }), undefined)
+  assert.equal(ask('notion', { secret }, { payload: { type: 'page.created' }, isTrusted: true }), undefined)
+})
+
 test("Notion's secret is kept for the operator, until there is one", () => {
   const token = 'secret_0123456789'
   const answer = ask('notion', { secret: '' }, { payload: { verification_token: token } })

@@ -6,21 +6,25 @@
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { Handshakes } from '../provider.ts'
-import { emptyAnswer, onlyFieldOf } from './answers.ts'
+import { emptyAnswer, fieldOf, onlyFieldOf } from './answers.ts'
 
 const shape = /^[\x21-\x7e]{8,256}$/
 
-/** Only until there is a secret: after that, whoever sends one is not the one that is known. */
-export function createNotionHandshake({ secret }: VerifyPolicy): Handshakes | undefined {
-  if (secretsOf(secret).length > 0) return undefined
+/** It is kept only until there is a secret. A body that holds one is never an event, whose text a model could read. */
+export function createNotionHandshake({ secret }: VerifyPolicy): Handshakes {
+  const hasSecret = secretsOf(secret).length > 0
   return {
     methods: [],
-    unsigned: true,
-    answer({ method, payload }) {
+    unsigned: !hasSecret,
+    answer({ method, payload, isTrusted }) {
+      if (method !== 'POST') return undefined
       const value = onlyFieldOf(payload, 'verification_token')
-      if (method !== 'POST' || typeof value !== 'string' || !shape.test(value)) return undefined
-      const reason = 'Notion handed out its secret, which is kept for the operator'
-      return { ...emptyAnswer(200, reason), entrusted: { name: 'verification-token', value } }
+      if (!hasSecret && typeof value === 'string' && shape.test(value)) {
+        const reason = 'Notion handed out its secret, which is kept for the operator'
+        return { ...emptyAnswer(200, reason), entrusted: { name: 'verification-token', value } }
+      }
+      if (!isTrusted || fieldOf(payload, 'verification_token') === undefined) return undefined
+      return emptyAnswer(200, 'Notion showed a secret once more, which is no event')
     },
   }
 }

@@ -221,7 +221,10 @@ test('what a handshake asks for is done before it is answered, and kept nowhere 
   )
   fails = true
   const failed = await send()
-  assert.deepEqual([failed.statusCode, failed.headers['retry-after']], [503, '30'])
+  assert.deepEqual(
+    [failed.statusCode, failed.headers['retry-after'], failed.json().code],
+    [503, '30', 'HANDSHAKE_UNAVAILABLE'],
+  )
   assert.doesNotMatch(JSON.stringify([notes, lines.all, failed.body]), /c4n4ry/)
 })
 

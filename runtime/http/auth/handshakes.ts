@@ -1,6 +1,6 @@
 /** Owns handshakes on the hook surface: which requests may be one, and what answering one takes. */
 
-import type { Handshake, HandshakeRequest } from '@reveille/engine'
+import { type Handshake, type HandshakeRequest, UnavailableError } from '@reveille/engine'
 import { decodeFor, maxBytesFor } from '../body/decode.ts'
 import { decompress } from '../body/decompress.ts'
 import { type Fields, parseFields } from '../body/fields.ts'
@@ -49,7 +49,12 @@ export function createHandshakes({ throttle, turnAway, honour, timers }: Handsha
       const refusal = await turnAway(exchange, { failure: 'HANDSHAKE_WRONG', told: handshake.reason })
       return refusal.code === 'UNAUTHORIZED' ? { ...refusal, handshake } : refusal
     }
-    await honour(verify.policy, handshake)
+    try {
+      await honour(verify.policy, handshake)
+    } catch (error) {
+      if (error instanceof UnavailableError) return { ...refused('HANDSHAKE_UNAVAILABLE'), fault: error }
+      throw error
+    }
     return { outcome: 'handshake', handshake } as const
   }
 

@@ -18,7 +18,15 @@ const everything: Canaries = { ...secrets, ...bodies }
 /** Codes that no request reaches by what it holds. */
 const outOfReach = new Set([
   ...['TRANSFORM_TIMEOUT', 'TRANSFORM_BUSY', 'ENGINE_FAILED', 'INTERNAL', 'REQUEST_TIMEOUT', 'WRONG_STATE'],
-  ...['BACKLOG', 'DRAINING', 'STORE_FULL', 'STORE_UNAVAILABLE', 'VERIFIER_UNAVAILABLE', 'RECEIVER_FAILED'],
+  ...[
+    'BACKLOG',
+    'DRAINING',
+    'STORE_FULL',
+    'STORE_UNAVAILABLE',
+    'VERIFIER_UNAVAILABLE',
+    'HANDSHAKE_UNAVAILABLE',
+    'RECEIVER_FAILED',
+  ],
 ])
 
 /** `isThorough`: asks of every command, in both its forms. */
