@@ -77,6 +77,16 @@ test('a provider with all that it needs is not spoken of', async (context) => {
   ])
 })
 
+test('a sender that needs no row is pointed to the lines that set it up', async (context) => {
+  for (const provider of ['dropbox', 'Okta', 'x', 'twitter', 'trello', 'asana', 'twitch']) {
+    const { diagnostics } = await ofPolicy(context, `verify: { provider: ${provider}, secret: ${good} }`)
+    assert.deepEqual(
+      diagnostics.map(({ code, hint }) => [code, hint]),
+      [['UNKNOWN_PROVIDER', 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.']],
+    )
+  }
+})
+
 test('a challenge that could not be answered as it is written is reported with what to write', async (context) => {
   const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
   const signsNoBody = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{url}" }, publicUrl: "https://a.example/"`

@@ -89,16 +89,33 @@ function missing(key: string, hint: string): (at: Written) => Iterable<Finding> 
 
 const withoutHmac = missing('hmac', 'Write `hmac:` with at least the `header` that the signature stands in.')
 
+/** Those of docs/trust.md that `hmac` and `challenge` are enough for. */
+const describedSenders: ReadonlySet<string> = new Set([
+  'dropbox',
+  'okta',
+  'x',
+  'twitter',
+  'trello',
+  'asana',
+  'twitch',
+])
+
 function* unknownProvider({ path, name }: Written, provider: string): Iterable<Finding> {
-  const nearest = nearestName(provider, providerNames)
   yield {
     path,
     code: 'UNKNOWN_PROVIDER',
     message: `${name} names a provider that is not known`,
-    hint: nearest
-      ? `Did you mean \`${nearest}\`?`
-      : `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`,
+    hint: insteadOfProvider(provider),
   }
+}
+
+function insteadOfProvider(provider: string): string {
+  if (describedSenders.has(provider.toLowerCase()))
+    return 'It is set up with `hmac` and `challenge`: docs/trust.md has the lines for it.'
+  const nearest = nearestName(provider, providerNames)
+  return nearest
+    ? `Did you mean \`${nearest}\`?`
+    : `Known are ${providerNames.join(', ')}; \`hmac\` is for any other.`
 }
 
 function* unread(row: ProviderRow, verify: VerifyPolicy): Rules {
