@@ -6,7 +6,8 @@ export type { Segment } from './boundary/segment.ts'
 export type { Observation } from './cases/observation.ts'
 export { type Mismatch, runTests, type TestResult } from './cases/run-tests.ts'
 export { type PastRequest, runShadow, type Shadow, type ShadowDifference } from './cases/shadow.ts'
-export { describeTestFailures } from './cases/test-failures.ts'
+export { createSettledTests, type TestMemory } from './cases/settled-tests.ts'
+export { describeTests } from './cases/test-failures.ts'
 export { type ReceivedRequest, type Trial, type TrialSurface, tryRequest } from './cases/trial.ts'
 export type { Unmatched } from './cases/unmatched.ts'
 export { compileSnapshot } from './compile/compile-snapshot.ts'
@@ -42,7 +43,13 @@ export type { Sample as LintSample } from './lint/sample.ts'
 export { providerRow } from './providers/index.ts'
 export { calledInText } from './providers/material.ts'
 
-export { buildCandidate, CandidateError, type CandidateParts, type Prepared } from './reload/candidate.ts'
+export {
+  buildCandidate,
+  CandidateError,
+  type CandidateParts,
+  type CandidateSource,
+  type Prepared,
+} from './reload/candidate.ts'
 export type { Changes, Difference } from './reload/changes.ts'
 export type { GenerationArchive, GenerationContent, GenerationRecord, Rollback } from './reload/generation.ts'
 export { isRefusedAgain, keptGenerations } from './reload/generation.ts'

@@ -7,6 +7,7 @@ import { defaultTestTime } from '../config/time.ts'
 import { backgroundMs, takeTurn } from '../turn.ts'
 import { checkExpectation } from './check-expectation.ts'
 import { type Observation, observe } from './observation.ts'
+import type { TestMemory } from './settled-tests.ts'
 import { type ReceivedRequest, type TrialSurface, tryRequest } from './trial.ts'
 import { findUnmatched, type Unmatched } from './unmatched.ts'
 import type { Shortfall } from './value-check.ts'
@@ -23,6 +24,8 @@ export interface TestResult {
   readonly mismatches: readonly Mismatch[]
   /** Absent where the test itself cannot be run. */
   readonly observed?: Observation
+  /** What its transforms called over the network: `jira.ts calls https://jira.example`. Each once. */
+  readonly calls: readonly string[]
   /** Where a mapping was expected that did not match: why not. */
   readonly unmatched: readonly Unmatched[]
 }
@@ -34,6 +37,8 @@ interface RunTestsOptions {
   readonly surface: TrialSurface
   /** Whether nobody waits for further results. Default: somebody does. */
   isGivenUp?(): boolean
+  /** Tests whose results are known are not run. Default: all are. */
+  readonly memory?: TestMemory
 }
 
 /** One after the other, in their order. Never rejects for what a test says. */
@@ -42,12 +47,16 @@ export async function runTests({
   snapshot,
   surface,
   isGivenUp = () => false,
+  memory,
 }: RunTestsOptions): Promise<TestResult[]> {
   const results: TestResult[] = []
   for (const test of tests) {
     await takeTurn(backgroundMs)
     if (isGivenUp()) break
-    results.push(await runTest(test, snapshot, surface))
+    const known = memory?.recall(test)
+    const result = known ?? (await runTest(test, snapshot, surface))
+    if (known === undefined) memory?.note(result)
+    results.push(result)
   }
   return results
 }
@@ -55,13 +64,15 @@ export async function runTests({
 async function runTest(test: TestEntry, snapshot: Snapshot, surface: TrialSurface): Promise<TestResult> {
   const received = requestOf(test)
   if (received === undefined) return unfit(test)
-  const { decision, status, request } = await tryRequest(received, snapshot, surface)
+  const calls = new Set<string>()
+  const onCall = (module: string, target: string) => void calls.add(`${module} calls ${target}`)
+  const { decision, status, request } = await tryRequest(received, snapshot, surface, onCall)
   const observed = observe(decision, status)
   const { expect } = test.value
   const mismatches = checkExpectation(expect, observed).map((each) => locate(each, test))
   const passed = mismatches.length === 0
   const unmatched = passed || !request ? [] : await findUnmatched(expect, observed, request, snapshot)
-  return { test, passed, mismatches, observed, unmatched }
+  return { test, passed, mismatches, observed, calls: [...calls], unmatched }
 }
 
 /** Undefined: its time cannot be read. */
@@ -82,7 +93,7 @@ function requestOf({ value }: TestEntry): ReceivedRequest | undefined {
 function unfit(test: TestEntry): TestResult {
   const expected = 'a time such as 2026-01-01T00:00:00Z'
   const mismatch = locate({ path: ['now'], expected, actual: String(test.value.now) }, test)
-  return { test, passed: false, mismatches: [mismatch], unmatched: [] }
+  return { test, passed: false, mismatches: [mismatch], calls: [], unmatched: [] }
 }
 
 function locate(shortfall: Shortfall, test: TestEntry): Mismatch {

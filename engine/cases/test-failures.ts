@@ -1,11 +1,25 @@
-/** Owns how tests that fail are told as findings about the files that carry them. */
+/** How tests that fail, or call out, are told as findings about the files that carry them. */
 
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import type { TestResult } from './run-tests.ts'
 
-/** One for each test that failed, at the first thing that was not as expected. */
-export function describeTestFailures(results: readonly TestResult[]): Diagnostic[] {
-  return results.filter(({ passed }) => !passed).map(describe)
+/**
+ * An error for each test that failed, at the first thing that was not as expected; a warning for each whose transforms
+ * called a service.
+ */
+export function describeTests(results: readonly TestResult[]): Diagnostic[] {
+  const failed = results.filter(({ passed }) => !passed).map(describe)
+  return [...failed, ...results.filter(({ calls }) => calls.length > 0).map(describeCalls)]
+}
+
+function describeCalls({ test, calls }: TestResult): Diagnostic {
+  return {
+    severity: 'warning',
+    code: 'TEST_CALLS_OUT',
+    message: `The test "${test.value.name}" calls out: ${calls.join(', ')}`,
+    place: test.locate([]),
+    hint: 'It does so at each reload that may change its result, and fails while the service does. Test such a function alone, with `exampleContext` and a `fetch` of your own.',
+  }
 }
 
 function describe({ test, mismatches, observed }: TestResult): Diagnostic {

@@ -28,14 +28,16 @@ export interface Trial {
   readonly request?: HookRequest
 }
 
-/** Carries a request as far as the gateway would before it stores anything. */
+/** Carries a request as far as the gateway would before it stores anything. `onCall` as of a {@link HookRequest}. */
 export async function tryRequest(
   received: ReceivedRequest,
   snapshot: Snapshot,
   surface: TrialSurface,
+  onCall?: HookRequest['onCall'],
 ): Promise<Trial> {
-  const request = await surface.receive(received, snapshot)
-  if ('code' in request) return { decision: request, status: surface.statusOf(request) }
+  const admitted = await surface.receive(received, snapshot)
+  if ('code' in admitted) return { decision: admitted, status: surface.statusOf(admitted) }
+  const request = onCall === undefined ? admitted : { ...admitted, onCall }
   const decision = await snapshot.resolve(request)
   return { decision, status: surface.statusOf(decision), request }
 }

@@ -43,14 +43,10 @@ export interface CandidateParts {
   /** Starts what the snapshot needs. A throw refuses the candidate; a {@link CandidateError} says where and why. */
   prepare?(snapshot: Snapshot): Promise<Prepared> | Prepared
   /**
-   * Runs the tests that the configuration carries; what it answers are their failures. Once `isGivenUp`, nobody waits
-   * for the rest of them.
+   * Runs the tests that the configuration carries; what it answers are their failures, as errors, and warnings. Once
+   * `isGivenUp`, nobody waits for the rest of them.
    */
-  test?(
-    configuration: Configuration,
-    snapshot: Snapshot,
-    isGivenUp: () => boolean,
-  ): Promise<readonly Diagnostic[]>
+  test?(source: CandidateSource, snapshot: Snapshot, isGivenUp: () => boolean): Promise<readonly Diagnostic[]>
 }
 
 /** Thrown by a host that refuses a candidate for reasons that have places. */
@@ -169,19 +165,20 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     const { snapshot } = compiled
     const failures = (await starting) ?? []
     if (failures.length > 0) return rejected(failures.map(describeFailure))
-    const failed = (await parts.test?.(configuration, snapshot, isGivenUp)) ?? []
+    const source = { configuration, bundles }
+    const found = (await parts.test?.(source, snapshot, isGivenUp)) ?? []
+    const failed = found.filter(({ severity }) => severity === 'error')
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (overruled !== undefined) return rejected([overruled])
-    if (failed.length > 0 && mustPass(configuration)) return rejected([...failed, ...compiled.warnings])
+    if (failed.length > 0 && mustPass(configuration)) return rejected([...found, ...compiled.warnings])
     const prepared = context.isTrial ? undefined : await parts.prepare?.(snapshot)
     if (prepared) begun.push(() => prepared.discard())
 
-    const source = { configuration, bundles }
     const candidate: Candidate = {
       source,
       snapshot,
       changes: findChanges(live, source, heldKeys),
-      warnings: [...failed.map(asWarning), ...compiled.warnings],
+      warnings: [...found.map(asWarning), ...compiled.warnings],
       heldKeys,
       commit: async () => prepared?.commit(),
       discard: letGo,

@@ -111,6 +111,16 @@ for (const [what, spoil] of Object.entries(refusals)) {
   })
 }
 
+test('a warning about a test refuses nothing, and is told', async () => {
+  const { reloader, world } = createBench()
+  await reloader.start()
+  world.bundle = 'b2'
+  world.failedTests = [{ ...bad, severity: 'warning', code: 'TEST_CALLS_OUT' }]
+  const result = await reloader.reload()
+  assert.equal(result.outcome, 'live')
+  assert.deepEqual(result.diagnostics, world.failedTests)
+})
+
 test('a candidate that cannot be bundled is refused with its place, and what would mend it is watched', async () => {
   const sets: (readonly string[])[] = []
   const { reloader, world } = createBench({
@@ -196,7 +206,7 @@ function createEndlessTests() {
   let runs = 0
   return {
     begun: begun.promise,
-    async test(_configuration: Configuration, _snapshot: Snapshot, isGivenUp: () => boolean) {
+    async test(_source: unknown, _snapshot: Snapshot, isGivenUp: () => boolean) {
       if (++runs !== 2) return []
       begun.resolve()
       while (!isGivenUp()) await new Promise(setImmediate)

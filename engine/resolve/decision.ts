@@ -18,6 +18,8 @@ export interface HookRequest {
   readonly isForm?: boolean
   /** For the log. */
   readonly id?: string
+  /** Hears of each connection that a transform opens for it. Only tests ask: it slows the transform down. */
+  readonly onCall?: (module: string, target: string) => void
   /** Milliseconds since the Unix epoch. */
   readonly now: number
 }

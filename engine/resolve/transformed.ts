@@ -67,9 +67,10 @@ function reasonOf(kind: 'one' | 'list', length: number): string {
 }
 
 function callOf(draft: Draft, { request, params, vars, item, index }: Scope, meter: Meter): TransformCall {
-  const { headers, query, endpoint, now, rawBody, unwrapped, isForm, id, payload } = request
+  const { headers, query, endpoint, now, rawBody, unwrapped, isForm, id, payload, onCall } = request
   return {
     requestId: id,
+    onCall,
     rawBody,
     unwrapped,
     form: isForm === true ? payload : undefined,

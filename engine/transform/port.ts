@@ -60,6 +60,8 @@ export interface Bundler {
 export interface TransformCall {
   /** For the log. */
   readonly requestId: string | undefined
+  /** Hears of each connection that the call opens: to which module it belongs, and where it leads. Absent: none is looked for. */
+  readonly onCall?: ((module: string, target: string) => void) | undefined
   /** The payload is read from it by the worker, unless `form` or `unwrapped` says otherwise. */
   readonly rawBody: Uint8Array
   /** JSON that was unwrapped from a field of a form. */

@@ -2,12 +2,14 @@
 
 import {
   CandidateError,
+  type CandidateSource,
   type Configuration,
   createCompiler,
   createReloader,
   createWatcher,
   type Diagnostic,
-  describeTestFailures,
+  createSettledTests,
+  describeTests,
   type GenerationArchive,
   type GenerationContent,
   type Loaded,
@@ -16,6 +18,7 @@ import {
   type ReloaderOptions,
   runTests,
   type Snapshot,
+  type TestMemory,
 } from '@reveille/engine'
 import { trialSurface } from '../http/index.ts'
 import { diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
@@ -43,6 +46,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
   const { plugins, randomness, archive, now } = options
   let unread: Loaded | undefined = options.first
   let candidate = options.configuration
+  const settled = createSettledTests()
   const compiler = createCompiler({ randomness })
 
   return createReloader({
@@ -61,7 +65,7 @@ export function createReloading(options: ReloadingOptions): Reloader {
       )
     },
     prepare: (snapshot) => located(candidate, () => plugins.prepare(snapshot)),
-    test: runOwnTests,
+    test: (source, snapshot, isGivenUp) => runOwnTests(source, snapshot, isGivenUp, settled(source)),
     watch: options.watch ? createWatcher : undefined,
     ...(options.poll !== undefined && { watchSettings: { poll: options.poll } }),
     archive,
@@ -69,14 +73,15 @@ export function createReloading(options: ReloadingOptions): Reloader {
   })
 }
 
-/** Those of the operator's files: a preset's were run before it was published. */
+/** Those of the operator's files, but for what passed before and is as it was: a preset's were run before it was published. */
 async function runOwnTests(
-  configuration: Configuration,
+  { configuration }: CandidateSource,
   snapshot: Snapshot,
   isGivenUp: () => boolean,
+  memory: TestMemory,
 ): Promise<Diagnostic[]> {
   const tests = configuration.tests.filter(({ origin }) => origin.kind !== 'preset')
-  return describeTestFailures(await runTests({ tests, snapshot, surface: trialSurface, isGivenUp }))
+  return describeTests(await runTests({ tests, snapshot, surface: trialSurface, isGivenUp, memory }))
 }
 
 /** What is wrong with a plugin is told with its place, like everything else that is wrong with a candidate. */

@@ -35,6 +35,7 @@ export function orderOf(
     unwrapped: given.unwrapped,
     body: new Uint8Array(given.rawBody),
     maxAnswerBytes: given.maxAnswerBytes,
+    watchesNetwork: given.onCall !== undefined,
   }
 }
 

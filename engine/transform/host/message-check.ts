@@ -45,6 +45,7 @@ const checks: { readonly [Type in FromWorker['type']]: Check } = {
   answered: hasFields({ call: isNumber, answer: isText, memory: isNumber }),
   failed: hasFields({ call: isNumber, error: isError, memory: isNumber }),
   escaped: hasFields({ call: isMaybe(isNumber), requestId: isMaybe(isText), error: isError }),
+  calls: hasFields({ call: isNumber, target: isText }),
   exiting: hasFields({ call: isMaybe(isNumber), error: isError }),
   output: hasFields({ level: isLevel, requestId: isMaybe(isText), text: isText }),
 }

@@ -190,7 +190,9 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     else if (type === 'escaped') escaped(message)
     else if (type === 'loaded') loading?.({ ok: true, exports: message.exports, loadMs: message.loadMs })
     else if (type === 'load-failed') loading?.({ ok: false, error: message.error })
-    else if (message.call === newest && current) settle(message, current.call)
+    else if (message.call !== newest || !current) return
+    else if (type === 'calls') current.call.given.onCall?.(current.call.module, mask.text(message.target))
+    else settle(message, current.call)
   }
 
   function print({ level, requestId, text }: Omit<Message<'output'>, 'type'>): void {

@@ -37,6 +37,8 @@ export interface CallOrder {
   readonly unwrapped: string | undefined
   readonly body: Uint8Array
   readonly maxAnswerBytes: number
+  /** Whether connections that the call opens are told. */
+  readonly watchesNetwork: boolean
 }
 
 export type CallData = { readonly with: unknown } & Pick<
@@ -57,6 +59,8 @@ export type FromWorker =
       readonly requestId: string | undefined
       readonly error: ToldError
     }
+  /** It opens a connection. */
+  | { readonly type: 'calls'; readonly call: number; readonly target: string }
   /** The module ends the worker, for the named call as above. */
   | { readonly type: 'exiting'; readonly call: number | undefined; readonly error: ToldError }
   | {

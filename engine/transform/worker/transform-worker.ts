@@ -10,6 +10,7 @@ import { workerData } from 'node:worker_threads'
 import { createContext } from './context.ts'
 import { describeExports, findExport, loadModule, type Namespace } from './exports.ts'
 import { createGuards } from './guards.ts'
+import { createNetworkWatch } from './network.ts'
 import { createOutput } from './output.ts'
 import {
   type CallOrder,
@@ -37,6 +38,9 @@ function start(data: WorkerData): void {
   let namespace: Namespace = {}
   let running: number | undefined
 
+  const network = createNetworkWatch((target) => {
+    if (running !== undefined) send({ type: 'calls', call: running, target })
+  })
   createOutput({ send, shared, current: () => calls.getStore() })
   createGuards({ send, current: () => calls.getStore(), running: () => running })
 
@@ -60,14 +64,17 @@ function start(data: WorkerData): void {
   function run(order: CallOrder): void {
     const { call, requestId } = order
     running = call
+    if (order.watchesNetwork) network.begin()
     void calls.run({ call, requestId }, async () => {
       try {
         const result = await findExport(namespace, order.exportName)?.(createContext(order))
         const answer = writeAnswer(result, order.maxAnswerBytes)
         running = undefined
+        network.end()
         send({ type: 'answered', call, answer, memory: memoryInUse() })
       } catch (error) {
         running = undefined
+        network.end()
         send({ type: 'failed', call, error: errorOf(error), memory: memoryInUse() })
       }
     })

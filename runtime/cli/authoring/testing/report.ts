@@ -69,12 +69,18 @@ function formatFile(results: readonly TestOutcome[], setting: Setting): string {
   const { paint, io } = setting
   const lines = results.flatMap((result) => {
     const name = printable(result.test.value.name)
-    if (result.passed) return [`  ${paint.green('✓')} ${name}`]
+    const calls = result.calls.map((each) => paint.dim(`      ${printable(each)}, for real`))
+    if (result.passed) return [`  ${paint.green('✓')} ${name}`, ...calls]
     if (result.takenBy !== undefined) {
       const note = `your mapping "${printable(result.takenBy)}" takes its request`
       return [paint.dim(`  - ${name}: ${note}`)]
     }
-    return [`  ${paint.red('✗')} ${paint.bold(name)}`, ...formatFailure(result, setting).map(setIn), '']
+    return [
+      `  ${paint.red('✗')} ${paint.bold(name)}`,
+      ...calls,
+      ...formatFailure(result, setting).map(setIn),
+      '',
+    ]
   })
   const { test } = results[0] as TestOutcome
   return `${[paint.bold(shownFile(test.locate([]), io.cwd)), ...lines].join('\n').trimEnd()}\n`

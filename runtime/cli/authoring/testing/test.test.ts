@@ -217,3 +217,20 @@ test("a preset's test whose request a mapping of one's own takes is told as such
   const { ok, failed, taken } = JSON.parse((await run('test', '--json')).out)
   assert.deepEqual([ok, failed, taken], [true, 0, 1])
 })
+
+test('a test whose transform calls a service is named with what it calls', async (t) => {
+  const { run } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: of-the-hooks-of-this-test }\n',
+    'mappings/a.yaml': `mappings:
+  - { id: a, match: { path: a }, message: hello, transform: { module: calls.js } }
+tests:
+  - { name: it calls, request: { endpoint: a, body: { url: "http://127.0.0.1:65534/" } }, expect: { mapping: a } }
+  - { name: it does not, request: { endpoint: a, body: {} }, expect: { mapping: a } }
+`,
+    'transforms/calls.js':
+      'export default async ({ payload: { url } }) => { if (url) await fetch(url).catch(() => {}) }\n',
+  })
+  const { code, out, err } = await run('test')
+  assert.equal(code, 0, out + err)
+  assert.match(out, /✓ it calls\n {6}calls\.js calls http:\/\/127\.0\.0\.1:65534, for real\n {2}✓ it does not\n/)
+})

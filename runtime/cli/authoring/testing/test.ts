@@ -48,7 +48,7 @@ function tellJson(run: TestRun, io: Io): void {
 }
 
 function jsonOf(
-  { test, passed, takenBy, mismatches, observed, unmatched }: TestOutcome,
+  { test, passed, takenBy, mismatches, observed, calls, unmatched }: TestOutcome,
   folder: string,
   io: Io,
 ) {
@@ -73,6 +73,7 @@ function jsonOf(
     takenBy,
     mismatches: told,
     observed,
+    calls,
     unmatched: missed,
   }
 }

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Configuration } from '../config/configuration.ts'
+import { createLoader } from '../config/load.ts'
+import { createSampleFolder } from '../config/sample-folder.ts'
+import type { Bundle } from '../transform/port.ts'
+import type { TestResult } from './run-tests.ts'
+import { createSettledTests } from './settled-tests.ts'
+
+const files = {
+  'reveille.yaml': 'hooks: { transformsDir: code }\n',
+  'mappings/a.yaml': `mappings:
+  - { id: a, match: { path: a }, transform: { module: a.ts, with: { key: "\${file:key}" } } }
+tests:
+  - { name: of a, request: { endpoint: a }, expect: { mapping: a } }
+`,
+  'mappings/b.yaml': `mappings:
+  - { id: b, match: { path: b }, message: b }
+  - { id: any, match: { path: ":name/x" }, message: any }
+tests:
+  - { name: of b, request: { endpoint: b }, expect: { mapping: b } }
+`,
+  key: 'one',
+}
+
+async function createBench(t: TestContext) {
+  const folder = await createSampleFolder(t, files)
+  const loader = createLoader({ file: folder.at('reveille.yaml'), env: {} })
+  const remember = createSettledTests()
+  let digest = 'd1'
+  const failing = new Set<string>()
+  /** The tests that are run, all of which pass but the failing ones. */
+  async function run(): Promise<readonly string[]> {
+    const loaded = await loader.load()
+    assert.ok(loaded.ok, JSON.stringify(loaded))
+    const { configuration } = loaded
+    const bundle: Bundle = { module: 'a.ts', digest, file: '', inputs: [] }
+    const memory = remember({ configuration, bundles: new Map([['a.ts', bundle]]) })
+    return configuration.tests.flatMap((each: Configuration['tests'][number]) => {
+      const known = memory.recall(each)
+      if (known) {
+        assert.equal(known.test, each, 'its places are those of today')
+        return []
+      }
+      const passed = !failing.has(each.value.name)
+      memory.note({ test: each, passed, mismatches: [], calls: [], unmatched: [] } satisfies TestResult)
+      return each.value.name
+    })
+  }
+  return { run, write: folder.write, failing, bundleAs: (made: string) => void (digest = made) }
+}
+
+test('a test that passed is not run again before something changes that has a say in it', async (t) => {
+  const { run, write, bundleAs, failing } = await createBench(t)
+  assert.deepEqual(await run(), ['of a', 'of b'])
+  assert.deepEqual(await run(), [])
+  await write('mappings/b.yaml', files['mappings/b.yaml'].replace('message: b', 'message: other'))
+  assert.deepEqual(await run(), ['of b'], 'the mapping of another endpoint')
+  bundleAs('d2')
+  assert.deepEqual(await run(), ['of a'], 'its module')
+  await write('key', 'two')
+  assert.deepEqual(await run(), ['of a'], 'a parameter of its transform')
+  await write('mappings/a.yaml', files['mappings/a.yaml'].replace('mapping: a', 'outcome: accepted'))
+  assert.deepEqual(await run(), ['of a'], 'the test')
+  await write('mappings/b.yaml', files['mappings/b.yaml'].replace('message: any', 'message: all'))
+  assert.deepEqual(await run(), ['of a', 'of b'], 'a mapping that may cover any endpoint')
+  await write('mappings/c.yaml', 'endpoints: { b: { maxBodyBytes: 100 } }\nmappings: []\n')
+  assert.deepEqual(await run(), ['of b'], 'a policy of its endpoint')
+  failing.add('of b')
+  await write('reveille.yaml', 'hooks: { transformsDir: code, maxActions: 7 }\n')
+  assert.deepEqual(await run(), ['of a', 'of b'], 'a setting')
+  assert.deepEqual(await run(), ['of b'], 'one that failed')
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { callOne, createServing } from './fixture.ts'
+
+test('each way in which a transform calls out is told to those who ask, and to nobody else', async (t) => {
+  const server = createServer((_request, response) => response.end('yes'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const { opened } = await createServing(t, {
+    'calls.ts': `
+      import { get } from 'node:http'
+      import { connect } from 'node:net'
+      const ways: any = {
+        fetch: (port: number) => fetch('http://127.0.0.1:' + port + '/path?token=x').then((answer) => answer.text()),
+        again: (port: number) => fetch('http://127.0.0.1:' + port).then((answer) => answer.text()),
+        http: (port: number) => new Promise((done) => get({ host: '127.0.0.1', port }, (answer) => answer.resume().on('end', done))),
+        net: (port: number) => new Promise((done) => { const socket = connect(port, '127.0.0.1', () => { socket.end(); done(1) }) }),
+        name: () => fetch('http://nowhere.invalid/').catch(() => {}),
+        nothing: () => 0,
+      }
+      export default async ({ payload: { how, port } }: any) => { await ways[how](port); return null }`,
+  })
+  const toldOf = async (how: string) => {
+    const told: string[] = []
+    const onCall = (module: string, target: string) => void told.push(`${module} ${target}`)
+    await callOne(opened, 'calls.ts', { payload: { how, port }, onCall })
+    return told
+  }
+  assert.deepEqual(await toldOf('fetch'), [`calls.ts http://127.0.0.1:${port}`])
+  assert.deepEqual(
+    await toldOf('again'),
+    [`calls.ts http://127.0.0.1:${port}`],
+    'over a connection that is open',
+  )
+  assert.deepEqual(await toldOf('http'), ['calls.ts http://127.0.0.1'])
+  assert.deepEqual(await toldOf('net'), [`calls.ts 127.0.0.1:${port}`])
+  assert.deepEqual(await toldOf('name'), ['calls.ts http://nowhere.invalid'])
+  assert.deepEqual(await toldOf('nothing'), [])
+  await callOne(opened, 'calls.ts', { payload: { how: 'net', port } })
+})

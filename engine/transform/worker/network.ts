@@ -1,0 +1,67 @@
+/**
+ * Tells where a call connects to, for tests. Requests of `fetch` and `node:http` name their target; whatever else opens a
+ * connection or looks up a name is seen by the handle that Node makes for it.
+ */
+
+import { createHook } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
+
+const most = 10
+
+interface Request {
+  readonly origin?: unknown
+  readonly protocol?: unknown
+  readonly host?: unknown
+}
+
+/** `hear` is given each target once for each call. Costs nothing before the first call that is watched. */
+export function createNetworkWatch(hear: (target: string) => void) {
+  let told: Set<string> | undefined
+  let isReady = false
+  const defer = queueMicrotask.bind(globalThis)
+
+  function tell(target: string): void {
+    if (told === undefined || told.size >= most || told.has(target)) return
+    told.add(target)
+    hear(target)
+  }
+
+  const handles = createHook({
+    init(_id, type, _trigger, resource: { hostname?: unknown; address?: unknown; port?: unknown }) {
+      if (type !== 'TCPCONNECTWRAP' && type !== 'GETADDRINFOREQWRAP' && type !== 'PIPECONNECTWRAP') return
+      // It gets its fields once it is made. A request that has named its target needs no second name.
+      defer(() => {
+        if (told === undefined || told.size > 0) return
+        const { hostname, address, port } = resource
+        tell(
+          typeof hostname === 'string' ? hostname : address === undefined ? 'a socket' : `${address}:${port}`,
+        )
+      })
+    },
+  })
+
+  function prepare(): void {
+    isReady = true
+    subscribe('undici:request:create', (message) => {
+      const { request } = message as { request?: Request }
+      tell(String(request?.origin))
+    })
+    subscribe('http.client.request.start', (message) => {
+      const { request } = message as { request?: Request }
+      tell(`${String(request?.protocol)}//${String(request?.host)}`)
+    })
+  }
+
+  return {
+    begin() {
+      if (!isReady) prepare()
+      told = new Set()
+      handles.enable()
+    },
+    end() {
+      if (told === undefined) return
+      told = undefined
+      handles.disable()
+    },
+  }
+}
