@@ -46,13 +46,14 @@ export function failure(module: string, text: string, code?: TransformErrorCode)
 
 export function failureOf(
   module: string,
-  { text, isSentence, stack, place }: ToldError,
+  { name, text, isSentence, stack, place }: ToldError,
   code: TransformErrorCode = 'TRANSFORM_FAILED',
 ): TransformError {
   const options: ErrorOptions & { place?: Place } = place ? { place } : {}
   if (stack !== undefined) {
     const cause = new Error(text)
     cause.stack = stack
+    if (name !== undefined) cause.name = name
     options.cause = cause
   }
   return new TransformError(code, isSentence ? `${module} ${text}` : `${module}: ${text}`, options)

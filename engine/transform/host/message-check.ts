@@ -30,7 +30,12 @@ const isPlace = hasFields({
   caret: isMaybe(isNumber),
 })
 const isPosition = hasFields({ line: isNumber, column: isNumber })
-const isError = hasFields({ text: isText, stack: isMaybe(isText), place: isMaybe(isPlace) })
+const isError = hasFields({
+  name: isMaybe(isText),
+  text: isText,
+  stack: isMaybe(isText),
+  place: isMaybe(isPlace),
+})
 const isLevel: Check = (value) => ['debug', 'info', 'warn', 'error'].includes(value as string)
 
 const checks: { readonly [Type in FromWorker['type']]: Check } = {

@@ -107,3 +107,18 @@ test('several workers of a module have one share, and modules have one each', ()
   output.close()
   assert.equal(events.length, 202)
 })
+
+test('a failure keeps the name of its error, by which logs are searched', async (t) => {
+  const { call } = await createServing(t, {
+    'throws.ts': `
+      class ZodError extends Error { override name = 'ZodError' }
+      export default ({ payload }: any) => { throw payload.zod ? new ZodError('no') : new TypeError('no') }`,
+  })
+  for (const [zod, name] of [
+    [false, 'TypeError'],
+    [true, 'ZodError'],
+  ] as const) {
+    const { cause } = await failureOf(call('throws.ts', { payload: { zod } }))
+    assert.equal((cause as Error).name, name)
+  }
+})

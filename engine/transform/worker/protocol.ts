@@ -95,6 +95,8 @@ export interface FunctionExport {
 
 /** An error as far as it can leave its thread. */
 export interface ToldError {
+  /** What kind of error it is: `TypeError`. Absent of what is none. */
+  readonly name?: string
   /** One line: what was thrown, or what follows the module's name in a sentence. */
   readonly text: string
   readonly isSentence?: boolean

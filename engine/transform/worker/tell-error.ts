@@ -24,8 +24,10 @@ function tell(thrown: unknown): ToldError {
   if (!(thrown instanceof Error)) return { text: `threw ${describeThrown(thrown)}` }
   const stack = textFrom(() => thrown.stack)?.slice(0, longestStack)
   const place = stack === undefined ? undefined : findPlace(stack)
+  const name = textFrom(() => thrown.name) || 'Error'
   return {
-    text: oneLine(`${textFrom(() => thrown.name) || 'Error'}: ${textFrom(() => thrown.message) ?? ''}`),
+    ...(/^\w{1,60}$/.test(name) && { name }),
+    text: oneLine(`${name}: ${textFrom(() => thrown.message) ?? ''}`),
     ...(stack !== undefined && { stack: place ? withoutInnerFrames(stack) : stack }),
     ...(place && { place }),
   }

@@ -232,5 +232,8 @@ tests:
   })
   const { code, out, err } = await run('test')
   assert.equal(code, 0, out + err)
-  assert.match(out, /✓ it calls\n {6}calls\.js calls http:\/\/127\.0\.0\.1:65534, for real\n {2}✓ it does not\n/)
+  assert.match(
+    out,
+    /✓ it calls\n {6}calls\.js calls http:\/\/127\.0\.0\.1:65534, for real\n {2}✓ it does not\n/,
+  )
 })
