@@ -8,6 +8,7 @@ import {
   fence,
   isLoopback,
   type Live,
+  type Loaded,
   loadConfiguration,
   type ReloadEvent,
   type ReloadResult,
@@ -28,6 +29,7 @@ import { createPluginHost } from './plugin/index.ts'
 import { presetsFolder } from './presets-folder.ts'
 import { createRandomIds } from './random-id.ts'
 import { createDryRun } from './reload/dry-run.ts'
+import { createLastGood } from './reload/last-good.ts'
 import { createReloading } from './reload/reloading.ts'
 import { loadRolledBack } from './reload/rolled-back.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
@@ -54,6 +56,11 @@ export interface GatewayOptions {
   readonly logStream?: LogOptions['stream']
   /** Whether files are watched for changes. Default: true. */
   readonly watch?: boolean
+  /**
+   * Whether a configuration that does not load is replaced by the last generation, with its settings and all other files.
+   * Mapping files and transforms are replaced one by one, whatever is said here. Default: false.
+   */
+  readonly lastGood?: boolean
   /** Whether files are looked at regularly, for file systems without events. Default: `hooks.reload.poll`. */
   readonly poll?: boolean
 }
@@ -84,11 +91,14 @@ export interface Gateway {
 /** A configuration that cannot serve. */
 export class ConfigurationError extends Error {
   readonly diagnostics: readonly Diagnostic[]
+  /** The generation that was live last, where `lastGood` would serve it. */
+  readonly lastGeneration: number | undefined
 
-  constructor(diagnostics: readonly Diagnostic[]) {
+  constructor(diagnostics: readonly Diagnostic[], lastGeneration?: number) {
     super(diagnostics.map(({ message }) => message).join('\n'))
     this.name = 'ConfigurationError'
     this.diagnostics = diagnostics
+    this.lastGeneration = lastGeneration
   }
 }
 
@@ -105,6 +115,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const { env = process.env, now = Date.now } = options
   const files = { file: options.configFile, env, presets: presetsFolder() }
   const loader = createLoader(files)
+  const lastGood = createLastGood({ ...files, loader, whole: options.lastGood ?? false })
   const first = await loader.load()
   const configuration = await configurationToStart()
 
@@ -123,7 +134,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     if (first.ok) return first.configuration
     const rolledBack = await loadRolledBack(files, first.digest)
     if (rolledBack) return rolledBack
-    throw new ConfigurationError(first.diagnostics)
+    let loaded: Loaded = first
+    while (!loaded.ok && (await lastGood.substitute(loaded.diagnostics))) loaded = await lastGood.load()
+    if (loaded.ok) return loaded.configuration
+    throw new ConfigurationError(first.diagnostics, lastGood.generation())
   }
 
   async function assemble(configuration: Configuration): Promise<Gateway> {
@@ -156,9 +170,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const reloader = createReloading({
       first,
       configuration,
-      load: (kept) => (kept ? loadConfiguration({ ...files, files: createKeptFiles(kept) }) : loader.load()),
+      load: (kept) =>
+        kept ? loadConfiguration({ ...files, files: createKeptFiles(kept) }) : lastGood.load(),
       archive,
-      transforms: transforms.parts,
+      transforms: lastGood.transformParts(transforms.parts),
       plugins,
       randomness: { mint: mintId, randomId },
       watch: options.watch ?? true,
@@ -169,8 +184,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     // A start that fails says why, and nothing else: what went live before that is told once it can serve.
     const untold: ReloadEvent[] = []
     const unsubscribe = reloader.subscribe((event) => untold.push(event))
-    const started = await reloader.start()
-    if (!started.ok) throw new ConfigurationError(started.diagnostics)
+    const started = await lastGood.start(reloader)
+    if (!started.ok) throw new ConfigurationError(started.diagnostics, lastGood.generation())
 
     const failed = Promise.withResolvers<StoreError>()
     const store = await openSqliteStore({
@@ -194,6 +209,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     unsubscribe()
     untold.forEach(report)
     reloader.subscribe(report)
+    let servedLastGood = lastGood.served()
+    if (servedLastGood) log.error({ event: 'last-good-served', ...servedLastGood })
+    reloader.subscribe(({ type }) => {
+      if (type === 'snapshot-swapped' || type === 'content-unchanged') servedLastGood = undefined
+    })
 
     const progress = createProgressBoard({ now })
     const words = createOwnWords({ now })
@@ -267,6 +287,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       channels: dispatch.channels,
       sources: sources.states,
       droppedLogLines: ownedLog.droppedLines,
+      lastGood: () => servedLastGood,
       deliveries: createDeliveriesByHand({
         store,
         current: reloader.current,
@@ -310,6 +331,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     await dispatch.start()
     plugins.onCommitted(sources.apply)
     sources.apply()
+    // As after any change that is refused: what is wrong with the files is told wherever that is asked for.
+    if (servedLastGood) await reloader.reload()
 
     let closing: Promise<void> | undefined
     return {

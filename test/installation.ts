@@ -72,6 +72,7 @@ agents: { route: { channel: board, to: team } }
 
 export interface InstallOptions {
   readonly watch?: boolean
+  readonly lastGood?: boolean
   readonly env?: Record<string, string>
   readonly fetch?: typeof globalThis.fetch
   /** What sources go by. */
@@ -92,6 +93,7 @@ export async function install(
     configFile: join(folder, 'reveille.yaml'),
     env: options.env ?? {},
     watch: options.watch ?? false,
+    ...(options.lastGood && { lastGood: true }),
     ...(options.fetch && { fetch: options.fetch }),
     ...(options.clock && { clock: options.clock }),
     logStream: lines,

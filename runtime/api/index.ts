@@ -3,6 +3,7 @@
 import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { ChannelState, DeliveriesByHand, HeartbeatState } from '../dispatch/index.ts'
+import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
@@ -35,6 +36,8 @@ export interface AdminOptions {
   readonly channels?: () => readonly ChannelState[]
   /** How the configured sources fare. Default: nobody knows of any. */
   readonly sources?: () => readonly SourceState[]
+  /** Files that were broken at the start, and what serves in their place. Default: there are none. */
+  readonly lastGood?: () => ServedLastGood | undefined
   /** How many log lines were dropped since the start. Default: none. */
   readonly droppedLogLines?: () => number
   readonly deliveries: DeliveriesByHand

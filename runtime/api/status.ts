@@ -5,6 +5,7 @@
 
 import type { Budget, CurrentLive } from '@reveille/engine'
 import type { ChannelState, HeartbeatState } from '../dispatch/index.ts'
+import type { ServedLastGood } from '../reload/last-good.ts'
 import type { SourceState } from '../sources/index.ts'
 import type { OpenDeliveries, Spent, Store } from '../store/port.ts'
 
@@ -17,6 +18,8 @@ export interface StatusParts {
   readonly channels?: () => readonly ChannelState[]
   /** How the configured sources fare. Default: nobody knows of any. */
   readonly sources?: () => readonly SourceState[]
+  /** Files that were broken at the start, and what serves in their place. Default: there are none. */
+  readonly lastGood?: () => ServedLastGood | undefined
   /** How many log lines were dropped since the start. Default: none. */
   readonly droppedLogLines?: () => number
 }
@@ -50,12 +53,14 @@ export interface GatewayStatus {
   readonly sources: readonly SourceState[]
   /** Off: every request to the path is answered 404. */
   readonly hooks: { readonly enabled: boolean; readonly path: string }
+  /** Files that were broken at the start, and are still, serve as this generation had them. */
+  readonly lastGood: ServedLastGood | null
   /** Lines that nothing took since the gateway started. */
   readonly log: { readonly droppedLines: number }
 }
 
 export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources, droppedLogLines } = parts
+  const { current, store, heartbeat, channels, sources, lastGood, droppedLogLines } = parts
   const { settings, endpoints } = current().snapshot
   const [{ day, all, budgets }, open] = await Promise.all([store.read.spent(), store.read.openDeliveries()])
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
@@ -73,6 +78,7 @@ export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
     channels: withCounts(channels?.() ?? [], open),
     sources: sources?.() ?? [],
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
+    lastGood: lastGood?.() ?? null,
     log: { droppedLines: droppedLogLines?.() ?? 0 },
   }
 }

@@ -375,6 +375,10 @@ test('each event is told in one set line', () => {
       'listening   http://127.0.0.1:8787  no admin surface: gateway.auth.token is not set',
     ],
     [
+      { event: 'last-good-served', generation: 12, files: ['mappings/a.yaml', 'b.ts'] },
+      'LAST GOOD   broken since before the start: mappings/a.yaml, b.ts  served as generation 12 had it; mend it, and it goes live by itself',
+    ],
+    [
       { event: 'hooks-off', path: '/hooks', hint: 'Write `enabled: true` under `hooks:`.' },
       'warning     hooks are off: every request to /hooks is answered 404  Write `enabled: true` under `hooks:`.',
     ],

@@ -15,6 +15,11 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     text(f['address']),
     f['admin'] === false ? 'no admin surface: gateway.auth.token is not set' : '',
   ],
+  'last-good-served': (f) => [
+    'LAST GOOD',
+    `broken since before the start: ${[f['files']].flat().map(text).join(', ')}`,
+    `served as generation ${text(f['generation'])} had it; mend it, and it goes live by itself`,
+  ],
   'hooks-off': (f) => [
     'warning',
     `hooks are off: every request to ${text(f['path'])} is answered 404`,

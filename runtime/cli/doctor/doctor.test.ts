@@ -36,8 +36,9 @@ async function createBench(
   t: TestContext,
   files: Readonly<Record<string, string>> = {},
   io: Partial<Io> = {},
+  folder?: string,
 ) {
-  const installed = await install(t, files)
+  const installed = await install(t, files, { ...(folder !== undefined && { folder }) })
   const url = await installed.gateway.listen()
   const reach: typeof fetch = (address, init) =>
     fetch(String(address).replace(/^http:\/\/127\.0\.0\.1:0(?=\/)/, url), init)
@@ -127,17 +128,34 @@ test('a running gateway that does what the files say is well', limit, async (t) 
   assert.match(resultsOf(answer, 'parked')[0]?.message ?? '', /says the gateway/)
 })
 
-test('files that were refused are a problem; files that were not read yet a warning', limit, async (t) => {
-  const { run, write, gateway } = await createBench(t, { 'mappings/a.yaml': 'mappings: []\n' })
-  await write('mappings/a.yaml', 'mappings: [{ match: { path: bell }, action: wake, text: x }]\n')
-  const unread = await run('doctor', '--json')
-  assert.deepEqual(states(unread, 'live-files'), ['warning FILES_NOT_LIVE'])
-  await write('mappings/a.yaml', 'mappings: [{ acton: wake }]\n')
-  await gateway.reload()
-  const refused = await run('doctor', '--json')
-  assert.deepEqual(states(refused, 'live-files'), ['problem FILES_REFUSED'])
-  assert.equal(refused.code, 1)
-})
+test(
+  'files that were refused are a problem, also after a restart; files that were not read yet a warning',
+  limit,
+  async (t) => {
+    const { run, write, gateway, folder } = await createBench(t, { 'mappings/a.yaml': 'mappings: []\n' })
+    await write('mappings/a.yaml', 'mappings: [{ match: { path: bell }, action: wake, text: x }]\n')
+    const unread = await run('doctor', '--json')
+    assert.deepEqual(states(unread, 'live-files'), ['warning FILES_NOT_LIVE'])
+    await write('mappings/a.yaml', 'mappings: [{ acton: wake }]\n')
+    await gateway.reload()
+    const refused = await run('doctor', '--json')
+    assert.deepEqual(states(refused, 'live-files'), ['problem FILES_REFUSED'])
+    assert.equal(refused.code, 1)
+
+    await gateway.close({ graceMs: 0 })
+    const again = await createBench(t, {}, {}, folder)
+    const replaced = await again.run('doctor', '--json')
+    assert.deepEqual(states(replaced, 'live-files'), ['problem LAST_GOOD_SERVED'])
+    assert.match(
+      resultsOf(replaced, 'live-files')[0]?.message ?? '',
+      /^mappings\/a\.yaml is broken since before the start/,
+    )
+    assert.match(
+      (await again.run('status')).out,
+      /^last good +mappings\/a\.yaml is broken since before the start/m,
+    )
+  },
+)
 
 test(
   'a gateway that wants another token is a problem, and what it holds is read from its store',

@@ -17,6 +17,7 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--poll', 'look at the files regularly, for file systems that report no changes')
+    .option('--last-good', 'serve the last generation if the configuration does not load, settings and all')
     .option('--no-watch', 'read changed files only when told: by `reveille reload` or SIGHUP')
     .addHelpText('after', startHelp)
     .action((options) => finish(import('./start.ts').then(({ start }) => start(options, io))))

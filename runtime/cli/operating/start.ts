@@ -18,7 +18,7 @@ import {
 } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
-import { programName } from '../pasted.ts'
+import { pasted, programName } from '../pasted.ts'
 import { createReloadSignal } from '../reload-signal.ts'
 import { createStopSignal } from '../stop-signal.ts'
 import { formatBanner } from './banner.ts'
@@ -32,6 +32,8 @@ export interface StartOptions {
   readonly init?: boolean
   /** Listened on in the place of `gateway.port`. Default: REVEILLE_PORT, where it is set. */
   readonly port?: string
+  /** Serve the last generation if the configuration does not load. */
+  readonly lastGood?: boolean
   /** Look at the files regularly. */
   readonly poll?: boolean
   /** Read changed files without being told to. Default: true. */
@@ -114,7 +116,14 @@ async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
 /** @throws CommandFailure in the operator's words */
 async function openGateway(
   configFile: string,
-  { poll, watch, port }: Pick<StartOptions, 'poll' | 'watch'> & { readonly port: number | undefined },
+  {
+    poll,
+    watch,
+    lastGood,
+    port,
+  }: Pick<StartOptions, 'poll' | 'watch' | 'lastGood'> & {
+    readonly port: number | undefined
+  },
   io: Io,
 ): Promise<{ gateway: Gateway; address: string }> {
   let gateway: Gateway | undefined
@@ -124,18 +133,25 @@ async function openGateway(
       env: io.env,
       poll,
       watch,
+      lastGood,
       ...(port !== undefined && { port }),
     })
     return { gateway, address: await gateway.listen() }
   } catch (error) {
     await gateway?.close({ graceMs: 0 })
     if (error instanceof ConfigurationError) {
-      throw new CommandFailure(1, formatDiagnostics(error.diagnostics, io), { cause: error })
+      const told = formatDiagnostics(error.diagnostics, io)
+      const way = error.lastGeneration === undefined ? '' : `\n\n${lastGoodText(error.lastGeneration, io)}`
+      throw new CommandFailure(1, `${told}${way}`, { cause: error })
     }
     if (error instanceof ListenError) throw new CommandFailure(1, error.message, { cause: error })
     if (error instanceof StoreError) throw new CommandFailure(1, sentence(error.message), { cause: error })
     throw error
   }
+}
+
+function lastGoodText(generation: number, io: Io): string {
+  return `Generation ${generation} was live last. ${pasted('start --last-good', io)} serves it meanwhile, with its settings and policies.`
 }
 
 async function bannerOf(

@@ -50,7 +50,7 @@ export async function status(
     Count,
   ]
   // A gateway of an earlier version tells of none.
-  const { budgets = [], channels = [], sources = [], hooks, log = { droppedLines: 0 } } = main
+  const { budgets = [], channels = [], sources = [], hooks, lastGood, log = { droppedLines: 0 } } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -68,6 +68,7 @@ export async function status(
       channels,
       sources,
       hooks: hooks ?? null,
+      lastGood: lastGood ?? null,
       log,
       runs: { queued, running, parked: parkedRuns },
       events: { pending: events },
@@ -82,6 +83,7 @@ export async function status(
         ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
         generation: live && generationText(live, io.now()),
         files: filesText(live, refused, io.now()),
+        'last good': lastGood ? lastGoodText(lastGood) : undefined,
         hooks:
           hooks?.enabled === false
             ? `off: every request to ${hooks.path} is answered 404; write \`enabled: true\` under \`hooks:\``
@@ -125,6 +127,12 @@ function filesText(
 ): string {
   if (refused) return `refused at ${shortTime(refused.at, now)}: ${errorsOf(refused)}`
   return live?.rolledBack ? 'not live: a rollback holds until they change' : 'live'
+}
+
+/** What a start could not read is older than it looks. */
+export function lastGoodText({ generation, files }: NonNullable<GatewayStatus['lastGood']>): string {
+  const verb = files.length === 1 ? 'is' : 'are'
+  return `${files.join(', ')} ${verb} broken since before the start, and served as generation ${generation} had ${files.length === 1 ? 'it' : 'them'}`
 }
 
 async function countOf(admin: Admin, kind: string, state: string): Promise<Count> {

@@ -2,6 +2,7 @@
 
 import { pasted } from '../../pasted.ts'
 import { errorsOf, type GenerationItem } from '../../reading/generation-item.ts'
+import { lastGoodText } from '../../reading/status.ts'
 import { shortTime } from '../../table.ts'
 import { type Check, NotChecked, ok, problem, type Result, warning } from '../check.ts'
 import type { Subject } from '../subject.ts'
@@ -13,7 +14,10 @@ export const liveFiles: Check = {
   async run(subject) {
     const admin = await subject.gateway().admin()
     const { items } = (await admin.get('/api/generations')) as { readonly items: readonly GenerationItem[] }
-    return judge(items, subject)
+    const { lastGood } = await subject.gateway().status()
+    if (!lastGood) return judge(items, subject)
+    const fix = `Mend them, or the next start may fail: ${pasted('check', subject.io)} says what is wrong`
+    return problem('LAST_GOOD_SERVED', lastGoodText(lastGood), fix)
   },
 }
 
