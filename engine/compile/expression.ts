@@ -47,6 +47,17 @@ export interface CompiledExpression {
   readonly doubtful: readonly Slip[]
 }
 
+/** Whether a text is an expression that only chooses between texts that are written in it. */
+export function isChoice(text: string): boolean {
+  const source = unwrapExpression(text)?.source
+  if (source === undefined) return false
+  try {
+    return choicesOf(parseExpression(source, 0).ast()) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /**
  * `offset`: where the expression begins in its field's text, so that errors point into that. `names`: what the names
  * at its root mean; by default each of ours has a value.

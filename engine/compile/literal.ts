@@ -78,8 +78,14 @@ function literalHint(name: FieldName, value: unknown, rules: Rules): string | un
   const nearest = nearestName(value, knownNames(name, rules))
   if (nearest !== undefined && nearest !== value) return `Did you mean ${nearest}?`
   if (name === 'channel') return 'Configure it under channels, or write last.'
-  if (name === 'model' && !value.includes('/')) return 'Write it like openai/gpt-5.'
+  if (name === 'model' && !value.includes('/'))
+    return `Write it like openai/gpt-5, or name an alias of \`agents.defaults.models.aliases\`, ${aliasesOf(rules)}.`
   return undefined
+}
+
+function aliasesOf({ models }: Rules): string {
+  const names = Object.keys(models?.aliases ?? {})
+  return names.length === 0 ? 'where there is none yet' : `which are ${names.join(', ')}`
 }
 
 function knownNames(name: FieldName, rules: Rules): readonly string[] {

@@ -25,8 +25,9 @@ export function checkMapping(
   if (problem !== undefined) report.error({ code: 'UNKNOWN_RUNNER', path: ['runner'], ...problem })
   for (const question of questions) {
     checkPlaceholder(question, source, rules, report)
-    if (question.placeholder === undefined)
-      checkLiteral(question.name, question.path, question.value, source, rules, report)
+    const { name, path, value, placeholder, choices } = question
+    const written = placeholder === undefined ? [value] : (choices ?? [])
+    for (const each of new Set(written)) checkLiteral(name, path, each, source, rules, report)
   }
 }
 

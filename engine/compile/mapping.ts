@@ -11,6 +11,7 @@ import type { ScopeNames } from '../resolve/scope.ts'
 import type { Transforms } from '../transform/port.ts'
 import { compileField, compileWhole } from './field.ts'
 import { compileKey, isConstantKey } from './key.ts'
+import { checkReferences } from './literal-reference.ts'
 import { compileMatch } from './match/compile-match.ts'
 import { compilePayloadSchema } from './payload-schema.ts'
 import { isPlacedByPayload } from './placeholder.ts'
@@ -55,6 +56,7 @@ export function compileMapping(source: MappingSource, shared: SharedParts): Comp
   const compiled = compileWithNames(source, names, shared, read)
   const report = createReport(compiled.found)
   checkOrder(source, read, report)
+  checkReferences(source, report)
   const isElement = list !== undefined && readsElementAsFirst(list, source, read, report)
   if (!isElement) return compiled
   const { parts, questions } = compileWithNames(source, { ...names, elementList: list }, shared, [])

@@ -88,3 +88,17 @@ test('without a list any model of a provider will do', () => {
   const decision = snapshotOf([]).resolve(requestOf({ message: 'x', model: 'a/b/c' }, { endpoint: 'agent' }))
   assert.equal((actionOf(decision as Decision) as AgentAction).model, 'a/b/c')
 })
+
+test('an expression may choose between models that are written in it, each of which is allowed', async () => {
+  const model = '{% $contains(title, /urgent/) ? "openai/gpt-5" : "anthropic/claude-x" %}'
+  const mapping = { message: 'x', model }
+  assert.equal((await agentOf(mapping, { title: 'urgent' }, fixture)).model, 'openai/gpt-5')
+  assert.equal((await agentOf(mapping, { title: 'later' }, fixture)).model, 'anthropic/claude-x')
+  const refused = compileFixture([{ ...mapping, model: '{% urgent ? "fast" : "openai/gpt-4" %}' }], fixture)
+  assert.deepEqual(refused.ok || refused.diagnostics.map(({ code, message }) => [code, message]), [
+    [
+      'MODEL_NOT_ALLOWED',
+      '`model` of mapping "first": must be one of openai/gpt-5, anthropic/claude-x, or the alias fast',
+    ],
+  ])
+})

@@ -3,6 +3,7 @@
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
 import type { Rules } from '../resolve/rules.ts'
+import { unwrapExpression } from './expression.ts'
 import type { Question } from './mapping.ts'
 import type { Report } from './report.ts'
 
@@ -15,15 +16,22 @@ export function isPlacedByPayload(name: FieldName): boolean {
 
 /** Where a reply goes and which model answers is the operator's to say, unless the mapping says otherwise. */
 export function checkPlaceholder(
-  { name, path, placeholder: offset, prefix }: Question,
+  { name, path, value, placeholder: offset, prefix, choices }: Question,
   source: MappingSource,
   rules: Rules,
   report: Report,
 ): void {
-  if (offset === undefined) return
+  // Between texts that are written out, the operator has chosen.
+  if (offset === undefined || choices !== undefined) return
   if (routing.includes(name) && source.allowPayloadRouting !== true) {
-    const hint = 'Write it out, or set allowPayloadRouting: true if every sender may choose it.'
-    report.error({ code: 'PAYLOAD_ROUTING', path, message: 'may hold no placeholder', hint, offset })
+    const isExpression = typeof value === 'string' && unwrapExpression(value) !== undefined
+    const message = isExpression
+      ? 'may hold no expression that gives what a payload says'
+      : 'may hold no placeholder'
+    const hint = isExpression
+      ? `Let it choose between texts that are written in it, '{% urgent ? "one" : "other" %}', or set allowPayloadRouting: true if every sender may choose it.`
+      : 'Write it out, or set allowPayloadRouting: true if every sender may choose it.'
+    report.error({ code: 'PAYLOAD_ROUTING', path, message, hint, offset })
   }
   if (name === 'sessionKey') checkSessionPrefix(prefix, offset, rules, report)
 }

@@ -8,11 +8,20 @@ test('a misspelt name finds the one that was meant', () => {
   assert.equal(nearestName('MAXBODYBYTES', known), 'maxBodyBytes')
   assert.equal(nearestName('mapings', known), 'mappings')
   assert.equal(nearestName('tokne', known), 'token')
+  assert.equal(nearestName('too', ['to']), 'to')
+  assert.equal(nearestName('IDS', ['id', 'to']), 'id')
 })
 
 test('a name that is like nothing finds nothing', () => {
   assert.equal(nearestName('colour', ['maxBodyBytes', 'path']), undefined)
   assert.equal(nearestName('x', []), undefined)
+  for (const [name, known] of [
+    ['foo', 'to'],
+    ['if', 'id'],
+    ['env', 'n'],
+    ['on', 'to'],
+  ] as const)
+    assert.equal(nearestName(name, [known]), undefined, name)
 })
 
 test('swapped neighbours are one mistake, and counting stops at the limit', () => {

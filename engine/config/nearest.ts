@@ -1,10 +1,11 @@
 /** Owns the guess: which known name a misspelt one was meant to be. */
 
-/** The closest candidate that is close enough to be meant, or none. */
+/** The closest candidate that is close enough to be meant, or none. A short name has to be closer: `foo` is no `to`. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase()
   let best: string | undefined
-  let bestDistance = Math.min(4, Math.floor(wanted.length / 3) + 2)
+  let bestDistance =
+    wanted.length < 4 ? Math.max(1, wanted.length - 1) : Math.min(4, Math.floor(wanted.length / 3) + 2)
   for (const candidate of candidates) {
     const distance = editDistance(wanted, candidate.toLowerCase(), bestDistance)
     if (distance < bestDistance) {

@@ -9,6 +9,8 @@ export type LintCode =
   | 'PATH_CASE'
   | 'UNKNOWN_FIELD'
   | 'UNMET_CLAUSE'
+  | 'CONDITION_VALUE'
+  | 'LITERAL_REFERENCE'
   | 'LITERAL_TEXT'
   | 'LITERAL_KEY'
   | 'MISSING_TESTS'

@@ -13,6 +13,7 @@ import { lintTests } from './missing-tests.ts'
 import { lintReachability } from './reachability.ts'
 import { lintRouting } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
+import { lintCondition, lintReferences } from './texts.ts'
 import { lintFields } from './unknown-fields.ts'
 import { lintUnmetClauses } from './unmet-clauses.ts'
 import { createWarnings } from './warnings.ts'
@@ -44,8 +45,10 @@ export async function lintConfiguration({
     if (entry.origin.kind === 'preset') continue
     lintContradictions(mapping, warnings)
     lintRouting(entry, warnings)
+    lintReferences(entry, warnings)
     lintDedupe(entry, warnings)
     const ofEndpoint = known.filter(({ endpoint }) => overlap(clauses.path, endpoint))
+    lintCondition(entry, ofEndpoint, warnings)
     await lintFields(mapping, ofEndpoint, warnings)
     await lintUnmetClauses(mapping, ofEndpoint, recorded, warnings)
   }

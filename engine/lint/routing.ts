@@ -1,5 +1,6 @@
 /** Owns what lint says about delivery, routing and sessions: settings that mean something else than they seem to. */
 
+import { isChoice } from '../compile/expression.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -52,7 +53,7 @@ function lintUnusedRoute(entry: MappingEntry, warnings: Warnings): void {
 /** One conversation for all requests is rarely meant: what one sender says is context for the next. */
 function lintSession(entry: MappingEntry, warnings: Warnings): void {
   const { sessionKey } = entry.value
-  if (sessionKey === undefined || sessionKey.trim() === '' || isChosen(sessionKey)) return
+  if (sessionKey === undefined || sessionKey.trim() === '' || /\{\{|\{%/.test(sessionKey)) return
   warnings.add(entry, {
     code: 'SHARED_SESSION',
     path: ['sessionKey'],
@@ -61,7 +62,7 @@ function lintSession(entry: MappingEntry, warnings: Warnings): void {
   })
 }
 
-/** Whether the field is a template or an expression. */
+/** Whether the field is a template, or an expression that gives more than texts that are written in it. */
 function isChosen(field: unknown): boolean {
-  return typeof field === 'string' && /\{\{|\{%/.test(field)
+  return typeof field === 'string' && /\{\{|\{%/.test(field) && !isChoice(field)
 }

@@ -108,12 +108,19 @@ function problemOf(
     return { where, hint: nearest === undefined ? known : `Did you mean ${root}.${nearest}?` }
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
-  const hint = slipOfName(steps) ?? slipOfPattern(steps, field, payloads) ?? nearestHint(payloads, steps)
+  const hint =
+    slipOfName(steps) ?? slipOfPattern(steps, field, payloads) ?? nearestHint(payloads, steps, field)
   return { where: 'no sample of its endpoint has such a field', hint }
 }
 
-function nearestHint(payloads: readonly unknown[], steps: readonly string[]): string {
+function nearestHint(
+  payloads: readonly unknown[],
+  steps: readonly string[],
+  field: NamedReference['field'],
+): string {
   const nearest = nearestField(payloads, steps)
+  if (nearest === undefined && field[0] === 'vars' && steps.length === 1)
+    return `A text stands in quotes of its own: ${field[1]}: "'${steps[0]}'".`
   return nearest === undefined
     ? 'Samples are the bodies of the tests, and the files of --samples. Add one that has it, or mend the name.'
     : `Did you mean ${nearest}?`
@@ -129,7 +136,7 @@ function slipOfName([first = '', second]: readonly string[]): string | undefined
 }
 
 const environmentHint =
-  'Templates and expressions do not see the environment. Write the value out, or hand it to a transform.'
+  'Templates and expressions do not see the environment. Write the value, or hand it to a transform by `transform.with`.'
 
 /** What is written as a key of the payload and was meant as something else. */
 function slipOfPattern(

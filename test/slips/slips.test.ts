@@ -1,4 +1,5 @@
+import { slipsOfExpressions } from './expressions.ts'
 import { testSlips } from './fixture.ts'
 import { slipsOfPatterns } from './patterns.ts'
 
-testSlips([...slipsOfPatterns])
+testSlips([...slipsOfPatterns, ...slipsOfExpressions])

@@ -34,7 +34,7 @@ const foreign: readonly ForeignSyntax[] = [
   {
     find: /\$\{[^{}]*\}/g,
     message: '`${…}` is neither a reference nor a placeholder in an expression',
-    hint: 'References are resolved in reveille.yaml outside of mappings: write the value, or hand it to a transform. A field is its name alone.',
+    hint: 'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`. A field is its name alone.',
   },
   {
     find: /\{\{\s*([^{}]*?)\s*\}\}/g,

@@ -85,10 +85,16 @@ function kindOfApplied(node: SyntaxNode): Kind {
 function kindOfPath(steps: readonly SyntaxNode[]): Kind {
   const last = steps.at(-1)
   if (last === undefined) return 'unknown'
-  if ([last['stages'], last['predicate']].some((filters) => filters !== undefined)) return 'filtered'
+  const filters = (last['stages'] ?? last['predicate']) as readonly SyntaxNode[] | undefined
+  if (filters !== undefined) return filters.every(isPosition) ? 'unknown' : 'filtered'
   if (last['type'] === 'name') return 'path'
   // Behind a list a function gives one value for each element.
   return steps.length === 1 ? kindOf(last) : 'unknown'
+}
+
+/** `flags[0]`, `flags[-1]`. */
+function isPosition({ expr }: SyntaxNode): boolean {
+  return kindOf(expr) === 'number'
 }
 
 /** The texts that an expression chooses between, where each is written in it; nothing where one is not. */

@@ -152,7 +152,7 @@ function unreachable(reached: readonly Reach[], source: string, offset: number):
       ? `Hand it on in a variable: \`($${name} := ${name}; … $${name} …)\`.`
       : `Write \`${text}\`.`
   return new ExpressionSyntaxError(
-    `\`$\` and \`$$\` are the payload alone, where \`${name}\` is not ours`,
+    `looks for ${name} below $ or $$, which are the payload alone`,
     offset + place,
     `${hint} ${own}`,
   )

@@ -1,6 +1,6 @@
 /** Finds what JSONata reads and nobody means: functions that there are not, texts that are added, brackets of a key. */
 
-import { nearestName } from '../../config/nearest.ts'
+import { editDistance, nearestName } from '../../config/nearest.ts'
 import { startOfToken } from './fault.ts'
 import { mended, type Slip, withoutMethods } from './foreign-syntax.ts'
 import { functionTypes } from './functions/register.ts'
@@ -80,6 +80,7 @@ const checks: readonly Check[] = [
   callWithoutSign,
   arithmeticOfTexts,
   comparisonOfOthers,
+  comparisonOfComparison,
   textAsCondition,
   filterByText,
   foreignWord,
@@ -92,21 +93,45 @@ function unknownVariable(node: SyntaxNode, { bound, called }: Program): ReturnTy
   const { type, value } = node
   if (type !== 'variable' || typeof value !== 'string' || value === '' || value === '$') return undefined
   if (value.startsWith(' ') || bound.has(value) || functionTypes.has(value)) return undefined
-  const isCalled = called.has(node)
-  const nearest = nearestName(value, isCalled ? functionTypes.keys() : [...bound, ...functionTypes.keys()])
-  if (isCalled)
-    return {
-      message: `there is no function $${value}`,
-      hint:
-        nearest === undefined
-          ? 'The functions are those of JSONata 2: https://docs.jsonata.org/string-functions'
-          : `Did you mean $${nearest}?`,
-    }
-  const field = `A field of the payload is named without the sign: \`${value}\`.`
+  if (called.has(node)) return { message: `there is no function $${value}`, hint: nearestFunctions(value) }
+  const nearest = nearestName(value, bound)
   return {
     message: `there is no variable $${value}`,
-    hint: nearest === undefined ? field : `Did you mean $${nearest}? ${field}`,
+    hint: `${nearest === undefined ? '' : `Did you mean $${nearest}? `}A field of the payload is named without the sign: \`${value}\`.`,
   }
+}
+
+/** Names of other languages. */
+const foreignFunctions: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  len: 'count',
+  size: 'count',
+  includes: 'contains',
+  has: 'exists',
+  concat: 'append',
+  toString: 'string',
+  slice: 'substring',
+})
+
+function nearestFunctions(name: string): string {
+  const names = [...functionTypes.keys()]
+  const near = [
+    foreignFunctions[name],
+    nearestName(name, names),
+    ...names.filter((each) => beginsAlike(name, each)),
+  ]
+  const meant = [...new Set(near)].flatMap((each) => (each === undefined ? [] : [`$${each}`])).slice(0, 2)
+  return meant.length === 0
+    ? 'The functions are those of JSONata 2: https://docs.jsonata.org/string-functions'
+    : `Did you mean ${meant.join(' or ')}?`
+}
+
+/** `uper` and `uppercase`: an abbreviation with one mistake at most. */
+function beginsAlike(name: string, known: string): boolean {
+  const lengths = [name.length, name.length + 1]
+  return (
+    name.length > 3 &&
+    lengths.some((length) => editDistance(name.toLowerCase(), known.slice(0, length).toLowerCase(), 2) < 2)
+  )
 }
 
 /** `contains(title, 'x')`, `labels.includes('x')`. */
@@ -115,16 +140,14 @@ function callWithoutSign(node: SyntaxNode, { source }: Program): ReturnType<Chec
   if ((node['type'] !== 'function' && node['type'] !== 'partial') || procedure?.['type'] !== 'path') return
   const steps = procedure['steps'] as readonly SyntaxNode[]
   const name = String(steps.at(-1)?.['value'])
-  const text = withoutMethods(source)
-  const own = functionTypes.has(name) ? name : nearestName(name, functionTypes.keys())
+  const text = functionTypes.has(name)
+    ? mended(source.replace(new RegExp(`(?<![$.\\w])${name}\\s*\\(`, 'g'), `$$${name}(`))
+    : undefined
+  const written = text === source.trim() ? undefined : text
+  const mend = written ?? withoutMethods(source)
   return {
     message: `a function begins with \`$\`, and \`${name}\` does not`,
-    hint:
-      text !== undefined
-        ? `Write \`${text}\`.`
-        : own === undefined
-          ? 'The functions are those of JSONata 2: https://docs.jsonata.org/string-functions'
-          : `Did you mean $${own}(…)?`,
+    hint: mend === undefined ? nearestFunctions(name) : `Write \`${mend}\`.`,
   }
 }
 
@@ -168,6 +191,20 @@ function comparisonOfOthers({ type, value, lhs, rhs }: SyntaxNode, { kindOf }: P
   }
 }
 
+const comparing = new Set<unknown>([...comparisons, '=', '!='])
+
+/** `action = 'opened' & draft = false` compares what a comparison gave: `&` joins texts, before anything is compared. */
+function comparisonOfComparison({ type, value, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
+  const left = lhs as SyntaxNode | undefined
+  if (type !== 'binary' || (value !== '=' && value !== '!=')) return undefined
+  if (left?.['type'] !== 'binary' || !comparing.has(left['value'])) return undefined
+  const text = mended(replaceOutsideTexts(source, /&/g, 'and'))
+  return {
+    message: `\`${value}\` compares what the comparison before it gives`,
+    hint: `Join conditions with \`and\`: \`${text === source.trim() || text === undefined ? "action = 'opened' and draft = false" : text}\`.`,
+  }
+}
+
 /** `ref = 'a' or 'b'`. */
 function textAsCondition({ type, value, rhs, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
   if (type !== 'binary' || (value !== 'or' && value !== 'and')) return undefined
@@ -200,7 +237,7 @@ function filterByText({ type, expr, position }: SyntaxNode, { source }: Program)
   const path = /[\w.$]+$/.exec(before)?.[0] ?? ''
   return {
     message: 'brackets filter a list; a text in them holds for every element',
-    hint: `A field is read behind a dot: \`${path}.${quoted(key)}\`.`,
+    hint: `A field is read behind a dot: ${path}.${quoted(key)}`,
   }
 }
 
@@ -251,7 +288,7 @@ function headerWithDashes(node: SyntaxNode, { source }: Program): ReturnType<Che
   const written = /headers\.([\w-]+)/.exec(source)?.[1] ?? 'x-id'
   return {
     message: '`-` subtracts, also in the name of a header',
-    hint: `Put the name in backquotes: \`headers.\`${written.toLowerCase()}\`\`.`,
+    hint: `Put the name in backquotes: headers.\`${written.toLowerCase()}\``,
   }
 }
 
@@ -262,7 +299,7 @@ function headerWithCapitals(node: SyntaxNode): ReturnType<Check> {
   if (first?.['value'] !== ' headers' || second?.['type'] !== 'name' || name === name.toLowerCase()) return
   return {
     message: 'names of headers are in small letters here',
-    hint: `Write \`headers.${quoted(name.toLowerCase())}\`.`,
+    hint: `Write headers.${quoted(name.toLowerCase())}`,
   }
 }
 
@@ -273,6 +310,11 @@ function doubtOf(node: SyntaxNode, source: string): Omit<Slip, 'place'> | undefi
     return {
       message: 'holds {{ }} in a text, which an expression leaves as it is',
       hint: `Name the value without quotes: \`${/\{\{\s*[#/]?([\w.@[\]-]+)/.exec(String(value))?.[1]}\`.`,
+    }
+  if (type === 'string' && /(?<!\$)\$\{\w+\}/.test(String(value)))
+    return {
+      message: 'holds `${…}` in a text, which nothing resolves',
+      hint: 'References are resolved in reveille.yaml outside of mappings; a value is joined with `&`.',
     }
   if (type !== 'path') return undefined
   const steps = node['steps'] as readonly SyntaxNode[]

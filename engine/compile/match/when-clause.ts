@@ -10,6 +10,7 @@ import {
 import type { Scope } from '../../resolve/scope.ts'
 import type { FailedClause } from '../../resolve/trace.ts'
 import type { Kind } from '../expression/kind.ts'
+import { bareExpression } from '../expression.ts'
 import { compileWhole } from '../field.ts'
 import type { Report } from '../report.ts'
 import type { SharedParts } from '../shared-parts.ts'
@@ -28,7 +29,7 @@ export function compileWhen(text: string, report: Report, shared?: SharedParts):
   const compiled = compileWhole(text, path, report, shared)
   if (compiled === undefined) return undefined
   const { evaluate, kind } = compiled
-  const hint = neverTrue[kind]
+  const hint = neverTrue[kind]?.(bareExpression(text).source.trim())
   if (hint !== undefined) {
     const message = `gives a ${kind}, where only \`true\` matches`
     report.error({ code: 'WHEN_NOT_BOOLEAN', path, message, hint })
@@ -38,13 +39,14 @@ export function compileWhen(text: string, report: Report, shared?: SharedParts):
 }
 
 /** What to write instead of a condition that can never hold. */
-const neverTrue: Partial<Record<Kind, string>> = {
-  number: 'Compare it: `$count(commits) > 0`.',
-  text: "Compare it: `action = 'opened'`. Conditions are joined with `and`, not with `&`.",
-  list: "Ask whether a value is in it: `action in ['opened', 'reopened']`.",
-  object: 'Ask whether it is there: `$exists(…)`.',
-  null: 'Ask whether a field is there: `$exists(…)` or `$not($exists(…))`.',
-  function: 'Call it: `$exists(labels)`.',
+const neverTrue: Partial<Record<Kind, (source: string) => string>> = {
+  number: (source) => `Compare it: \`${source} > 0\`.`,
+  text: () => "Compare it: `action = 'opened'`. Conditions are joined with `and`, not with `&`.",
+  list: (source) =>
+    `Ask whether a value is in it: \`action in ${source.startsWith('[') ? source : `(${source})`}\`.`,
+  object: () => 'Ask whether something is there: `$exists(…)`.',
+  null: () => 'Ask whether a field is there: `$exists(…)` or `$not($exists(…))`.',
+  function: () => 'Call it: `$exists(labels)`.',
 }
 
 function createVerdict(expression: Expression): When['verdict'] {

@@ -28,6 +28,7 @@ export function compilePath(path: Path, environment: Environment): Reader {
     )
   }
   if (environment.blocks.length === 0) return compileRoot(parts, environment.top, offset)
+  if (path.depth >= environment.blocks.length) noteName(parts, environment.top, offset)
   return compileInner(parts, path.depth, environment.top.names)
 }
 
@@ -72,11 +73,14 @@ function rootReader(parts: readonly string[], names: ScopeNames): (scope: Scope)
 }
 
 function compileRoot(parts: readonly string[], top: Top, offset: number): Reader {
-  const [first, next] = parts
-  if (first !== undefined) top.read.push({ name: first, next, isFirst: next === '0', offset })
+  noteName(parts, top, offset)
   const read = rootReader(parts, top.names)
   const name = parts.length === 0 ? 'payload' : parts.join('.')
   return { read: (frame) => read(frame.scope), name: () => name }
+}
+
+function noteName([name, next]: readonly string[], { read }: Top, offset: number): void {
+  if (name !== undefined) read.push({ name, next, isFirst: next === '0', offset })
 }
 
 function compileInner(parts: readonly string[], depth: number, names: ScopeNames): Reader {

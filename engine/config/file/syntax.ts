@@ -60,6 +60,10 @@ interface SyntaxFault {
   readonly hint?: string
 }
 
+/** A template without quotes that begins what stands behind a key or a dash, in a block or between braces. */
+const beginsBare = /^\s*(?:-\s+)*(?:["']?[\w.$-]+["']?\s*:\s+)?\{[{%]/
+const bareInBraces = /[{,]\s*["']?[\w.$-]+["']?\s*:\s+\{[{%]/
+
 /** Of a text's faults: `line` is the one with the fault. What is asked of the whole text is asked once. */
 export function createExplainer(text: string): (code: FaultCode, line: string) => SyntaxFault {
   const isConflict = /^<{7} /m.test(text)
@@ -71,8 +75,8 @@ export function createExplainer(text: string): (code: FaultCode, line: string) =
       return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
     }
     if (isForeign) return { code: 'YAML_SYNTAX', message, hint: foreignComment }
-    const template = /[:-]\s+\{[{%]/.test(line)
-    const hint = template ? 'A template that begins with `{{` or `{%` needs quotes around it.' : hints[code]
+    const isBare = beginsBare.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareInBraces.test(line))
+    const hint = isBare ? 'A template that begins with `{{` or `{%` needs quotes around it.' : hints[code]
     return { code: code === 'DUPLICATE_KEY' ? code : 'YAML_SYNTAX', message, hint }
   }
 }

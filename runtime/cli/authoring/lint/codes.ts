@@ -10,6 +10,8 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   PATH_CASE: "has an endpoint that differs from another's in case only",
   UNKNOWN_FIELD: 'names a field that no sample of its endpoint has',
   UNMET_CLAUSE: 'has a clause that no sample of its endpoint satisfies',
+  CONDITION_VALUE: 'is a condition that gives something else than true or false',
+  LITERAL_REFERENCE: 'holds `${NAME}`, which is plain text in a mapping',
   LITERAL_TEXT: 'compares with a text that was hardly meant as one',
   LITERAL_KEY: 'names a key that was hardly meant as one',
   MISSING_TESTS: 'is expected by no test of its file',

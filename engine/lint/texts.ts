@@ -1,0 +1,66 @@
+/** Says which conditions give something else than true or false, and which texts hold a reference that nothing resolves. */
+
+import { bareExpression, compileExpression } from '../compile/expression.ts'
+import { placeOfReference, referenceHint, wordFields } from '../compile/literal-reference.ts'
+import { namesOfForEach, scopeNamesOf } from '../compile/scope-names.ts'
+import type { MappingEntry } from '../config/configuration.ts'
+import { plainPath } from './fields/expression-references.ts'
+import { valuesAt } from './fields/known-fields.ts'
+import type { Sample } from './sample.ts'
+import type { Warnings } from './warnings.ts'
+
+const whenPath = ['match', 'when']
+
+/** `samples`: those of the mapping's endpoint. */
+export function lintCondition(entry: MappingEntry, samples: readonly Sample[], warnings: Warnings): void {
+  const { when } = entry.value.match ?? {}
+  if (when === undefined) return
+  const { source, offset } = bareExpression(when)
+  const names = namesOfForEach(scopeNamesOf(entry.value))
+  const { kind } = compileExpression(source, offset, names)
+  const add = (gives: string, hint: string): void =>
+    warnings.add(entry, {
+      code: 'CONDITION_VALUE',
+      path: whenPath,
+      message: `\`match.when\` of mapping "${entry.id}" gives ${gives}, and only \`true\` matches`,
+      hint,
+    })
+  if (kind === 'filtered') {
+    add('what its brackets find', `Ask whether there is any: \`$exists(${source.trim()})\`.`)
+    return
+  }
+  const path = kind === 'path' ? plainPath(source, names) : undefined
+  if (path?.root !== 'payload') return
+  const values = valuesAt(
+    samples.map(({ payload }) => payload),
+    path.steps,
+  )
+  if (typeof values === 'string' || values.some((value) => typeof value === 'boolean' || value === null))
+    return
+  const [first] = values
+  const written = path.steps.join('.')
+  if (Array.isArray(first)) add('a list in every sample that has it', `Write \`$count(${written}) > 0\`.`)
+  else if (typeof first === 'object')
+    add('an object in every sample that has it', `Write \`$exists(${written})\`.`)
+  else
+    add(
+      `a ${typeof first === 'string' ? 'text' : 'number'} in every sample that has it`,
+      `Compare it, such as \`${written} = ${JSON.stringify(first)}\`, or write \`$exists(${written})\`.`,
+    )
+}
+
+/** In what a model reads `${NAME}` may be meant as it stands, and is hardly ever. */
+export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
+  for (const field of wordFields) {
+    const text = entry.value[field as 'message']
+    const offset = typeof text === 'string' ? placeOfReference(text) : undefined
+    if (offset === undefined) continue
+    warnings.add(entry, {
+      code: 'LITERAL_REFERENCE',
+      path: [field],
+      offset,
+      message: `\`${field}\` of mapping "${entry.id}" holds a reference, which is plain text in a mapping`,
+      hint: referenceHint,
+    })
+  }
+}
