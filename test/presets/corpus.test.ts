@@ -36,6 +36,36 @@ test('no recorded body of any sender is refused, and none leaves a label without
   assert.ok(count > 100, `${count} bodies`)
 })
 
+const stripeTypes = [
+  'invoice.payment_failed',
+  'charge.dispute.created',
+  'customer.subscription.updated',
+  'payment_intent.payment_failed',
+  'invoice.paid',
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'payout.paid',
+  'payout.failed',
+]
+
+const stripeFixtures = recordedSamples('stripe')
+
+test('no fixture of Stripe is refused in the envelope of any event that the preset reads', {
+  skip: stripeFixtures === undefined && 'no recorded bodies at hand',
+}, async () => {
+  const presets = await all
+  for (const { name, headers, body } of stripeFixtures ?? []) {
+    for (const type of stripeTypes) {
+      const sample = {
+        name: `${name} as ${type}`,
+        headers,
+        body: JSON.stringify({ ...JSON.parse(body), type }),
+      }
+      await assertTaken(presets, 'stripe', sample)
+    }
+  }
+})
+
 test('no body that a sender could send is refused, whatever its shape', async () => {
   const presets = await all
   for (const [preset, samples] of Object.entries(oddBodies)) {

@@ -41,7 +41,7 @@ export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy
       if (text === undefined) return undefined
       const answer = answerWith(challenge, text)
       return issuesSecret
-        ? { ...answer, reason: issued, entrusted: { name: 'issued-secret', value: asked } }
+        ? { ...answer, reason: issued, entrusted: { name: 'webhook-secret', value: asked } }
         : answer
     },
   }
