@@ -93,6 +93,7 @@ export function configurationOf(mappings: readonly Mapping[], fixture: Fixture =
     sources: new Map(),
     secrets: [],
     watched: [],
+    unset: [],
     warnings: [],
     locate: (path) => placeOf(`${path.join('.')}: `, 1, 1),
   })

@@ -27,6 +27,8 @@ export interface Configuration {
   /** Files and folders whose change may change the configuration; absolute. */
   readonly watched: readonly string[]
   readonly warnings: readonly Diagnostic[]
+  /** Variables and files that references name and that are not set, sorted; none where that is an error. */
+  readonly unset: readonly string[]
   /**
    * What may not be shown, wherever it comes from: the values of all references, and what stands under a secret's name.
    * Without those of fewer than eight characters. Each once.

@@ -32,6 +32,11 @@ export interface LoadOptions {
   readonly presets?: string
   /** Default: the real file system. */
   readonly files?: Files
+  /**
+   * Whether a reference to a variable or file that is not there is only a warning: for what looks at a configuration and
+   * never serves it. Default: false.
+   */
+  readonly allowsUnset?: boolean
 }
 
 /**
@@ -65,7 +70,7 @@ export function loadConfiguration(options: LoadOptions): Promise<Loaded> {
 
 async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const file = resolve(options.file)
-  const reading = createReading(file, options.env, options.files ?? realFiles, memory)
+  const reading = createReading(file, options.env, options.files ?? realFiles, memory, options.allowsUnset)
   const findings = createFindings()
   try {
     await reading.readEnvironment()
@@ -118,6 +123,7 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
     ),
     watched,
     warnings,
+    unset: reading.unset(),
     locate,
   }
   return { ok: true, configuration: Object.freeze(configuration) }

@@ -11,7 +11,7 @@ import {
 } from '@reveille/engine'
 import { presetsFolder } from '../presets-folder.ts'
 import { CommandFailure } from './command-failure.ts'
-import type { Io } from './io.ts'
+import { broken, type Io } from './io.ts'
 import { programName, shellWord } from './pasted.ts'
 
 export const usualFile = 'reveille.yaml'
@@ -64,9 +64,22 @@ export function configWords(file: string, io: Io): string {
   return path.resolve(io.cwd, file) === usual ? '' : ` --config ${shellWord(shownPath(file, io))}`
 }
 
+export interface LoadWishes {
+  readonly config?: string
+  /** Whether references that are not set are warnings only: for commands that serve nothing. */
+  readonly allowsUnset?: boolean
+}
+
 /** @throws CommandFailure (bad usage) when there is no such file */
-export function load(options: { readonly config?: string }, io: Io): Promise<Loaded> {
-  return loadConfiguration({ file: findConfiguration(options, io), env: io.env, presets: presetsFolder() })
+export function load(options: LoadWishes, io: Io): Promise<Loaded> {
+  const { allowsUnset = false } = options
+  const file = findConfiguration(options, io)
+  return loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset })
+}
+
+/** Says on standard error what was not set, and so was not looked at. */
+export function tellUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): void {
+  if (unset.length > 0) io.err(`${broken(`Not set, and so not checked: ${unset.join(', ')}.`, io)}\n`)
 }
 
 /** @throws CommandFailure with the diagnostics */

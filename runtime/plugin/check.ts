@@ -1,6 +1,6 @@
 /** Owns the check of plugins without a gateway: manifests and configurations, and on request what their code says of them. */
 
-import type { Catalog, Settings } from '@reveille/engine'
+import { type Catalog, holdsUnset, type Settings } from '@reveille/engine'
 import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
 import { configureAll, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
@@ -19,7 +19,7 @@ type Checked = Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
 export function checkPlugins(settings: Checked, resolveFrom: string | URL = import.meta.url): Catalog {
   const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
   const wanted = specify(settings, directory)
-  configureAll(wanted)
+  configureAll(wanted.filter(isSet))
   return catalogOf(directory, wanted)
 }
 
@@ -32,9 +32,14 @@ export async function examinePlugins(
   resolveFrom: string | URL = import.meta.url,
 ): Promise<void> {
   const wanted = specify(settings, createDirectory(settings.plugins, asFileUrl(resolveFrom)))
-  const ready = configureAll(wanted)
+  const ready = configureAll(wanted.filter(isSet))
   const outcomes = await Promise.allSettled(ready.map((each) => examine(...each)))
   throwJoined(outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])))
+}
+
+/** Of what is not set nothing can be said, where that is allowed at all. */
+function isSet({ given }: Specification): boolean {
+  return !holdsUnset(given)
 }
 
 async function examine(wanted: Specification, configuration: PluginConfiguration): Promise<void> {

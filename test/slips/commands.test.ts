@@ -20,7 +20,7 @@ interface Slip {
 
 const empty = '{}\n'
 
-const slips: readonly Slip[] = [
+const slips: Slip[] = [
   {
     name: 'the one local/reveille.yaml is found without being named',
     files: { 'local/reveille.yaml': empty },
@@ -103,6 +103,84 @@ const slips: readonly Slip[] = [
     out: /^There are .*, github, .*\.\n\nCopy one, to edit: reveille init mapping \w+\n$/,
   },
 ]
+
+/** A repository of mappings, as it is checked out where nobody has the secrets. */
+const secretless = {
+  'reveille.yaml': `gateway: { port: "\${PORT}" }
+hooks:
+  enabled: true
+  token: "\${REVEILE_HOOK_TOKEN}"
+  endpoints:
+    github: { verify: { provider: github, secret: "\${GITHUB_SECRET}" } }
+    bell: { auth: signature, verify: { provider: discord, publicKey: "\${file:/run/secrets/discord}" } }
+channels: { telegram: { botToken: "\${BOT_TOKEN}" } }
+`,
+  '.env': 'REVEILLE_HOOK_TOKEN=4fK29sLq0ZpVx81mWnB7cRtY\n',
+  'mappings/a.yaml': `mappings: [{ match: { path: github }, action: wake, text: hi }]
+tests: [{ name: it wakes, request: { endpoint: github, body: {} }, expect: { action: wake } }]
+`,
+  'body.json': '{}',
+  'sent.http': 'POST /hooks/github HTTP/1.1\r\nx-hub-signature-256: sha256=00\r\n\r\n{}',
+}
+const notSet =
+  'Not set, and so not checked: /run/secrets/discord, BOT_TOKEN, GITHUB_SECRET, PORT, REVEILE_HOOK_TOKEN.\n'
+
+slips.push(
+  {
+    name: 'tests run where no secret is set',
+    files: secretless,
+    args: ['test'],
+    code: 0,
+    out: /1 passed/,
+    err: notSet,
+  },
+  {
+    name: 'lint finds what it finds where no secret is set',
+    files: secretless,
+    args: ['lint'],
+    code: 0,
+    out: 'reveille.yaml: no findings.\n',
+    err: notSet,
+  },
+  {
+    name: 'a request is tried where no secret is set, and its signature is said not to be checked',
+    files: secretless,
+    args: ['try', 'github', '--payload', 'body.json'],
+    code: 0,
+    out: /^\/github {2}200 {2}accepted {2}by .*\nsignature {2}not checked; `reveille doctor signature` checks that of a recorded request\n/,
+    err: notSet,
+  },
+  {
+    name: 'a request is explained where no secret is set',
+    files: secretless,
+    args: ['explain', 'github', '--payload', 'body.json'],
+    code: 0,
+    out: /accepted/,
+    err: notSet,
+  },
+  {
+    name: 'no signature is verified with a secret that is not set',
+    files: secretless,
+    args: ['doctor', 'signature', '--endpoint', 'github', '--request', 'sent.http'],
+    code: 1,
+    err: `${notSet}Not checked: what /github is verified with is not set.\n`,
+  },
+  {
+    name: 'check stays strict, and knows the name in `.env` that was meant',
+    files: secretless,
+    args: ['check'],
+    code: 1,
+    err: /reveille\.yaml:4:10: error: `hooks\.token` refers to the variable REVEILE_HOOK_TOKEN, which is not set \[UNRESOLVED_REFERENCE\]\n.*\n.*\n {2}hint: Did you mean `REVEILLE_HOOK_TOKEN`, which is in `\.env`\? Set REVEILE_HOOK_TOKEN in the environment or in `\.env` beside the configuration, or write \$\{REVEILE_HOOK_TOKEN:-default\}\.\n[\s\S]*\nreveille\.yaml: 5 errors\.\n$/,
+  },
+  {
+    name: 'check without secrets warns of what is not set',
+    files: secretless,
+    args: ['check', '--without-secrets'],
+    code: 0,
+    out: 'reveille.yaml is good: 1 mapping.\n',
+    err: /^reveille\.yaml:1:18: warning: `gateway\.port` refers to the variable PORT, which is not set \[UNRESOLVED_REFERENCE\]\n.*\n.*\n {2}hint: What needs it is not checked\.\n[\s\S]*hint: Did you mean `REVEILLE_HOOK_TOKEN`, which is in `\.env`\? What needs it is not checked\.\n/,
+  },
+)
 
 for (const { name, files = {}, env = {}, columns, args, code, out = '', err = '' } of slips) {
   test(`${name}: \`reveille ${args.join(' ')}\``, async (t) => {

@@ -108,7 +108,7 @@ export async function checkSource<Value>(
     const frame = lists.reduce((value, { path }) => replaceAt(value, path, []), root)
     const budget = createBudget()
     const { value, pending } = shapeValue(frame, shape.frame as SchemaNode, budget)
-    await resolveReferences(pending, reading, (finding) => findings.report(source, finding))
+    await resolveReferences(pending, reading, { source, findings })
     const violations = describeErrors(validateValue(shape.frame, value), value)
     const referring = new Set(pending.map(({ path }) => writePath(path)))
     for (const violation of violations.filter(({ path }) => findings.isSound(source, path))) {

@@ -51,6 +51,14 @@ export interface Reading {
   readReferenced(path: string): Promise<string>
   /** The process environment, then `.env`. */
   lookUp(name: string): string | undefined
+  /** The names in `.env`. */
+  names(): readonly string[]
+  /** Whether a reference that is not set is a warning; an error otherwise. */
+  readonly allowsUnset: boolean
+  /** Notes the variable or file of such a reference. */
+  noteUnset(name: string): void
+  /** Those noted, sorted. */
+  unset(): readonly string[]
   /** The names in one folder, sorted. @throws ReadError */
   listFolder(folder: string): Promise<string[]>
   /** The mapping files below a folder, absolute, in order of their relative paths. @throws ReadError */
@@ -69,13 +77,20 @@ export interface Reading {
   readonly memory: Memory
 }
 
-export function createReading(file: string, env: Environment, files: Files, memory: Memory): Reading {
+export function createReading(
+  file: string,
+  env: Environment,
+  files: Files,
+  memory: Memory,
+  allowsUnset = false,
+): Reading {
   const folder = dirname(file)
   const dotEnv = join(folder, '.env')
   const watched = new Set([file, dotEnv])
   const seen = new Map<string, string | null>()
   const sources = new Map<string, string>()
   const secretFiles = new Set([dotEnv])
+  const unset = new Set<string>()
   const referenced = new Set<string>()
   let fileEnv: Environment = {}
   /** Of files that were just listed; the others are asked. */
@@ -157,6 +172,10 @@ export function createReading(file: string, env: Environment, files: Files, memo
       if (value !== undefined) referenced.add(value)
       return value
     },
+    names: () => Object.keys(fileEnv),
+    allowsUnset,
+    noteUnset: (name) => unset.add(name),
+    unset: () => [...unset].sort(),
     async listFolder(path) {
       try {
         return (await files.readdir(path)).toSorted()

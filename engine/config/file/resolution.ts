@@ -1,81 +1,111 @@
 /** Owns giving references their meaning: values from the environment and from files, as the schema expects them. */
 
 import { join } from 'node:path'
+import type { Findings } from '../diagnostic/findings.ts'
+import { nearestName } from '../nearest.ts'
 import { writePath } from '../path.ts'
-import type { Finding } from '../schema/violation.ts'
 import { ReadError, type Reading } from './reading.ts'
 import { foreignReference, parseReferences, type Reference, type ReferenceText } from './reference.ts'
 import type { Pending } from './shape.ts'
+import type { Source } from './source.ts'
+import { unsetText } from './unset.ts'
 
-/** Puts every reference's value where it belongs; what cannot be resolved is left out and reported. */
+/**
+ * Puts every reference's value where it belongs; what cannot be resolved is left out and reported. Where a reference may be
+ * unset, a text stands in for its value, a warning says so, and what that text may break is not reported.
+ */
 export async function resolveReferences(
   pending: readonly Pending[],
   reading: Reading,
-  report: (finding: Finding) => void,
+  { source, findings }: { readonly source: Source; readonly findings: Findings },
 ): Promise<void> {
   for (const slot of pending) {
-    const text = await resolveText(slot, reading, report)
+    const text = await resolveText(slot)
     if (text === undefined) slot.drop()
     else slot.assign(asExpected(text, slot.type))
   }
-}
 
-async function resolveText(
-  { path, text }: Pending,
-  reading: Reading,
-  report: (finding: Finding) => void,
-): Promise<string | undefined> {
-  const name = writePath(path)
-  const variable = foreignReference(text)
-  if (variable !== undefined) {
-    const message = `\`${name}\` refers to a variable in the way of another tool`
-    report({ path, code: 'REFERENCE_SYNTAX', message, hint: `Write \${${variable}}.` })
-    return undefined
-  }
-  let parts: ReferenceText
-  try {
-    parts = parseReferences(text)
-  } catch (error) {
-    const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
-    report({ path, code: 'REFERENCE_SYNTAX', message: `\`${name}\` ${(error as Error).message}`, hint })
-    return undefined
-  }
-  let resolved: string | undefined = ''
-  for (const part of parts) {
-    const value = typeof part === 'string' ? part : await meaningOf(part, reading, fail)
-    // All of a text's references are looked up, so that all that are missing are named at once.
-    resolved = value === undefined || resolved === undefined ? undefined : resolved + value
-  }
-  return resolved
-
-  function fail(message: string, hint: string): void {
-    report({ path, code: 'UNRESOLVED_REFERENCE', message: `\`${name}\` ${message}`, hint })
-  }
-}
-
-async function meaningOf(
-  reference: Reference,
-  reading: Reading,
-  fail: (message: string, hint: string) => void,
-): Promise<string | undefined> {
-  if (reference.kind === 'environment') {
-    const value = reading.lookUp(reference.name)
-    if (reference.fallback !== undefined) return value || reference.fallback
-    if (value === undefined) {
-      fail(
-        `refers to the variable ${reference.name}, which is not set`,
-        `Set ${reference.name} in the environment or in \`.env\` beside the configuration, or write \${${reference.name}:-default}.`,
-      )
+  async function resolveText({ path, text, type }: Pending): Promise<string | undefined> {
+    const name = writePath(path)
+    const variable = foreignReference(text)
+    if (variable !== undefined) {
+      const message = `\`${name}\` refers to a variable in the way of another tool`
+      const hint = `Write \${${variable}}.`
+      findings.report(source, { path, code: 'REFERENCE_SYNTAX', message, hint })
+      return undefined
     }
-    return value
+    let parts: ReferenceText
+    try {
+      parts = parseReferences(text)
+    } catch (error) {
+      const hint = 'Write ${NAME}, ${NAME:-default} or ${file:/path}; $${ stands for a plain ${.'
+      const message = `\`${name}\` ${(error as Error).message}`
+      findings.report(source, { path, code: 'REFERENCE_SYNTAX', message, hint })
+      return undefined
+    }
+    let resolved: string | undefined = ''
+    let isExcused = false
+    for (const part of parts) {
+      const value = typeof part === 'string' ? part : await valueIn(part)
+      // All of a text's references are looked up, so that all that are missing are named at once.
+      resolved = value === undefined || resolved === undefined ? undefined : resolved + value
+    }
+    if (isExcused) findings.excuse(source, path)
+    return resolved
+
+    async function valueIn(part: Reference): Promise<string | undefined> {
+      const found = await meaningOf(part, reading)
+      if (typeof found === 'string') return found
+      const code = 'UNRESOLVED_REFERENCE'
+      const message = `\`${name}\` ${found.message}`
+      if (!reading.allowsUnset) {
+        findings.report(source, { path, code, message, hint: found.hint })
+        return undefined
+      }
+      const hint = `${found.guess}What needs it is not checked.`
+      findings.report(source, { path, code, message, hint, severity: 'warning' })
+      isExcused = true
+      reading.noteUnset(found.name)
+      return type.includes('string') || type.length === 0 ? unsetText(found.name) : undefined
+    }
+  }
+}
+
+/** Why a reference has no value. `name`: of the variable or file. */
+interface Unset {
+  readonly name: string
+  readonly message: string
+  /** Which name was meant; empty, or a sentence with a space behind it. */
+  readonly guess: string
+  readonly hint: string
+}
+
+async function meaningOf(reference: Reference, reading: Reading): Promise<string | Unset> {
+  if (reference.kind === 'environment') {
+    const { name, fallback } = reference
+    const value = reading.lookUp(name)
+    if (fallback !== undefined) return value || fallback
+    if (value !== undefined) return value
+    const nearest = nearestName(name, reading.names())
+    const guess = nearest === undefined ? '' : `Did you mean \`${nearest}\`, which is in \`.env\`? `
+    const advice = `Set ${name} in the environment or in \`.env\` beside the configuration, or write \${${name}:-default}.`
+    return {
+      name,
+      message: `refers to the variable ${name}, which is not set`,
+      guess,
+      hint: `${guess}${advice}`,
+    }
   }
   try {
     return await reading.readReferenced(reference.path)
   } catch (error) {
     if (!(error instanceof ReadError)) throw error
-    const hint = `Relative paths start at the folder of the configuration: ${join(reading.folder, '/')}`
-    fail(`refers to the file ${reference.path}, which ${error.message}`, hint)
-    return undefined
+    return {
+      name: reference.path,
+      guess: '',
+      message: `refers to the file ${reference.path}, which ${error.message}`,
+      hint: `Relative paths start at the folder of the configuration: ${join(reading.folder, '/')}`,
+    }
   }
 }
 

@@ -101,7 +101,7 @@ async function resolveParameters(
   const { value: parameters, pending } = shapeValue(written, {})
   const below = [...path, 'transform', 'with']
   const located = pending.map((each) => ({ ...each, path: [...below, ...each.path] }))
-  await resolveReferences(located, reading, (finding) => findings.report(source, finding))
+  await resolveReferences(located, reading, { source, findings })
   return freezeDeep(parameters as Record<string, unknown>)
 }
 

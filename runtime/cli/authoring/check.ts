@@ -7,11 +7,17 @@ import type { Io } from '../io.ts'
 import { type Compiled, withCompiled } from './compile.ts'
 
 export async function check(
-  options: { readonly config?: string; readonly json?: boolean; readonly types?: boolean },
+  options: {
+    readonly config?: string
+    readonly json?: boolean
+    readonly types?: boolean
+    /** Whether references that are not set are warnings only. */
+    readonly withoutSecrets?: boolean
+  },
   io: Io,
 ): Promise<number> {
   const file = findConfiguration(options, io)
-  const loaded = await load(options, io)
+  const loaded = await load({ ...options, allowsUnset: options.withoutSecrets ?? false }, io)
   const types = options.types && loaded.ok ? await typeDiagnostics(loaded.configuration) : []
   return withCompiled(loaded, io, (compiled) => report(compiled, types, file, options, io), {
     asksPlugins: true,

@@ -87,6 +87,7 @@ ${examples(
     .command('check')
     .description('load and compile the configuration as the gateway would, and start nothing')
     .addOption(configOption())
+    .option('--without-secrets', 'let variables and files be that references name and that are not there')
     .option('--types', 'check the types of transforms too, with the TypeScript that is installed for them')
     .option('--json', 'answer as JSON')
     .addHelpText(

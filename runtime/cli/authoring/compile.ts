@@ -19,7 +19,7 @@ import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { type HostedTransforms, hostTransforms } from '../../transforms.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { formatDiagnostics, load } from '../configuration.ts'
+import { formatDiagnostics, load, tellUnset } from '../configuration.ts'
 import type { Io } from '../io.ts'
 
 export type Compiled =
@@ -82,14 +82,17 @@ export async function withCompiled<Result>(
   }
 }
 
-/** What `use` makes of the snapshot. @throws CommandFailure with the diagnostics */
+/** What `use` makes of the snapshot, also where secrets are not set. @throws CommandFailure with the diagnostics */
 export async function withSnapshot<Result>(
   options: { readonly config?: string },
   io: Io,
   use: (snapshot: Snapshot) => Promise<Result>,
 ): Promise<Result> {
-  return withCompiled(await load(options, io), io, (compiled) => {
-    if (compiled.ok) return use(compiled.snapshot)
+  return withCompiled(await load({ ...options, allowsUnset: true }, io), io, (compiled) => {
+    if (compiled.ok) {
+      tellUnset(compiled.configuration, io)
+      return use(compiled.snapshot)
+    }
     throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))
   })
 }

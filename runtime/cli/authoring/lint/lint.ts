@@ -2,7 +2,7 @@
 
 import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
-import { findConfiguration, formatDiagnostics, load, shownPath } from '../../configuration.ts'
+import { findConfiguration, formatDiagnostics, load, shownPath, tellUnset } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
 import type { Io } from '../../io.ts'
 import { withCompiled } from '../compile.ts'
@@ -21,7 +21,7 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
   const allowed = checkCodes(options.allow ?? [])
   const file = findConfiguration(options, io)
   const samples = options.samples === undefined ? [] : await readSamples(options.samples, io)
-  return withCompiled(await load(options, io), io, async (compiled) => {
+  return withCompiled(await load({ ...options, allowsUnset: true }, io), io, async (compiled) => {
     if (!compiled.ok) {
       report(false, compiled.diagnostics, file, options, io)
       return 1
@@ -29,7 +29,10 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     const { configuration, snapshot, warnings } = compiled
     const findings = await lintConfiguration({ configuration, snapshot, samples })
     const found = inFileOrder([...warnings, ...findings])
-    const told = found.filter((each) => !allowed.has(each.code) && !isExcused(each))
+    tellUnset(configuration, io)
+    const told = found.filter(
+      (each) => each.code !== 'UNRESOLVED_REFERENCE' && !allowed.has(each.code) && !isExcused(each),
+    )
     report(told.length === 0, told, file, options, io)
     return told.length === 0 ? 0 : 1
   })

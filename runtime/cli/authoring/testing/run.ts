@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
+import { tellUnset } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { type Compiled, withCompiled } from '../compile.ts'
 import type { TestSource } from './source.ts'
@@ -45,6 +46,7 @@ export async function runSource(source: TestSource, patterns: readonly string[],
     tookMs: performance.now() - startedAt,
   })
   return withCompiled(loaded, io, async (compiled) => {
+    if (compiled.ok) tellUnset(compiled.configuration, io)
     const watched = compiled.ok ? compiled.configuration.watched : compiled.watched
     if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts(), watched }
     return {

@@ -27,7 +27,11 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
   const { config, preset = [], presets } = options
   if (preset.length === 0 && presets === undefined) {
     const file = findConfiguration(options, io)
-    return { name: shownPath(file, io), folder: path.dirname(file), load: () => load(options, io) }
+    return {
+      name: shownPath(file, io),
+      folder: path.dirname(file),
+      load: () => load({ ...options, allowsUnset: true }, io),
+    }
   }
   if (config !== undefined)
     throw new CommandFailure(2, 'Presets are tested without a configuration; leave out --config.')

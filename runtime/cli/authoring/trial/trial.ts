@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
+import { authOf, nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { parseFields } from '../../../http/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import type { Io } from '../../io.ts'
@@ -51,6 +51,15 @@ function pairOf(text: string, separator: string, usage: string): [string, string
   const at = text.indexOf(separator)
   if (at < 1) throw new CommandFailure(2, `"${text}" is not written as ${usage}.`)
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+/** That a signature is asked for, which a trial does not look at. Lines. */
+export function describeSignature(endpoint: string, snapshot: Snapshot): string[] {
+  const auth = authOf(snapshot.termsOf(endpoint) ?? {})
+  const isSigned = auth === 'signature' || auth === 'both'
+  return isSigned
+    ? ['signature  not checked; `reveille doctor signature` checks that of a recorded request']
+    : []
 }
 
 /** What to ask for instead of an endpoint that nothing covers. Lines. */

@@ -15,7 +15,7 @@ import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { withSnapshot } from '../compile.ts'
 import { frame } from './frame.ts'
-import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
+import { describeEndpoints, describeSignature, readTrial, type TrialOptions } from './trial.ts'
 import { formatOutcome, formatReading, withoutCause } from './verdict.ts'
 
 export async function tryEndpoint(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
@@ -41,6 +41,7 @@ function tell(
     const lines = [
       ...formatOutcome(endpoint, decision, status, paint),
       ...formatReading(request),
+      ...describeSignature(endpoint, snapshot),
       ...(decision.outcome === 'accepted' ? formatActions(decision.actions, paint, io) : []),
       ...adviceFor(decision, endpoint, snapshot, io),
     ]

@@ -3,6 +3,7 @@
 import {
   type Diagnosis,
   diagnose,
+  holdsUnset,
   type Snapshot,
   UnavailableError,
   type VerifyMeans,
@@ -43,6 +44,7 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
   return withSnapshot(given, io, async (snapshot) => {
     const endpoint = endpointIn(given.endpoint, snapshot.settings.hooks.path)
     const options = { ...given, endpoint }
+    checkKeys(endpoint, snapshot)
     if (!snapshot.covers(endpoint)) return tellUnknown(endpoint, snapshot, options, io)
     const closing = new AbortController()
     const means = options.offline ? offline : downloads(io, closing.signal)
@@ -56,6 +58,15 @@ export async function doctorSignature(given: SignatureOptions, io: Io): Promise<
       closing.abort()
     }
   })
+}
+
+/** Nothing is verified with what only stands in for a secret. @throws CommandFailure */
+function checkKeys(endpoint: string, snapshot: Snapshot): void {
+  const { verify } = snapshot.policyOf(endpoint) ?? {}
+  const { auth } = createDoors()(snapshot).entranceOf(endpoint)
+  const keys = [verify, ...(auth === 'token' || auth === 'both' ? [snapshot.settings.hooks.tokens] : [])]
+  if (!keys.some(holdsUnset)) return
+  throw new CommandFailure(1, `Not checked: what /${endpoint} is verified with is not set.`)
 }
 
 /** Its path is pasted as often as its name. */
