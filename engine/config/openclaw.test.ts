@@ -328,14 +328,105 @@ test('the keys that hooks.gmail of OpenClaw has and ours does not are told one b
   })
 })
 
-test('a comment of JSON5 is told how it is written here', async (context) => {
-  const texts = [
-    '{\n  hooks: {\n    // about the path\n    path: "/hooks",\n  },\n}\n',
-    '// mine\n{ hooks: {} }\n',
-  ]
-  for (const text of texts) {
+test('comments of JSON5 are comments between brackets and around them, in lists of texts too', async (context) => {
+  const text = `// ~/.openclaw/openclaw.json
+{
+  hooks: {
+    // about the path
+    path: "/hooks", // with a slash
+    token: [
+      // newest first
+      "new-9f2c77b1e04d4a6c8e35", "old-9f2c77b1e04d4a6c8e35" ],
+    allowedSessionKeyPrefixes: [
+      // ours
+      "hook:" ],
+    presets: [ // mail
+      "gmail" ],
+    mappings: [ /* one */ { match: { headers: { x-a: [ // any
+      "b", "c" ] } }, message: "see // this" } ],
+  },
+  agents: { defaults: { models: [ // cheap
+    "openai/gpt-5-mini" ] } }
+}
+/* the end */
+`
+  const { settings, mappings, warnings } = await loadGood(context, text)
+  assert.deepEqual(warnings, [])
+  const { tokens, allowedSessionKeyPrefixes } = settings.hooks
+  assert.deepEqual(tokens, ['new-9f2c77b1e04d4a6c8e35', 'old-9f2c77b1e04d4a6c8e35'])
+  assert.deepEqual(allowedSessionKeyPrefixes, ['hook:'])
+  assert.deepEqual(settings.agents.defaults.models?.allowed, ['openai/gpt-5-mini'])
+  assert.deepEqual(
+    mappings.map(({ id, value: { match, message } }) => [
+      id,
+      match?.headers?.['x-a'] ?? match?.path,
+      message,
+    ]),
+    [
+      ['reveille.yaml#1', ['b', 'c'], 'see // this'],
+      ['gmail-message', 'gmail', '{{messages[0].subject}}'],
+    ],
+  )
+})
+
+for (const [text, line, column] of [
+  ['hooks:\n  // about the path\n  path: /hooks\n', 2, 3],
+  ['hooks:\n  enabled: true\n  // about the path\n  path: /hooks\n', 3, 3],
+  ['// mine\nhooks: {}\n', 1, 1],
+  ['hooks:\n  path: // hooks\n', 2, 9],
+  ['hooks:\n  presets:\n    - /* mail */ gmail\n', 3, 7],
+  ['hooks:\n  path: "/hooks" // with a slash\n', 2, 18],
+  ['hooks:\n  mappings:\n    - message: x\n    - // two\n      message: y\n', 4, 7],
+  ['hooks:\n  mappings:\n    - message: // two\n', 3, 16],
+  ['hooks: { presets: [gmail] } // mail\n', 1, 29],
+] as const) {
+  test(`a comment of JSON5 in block style is told how it is written there: ${JSON.stringify(text)}`, async (context) => {
     const [finding] = await loadBad(context, text)
+    assert.deepEqual(
+      [finding?.code, finding?.place?.line, finding?.place?.column],
+      ['YAML_SYNTAX', line, column],
+    )
     assert.match(finding?.hint ?? '', /begin with `#`/)
+  })
+}
+
+test('a comment without an end, an escaped apostrophe and a key without a space are told as what they are', async (context) => {
+  for (const [text, code, column, hint] of [
+    ['{ hooks: { /* path: "/hooks" } }\n', 'YAML_SYNTAX', 12, /^Write `\*\/` after it/],
+    ["{ hooks: { path: '/it\\'s' } }\n", 'YAML_SYNTAX', 24, /^In single quotes/],
+    ['{ hooks:{enabled:true} }\n', 'UNKNOWN_KEY', 10, /^Write a space after the colon/],
+  ] as const) {
+    const [finding] = await loadBad(context, text)
+    assert.deepEqual([finding?.code, finding?.place?.column], [code, column], text)
+    assert.match(finding?.hint ?? '', hint)
   }
-  await loadGood(context, '{\n  hooks: {\n    # about the path\n    path: "/hooks",\n  },\n}\n')
+})
+
+test('a line break of JSON5 in single quotes is worth a warning in a template, and in nothing else', async (context) => {
+  const mapping = (fields: string) => `{ hooks: { mappings: [{ ${fields} }] } }\n`
+  for (const [text, named] of [
+    [mapping("messageTemplate: 'From: {{a}}\\nSubject: {{b}}'"), 'messageTemplate'],
+    [mapping("action: 'wake', textTemplate: 'a\\tb'"), 'textTemplate'],
+    ["hooks:\n  mappings:\n    - { message: 'a\\nb' }\n", 'message'],
+  ] as const) {
+    const { warnings } = await loadGood(context, text)
+    assert.deepEqual(
+      warnings.map(({ code }) => code),
+      ['SINGLE_QUOTED_BREAK'],
+      text,
+    )
+    assert.match(`${warnings[0]?.message} ${warnings[0]?.hint}`, new RegExp(`${named}.*double quotes`))
+    assert.equal(
+      warnings[0]?.place?.column,
+      (warnings[0]?.place?.text?.indexOf(`${named}: '`) ?? 0) + named.length + 3,
+    )
+  }
+  for (const text of [
+    mapping('message: "a\\nb"'),
+    mapping("message: 'a\\\\nb'"),
+    mapping("message: 'x', match: { body: { a: { pattern: '\\t\\d' } } }"),
+    mapping('message: x, vars: { a: \'$split(b, "\\n")\' }'),
+    "hooks:\n  mappings:\n    - message: 'a\\nb'\n",
+  ])
+    assert.deepEqual((await loadGood(context, text)).warnings, [], text)
 })

@@ -196,6 +196,10 @@ function createSource(
       if (part.kind !== 'stretch') return placeAt(offsetOf(path))
       return placeAt(part.start + readerOf(part).offsetInText(rest, offset))
     },
+    isSingleQuoted(path) {
+      const { part, rest } = find(root, path)
+      return part.kind === 'stretch' && readerOf(part).isSingleQuoted(rest)
+    },
     digits(path) {
       const { part, rest } = find(root, path)
       return part.kind === 'stretch' ? readerOf(part).digits(rest) : undefined

@@ -2,7 +2,6 @@
 
 import {
   type Document,
-  isCollection,
   isDocument,
   isMap,
   isPair,
@@ -17,7 +16,7 @@ import { atOnce, inTurns } from '../../turn.ts'
 import type { Stages } from '../memory.ts'
 import { readDocument } from './document.ts'
 import { valueOfDocument } from './document-value.ts'
-import { faultsOf } from './faults.ts'
+import { faultsOf, scalarsIn } from './faults.ts'
 import type { Fault } from './syntax.ts'
 
 /** Offsets count from the beginning of the stretch. */
@@ -94,14 +93,4 @@ export function cutTexts(node: Document | Node | undefined, text: string): numbe
   return Array.from(scalarsIn(isDocument(node) ? node.contents : node)).flatMap(({ comment, range, type }) =>
     type === Scalar.PLAIN && comment && range && /^\{\{|^\{%/.test(comment) ? range[1] : [],
   )
-}
-
-/** The library's own `visit` takes several times as long, because it keeps the way to each node. */
-function* scalarsIn(node: unknown): Iterable<Scalar> {
-  if (isScalar(node)) yield node
-  else if (isCollection(node)) for (const item of node.items) yield* scalarsIn(item)
-  else if (isPair(node)) {
-    yield* scalarsIn(node.key)
-    yield* scalarsIn(node.value)
-  }
 }

@@ -19,6 +19,6 @@ export function problemsOf(
     if (seen.has(line)) return []
     seen.add(line)
     const place = places.at(offset, true)
-    return [{ severity: 'error' as const, place, ...explain(code, place.text) }]
+    return [{ severity: 'error' as const, place, ...explain(code, place.text, offset) }]
   })
 }

@@ -6,8 +6,10 @@ import type { Memory, Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
 import { cutText } from './cut.ts'
 import { type CutSource, parseCutText } from './cut-source.ts'
+import { blankComments } from './json5-comments.ts'
 import { scanLines } from './lines.ts'
-import type { PlacesOptions } from './places.ts'
+import { createPlaces, type PlacesOptions } from './places.ts'
+import { problemsOf } from './problems.ts'
 import { parseWhole } from './whole-source.ts'
 
 export interface Source {
@@ -27,6 +29,8 @@ export interface Source {
   position(path: Path): Pick<Place, 'line' | 'column'>
   /** Where one character of the text at `path` stands; `offset` counts from 0 in UTF-16 units. */
   placeInText(path: Path, offset: number): Place
+  /** Whether the text at `path` stands in single quotes, as a value between brackets or braces: JSON5 rather than YAML. */
+  isSingleQuoted(path: Path): boolean
   /** The whole number at `path` as it was written, which may be one that the value cannot hold. */
   digits(path: Path): string | undefined
   /** Texts cut short because YAML took ` #` in front of a placeholder for the start of a comment. */
@@ -73,14 +77,23 @@ export async function parseSource(options: SourceOptions, memory: Memory): Promi
 }
 
 async function parse(options: SourceOptions, earlier: readonly Kept[]): Promise<Kept> {
-  const { name, calledFile, text, lists = [] } = options
+  const { name, calledFile, lists = [] } = options
+  const { text, unclosed } = await inTurns(blankComments(options.text))
   const lines = await inTurns(scanLines(text))
+  const kept = { name, text: options.text, ...(calledFile !== undefined && { calledFile }) }
+  // What stands in a comment is not shown either.
+  const blanked = { ...options, text }
+  if (unclosed !== undefined) {
+    const places = createPlaces(blanked, lines, () => [])
+    const problems = problemsOf([{ code: 'OPEN_COMMENT', offset: unclosed }], places, lines, text)
+    return { options: kept, parsed: { problems }, cut: undefined }
+  }
   const map = lists.length > 0 ? await inTurns(cutText(text, lines, lists)) : undefined
   const known = earlier.flatMap(({ cut }) => cut ?? [])
-  const cut = map && (await parseCutText(options, lines, map, known))
+  const cut = map && (await parseCutText(blanked, lines, map, known))
   return {
-    options: { name, text, ...(calledFile !== undefined && { calledFile }) },
-    parsed: cut?.parsed ?? (await parseWhole(options, lines)),
+    options: kept,
+    parsed: cut?.parsed ?? (await parseWhole(blanked, lines)),
     cut,
   }
 }

@@ -1,6 +1,6 @@
 /** Owns a file that is parsed as one document, however it is written. */
 
-import { type Alias, type Document, isAlias, isScalar, type Node } from 'yaml'
+import { type Alias, type Document, isAlias, isCollection, isScalar, type Node, Scalar } from 'yaml'
 import { inTurns } from '../../turn.ts'
 import type { Path } from '../path.ts'
 import type { Span } from '../secret.ts'
@@ -46,6 +46,7 @@ export async function parseWhole(options: SourceOptions, lines: Lines): Promise<
       place: (path, at) => places.at(reader.offset(path, at)),
       position: (path) => lineAt(lines, reader.offset(path)),
       placeInText: (path, offset) => places.at(reader.offsetInText(path, offset)),
+      isSingleQuoted: reader.isSingleQuoted,
       digits: reader.digits,
       cutTexts: (below) => reader.cutTexts(below).map((offset) => places.at(offset)),
     },
@@ -75,6 +76,7 @@ const aliasBomb = {
 export interface DocumentReader {
   offset(path: Path, at?: 'key' | 'value'): number
   offsetInText(path: Path, offset: number): number
+  isSingleQuoted(path: Path): boolean
   digits(path: Path): string | undefined
   cutTexts(below: Path): number[]
 }
@@ -95,6 +97,13 @@ export function createReader(document: Document, text: string): DocumentReader {
       if (!isScalar(node) || !node.range) return this.offset(path)
       const raw = text.slice(node.range[0], node.range[1])
       return node.range[0] + offsetInRaw(raw, String(node.value), offset)
+    },
+    isSingleQuoted(path) {
+      const node = nodeAt(path)
+      const holder = nodeAt(path.slice(0, -1))
+      return (
+        isScalar(node) && node.type === Scalar.QUOTE_SINGLE && isCollection(holder) && holder.flow === true
+      )
     },
     digits(path) {
       const node = nodeAt(path)

@@ -17,7 +17,7 @@ import { foreignInMapping } from '../schema/foreign-keys.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { bareName } from './endpoint-name.ts'
-import { checkMapping, oddPaths, unusedFields } from './mapping-rules.ts'
+import { checkMapping, oddPaths, singleQuotedBreaks, unusedFields } from './mapping-rules.ts'
 import { moduleName } from './module-name.ts'
 import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
 
@@ -117,7 +117,11 @@ function reportFaults(
   if (!isAdjusted && known !== undefined && inputs.every((input, index) => known.inputs[index] === input))
     return
   const errors = [...checkMapping(item)]
-  const warnings = [...unusedFields(item, hasDefaultSession), ...oddPaths(item, hooksPath)]
+  const warnings = [
+    ...unusedFields(item, hasDefaultSession),
+    ...oddPaths(item, hooksPath),
+    ...singleQuotedBreaks(item),
+  ]
   for (const finding of errors) findings.report(source, finding)
   for (const finding of warnings) findings.report(source, finding, 'warning')
   if (!isAdjusted && errors.length + warnings.length === 0) stages.set('faultless', { inputs, made: true })

@@ -1,7 +1,7 @@
 /** Owns the rules of a mapping that go beyond the shape of single keys. */
 
 import { parseDuration } from '../duration.ts'
-import { fieldsOf, otherNames } from '../fields.ts'
+import { fieldNames, fieldsOf, otherNames } from '../fields.ts'
 import type { Source } from '../file/source.ts'
 import { type Path, writePath } from '../path.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
@@ -170,6 +170,24 @@ export function* oddPaths({ value, path }: WrittenMapping, hooksPath: string): I
     )
   if (/%[0-9a-f]{2}/i.test(endpoint))
     yield odd('holds a `%` code, and names are compared once decoded', 'Write the character itself.')
+}
+
+const templates = [...fieldNames, ...otherNames.map(([, other]) => other)]
+
+/** `'a\nb'` is two lines in JSON5, and one in YAML. */
+export function* singleQuotedBreaks({ value, source, path }: WrittenMapping): Iterable<Finding> {
+  for (const field of templates) {
+    const text = value[field]
+    const [, written] = (typeof text === 'string' && /(?<!\\)(?:\\\\)*(\\[nt])/.exec(text)) || []
+    const place = [...path, field]
+    if (written === undefined || !source.isSingleQuoted(place)) continue
+    yield {
+      path: place,
+      code: 'SINGLE_QUOTED_BREAK',
+      message: `\`${writePath(place)}\` holds \`${written}\` in single quotes, where it is no ${written === '\\n' ? 'line break' : 'tab'}`,
+      hint: 'Write the text in double quotes. A backslash that is meant is doubled there.',
+    }
+  }
 }
 
 const notOfWakes = [

@@ -108,6 +108,7 @@ function unknownKey(
 function guess(path: Path, known: Properties): string {
   const name = String(path.at(-1))
   if (/^\/[/*]/.test(name)) return foreignComment
+  if (/^[\w$-]+:[^:]/.test(name)) return 'Write a space after the colon, or quotes around the key.'
   const foreign = foreignName(path)
   if (foreign !== undefined) return foreign
   const names = Object.keys(known)

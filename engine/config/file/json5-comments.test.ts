@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { atOnce } from '../../turn.ts'
+import { blankComments } from './json5-comments.ts'
+
+const blanked = (text: string) => atOnce(blankComments(text)).text
+const unchanged = (text: string) => assert.equal(blanked(text), text)
+
+for (const [what, text, value] of [
+  [
+    'before the first element of a list',
+    '{ token: [\n  // newest first\n  "a", "b" ] }',
+    { token: ['a', 'b'] },
+  ],
+  ['after a comma', '{ a: 1, // one\n  b: 2, /* two */ c: 3 }', { a: 1, b: 2, c: 3 }],
+  ['after a text in quotes', '{ a: "x" // c\n, b: \'y\'/* c */ }', { a: 'x', b: 'y' }],
+  [
+    'after a bare value of JSON5',
+    '{ a: true // c\n, b: -1.5e3 /* c */, c: null // c\n}',
+    { a: true, b: -1500, c: null },
+  ],
+  ['on a line of its own within a text', '[gmail\n  // mail\n]', ['gmail']],
+  ['around the whole file', '// ~/.openclaw/openclaw.json\n/* mine */ { a: 1 }\n// the end', { a: 1 }],
+  ['with quotes and brackets in it', '{ a: [ // don\'t ] } "\n 1 ] }', { a: [1] }],
+  ['over several lines', '{ /* one\n two */ a: 1 }', { a: 1 }],
+  [
+    'in a collection of block style',
+    'a: [ // c\n 1]\nb:\n  - { c: 2, // d\n      d: 3 }\n',
+    { a: [1], b: [{ c: 2, d: 3 }] },
+  ],
+  ['behind a key in quotes', '{ "a":// c\n 1 }', { a: 1 }],
+  ['behind a key of an anchor', 'a: &x [ // c\n 1 ]\nb: *x\n', { a: [1], b: [1] }],
+] as const) {
+  test(`a comment of JSON5 ${what} is blank, and everything else keeps its place`, () => {
+    const result = blanked(text)
+    assert.deepEqual(parse(result), value)
+    assert.equal(result.length, text.length)
+    for (const [index, sign] of [...result].entries())
+      assert.ok(sign === text[index] || (sign === ' ' && !/[\r\n]/.test(text[index] ?? '')), result)
+  })
+}
+
+for (const [what, text] of [
+  ['in quotes', "{ a: \"x // y\", b: '/* z */', c: \"\\\"// d\", d: 'it''s // e' }"],
+  ['in the middle of a text', '{ a: see // this, b: https://a.example//b, c: x/*y*/z }'],
+  ['in block style', "a: see // this\nb: x [ // y\nc: don't { // z\n"],
+  ['in a literal text', 'a: |\n  { // x\n  /* y\nb: >-\n\n  [ // z\n\n   // w\nc: 1\n'],
+  ['in the literal text of an item', '- k: |\n    [ // x\n- |\n  { // y\n'],
+  ['in a comment of YAML', '# { // x\n{ a: 1 # [ // y\n }'],
+  ['on a line that goes on with a text', 'a: see\n  [ // this\nb: 1\n'],
+] as const) {
+  test(`what looks like a comment ${what} is text`, () => unchanged(text))
+}
+
+test('a comment that has no end is told by its place', () => {
+  assert.deepEqual(atOnce(blankComments('{ a: /* x')), { text: '{ a: /* x', unclosed: 5 })
+})
+
+test('the presets that are shipped hold none', async () => {
+  const folder = join(import.meta.dirname, '../../../mappings')
+  const files = globSync('*.yaml', { cwd: folder })
+  assert.ok(files.length > 10)
+  for (const file of files) unchanged(await readFile(join(folder, file), 'utf8'))
+})
+
+test('whatever comments stand between the tokens of a JSON text, it means the same', () => {
+  const random = seeded(16)
+  const pick = <One>(list: readonly One[]) => list[Math.floor(random() * list.length)] as One
+  const comments = ['// a\n', '/* ]}" */', '\n  // it\'s { "\n', '/*\n*/', ' ', '\n', '']
+  const texts = ['"x // y"', '"\\"/*"', '"\\\\"', "'it''s'", 'true', 'null', '-1.5', '[]', '{}']
+  function write(depth: number): readonly [text: string, plain: string] {
+    const gap = () => pick(comments)
+    if (depth === 0 || random() < 0.3) {
+      const text = pick(texts)
+      return [text, text]
+    }
+    const isList = random() < 0.5
+    const parts = Array.from({ length: Math.floor(random() * 4) }, (_, index) => {
+      const [own, plain] = write(depth - 1)
+      const key = isList ? '' : `"k${index}": `
+      return [`${gap()} ${key}${gap()} ${own} ${gap()}`, `${key}${plain}`] as const
+    })
+    const [open, close] = isList ? '[]' : '{}'
+    return [
+      `${open}${parts.map(([own]) => own).join()}${gap()}${close}`,
+      `${open}${parts.map(([, plain]) => plain).join()}${close}`,
+    ]
+  }
+  for (let round = 0; round < 300; round++) {
+    const [text, plain] = write(4)
+    assert.deepEqual(parse(blanked(`[ ${text} ]`)), parse(`[ ${plain} ]`), text)
+  }
+})
+
+test('a megabyte of comments is blanked in steps', () => {
+  const steps = blankComments(`[\n${'// a "comment" {\n1,\n'.repeat(50_000)}]`)
+  let count = 0
+  let last = steps.next()
+  for (; !last.done; last = steps.next()) count++
+  assert.ok(count > 20)
+  assert.ok(!last.value.text.includes('/'))
+})
+
+/** Mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
