@@ -1,7 +1,12 @@
 /** Owns what a configuration says of its gateway while something else in it is broken: where it is, what it keeps. */
 
 import { readFile } from 'node:fs/promises'
-import { type Configuration, type LoadOptions, loadConfiguration } from '@reveille/engine'
+import {
+  type Configuration,
+  type LoadOptions,
+  loadConfiguration,
+  withoutJson5Comments,
+} from '@reveille/engine'
 import { parseDocument } from 'yaml'
 import { createKeptFiles } from '../generations/index.ts'
 
@@ -21,7 +26,7 @@ export async function loadGatewayBlock({
 /** As far as it can be read: what is broken may stand below it. */
 async function blockOf(file: string): Promise<unknown> {
   try {
-    const document = parseDocument(await readFile(file, 'utf8'), { logLevel: 'silent' })
+    const document = parseDocument(withoutJson5Comments(await readFile(file, 'utf8')), { logLevel: 'silent' })
     const { gateway } = document.toJS({ maxAliasCount: 100 }) as { gateway?: unknown }
     return typeof gateway === 'object' && gateway !== null ? gateway : undefined
   } catch {

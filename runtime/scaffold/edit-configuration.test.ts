@@ -227,7 +227,7 @@ test('what cannot be edited alone is refused in a sentence', () => {
   refused('base: &base { enabled: true }\nhooks: *base\n', /`hooks` is an alias/)
   refused('hooks: &ours { enabled: true }\nother: *ours\n', /`hooks.gmail` cannot be changed alone/)
   refused('base: &base { presets: [a] }\nhooks: { <<: *base }\n', /`hooks` merges `<<`/)
-  refused('{\n  // Ours.\n  hooks: {}\n}\n', /Comments begin with `#`/)
+  refused('{\n  // Ours.\n  hooks: {}\n}\n', /write them with `#`/)
   refused('hooks: { presets: github }\n', /`hooks.presets` is no list/)
   refused('a: 1\n---\nb: 2\n', /is no YAML/)
 })

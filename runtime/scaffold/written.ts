@@ -1,6 +1,7 @@
 /** Owns what a configuration's text says, and where in it what stands. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { withoutJson5Comments } from '@reveille/engine'
 import {
   CST,
   type Document,
@@ -29,11 +30,13 @@ export interface Written {
 
 /** @throws NotAddable */
 export function read(text: string): Written {
+  if (withoutJson5Comments(text) !== text)
+    throw new NotAddable(
+      'It has comments that begin with `//` or `/*`: write them with `#` for this command.',
+    )
   const document = parseDocument(text, options)
   const [error] = document.errors
   if (error !== undefined) throw new NotAddable(brokenText(error))
-  if (/^\s*\{[\s\S]*^\s*\/[/*]/m.test(text))
-    throw new NotAddable('Comments begin with `#` here, not with `//` or `/*`.')
   const value = meaningOf(document)
   if (!isRecord(value)) throw new NotAddable('It does not hold keys.')
   return { text, document, value, isJson: isJson(text), unit: unitOf(text) }

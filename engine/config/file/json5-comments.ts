@@ -4,6 +4,8 @@
  * collection it is one too. Everywhere else, and in the middle of a text, it is text.
  */
 
+import { atOnce } from '../../turn.ts'
+
 /** Characters between two steps: about a millisecond. */
 const charactersAtOnce = 20_000
 
@@ -27,6 +29,11 @@ export function* blankComments(text: string): Generator<void, Blanked> {
       yield
     }
   return scanner.end()
+}
+
+/** The same at once, for commands that look into a configuration by themselves. */
+export function withoutJson5Comments(text: string): string {
+  return atOnce(blankComments(text)).text
 }
 
 interface Scanner {

@@ -182,7 +182,7 @@ const broken: Readonly<Record<string, readonly [code: string, entry: string]>> =
   'a wake without a text': ['MISSING_KEY', '{ action: wake, message: x }'],
   'an unknown action': ['INVALID_VALUE', '{ action: wak, text: x }'],
   'a built-in endpoint': ['RESERVED_ENDPOINT', '{ message: x, match: { path: wake } }'],
-  'a path of slashes': ['INVALID_PATH', '{ message: x, match: { path: // } }'],
+  'a path of slashes': ['INVALID_PATH', '{ message: x, match: { path: "//" } }'],
   'a built-in endpoint behind a slash': ['RESERVED_ENDPOINT', '{ message: x, match: { path: /agent } }'],
   'a name with a query': ['INVALID_PATH', '{ message: x, match: { path: "github?x" } }'],
   'a name that leads up': ['INVALID_PATH', '{ message: x, match: { path: "a/../b" } }'],

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { isOfGmailPreset } from '@reveille/engine'
+import { isOfGmailPreset, withoutJson5Comments } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
 import { parseDocument, stringify } from 'yaml'
 import { type Edit, editConfiguration } from '../../scaffold/edit-configuration.ts'
@@ -121,7 +121,9 @@ function withoutVerify(text: string, name: string): readonly Setting[] {
 }
 
 function keysAt(text: string, path: readonly string[]): readonly string[] {
-  let value: unknown = parseDocument(text, { logLevel: 'silent' }).toJS({ maxAliasCount: 100 })
+  let value: unknown = parseDocument(withoutJson5Comments(text), { logLevel: 'silent' }).toJS({
+    maxAliasCount: 100,
+  })
   for (const name of path) value = (value as Values | null | undefined)?.[name]
   return Object.keys(value ?? {})
 }
