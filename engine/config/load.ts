@@ -103,7 +103,7 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const errors = findings.errors()
   const warnings = findings.warnings()
   if (errors.length > 0 || !main) return { ok: false, diagnostics: [...errors, ...warnings], watched, digest }
-  const settings = freezeDeep(resolveSettings(main.value, file, reading.folder))
+  const settings = freezeDeep(resolveSettings(main.value, file, reading.resolvePath))
   // Of what is set in below its key, the key: the first line below it is about something else.
   const locate = (path: Path): Place => {
     const [key, value] = [main.source.place(path, 'key'), main.source.place(path)]

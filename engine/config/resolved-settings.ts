@@ -1,6 +1,5 @@
 /** Owns the last step to settings: absolute paths, milliseconds, and the few names that differ from the file's. */
 
-import { resolve } from 'node:path'
 import { parseAddressRange } from './address-range.ts'
 import { parseDuration } from './duration.ts'
 import { wholeSubscription } from './mailbox-rules.ts'
@@ -12,7 +11,11 @@ import { foreignKeys } from './schema/foreign-keys.ts'
 import type { QuietHours, Settings } from './settings.ts'
 
 /** `value` has passed its schema and all rules. */
-export function resolveSettings(value: ConfigurationValue, file: string, folder: string): Settings {
+export function resolveSettings(
+  value: ConfigurationValue,
+  file: string,
+  resolvePath: (path: string) => string,
+): Settings {
   const { gateway, hooks, history, agents, deliveries, channels, sources, plugins } = value
   const { auth, ...gatewayRest } = gateway
   const { model, models, heartbeat, retry, ...defaults } = agents.defaults
@@ -23,7 +26,7 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
       ...gatewayRest,
       tokens: gatewayTokens(auth.token).map(({ token }) => token),
       trustedProxies: gateway.trustedProxies.flatMap((text) => parseAddressRange(text)),
-      dataDir: resolve(folder, gateway.dataDir),
+      dataDir: resolvePath(gateway.dataDir),
       log: { ...gateway.log },
       limits: { ...gateway.limits },
     },
@@ -40,8 +43,8 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
       bodyTimeoutMs: parseDuration(hooks.bodyTimeout),
       maxActions: hooks.maxActions,
       maxRenderedBytes: hooks.maxRenderedBytes,
-      mappingsDir: resolve(folder, hooks.mappingsDir),
-      transformsDir: resolve(folder, hooks.transformsDir),
+      mappingsDir: resolvePath(hooks.mappingsDir),
+      transformsDir: resolvePath(hooks.transformsDir),
       transforms: transformLimits(hooks.transforms),
       reload: {
         requireTests: hooks.reload.requireTests,
@@ -86,7 +89,7 @@ export function resolveSettings(value: ConfigurationValue, file: string, folder:
     },
     channels,
     sources: { ...sources, ...gmailSource(hooks.gmail) },
-    plugins: plugins.map((plugin) => (/^\.{0,2}[/\\]/.test(plugin) ? resolve(folder, plugin) : plugin)),
+    plugins: plugins.map((plugin) => (/^(?:\.{0,2}|~)[/\\]/.test(plugin) ? resolvePath(plugin) : plugin)),
   }
 }
 

@@ -19,10 +19,11 @@ export function createEnsureFolder(cwd: string | undefined, environment: NodeJS.
       return own
     }
   }
+  const folder = cwd.startsWith('~/') ? path.join(environment['HOME'] || homedir(), cwd.slice(1)) : cwd
   return async () => {
-    const found = await stat(cwd).catch(() => undefined)
-    if (!found?.isDirectory()) throw noFolder(cwd)
-    return cwd
+    const found = await stat(folder).catch(() => undefined)
+    if (!found?.isDirectory()) throw noFolder(folder)
+    return folder
   }
 }
 

@@ -1,6 +1,6 @@
 /** Owns the files that a mapping or a test names: read where the naming file lies, watched, and part of the digest. */
 
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
 import { type Path, writePath } from '../path.ts'
 import { ReadError, type Reading } from './reading.ts'
@@ -13,8 +13,8 @@ interface NamedFile {
 }
 
 /** Where a name that stands in `source` leads. */
-export function namedFile(source: Source, name: string): string {
-  return resolve(dirname(source.file), name)
+export function namedFile(source: Source, name: string, reading: Reading): string {
+  return reading.resolvePath(name, dirname(source.file))
 }
 
 /** Nothing where it cannot be read, which is reported at `path`. */
@@ -24,7 +24,7 @@ export async function readNamedFile(
   reading: Reading,
   findings: Findings,
 ): Promise<NamedFile | undefined> {
-  const file = namedFile(source, name)
+  const file = namedFile(source, name, reading)
   reading.watch(file)
   try {
     return { file, text: await reading.readText(file) }

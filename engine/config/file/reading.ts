@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Memory } from '../memory.ts'
@@ -43,6 +44,8 @@ export class ReadError extends Error {
 export interface Reading {
   /** Folder of the configuration file; absolute. */
   readonly folder: string
+  /** A path of the configuration, absolute: from its folder, or from `from`; `~/` is the user's home folder. */
+  resolvePath(path: string, from?: string): string
   /** Reads `.env`, if there is one. @throws ReadError */
   readEnvironment(): Promise<void>
   /** A file's text without byte order mark. @throws ReadError */
@@ -138,8 +141,16 @@ export function createReading(
     }
   }
 
+  function resolvePath(path: string, from = folder): string {
+    if (!/^~(?=[/\\]|$)/.test(path)) return resolve(from, path)
+    const home = own(env, 'HOME') || homedir()
+    seen.set('home', home)
+    return join(home, path.slice(1))
+  }
+
   return {
     folder,
+    resolvePath,
     nameOf(path) {
       const name = fromFolder(path)
       return name.startsWith('../') || isAbsolute(name) ? path.split(sep).join('/') : name
@@ -158,7 +169,7 @@ export function createReading(
       return text
     },
     async readReferenced(path) {
-      const target = resolve(folder, path)
+      const target = resolvePath(path)
       watched.add(target)
       secretFiles.add(target)
       const text = (await read(target, longestSecret)).replace(/\r?\n$/, '')

@@ -1,6 +1,5 @@
 /** Owns reading the files of `mappingsDir`, but for those that are the schema or the body of another. */
 
-import { resolve } from 'node:path'
 import type { Findings } from '../diagnostic/findings.ts'
 import { type CheckedFile, checkSource, parseFile, startOf, unreadable } from '../file/checked-file.ts'
 import { inParallel } from '../file/in-parallel.ts'
@@ -63,13 +62,13 @@ type ParsedFile = TextFile & { readonly parsed: Parsed }
 /** All but those that another file names as its schema or body. */
 async function parseFiles(main: Source, texts: readonly TextFile[], reading: Reading): Promise<ParsedFile[]> {
   const parsed = new Map<TextFile, ParsedFile>()
-  const named = new Set<string>(namesIn(main, ['hooks']))
+  const named = new Set<string>(namesIn(main, ['hooks'], reading))
   // Who names others has a list of mappings or tests, and only who has one of mappings stays a mapping file if named.
   const first = texts.filter(({ text }) => /mappings|tests/.test(text))
   for (const one of first) {
     const file = await parse(one)
     parsed.set(one, file)
-    if ('source' in file.parsed) for (const name of namesIn(file.parsed.source, [])) named.add(name)
+    if ('source' in file.parsed) for (const name of namesIn(file.parsed.source, [], reading)) named.add(name)
   }
   const kept: ParsedFile[] = []
   for (const one of texts) {
@@ -103,7 +102,7 @@ async function listFiles(
   reading: Reading,
   findings: Findings,
 ): Promise<string[]> {
-  const folder = resolve(reading.folder, main.value.hooks.mappingsDir)
+  const folder = reading.resolvePath(main.value.hooks.mappingsDir)
   reading.watch(folder)
   try {
     return await reading.listMappings(folder)
@@ -124,12 +123,12 @@ function isWritten(source: Source): boolean {
 }
 
 /** The files that a file's mappings and tests name, absolute; asked before anything is checked. */
-function* namesIn(source: Source, above: Path): Iterable<string> {
+function* namesIn(source: Source, above: Path, reading: Reading): Iterable<string> {
   const names = [
     ...(source.items([...above, 'mappings']) ?? []).map(({ value }) => at(value, 'schema')),
     ...(source.items([...above, 'tests']) ?? []).map(({ value }) => at(value, 'request', 'bodyFile')),
   ]
-  for (const name of names) if (typeof name === 'string') yield namedFile(source, name)
+  for (const name of names) if (typeof name === 'string') yield namedFile(source, name, reading)
 }
 
 /** Whoever names a file of mappings by mistake is told so, instead of losing them without a word. */
