@@ -35,7 +35,7 @@ import { loadRolledBack } from './reload/rolled-back.ts'
 import { createSourceClock, createSources, sourcesFolder } from './sources/index.ts'
 import { createIdMinter } from './store/id.ts'
 import type { StoreError } from './store/port.ts'
-import { openSqliteStore } from './store/sqlite/index.ts'
+import { highestGenerationIn, openSqliteStore } from './store/sqlite/index.ts'
 import { createTransformReporter, hostTransforms } from './transforms.ts'
 import { createTrust } from './trust/index.ts'
 
@@ -164,6 +164,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     const archive = await openGenerationArchive({
       folder: join(settings.gateway.dataDir, 'generations'),
       configFile: settings.file,
+      highestElsewhere: () => highestGenerationIn(settings.gateway.dataDir),
       onDamaged: (found) => log.warn({ event: 'generations-damaged', found }),
       onFailed: (error) => log.error({ event: 'generations-not-kept', err: error }),
     })

@@ -14,6 +14,8 @@ export interface ArchiveOptions {
   readonly folder: string
   /** Absolute. Generations of another one are not served again. */
   readonly configFile: string
+  /** The highest number that is in use elsewhere. Asked where no number was ever given here; default: none is. */
+  readonly highestElsewhere?: () => number
   /** Once, when the archive begins: what was found in a state in which it cannot be used. */
   onDamaged(found: readonly string[]): void
   /** The disk takes nothing; told once, until it does again. It is tried again with each change. */
@@ -40,7 +42,7 @@ export interface DiskArchive extends GenerationArchive {
 export async function openGenerationArchive(options: ArchiveOptions): Promise<DiskArchive> {
   const { folder, configFile } = options
   const layout = createLayout(folder, configFile)
-  const opened = (await readState(layout)).state
+  const opened = continued((await readState(layout)).state)
   let state = opened
   /** What happened before the folder was ours. */
   let early: ((state: ArchiveState) => ArchiveState)[] | undefined = []
@@ -76,8 +78,14 @@ export async function openGenerationArchive(options: ArchiveOptions): Promise<Di
     saving = undefined
   }
 
+  /** A store that was restored without its generations names those that were given out before. */
+  function continued(found: ArchiveState): ArchiveState {
+    return found.highest > 0 ? found : { ...found, highest: options.highestElsewhere?.() ?? 0 }
+  }
+
   async function begin(): Promise<void> {
-    const found = await readState(layout)
+    const read = await readState(layout)
+    const found = { ...read, state: continued(read.state) }
     // Until the data folder was locked, another gateway may have gone on writing here.
     refuseOverlap(opened, found.state, state, folder)
     state = (early ?? []).reduce((next, step) => step(next), found.state)

@@ -57,6 +57,12 @@ test(
     const { read } = await install(t, {
       'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, dataDir: "${restored}/data" }\n`,
     })
+    const { items } = await read<{ items: { generation: number }[] }>('/api/generations')
+    assert.deepEqual(
+      items.map(({ generation }) => generation),
+      [2],
+      'numbers go on after those that the records name',
+    )
     for (const { requestId, runId, eventId } of held) {
       const { outcome } = await read<{ outcome: string }>(`/api/requests/${requestId}`)
       assert.equal(outcome, 'accepted')

@@ -32,6 +32,25 @@ export function glanceAtStore(location: string): StoreGlance {
   }
 }
 
+/** The highest generation that a record names; 0 where there is none, or no store that can be read. Reads every record. */
+export function highestGenerationIn(location: string): number {
+  const file = databaseFile(location)
+  const tables = ['requests', 'runs', 'events', 'deliveries']
+  const each = tables.map((table) => `SELECT max(record ->> '$.generation') AS generation FROM ${table}`)
+  const sql = `SELECT max(generation) AS highest FROM (${each.join(' UNION ALL ')})`
+  if (!existsSync(file)) return 0
+  let db: DatabaseSync | undefined
+  try {
+    db = open(file)
+    return (db.prepare(sql).get() as { highest: number | null }).highest ?? 0
+  } catch {
+    // Whoever serves the store says what is wrong with it.
+    return 0
+  } finally {
+    db?.close()
+  }
+}
+
 /**
  * SQLite keeps two files beside a database that is in use, and whoever reads it makes those that are missing. Made by
  * another user than the gateway's, they would keep the gateway out; so a store without them, which a gateway has

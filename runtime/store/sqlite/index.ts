@@ -1,5 +1,5 @@
 /** The embedded store's public face. */
 
 export { type BackupOptions, backupSqliteStore } from './backup.ts'
-export { glanceAtStore, type StoreGlance } from './glance.ts'
+export { glanceAtStore, highestGenerationIn, type StoreGlance } from './glance.ts'
 export { openSqliteStore } from './store.ts'
