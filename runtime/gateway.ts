@@ -75,7 +75,7 @@ export interface Gateway {
   current(): Live
   /** Whether a transform's thread could not be ended. Node.js waits for such a thread: only a signal ends the process. */
   isStuck(): boolean
-  /** Reads the files again, as after a change. @throws Error once closing */
+  /** Reads the files again, as after a change; ends a rollback. @throws Error once closing */
   reload(): Promise<ReloadResult>
   /** Begins to accept. Resolves with the address: `http://127.0.0.1:8787`. @throws ListenError */
   listen(): Promise<string>
@@ -211,9 +211,11 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     untold.forEach(report)
     reloader.subscribe(report)
     let servedLastGood = lastGood.served()
+    let filesReadAt = now()
     if (servedLastGood) log.error({ event: 'last-good-served', ...servedLastGood })
     reloader.subscribe(({ type }) => {
       if (type === 'snapshot-swapped' || type === 'content-unchanged') servedLastGood = undefined
+      if (type !== 'release-failed' && type !== 'watch-failed') filesReadAt = now()
     })
 
     const progress = createProgressBoard({ now })
@@ -288,6 +290,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       channels: dispatch.channels,
       sources: sources.states,
       droppedLogLines: ownedLog.droppedLines,
+      files: () => ({ watched: options.watch ?? true, readAt: filesReadAt }),
       lastGood: () => servedLastGood,
       deliveries: createDeliveriesByHand({
         store,
@@ -341,7 +344,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       failed: failed.promise,
       current: reloader.current,
       isStuck: transforms.isStuck,
-      reload: reloader.reload,
+      reload: () => reloader.reload({ endsRollback: true }),
       async listen() {
         const { host, port } = settings.gateway
         const address = await listen(app, { host, port: options.port ?? port })

@@ -21,7 +21,7 @@ export function rolledBack(generation: number): Diagnostic {
     severity: 'warning',
     code: 'ROLLED_BACK',
     message: `Generation ${generation} serves in the place of the files, which did not change since the rollback`,
-    hint: 'Change a file, or roll back to a later generation.',
+    hint: 'Change a file, or let `reveille reload` end the rollback.',
   }
 }
 

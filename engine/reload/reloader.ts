@@ -48,10 +48,13 @@ export interface Reloader {
   readonly current: CurrentLive
   /** The first load; when it goes well, files are watched from then on. */
   start(): Promise<ReloadResult>
-  /** Loads again. The answer is of a load that began after the call. @throws Error once closed */
-  reload(): Promise<ReloadResult>
   /**
-   * Serves an old generation again, until the files change; also after a restart. One that is not kept any more is
+   * Loads again. The answer is of a load that began after the call. `endsRollback`: the files go live although they are
+   * those that were rolled back from; default: such files wait for a change. @throws Error once closed
+   */
+  reload(options?: { readonly endsRollback?: boolean }): Promise<ReloadResult>
+  /**
+   * Serves an old generation again, until the files change or a reload ends it; also after a restart. One that is not kept any more is
    * rejected. @throws Error once closed
    */
   rollback(generation: number): Promise<ReloadResult>
@@ -84,6 +87,8 @@ export function createReloader(options: ReloaderOptions): Reloader {
   let filesDigest: string | undefined
   let closed = false
   const rounds = createRounds()
+  /** Whether the next round of the files ends a rollback. */
+  let endsRollback = false
   /** Rollbacks that wait. */
   let rollbacks = 0
   const verdicts = createVerdicts({ now, archive, emit, serving: () => serving?.live.generation })
@@ -106,9 +111,12 @@ export function createReloader(options: ReloaderOptions): Reloader {
   }
 
   async function roundOfFiles(): Promise<ReloadResult> {
-    const rollback = archive.rollback()
+    let rollback = archive.rollback()
     for (let superseded = 0; ; superseded++) {
       const begun = now()
+      // Files that are refused leave the rollback as it was.
+      if (endsRollback) rollback = undefined
+      endsRollback = false
       const built = await buildCandidate(options, {
         ...contextOf(),
         isPassed: (digest) => serving !== undefined && digest === rollback?.filesDigest,
@@ -251,8 +259,9 @@ export function createReloader(options: ReloaderOptions): Reloader {
     if (closed) throw new Error('The reloader is closed')
   }
 
-  async function reload(): Promise<ReloadResult> {
+  async function reload(wanted: { readonly endsRollback?: boolean } = {}): Promise<ReloadResult> {
     refuseClosed()
+    endsRollback ||= wanted.endsRollback ?? false
     return rounds.reload(roundOfFiles)
   }
 

@@ -281,6 +281,23 @@ test('a rollback to what serves holds too, where the files say something else', 
   assert.equal((await after.edit('two')).generation, 2)
 })
 
+test('a reload that ends the rollback serves the files as they are; refused files end nothing', async () => {
+  const archive = createMemoryArchive()
+  const bench = await withThree(createBench(archive))
+  await bench.reloader.rollback(1)
+  const ended = await bench.reloader.reload({ endsRollback: true })
+  assert.deepEqual([ended.outcome, ended.generation, ended.rolledBack], ['live', 3, undefined])
+  assert.deepEqual(bench.live(), ['three', 3])
+  assert.equal(archive.rollback(), undefined)
+
+  await bench.reloader.rollback(1)
+  bench.world.text = 'unfit'
+  assert.equal((await bench.reloader.reload({ endsRollback: true })).outcome, 'rejected')
+  assert.equal(archive.rollback()?.generation, 1)
+  assert.equal((await bench.edit('three')).outcome, 'unchanged', 'only that one reload ends it')
+  assert.deepEqual(bench.live(), ['one', 1])
+})
+
 test('after a restart files that changed meanwhile serve', async () => {
   const archive = createMemoryArchive()
   const before = await withThree(createBench(archive))

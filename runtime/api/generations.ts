@@ -68,7 +68,7 @@ export function registerGenerations(api: FastifyInstance, options: GenerationsOp
     const { dryRun: isDry = false, limit } = request.query as ReloadQuery
     if (limit !== undefined && !isDry) return refuseLimit(reply)
     if (isDraining()) return refuse(reply, 'DRAINING')
-    if (!isDry) return answer(reply, await reloader.reload())
+    if (!isDry) return answer(reply, await reloader.reload({ endsRollback: true }))
     if (dryRun === undefined)
       return refuse(reply, 'NOT_FOUND', { sentence: 'This gateway does no dry runs.' })
     const tried = await dryRun(limit ?? usualRequests)

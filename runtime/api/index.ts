@@ -15,7 +15,7 @@ import { type GenerationsOptions, registerGenerations } from './generations.ts'
 import { registerLists } from './lists.ts'
 import { exposeMetrics } from './metrics.ts'
 import { registerRuns } from './runs.ts'
-import { readStatus } from './status.ts'
+import { type FilesStatus, readStatus } from './status.ts'
 
 export type { BudgetStatus, ChannelStatus, GatewayStatus } from './status.ts'
 
@@ -36,6 +36,8 @@ export interface AdminOptions {
   readonly channels?: () => readonly ChannelState[]
   /** How the configured sources fare. Default: nobody knows of any. */
   readonly sources?: () => readonly SourceState[]
+  /** How changes of the files are noticed. Default: by watching. */
+  readonly files?: () => FilesStatus
   /** Files that were broken at the start, and what serves in their place. Default: there are none. */
   readonly lastGood?: () => ServedLastGood | undefined
   /** How many log lines were dropped since the start. Default: none. */

@@ -18,6 +18,8 @@ export interface StatusParts {
   readonly channels?: () => readonly ChannelState[]
   /** How the configured sources fare. Default: nobody knows of any. */
   readonly sources?: () => readonly SourceState[]
+  /** How changes of the files are noticed. Default: by watching. */
+  readonly files?: () => FilesStatus
   /** Files that were broken at the start, and what serves in their place. Default: there are none. */
   readonly lastGood?: () => ServedLastGood | undefined
   /** How many log lines were dropped since the start. Default: none. */
@@ -39,6 +41,13 @@ export interface BudgetStatus {
   readonly isSpent: boolean
 }
 
+export interface FilesStatus {
+  /** False: they are read when that is asked for, and what they say since then is not known. */
+  readonly watched: boolean
+  /** When they were looked at last; milliseconds since the Unix epoch. */
+  readonly readAt: number
+}
+
 export interface GatewayStatus {
   readonly heartbeat: HeartbeatState | null
   /** UTC: `2026-01-31`. */
@@ -53,6 +62,7 @@ export interface GatewayStatus {
   readonly sources: readonly SourceState[]
   /** Off: every request to the path is answered 404. */
   readonly hooks: { readonly enabled: boolean; readonly path: string }
+  readonly files: FilesStatus | null
   /** Files that were broken at the start, and are still, serve as this generation had them. */
   readonly lastGood: ServedLastGood | null
   /** Lines that nothing took since the gateway started. */
@@ -60,7 +70,7 @@ export interface GatewayStatus {
 }
 
 export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources, lastGood, droppedLogLines } = parts
+  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = parts
   const { settings, endpoints } = current().snapshot
   const [{ day, all, budgets }, open] = await Promise.all([store.read.spent(), store.read.openDeliveries()])
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
@@ -78,6 +88,7 @@ export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
     channels: withCounts(channels?.() ?? [], open),
     sources: sources?.() ?? [],
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },
+    files: files?.() ?? null,
     lastGood: lastGood?.() ?? null,
     log: { droppedLines: droppedLogLines?.() ?? 0 },
   }

@@ -50,8 +50,6 @@ test(
       [1, true, ['bell.ts']],
     )
     assert.equal(await ring(), 'ada one')
-    assert.equal((await act(installed, '/api/reload')).outcome, 'unchanged')
-    assert.equal(await ring(), 'ada one')
     const bundles = (await readdir(join(folder, 'data', 'transforms'))).filter((name) =>
       name.endsWith('.mjs'),
     )

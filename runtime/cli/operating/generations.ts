@@ -28,7 +28,10 @@ export async function generations(
     ),
   )
   const held = items.find(({ rolledBack }) => rolledBack)
-  if (held) io.out(`\nGeneration ${held.generation} serves in the place of the files until they change.\n`)
+  if (held)
+    io.out(
+      `\nGeneration ${held.generation} serves in the place of the files until they change or \`reveille reload\` ends it.\n`,
+    )
   if (items.some(({ stands }) => stands))
     io.out('\nThe files as they are now are refused; `reveille reload` says why.\n')
   return 0

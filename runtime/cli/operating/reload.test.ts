@@ -110,7 +110,7 @@ test('rollback serves an earlier generation, and every command says that it hold
   assert.deepEqual([back.code, back.err], [0, ''])
   assert.equal(
     back.out.replace(milliseconds, ''),
-    'Generation 1 serves again, in the place of the files until they change.\n  +1 mapping (door)\n',
+    'Generation 1 serves again, in the place of the files until they change or `reveille reload` ends it.\n  +1 mapping (door)\n',
   )
   assert.equal(installed.gateway.current().generation, 1)
   assert.equal((await run('rollback', '1')).out, 'Generation 1 serves already.\n')
@@ -119,14 +119,17 @@ test('rollback serves an earlier generation, and every command says that it hold
     /^generation +1, live since .*, 2 mappings\nfiles +not live: a rollback holds/m,
   )
   const listed = await run('generations')
-  assert.match(listed.out, /\n\nGeneration 1 serves in the place of the files until they change\.\n$/)
-  const held = await run('reload')
-  assert.deepEqual([held.code, held.out], [0, 'Nothing to change: generation 1 goes on serving.\n'])
-  assert.match(held.err, /^warning: .*\[ROLLED_BACK\]\n {2}hint: /)
+  assert.match(
+    listed.out,
+    /\n\nGeneration 1 serves in the place of the files until they change or `reveille reload` ends it\.\n$/,
+  )
+  assert.match((await run('reload')).out, /^Generation 2 is live \(/)
+  assert.match((await run('status')).out, /^files +not read since .* \(--no-watch\)$/m)
 
+  await run('rollback', '1')
   const forward = await run('rollback', '2')
   assert.match(forward.out, /^Generation 2 serves again, as the files have it \(/)
-  assert.match((await run('status')).out, /^files +live$/m)
+  assert.doesNotMatch((await run('status')).out, /a rollback holds/)
 })
 
 test('a generation that is not kept is told in one line with those that are', limit, async (t) => {

@@ -27,6 +27,8 @@ function liveText(asked: number, result: ReloadResult): string {
   // Variables and secrets are as they are now, and a generation is what it was made from.
   const name =
     generation === asked ? '' : ` as generation ${generation}, for a variable or secret is another now`
-  const until = rolledBack ? ', in the place of the files until they change' : ', as the files have it'
+  const until = rolledBack
+    ? ', in the place of the files until they change or `reveille reload` ends it'
+    : ', as the files have it'
   return `Generation ${asked} serves again${name}${until} (${tookText(result)}).`
 }

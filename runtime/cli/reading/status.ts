@@ -50,7 +50,15 @@ export async function status(
     Count,
   ]
   // A gateway of an earlier version tells of none.
-  const { budgets = [], channels = [], sources = [], hooks, lastGood, log = { droppedLines: 0 } } = main
+  const {
+    budgets = [],
+    channels = [],
+    sources = [],
+    hooks,
+    files,
+    lastGood,
+    log = { droppedLines: 0 },
+  } = main
   const request = latest.items[0]
   const live = generations.items.find(({ state }) => state === 'live')
   const refused = generations.items.find(({ stands }) => stands)
@@ -68,6 +76,7 @@ export async function status(
       channels,
       sources,
       hooks: hooks ?? null,
+      files: files ?? null,
       lastGood: lastGood ?? null,
       log,
       runs: { queued, running, parked: parkedRuns },
@@ -82,7 +91,7 @@ export async function status(
         gateway: admin.address,
         ready: ready ? 'yes' : `no: ${reason ?? `it answered ${probe.status}`}`,
         generation: live && generationText(live, io.now()),
-        files: filesText(live, refused, io.now()),
+        files: filesText(live, refused, files, io.now()),
         'last good': lastGood ? lastGoodText(lastGood) : undefined,
         hooks:
           hooks?.enabled === false
@@ -123,10 +132,12 @@ function generationText({ generation, at, mappings = 0, diagnostics }: Generatio
 function filesText(
   live: GenerationItem | undefined,
   refused: GenerationItem | undefined,
+  files: GatewayStatus['files'] | undefined,
   now: number,
 ): string {
   if (refused) return `refused at ${shortTime(refused.at, now)}: ${errorsOf(refused)}`
-  return live?.rolledBack ? 'not live: a rollback holds until they change' : 'live'
+  if (live?.rolledBack) return 'not live: a rollback holds until they change, or `reveille reload` ends it'
+  return files?.watched === false ? `not read since ${shortTime(files.readAt, now)} (--no-watch)` : 'live'
 }
 
 /** What a start could not read is older than it looks. */
