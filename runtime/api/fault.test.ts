@@ -16,7 +16,7 @@ async function openOn(t: TestContext, error: Error) {
     throw error
   }
   registerAdminSurface(app, {
-    current: () => ({ snapshot: { settings: { gateway: { token } } } }) as unknown as Live,
+    current: () => ({ snapshot: { settings: { gateway: { tokens: [token] } } } }) as unknown as Live,
     store: { read: { runs: fail, run: fail } } as unknown as Store,
     mintId: () => 'minted',
     log: { info() {}, error: (facts) => lines.push(facts) },

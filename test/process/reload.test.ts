@@ -46,7 +46,11 @@ test('SIGHUP reads the files again, and the log says what came of it', {
   const back = await runReveille(t, ['rollback', '1'], { cwd: folder, env })
   assert.deepEqual([back.code, back.err], [0, ''])
   assert.match(back.out, /^Generation 1 serves again/)
-  assert.deepEqual(await hangUp(4), ['SIGHUP', 'unchanged', 1])
+  assert.deepEqual(
+    await hangUp(4),
+    ['SIGHUP', 'rejected', 1],
+    'files that are refused do not end the rollback',
+  )
 
   gateway.send('SIGTERM')
   gateway.send('SIGHUP')
