@@ -75,6 +75,7 @@ export type {
   FieldError,
   HookRequest,
   Refusal,
+  Reply,
   WakeAction,
   WakeMode,
 } from './resolve/decision.ts'

@@ -92,11 +92,19 @@ export interface FieldError {
   readonly message: string
 }
 
+/** What a transform wants the sender to read in place of the gateway's own answer, once the request is kept. */
+export interface Reply {
+  readonly contentType: string
+  readonly body: string
+}
+
 /** Why a request was refused by the engine. `code` is one of the HTTP contract's stable codes. */
 export interface Refusal {
   readonly outcome: 'refused' | 'failed'
   /** `BAD_REQUEST` family (400) or `TRANSFORM_FAILED` family (500); runtime/http owns the statuses. */
   readonly code: string
+  /** The HTTP status that a transform chose for it; absent: that of the code. */
+  readonly status?: number
   /** A sentence; never quotes the body. */
   readonly message: string
   readonly details: readonly FieldError[]
@@ -115,7 +123,13 @@ export type Decision =
       readonly mapping?: string
       /** What of the body of `/wake` or `/agent` has no effect, for its sender. Absent: nothing. */
       readonly warnings?: readonly FieldError[]
+      readonly reply?: Reply
     }
   | { readonly outcome: 'ignored'; readonly reason: string }
-  | { readonly outcome: 'skipped'; readonly reason: string; readonly mapping: string }
+  | {
+      readonly outcome: 'skipped'
+      readonly reason: string
+      readonly mapping: string
+      readonly reply?: Reply
+    }
   | Refusal

@@ -21,6 +21,8 @@ export const refusalCodes = {
   TOO_LARGE_RENDERED: 'The request renders to more than `maxRenderedBytes` allows.',
   EXPRESSION_FAILED: 'An expression could not be evaluated for this payload.',
   TRANSFORM_FAILED: "The mapping's transform failed; the cause is in the log.",
+  TRANSFORM_REFUSED:
+    "The mapping's transform refused the request, and says why; the status is its choice, from 400 to 499.",
   TRANSFORM_TIMEOUT: "The mapping's transform did not answer in time.",
   TRANSFORM_BUSY: "Too many requests wait for the mapping's transform; try again later.",
   ENGINE_FAILED: 'The engine failed unexpectedly; the cause is in the log.',
@@ -73,16 +75,18 @@ export function refuse(error: unknown, folder: string, mapping?: string): Refusa
   }
 }
 
-/** A sender learns that the transform failed; why is for those who can mend it. */
+/** A sender learns that the transform failed; why is for those who can mend it. What the transform refuses it may say. */
 function failed(error: TransformError, folder: string, mapping?: string): Refusal {
-  const { code, message, place } = error
+  const { code, message, place, refusal } = error
   const named = mapping === undefined ? '' : `mapping "${mapping}": `
   const at = place === undefined ? '' : ` (${formatPlace(place, folder)})`
+  const told = `${named}${message}${at}`
+  if (refusal) return { outcome: 'refused', code, ...refusal, told, details: [], mapping }
   return {
     outcome: 'failed',
     code,
     message: `${named}${refusalCodes[code]}`,
-    told: `${named}${message}${at}`,
+    told,
     details: [],
     mapping,
     // The author's own error, with the author's lines; ours has said what it knows.

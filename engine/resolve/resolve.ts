@@ -3,7 +3,7 @@
 import { nextTurn, takeTurn } from '../turn.ts'
 import { type Admission, admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
-import type { Action, Decision, FieldError, HookRequest } from './decision.ts'
+import type { Action, Decision, FieldError, HookRequest, Reply } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { evaluateAt } from './evaluate.ts'
 import { createSearch, type Found, type Search } from './match.ts'
@@ -16,7 +16,7 @@ import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
 import { ignoredActor, type Terms } from './terms.ts'
-import { transformDraft } from './transformed.ts'
+import { oneReply, transformDraft } from './transformed.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
 
@@ -124,12 +124,12 @@ export function createResolve(parts: ResolveParts): Resolve {
     scope: Scope,
     meter: Meter,
     recorder?: Recorder,
-  ): Promise<{ readonly actions: readonly Action[]; readonly skipped?: string }> {
+  ): Promise<{ readonly actions: readonly Action[]; readonly skipped?: string; readonly reply?: Reply }> {
     recorder?.onAction(program.id, scope.index)
     const inner = await withVars(program, scope, recorder)
     const terms = termsOf(scope.request.endpoint)
     const draft = await atPace(scope.request, () => renderDraft(program, inner, meter, terms, recorder))
-    const { drafts, skipped } = await transformDraft(transform, draft, inner, meter)
+    const { drafts, ...rest } = await transformDraft(transform, draft, inner, meter)
     const maxActions = limitOf('maxActions', scope.request.endpoint)
     if (drafts.length > maxActions) throw tooMany(maxActions)
     const actions: Action[] = []
@@ -138,7 +138,7 @@ export function createResolve(parts: ResolveParts): Resolve {
       actions.push(await admitInTurn(draft, scope, meter, recorder))
     }
     if (actions.length === 0) recorder?.onSkipped()
-    return { actions, skipped }
+    return { actions, ...rest }
   }
 
   function admitInTurn(
@@ -168,6 +168,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     const maxActions = limitOf('maxActions', endpoint)
     const actions: Action[] = []
     const skipped = new Set<string>()
+    let reply: Reply | undefined
     for (let found = first; found.candidate !== undefined; found = await search.next()) {
       const { scope } = found
       const { program } = found.candidate
@@ -184,6 +185,7 @@ export function createResolve(parts: ResolveParts): Resolve {
             const made = await actTransformed(program, program.transform, own, meter, recorder)
             actions.push(...made.actions)
             if (made.skipped !== undefined) skipped.add(made.skipped)
+            reply = oneReply(reply, made.reply, program.transform.module)
           }
           if (actions.length > maxActions) throw tooMany(maxActions)
         }
@@ -192,8 +194,10 @@ export function createResolve(parts: ResolveParts): Resolve {
       }
       if (!program.continues) break
     }
-    if (actions.length > 0) return accepted(actions)
-    return { outcome: 'skipped', reason: [...skipped].join('; '), mapping: first.candidate?.program.id ?? '' }
+    const told = reply && { reply }
+    if (actions.length > 0) return { ...accepted(actions), ...told }
+    const mapping = first.candidate?.program.id ?? ''
+    return { outcome: 'skipped', reason: [...skipped].join('; '), mapping, ...told }
   }
 
   return (request, recorder) => settle(folder, () => run(request, recorder))

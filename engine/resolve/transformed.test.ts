@@ -316,3 +316,61 @@ test('explaining a skipped request tells of no action', async () => {
   )
   assert.deepEqual([decision.outcome, actions], ['skipped', []])
 })
+
+const replyIn = (decision: Decision) => ('reply' in decision ? decision.reply : undefined)
+const json = (body: string) => ({ contentType: 'application/json; charset=utf-8', body })
+
+test('a transform answers the sender in our place, in JSON, text or XML', async () => {
+  const told = async (reply: unknown) => replyIn(await decide(() => ({ reply })))
+  assert.deepEqual(await told({ text: 'On it' }), json('{"text":"On it"}'))
+  assert.deepEqual(await told([1]), json('[1]'))
+  assert.deepEqual(await told('ok'), { contentType: 'text/plain; charset=utf-8', body: 'ok' })
+  const xml = '<?xml version="1.0"?><Response/>'
+  assert.deepEqual(await told(xml), { contentType: 'application/xml; charset=utf-8', body: xml })
+  assert.equal(await told(null), undefined)
+  const none = await decide(() => ({ action: null, reply: 'challenge' }))
+  assert.deepEqual(none, {
+    outcome: 'skipped',
+    reason: 'transform made no action',
+    mapping: 'review',
+    reply: { contentType: 'text/plain; charset=utf-8', body: 'challenge' },
+  })
+})
+
+test('a request has one answer: elements may agree about it, and no more', async () => {
+  const agree = await decide(() => [{ reply: 'ok' }, null, { reply: 'ok' }])
+  assert.equal(replyIn(agree)?.body, 'ok')
+  const differ = await decide(({ item }) => ({ reply: `${item}` }), { list: [1, 2] }, { forEach: 'list' })
+  assert.ok('code' in differ && differ.code === 'TRANSFORM_FAILED')
+  assert.match(String(differ.told), /`reply` is another one than that of an earlier element/)
+})
+
+for (const [reply, problem] of [
+  [7, 'must be an object, a list or a text, not a number'],
+  [prompt`no`, 'must be JSON or a text, not a prompt'],
+  ['x'.repeat(65_537), 'has 65537 bytes, where 65536 are the most'],
+] as const) {
+  test(`a reply that ${problem} fails`, async () => {
+    const decision = await decide(() => ({ reply }))
+    assert.ok('code' in decision)
+    assert.match(String(decision.told), new RegExp(`\`reply\` ${problem}`))
+  })
+}
+
+test('one refusing element refuses the whole request, with the words of the transform', async () => {
+  const refuseSecond = ({ index }: TransformCall) => {
+    const refusal = { status: 422, message: 'no order id' }
+    if (index === 1) throw new TransformError('TRANSFORM_REFUSED', 'review.ts refused it', { refusal })
+    return {}
+  }
+  const decision = await decide(refuseSecond, { list: [1, 2, 3] }, { forEach: 'list' })
+  assert.deepEqual(decision, {
+    outcome: 'refused',
+    code: 'TRANSFORM_REFUSED',
+    status: 422,
+    message: 'no order id',
+    told: 'mapping "review": review.ts refused it',
+    details: [],
+    mapping: 'review',
+  })
+})

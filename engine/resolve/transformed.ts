@@ -5,6 +5,7 @@ import { type FieldName, fieldNames } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { AnsweredAction, AnsweredField, TransformCall, TransformError } from '../transform/port.ts'
 import { badAnswer } from './bad-answer.ts'
+import type { Reply } from './decision.ts'
 import type { Draft } from './draft.ts'
 import { keyAt } from './key.ts'
 import { type Meter, spend } from './output.ts'
@@ -15,12 +16,16 @@ import type { Scope } from './scope.ts'
 export interface Transformed {
   readonly drafts: readonly { readonly draft: Draft; readonly change: Change }[]
   readonly skipped?: string
+  readonly reply?: Reply
 }
 
 type Transform = NonNullable<Program['transform']>
 
 /** What an answer may be longer than what its texts may render to: names, quotes, escapes. */
 const answerAllowance = 65_536
+
+/** Of a reply, in bytes. */
+const longestReply = 65_536
 
 /** A list that came out of a payload may be as long as that: each target is a delivery, or a line of an error. */
 const mostTargets = 100
@@ -34,11 +39,20 @@ export async function transformDraft(
 ): Promise<Transformed> {
   const answer = await call(callOf(draft, scope, meter))
   const answered = answer.kind === 'one' ? [answer.action] : answer.actions
-  const kept = answered.flatMap((action, index) => (action === null ? [] : [{ action, index }]))
-  if (kept.length === 0) return { drafts: [], skipped: reasonOf(answer.kind, answered.length) }
+  const nameOf = (index: number) => (answer.kind === 'one' ? module : `${module}: element ${index}`)
+  let reply: Reply | undefined
+  const kept = answered.flatMap((whole, index) => {
+    const { reply: own, ...rest } = whole ?? {}
+    if (own !== undefined) reply = oneReply(reply, replyOf(own, nameOf(index)), nameOf(index))
+    const action = whole ? rest : whole
+    return action === null || isNone(action) ? [] : [{ action, index }]
+  })
+  const told = reply && { reply }
+  if (kept.length === 0) return { drafts: [], skipped: reasonOf(answer.kind, answered), ...told }
   return {
+    ...told,
     drafts: kept.map(({ action, index }) => {
-      const name = answer.kind === 'one' ? module : `${module}: element ${index}`
+      const name = nameOf(index)
       const change = changeOf(action, name)
       for (const [, value, segments] of change) spend(meter, bytesOf(value, segments))
       const changed = applyChange(draft, change, { module, name })
@@ -61,9 +75,41 @@ function apartFrom(draft: Draft, index: number): Draft {
   }
 }
 
-function reasonOf(kind: 'one' | 'list', length: number): string {
+/** It says `action: null`. */
+function isNone(action: AnsweredAction): boolean {
+  const field = action?.['action']
+  return field !== undefined && 'value' in field && field.value === null
+}
+
+function replyOf(answered: AnsweredField, by: string): Reply | undefined {
+  if ('prompt' in answered) throw badAnswer(by, '`reply` must be JSON or a text, not a prompt')
+  const { value } = answered
+  if (value === null) return undefined
+  if (typeof value !== 'string' && typeof value !== 'object')
+    throw badAnswer(by, `\`reply\` must be an object, a list or a text, not ${typeName(value)}`)
+  const body = typeof value === 'string' ? value : JSON.stringify(value)
+  const bytes = Buffer.byteLength(body)
+  if (bytes > longestReply)
+    throw badAnswer(by, `\`reply\` has ${bytes} bytes, where ${longestReply} are the most`)
+  if (typeof value !== 'string') return { contentType: 'application/json; charset=utf-8', body }
+  const type = value.startsWith('<?xml') ? 'application/xml' : 'text/plain'
+  return { contentType: `${type}; charset=utf-8`, body }
+}
+
+/** A request has one answer; several elements may agree about it. */
+export function oneReply(known: Reply | undefined, reply: Reply | undefined, by: string): Reply | undefined {
+  if (known && reply && known.body !== reply.body)
+    throw badAnswer(
+      by,
+      '`reply` is another one than that of an earlier element, and a request has one answer',
+    )
+  return known ?? reply
+}
+
+function reasonOf(kind: 'one' | 'list', answered: readonly AnsweredAction[]): string {
+  if (answered.some(isNone)) return 'transform made no action'
   if (kind === 'one') return 'transform returned null'
-  return length === 0 ? 'transform returned an empty list' : 'transform returned nothing but nulls'
+  return answered.length === 0 ? 'transform returned an empty list' : 'transform returned nothing but nulls'
 }
 
 function callOf(draft: Draft, { request, params, vars, item, index }: Scope, meter: Meter): TransformCall {
@@ -156,7 +202,7 @@ function typeName(value: unknown): string {
 }
 
 function unknownField(field: string, name: string): TransformError {
-  const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action'])
+  const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action', 'reply'])
   const shown = field.length > 40 ? `${field.slice(0, 40)}…` : field
   const hint = notFields[field] ?? (nearest === undefined ? '' : `; did you mean \`${nearest}\`?`)
   return badAnswer(name, `\`${shown}\` is no field of an action${hint}`)
@@ -168,7 +214,6 @@ const notFields: Readonly<Record<string, string>> = Object.assign(Object.create(
   busy: '; it is set in the mapping',
   coalesce: '; it is set in the mapping',
   dedupe: '; it is set in the mapping',
-  kind: '; it is called `action` here',
 })
 
 function bytesOf(value: unknown, segments: readonly Segment[] | undefined): number {

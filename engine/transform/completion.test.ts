@@ -56,6 +56,7 @@ test('an editor completes the fields of a result, and nothing else, in every sha
       'mode',
       'model',
       'name',
+      'reply',
       'sessionKey',
       'text',
     ],

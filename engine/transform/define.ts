@@ -40,7 +40,7 @@ export interface BaseAction extends Rendered {
 }
 
 type Rendered = {
-  readonly [Field in keyof TransformAction]: Exclude<TransformAction[Field], Prompt | null>
+  readonly [Field in keyof Omit<TransformAction, 'reply'>]: Exclude<TransformAction[Field], Prompt | null>
 }
 
 /**
@@ -48,8 +48,11 @@ type Rendered = {
  * rendered, null takes it away.
  */
 export interface TransformAction {
-  /** Another kind of action than the mapping's; its text or message comes along unless a new one is given. */
-  readonly action?: 'wake' | 'agent'
+  /**
+   * Another kind of action than the mapping's; its text or message comes along unless a new one is given. `null`: no
+   * action, as for a result that is null, but with a `reply`.
+   */
+  readonly action?: 'wake' | 'agent' | null
   /** Wake: the event. A plain string is data as a whole; in a {@link prompt} the literals are your words. */
   readonly text?: string | Prompt | null
   /** Agent: what the agent is asked. As `text`. */
@@ -76,6 +79,11 @@ export interface TransformAction {
   readonly thinking?: 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | null
   /** Agent: time for the run in seconds, 1 to 86400. */
   readonly timeoutSeconds?: number | null
+  /**
+   * What the sender reads, with status 200, in place of the gateway's own answer, once the request is kept: an object or
+   * a list as JSON, a string as text, one that begins with `<?xml` as XML. Of one request, one; 64 KiB at most.
+   */
+  readonly reply?: string | object | null
 }
 
 /**
@@ -142,6 +150,37 @@ type UnknownKey<Value, Known> = string extends keyof Value ? never : Exclude<key
 interface NoSuchField<Name> {
   readonly noSuchField: Name
 }
+
+/**
+ * Refuses the request: the sender is answered with this status and message, and the request is kept as failed, with its
+ * body. Ends the transform, so `throw` before it is a matter of taste. One refusing element of a `forEach` refuses the
+ * whole request.
+ *
+ * @param status 400 to 499, but 401, 407, 408 and 429, which say something about the sender or its connection
+ * @param message for the sender; one line of at most 300 characters is told
+ * @throws always; RangeError for any other status
+ */
+export function refuse(status: number, message: string): never {
+  const isFree = Number.isInteger(status) && status >= 400 && status <= 499
+  const isOurs = [401, 407, 408, 429].includes(status)
+  const thrown: Error & { [refusalBrand]?: number } =
+    isFree && !isOurs
+      ? Object.assign(new Error(String(message)), { name: 'Refusal', [refusalBrand]: status })
+      : new RangeError(`refuse takes a status from 400 to 499 but 401, 407, 408 and 429, not ${status}`)
+  // The line that is told is the author's.
+  const { captureStackTrace } = Error as { captureStackTrace?: (error: Error, below: unknown) => void }
+  captureStackTrace?.(thrown, refuse)
+  throw thrown
+}
+
+/** The status of what {@link refuse} threw; undefined for any other error. */
+export function refusedStatus(thrown: unknown): number | undefined {
+  const isHeld = typeof thrown === 'object' && thrown !== null && Object.hasOwn(thrown, refusalBrand)
+  return isHeld ? (thrown as { [refusalBrand]: number })[refusalBrand] : undefined
+}
+
+/** The registry's symbol, as that of prompts. */
+const refusalBrand: unique symbol = Symbol.for('reveille.refusal') as never
 
 /**
  * What a transform is given, for its tests: `transform(exampleContext({ payload: { … } }))`. What is not named is

@@ -112,6 +112,8 @@ export interface Transforms {
 export type TransformErrorCode =
   /** It threw, ended its worker, ran out of memory, or answered what no transform answers. */
   | 'TRANSFORM_FAILED'
+  /** It said so, with `refuse`. */
+  | 'TRANSFORM_REFUSED'
   | 'TRANSFORM_TIMEOUT'
   /** More calls wait than can be answered in time; the same request may succeed later. */
   | 'TRANSFORM_BUSY'
@@ -121,17 +123,27 @@ export class TransformError extends Error {
   readonly code: TransformErrorCode
   /** The author's line, found through the source map. */
   readonly place: Place | undefined
+  /** What the sender is answered. Present where the code is `TRANSFORM_REFUSED`. */
+  readonly refusal: TransformRefusal | undefined
 
   constructor(
     code: TransformErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly place?: Place },
+    options?: ErrorOptions & { readonly place?: Place; readonly refusal?: TransformRefusal },
   ) {
     super(message, options)
     this.name = 'TransformError'
     this.code = code
     this.place = options?.place
+    this.refusal = options?.refusal
   }
+}
+
+export interface TransformRefusal {
+  /** From 400 to 499. */
+  readonly status: number
+  /** One line. */
+  readonly message: string
 }
 
 /** A module of a candidate, to be loaded by workers. */

@@ -111,8 +111,8 @@ function endpointToKeep({ live, endpoint = '' }: Exchange, ending: Ending): stri
 
 export function statusOfEnding(ending: Ending): number {
   if ('handshake' in ending && ending.handshake) return ending.handshake.status
-  if ('code' in ending) return statusOf(ending.code)
-  if (ending.outcome !== 'accepted') return 200
+  if ('code' in ending) return ending.status ?? statusOf(ending.code)
+  if (ending.outcome !== 'accepted' || ending.reply) return 200
   return ending.placed.some(({ action }) => action.kind === 'agent') ? 202 : 200
 }
 

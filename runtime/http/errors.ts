@@ -54,6 +54,7 @@ const errorTable = {
   TOO_LARGE_RENDERED: row(400, refusalCodes.TOO_LARGE_RENDERED),
   EXPRESSION_FAILED: row(400, refusalCodes.EXPRESSION_FAILED),
   TRANSFORM_FAILED: row(500, refusalCodes.TRANSFORM_FAILED),
+  TRANSFORM_REFUSED: row(400, refusalCodes.TRANSFORM_REFUSED),
   TRANSFORM_TIMEOUT: row(500, refusalCodes.TRANSFORM_TIMEOUT, { retry: true }),
   TRANSFORM_BUSY: row(503, refusalCodes.TRANSFORM_BUSY, { retry: true, retryAfter: 5 }),
   ENGINE_FAILED: row(500, refusalCodes.ENGINE_FAILED),

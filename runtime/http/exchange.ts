@@ -1,7 +1,7 @@
 /** Owns what is known about one request on its way up the ladder, and how that way can end. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Action, FieldError, Handshake, Live } from '@reveille/engine'
+import type { Action, FieldError, Handshake, Live, Reply } from '@reveille/engine'
 import type { Id } from '../store/port.ts'
 import type { TrustFailure } from './auth/trust-failure.ts'
 import { type ErrorCode, errorRow } from './errors.ts'
@@ -50,7 +50,12 @@ export interface Placed {
 export type Ending =
   | Accepted
   | Duplicate
-  | { readonly outcome: 'ignored' | 'skipped'; readonly reason: string; readonly mapping?: string }
+  | {
+      readonly outcome: 'ignored' | 'skipped'
+      readonly reason: string
+      readonly mapping?: string
+      readonly reply?: Reply
+    }
   | { readonly outcome: 'handshake'; readonly handshake: Handshake; readonly mapping?: never }
   | Refused
 
@@ -60,6 +65,8 @@ export interface Accepted {
   readonly mapping?: string
   /** What of its body has no effect, for its sender. */
   readonly warnings?: readonly FieldError[]
+  /** What a transform answers in our place. */
+  readonly reply?: Reply
   /** The sender waits for the outcome of its run. */
   readonly waiting?: Waiting
 }
@@ -73,6 +80,8 @@ export interface Refused {
   /** `duplicate`: its key was there before with another body. The store has its record. */
   readonly outcome: 'refused' | 'failed' | 'duplicate'
   readonly code: ErrorCode
+  /** Absent: that of the code. */
+  readonly status?: number
   /** Absent: the sentence of the code. */
   readonly sentence?: string
   readonly details?: readonly FieldError[]

@@ -140,6 +140,7 @@ export function createLadder(options: LadderOptions): Climb {
       placed,
       mapping: decision.mapping,
       ...(decision.warnings && { warnings: decision.warnings }),
+      ...(decision.reply && { reply: decision.reply }),
     }
     if (decision.actions.some(({ dedupe }) => dedupe?.isGiven)) exchange.bodyDigest = await digestOfBody(body)
     return accept(exchange, ending)
@@ -219,11 +220,13 @@ export function hundredths(ms: number): number {
   return Math.round(ms * 100) / 100
 }
 
-function refusedBy({ outcome, code, message, details, mapping, told, cause }: Refusal): Ending {
+function refusedBy({ outcome, code, status, message, details, mapping, told, cause }: Refusal): Ending {
   if (!isErrorCode(code)) {
     const fault = new Error('The engine refused with a code that the table of errors lacks.', { cause })
     return { outcome: 'failed', code: 'INTERNAL', mapping, told, fault }
   }
   const refusal = { outcome, code, sentence: message, details, mapping, told }
+  // The author's word about what a trusted sender sent: it is kept with its body, unlike what a stranger is refused.
+  if (code === 'TRANSFORM_REFUSED') return { ...refusal, ...(status && { status }), outcome: 'failed' }
   return outcome === 'failed' ? { ...refusal, fault: cause } : refusal
 }

@@ -56,6 +56,7 @@ export function logEnding(log: HookLog, exchange: Exchange, ending: Ending, ms: 
     const told = { ...facts, code, failure, reason: reasonOf(ending) }
     if (ending.fault !== undefined && !isToldWhole(ending.fault))
       log.error({ ...told, err: describeFault(ending.fault) })
+    else if (code === 'TRANSFORM_REFUSED') log.info(told)
     else if (ending.outcome === 'failed') log.error(told)
     else if (isOurTrouble(code)) log.warn(told)
     else log.info(told)

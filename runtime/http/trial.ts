@@ -36,10 +36,11 @@ export const trialSurface: TrialSurface = {
 }
 
 function statusOfDecision(decision: Decision): number {
-  if ('code' in decision) return statusOf(isErrorCode(decision.code) ? decision.code : 'INTERNAL')
+  if ('code' in decision)
+    return decision.status ?? statusOf(isErrorCode(decision.code) ? decision.code : 'INTERNAL')
   if (decision.outcome !== 'accepted') return statusOfEnding(decision)
   const placed = decision.actions.map((action) => ({ id: '', action }))
-  return statusOfEnding({ outcome: 'accepted', placed })
+  return statusOfEnding({ outcome: 'accepted', placed, ...(decision.reply && { reply: decision.reply }) })
 }
 
 function refusal(code: ErrorCode, message = errorRow(code).sentence): Refusal {

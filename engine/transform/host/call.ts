@@ -46,10 +46,15 @@ export function failure(module: string, text: string, code?: TransformErrorCode)
 
 export function failureOf(
   module: string,
-  { name, text, isSentence, stack, place }: ToldError,
+  { name, text, isSentence, refused, stack, place }: ToldError,
   code: TransformErrorCode = 'TRANSFORM_FAILED',
 ): TransformError {
   const options: ErrorOptions & { place?: Place } = place ? { place } : {}
+  if (refused !== undefined) {
+    const refusal = { status: refused, message: text }
+    const told = `${module} refused the request with ${refused}: ${text}`
+    return new TransformError('TRANSFORM_REFUSED', told, { ...options, refusal })
+  }
   if (stack !== undefined) {
     const cause = new Error(text)
     cause.stack = stack

@@ -1,6 +1,7 @@
 /** Owns the worker sets of all open candidates, one for each bundle. */
 
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
+import type { OpenClawWord } from '../worker/openclaw.ts'
 import { createBlankThreads } from './blank-threads.ts'
 import { failure } from './call.ts'
 import { failuresOf } from './load-failures.ts'
@@ -19,6 +20,12 @@ export interface TransformHostOptions {
   readonly loadTimeoutMs?: number
 }
 
+const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
+  kind: 'answers `kind`, as for OpenClaw: it is read as `action`; write that instead',
+  agentId:
+    'answers `agentId`, as for OpenClaw: it is passed over; set `runner` in the mapping, or a `sessionKey`',
+}
+
 export function createTransformHost(options: TransformHostOptions): TransformHost {
   const { onEvent, timers = realTimers, loadTimeoutMs = 10_000 } = options
   const sets = new Map<string, WorkerSet>()
@@ -26,9 +33,17 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
   const memory = createMemoryWatch(timers)
   const mask = createMask()
   const output = createOutput(onEvent, timers)
+  const advised = new Set<string>()
   const leaving = new Set<Promise<void>>()
   let holders = 0
   let isClosed = false
+
+  function advise(module: string, word: OpenClawWord): void {
+    const advice = `${module} ${word}`
+    if (advised.has(advice)) return
+    advised.add(advice)
+    output.tell({ module, level: 'warn', requestId: undefined, text: openClawAdvice[word] })
+  }
 
   function setOf({ module, bundle: { digest, file } }: OpenedModule): WorkerSet {
     const known = sets.get(digest)
@@ -42,6 +57,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       output,
       leaving,
       mask,
+      advise,
       loadTimeoutMs,
       onEvent,
       onEmpty: () => void (sets.get(digest) === set && sets.delete(digest)),

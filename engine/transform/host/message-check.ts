@@ -29,9 +29,11 @@ const isPlace = hasFields({
   text: isText,
   caret: isMaybe(isNumber),
 })
+const isRefusal: Check = (value) => typeof value === 'number' && value >= 400 && value <= 499
 const isPosition = hasFields({ line: isNumber, column: isNumber })
 const isError = hasFields({
   name: isMaybe(isText),
+  refused: isMaybe(isRefusal),
   text: isText,
   stack: isMaybe(isText),
   place: isMaybe(isPlace),
@@ -50,6 +52,7 @@ const checks: { readonly [Type in FromWorker['type']]: Check } = {
   answered: hasFields({ call: isNumber, answer: isText, memory: isNumber }),
   failed: hasFields({ call: isNumber, error: isError, memory: isNumber }),
   escaped: hasFields({ call: isMaybe(isNumber), requestId: isMaybe(isText), error: isError }),
+  advice: hasFields({ word: (value) => value === 'kind' || value === 'agentId' }),
   calls: hasFields({ call: isNumber, target: isText }),
   exiting: hasFields({ call: isMaybe(isNumber), error: isError }),
   output: hasFields({ level: isLevel, requestId: isMaybe(isText), text: isText }),

@@ -6,6 +6,7 @@
  */
 
 import type { TransformErrorCode } from '../port.ts'
+import type { OpenClawWord } from '../worker/openclaw.ts'
 import type { FromWorker, ModuleExports, ToldError } from '../worker/protocol.ts'
 import { findBusyLine } from './busy-line.ts'
 import { type Call, failureOf, orderOf, secondsOf } from './call.ts'
@@ -56,6 +57,8 @@ export interface ModuleWorkerOptions {
   readonly leaving: Set<Promise<void>>
   /** Hides known secrets in whatever the module says. */
   readonly mask: Mask
+  /** Tells the author of a module what it says in OpenClaw's words, once for each. */
+  advise(module: string, word: OpenClawWord): void
   /** Milliseconds. */
   readonly loadTimeoutMs: number
 }
@@ -186,6 +189,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
     const message = mask.message(said)
     const { type } = message
     if (type === 'output') print(message)
+    else if (type === 'advice') options.advise(current?.call.module ?? module, message.word)
     else if (type === 'exiting') exiting(message)
     else if (type === 'escaped') escaped(message)
     else if (type === 'loaded') loading?.({ ok: true, exports: message.exports, loadMs: message.loadMs })

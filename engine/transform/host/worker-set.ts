@@ -8,6 +8,7 @@
 
 import type { TransformLimits } from '../../config/settings.ts'
 import type { TransformEvent } from '../port.ts'
+import type { OpenClawWord } from '../worker/openclaw.ts'
 import type { BlankThreads } from './blank-threads.ts'
 import { type Call, failure, loadFailureOf } from './call.ts'
 import { busy, createCallQueue } from './call-queue.ts'
@@ -46,6 +47,7 @@ export interface WorkerSetOptions {
   readonly output: Output
   readonly leaving: Set<Promise<void>>
   readonly mask: Mask
+  advise(module: string, word: OpenClawWord): void
   readonly loadTimeoutMs: number
   onEvent(event: TransformEvent): void
   /** Nothing of it is left: no worker, no call, no holder. */

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { TransformContext } from '../define.ts'
+import { addUrl } from './openclaw.ts'
 import type { CallData, CallOrder } from './protocol.ts'
 
 const { parse } = JSON as unknown as {
@@ -19,7 +20,7 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
   const { form, now, headers, query, path, params, vars, item, index, base, ...rest } = parse(
     data,
   ) as CallData
-  return {
+  const context: TransformContext = {
     payload: form ?? parsePayload(unwrapped ?? Buffer.from(body.buffer).toString('utf8')),
     headers: joinRepeated(headers),
     query,
@@ -33,6 +34,8 @@ export function createContext({ data, unwrapped, body }: CallOrder): TransformCo
     rawBody: body,
     base: base as unknown as TransformContext['base'],
   }
+  addUrl(context, path, query)
+  return context
 }
 
 /** Plain JSON. */

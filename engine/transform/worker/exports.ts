@@ -16,7 +16,9 @@ export function findExport(namespace: Namespace, name: string): Callable | undef
   const own = namespace[name]
   if (typeof own === 'function') return own as Callable
   const inner = innerOf(namespace)?.[name]
-  return typeof inner === 'function' ? (inner as Callable) : undefined
+  if (typeof inner === 'function') return inner as Callable
+  // Where OpenClaw looks when there is no default export.
+  return name === 'default' ? findExport(namespace, 'transform') : undefined
 }
 
 export function describeExports(namespace: Namespace, file: string): ModuleExports {
@@ -24,12 +26,14 @@ export function describeExports(namespace: Namespace, file: string): ModuleExpor
   const names = new Set([...Object.keys(namespace), ...Object.keys(innerOf(namespace) ?? {})])
   // Set by transpilers, for each other.
   names.delete('__esModule')
+  // It may be found under another name.
+  names.add('default')
   const functions: FunctionExport[] = []
   const others: { name: string; type: string }[] = []
   for (const name of names) {
     const found = findExport(namespace, name)
     if (found) functions.push({ name, ...positionOf(found, code) })
-    else others.push({ name, type: typeOf(namespace[name]) })
+    else if (name in namespace || name !== 'default') others.push({ name, type: typeOf(namespace[name]) })
   }
   return { functions, others }
 }

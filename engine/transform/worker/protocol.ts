@@ -3,6 +3,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
 import type { TransformCall } from '../port.ts'
+import type { OpenClawWord } from './openclaw.ts'
 
 /** What a worker is started with. It takes both out of the module's reach. */
 export interface WorkerData {
@@ -59,6 +60,8 @@ export type FromWorker =
       readonly requestId: string | undefined
       readonly error: ToldError
     }
+  /** A result says something in OpenClaw's words. */
+  | { readonly type: 'advice'; readonly word: OpenClawWord }
   /** It opens a connection. */
   | { readonly type: 'calls'; readonly call: number; readonly target: string }
   /** The module ends the worker, for the named call as above. */
@@ -100,6 +103,8 @@ export interface ToldError {
   /** One line: what was thrown, or what follows the module's name in a sentence. */
   readonly text: string
   readonly isSentence?: boolean
+  /** The transform refused the request, with this status; `text` is for the sender. */
+  readonly refused?: number
   /** Through the source map. */
   readonly stack?: string
   readonly place?: Place

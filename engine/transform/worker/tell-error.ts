@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../../config/diagnostic/diagnostic.ts'
+import { refusedStatus } from '../define.ts'
 import { cutLine } from './cut-line.ts'
 import type { ToldError } from './protocol.ts'
 
@@ -21,13 +22,15 @@ export function tellError(thrown: unknown): ToldError {
 }
 
 function tell(thrown: unknown): ToldError {
+  const refused = refusedStatus(thrown)
   if (!(thrown instanceof Error)) return { text: `threw ${describeThrown(thrown)}` }
   const stack = textFrom(() => thrown.stack)?.slice(0, longestStack)
   const place = stack === undefined ? undefined : findPlace(stack)
   const name = textFrom(() => thrown.name) || 'Error'
   return {
     ...(/^\w{1,60}$/.test(name) && { name }),
-    text: oneLine(`${name}: ${textFrom(() => thrown.message) ?? ''}`),
+    ...(refused !== undefined && { refused }),
+    text: oneLine(`${refused === undefined ? `${name}: ` : ''}${textFrom(() => thrown.message) ?? ''}`),
     ...(stack !== undefined && { stack: place ? withoutInnerFrames(stack) : stack }),
     ...(place && { place }),
   }

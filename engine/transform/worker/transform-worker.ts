@@ -11,6 +11,7 @@ import { createContext } from './context.ts'
 import { describeExports, findExport, loadModule, type Namespace } from './exports.ts'
 import { createGuards } from './guards.ts'
 import { createNetworkWatch } from './network.ts'
+import { type OpenClawWord, translateResult } from './openclaw.ts'
 import { createOutput } from './output.ts'
 import {
   type CallOrder,
@@ -38,6 +39,7 @@ function start(data: WorkerData): void {
   let namespace: Namespace = {}
   let running: number | undefined
 
+  const advise = (word: OpenClawWord) => send({ type: 'advice', word })
   const network = createNetworkWatch((target) => {
     if (running !== undefined) send({ type: 'calls', call: running, target })
   })
@@ -68,7 +70,7 @@ function start(data: WorkerData): void {
     void calls.run({ call, requestId }, async () => {
       try {
         const result = await findExport(namespace, order.exportName)?.(createContext(order))
-        const answer = writeAnswer(result, order.maxAnswerBytes)
+        const answer = writeAnswer(translateResult(result, advise), order.maxAnswerBytes)
         running = undefined
         network.end()
         send({ type: 'answered', call, answer, memory: memoryInUse() })

@@ -105,7 +105,13 @@ test('one mail that is refused is found, and all others are taken in their order
   assert.ok(posts.length <= 8)
 })
 
-for (const code of ['TRANSFORM_FAILED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED', 'INTERNAL'])
+for (const code of [
+  'TRANSFORM_FAILED',
+  'TRANSFORM_REFUSED',
+  'TRANSFORM_TIMEOUT',
+  'ENGINE_FAILED',
+  'INTERNAL',
+])
   test(`a mail on which the gateway stumbles with ${code} holds up no other`, async () => {
     const { taken, refused } = await post(six, ({ messages }) =>
       messages.some(({ id }) => id === 'd') ? { status: 500, code } : { status: 202 },

@@ -19,7 +19,7 @@ const blameless = new Set([401, 403, 404, 408, 429])
 const ofPeople = new Set([401, 403, 404])
 const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDERED'])
 /** The gateway is well, and what was configured stumbled over what is in these mails. */
-const ofContent = new Set(['TRANSFORM_FAILED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
+const ofContent = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
 /** Nobody knows whose fault it is: after so many tries it counts as that of these mails. */
 const unforeseen = 'INTERNAL'
 const mostTries = 5

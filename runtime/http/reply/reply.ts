@@ -33,6 +33,12 @@ export function reply(exchange: Exchange, ending: Ending, timers: Timers): void 
     sendAs(exchange, ending.handshake.status, headers, ending.handshake.body, isInTheWay, timers)
     return
   }
+  // A source reads our own answer.
+  if ('reply' in ending && ending.reply && !exchange.isOurs) {
+    headers.push('content-type', ending.reply.contentType)
+    sendAs(exchange, statusOfEnding(ending), headers, ending.reply.body, isInTheWay, timers)
+    return
+  }
   if ('code' in ending) pushErrorHeaders(headers, ending)
   send(exchange, statusOfEnding(ending), headers, wordingOf(exchange.requestId, ending), isInTheWay, timers)
 }

@@ -4,6 +4,7 @@ import {
   type Action,
   type Decision,
   inLargestUnit,
+  type Reply,
   type Snapshot,
   type Trial,
   tryRequest,
@@ -43,12 +44,18 @@ function tell(
       ...formatReading(request),
       ...describeSignature(endpoint, snapshot),
       ...(decision.outcome === 'accepted' ? formatActions(decision.actions, paint, io) : []),
+      ...('reply' in decision && decision.reply ? formatReply(decision.reply, paint, io) : []),
       ...adviceFor(decision, endpoint, snapshot, io),
     ]
     io.out(`${lines.join('\n')}\n`)
   }
   if (!snapshot.settings.hooks.enabled)
     io.err('`hooks.enabled` is false: the gateway would answer 404 to everyone.\n')
+}
+
+/** What the sender would read in place of the gateway's own answer. */
+function formatReply({ contentType, body }: Reply, paint: Paint, io: Io): string[] {
+  return ['', ...frame(`reply, ${contentType}`, body, paint, io.columns)]
 }
 
 function formatActions(actions: readonly Action[], paint: Paint, io: Io): string[] {

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createServing } from './fixture.ts'
+
+test('a transform of OpenClaw runs as it is, with one warning for each of its words', async (t) => {
+  const { call, events } = await createServing(
+    t,
+    {
+      'wakes.js': `export default (ctx) => ({ kind: 'wake', text: ctx.payload.text + ctx.url.searchParams.get('team') + ctx.url.pathname })`,
+      'agents.js':
+        'export function handle(ctx) { return [{ kind: "agent", message: "m", agentId: "hooks" }, null] }',
+      'found.mjs': 'export const transform = () => ({ message: "found by itself" })',
+      'common.cjs': 'exports.transform = () => ({ message: "found here, too" })',
+    },
+    { exports: { 'agents.js': ['handle'] } },
+  )
+  const asked = { payload: { text: 'for ' }, query: { team: 'web', list: ['a', 'b'] }, path: 'github' }
+  for (let n = 0; n < 2; n++) {
+    assert.deepEqual(await call('wakes.js', asked), {
+      kind: 'one',
+      action: { action: { value: 'wake' }, text: { value: 'for web/hooks/github' } },
+    })
+    assert.deepEqual(await call('agents.js', {}, 'handle'), {
+      kind: 'list',
+      actions: [{ action: { value: 'agent' }, message: { value: 'm' } }, null],
+    })
+  }
+  const said = (value: string) => ({ kind: 'one', action: { message: { value } } })
+  assert.deepEqual(await call('found.mjs'), said('found by itself'))
+  assert.deepEqual(await call('common.cjs'), said('found here, too'))
+  const warnings = events.map((event) =>
+    event.type === 'transform-output' ? `${event.module} ${event.text}` : event,
+  )
+  const kind = 'answers `kind`, as for OpenClaw: it is read as `action`; write that instead'
+  const agentId =
+    'answers `agentId`, as for OpenClaw: it is passed over; set `runner` in the mapping, or a `sessionKey`'
+  assert.deepEqual(warnings, [`wakes.js ${kind}`, `agents.js ${kind}`, `agents.js ${agentId}`])
+})

@@ -1,0 +1,63 @@
+/**
+ * Lets modules written for OpenClaw run as they are: `kind` in a result is `action`, `agentId` is passed over, and the
+ * context has a `url`. `advise` hears of what a result says in OpenClaw's words.
+ */
+
+const { isArray } = Array
+const { keys, hasOwn, defineProperty } = Object
+const UrlOf = URL
+
+export type OpenClawWord = 'kind' | 'agentId'
+
+/** The result in our words; the same one where it has none of theirs. */
+export function translateResult(result: unknown, advise: (word: OpenClawWord) => void): unknown {
+  if (!isArray(result)) return translateAction(result, advise)
+  const translated: unknown[] = []
+  for (let index = 0; index < result.length; index++)
+    translated[index] = translateAction(result[index], advise)
+  return translated
+}
+
+function translateAction(action: unknown, advise: (word: OpenClawWord) => void): unknown {
+  if (typeof action !== 'object' || action === null || isArray(action)) return action
+  const hasKind = hasOwn(action, 'kind') && !hasOwn(action, 'action')
+  const hasAgent = hasOwn(action, 'agentId')
+  if (!hasKind && !hasAgent) return action
+  const translated: Record<string, unknown> = {}
+  const names = keys(action)
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    const value = (action as Record<string, unknown>)[name]
+    if (name === 'agentId') {
+      if (value !== undefined && value !== null) advise('agentId')
+    } else if (name === 'kind' && hasKind) {
+      advise('kind')
+      translated['action'] = value
+    } else translated[name] = value
+  }
+  return translated
+}
+
+/**
+ * Adds `url`, made when it is read first. It has the path and the query of the request; its host is made up, since the
+ * address that a sender calls is not known here.
+ */
+export function addUrl(context: object, path: string, query: Readonly<Record<string, unknown>>): void {
+  let url: URL | undefined
+  defineProperty(context, 'url', {
+    configurable: true,
+    get() {
+      if (url !== undefined) return url
+      url = new UrlOf('http://localhost/')
+      url.pathname = `/hooks/${path}`
+      const names = keys(query)
+      for (let index = 0; index < names.length; index++) {
+        const name = names[index] as string
+        const value = query[name]
+        const values = isArray(value) ? value : [value]
+        for (let each = 0; each < values.length; each++) url.searchParams.append(name, String(values[each]))
+      }
+      return url
+    },
+  })
+}

@@ -1,0 +1,73 @@
+/** What transforms answer their senders: refusals and replies, through a real gateway. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RequestRecord } from '../../runtime/store/port.ts'
+import { gatewayToken, hookToken, install, until } from '../installation.ts'
+
+const files = {
+  'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+hooks:
+  enabled: true
+  token: ${hookToken}
+  mappings:
+    - id: orders
+      match: { path: orders }
+      forEach: orders
+      message: "Order {{item.id}}"
+      deliver: false
+      transform: { module: orders.ts }
+    - { id: slash, match: { path: slash }, message: "{{text}}", deliver: false, transform: { module: slash.ts } }
+`,
+  'transforms/orders.ts': `import { defineTransform, refuse } from '@reveille/engine/transform'
+export default defineTransform(({ item }) => {
+  if (!item.id) throw refuse(422, 'an order has no id')
+})
+`,
+  'transforms/slash.ts': `import { defineTransform } from '@reveille/engine/transform'
+export default defineTransform(({ payload }) =>
+  payload.challenge ? { action: null, reply: payload.challenge } : { reply: { response_type: 'ephemeral', text: 'On it' } },
+)
+`,
+}
+
+test('a refusing transform answers its status and words, does nothing, and the request is kept with its body', async (t) => {
+  const { post, read, line } = await install(t, files)
+  const { status, body } = await post('/hooks/orders', { orders: [{ id: 1 }, {}] })
+  const { requestId, ...told } = body
+  assert.deepEqual(
+    [status, told],
+    [422, { ok: false, error: 'an order has no id', code: 'TRANSFORM_REFUSED' }],
+  )
+  const record = await until(async () => {
+    const found = await read<RequestRecord & { bodyKept: boolean }>(`/api/requests/${requestId}`)
+    return found.outcome === undefined ? undefined : found
+  }, 'the record')
+  assert.deepEqual(
+    [record.outcome, record.status, record.code, record.bodyKept, record.actions],
+    ['failed', 422, 'TRANSFORM_REFUSED', true, []],
+  )
+  const reason = String(record.reason)
+  assert.match(
+    reason,
+    /^mapping "orders": orders\.ts refused the request with 422: an order has no id \(transforms\/orders\.ts:3:/,
+  )
+  const { level } = await line('request-failed')
+  assert.equal(level, 30, 'it is no error of the gateway')
+})
+
+test('a reply is what the sender reads, with 200, for an accepted request, a repeated one and a skipped one', async (t) => {
+  const { post } = await install(t, files)
+  for (const what of ['accepted', 'repeated']) {
+    const { status, text, headers } = await post(
+      '/hooks/slash',
+      { text: 'deploy' },
+      { 'idempotency-key': 'k-1' },
+    )
+    assert.deepEqual([what, status, text], [what, 200, '{"response_type":"ephemeral","text":"On it"}'])
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+    assert.match(String(headers['x-request-id']), /^\w+/)
+  }
+  const { status, text, headers } = await post('/hooks/slash', { challenge: 'abc' })
+  assert.deepEqual([status, text, headers['content-type']], [200, 'abc', 'text/plain; charset=utf-8'])
+})
