@@ -1,7 +1,9 @@
 /** The process entry: the command line, and nothing before it. */
 
+import { endWithLauncher } from './bin/parent.js'
 import { runCli } from './cli/cli.ts'
 
+endWithLauncher()
 const exitCode = await runCli(process.argv)
 // Output that could not be written has set one of its own.
 if (exitCode !== 0) process.exitCode = exitCode

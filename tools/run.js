@@ -6,9 +6,9 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findNode } from '../runtime/bin/find-node.js'
+import { endWithLauncher, launchedEnvironment, watchParent } from '../runtime/bin/parent.js'
 import { endAs, relay } from '../runtime/bin/relay.js'
 import { ensureInstalled } from './install.js'
-import { watchParent } from './parent.js'
 
 /** Job -> the module that exports it under its name, as `(root, args) => Promise<End | undefined>`. */
 const jobs = new Map([
@@ -27,6 +27,7 @@ const jobs = new Map([
 /** Errors whose message is all that the user needs. */
 const told = new Set(['NODE_MISSING', 'INSTALL_FAILED', 'BUILD_FAILED', 'PACK_FAILED'])
 
+endWithLauncher()
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..')
 const [name, ...args] = process.argv.slice(2)
 const file = jobs.get(name)
@@ -46,7 +47,7 @@ if (file === undefined) {
       // A job that answers nothing, such as a gateway, goes on by itself.
       if (end) endAs(end)
     } else {
-      endAs(await relay(node.file, process.argv.slice(1)))
+      endAs(await relay(node.file, process.argv.slice(1), { env: launchedEnvironment() }))
     }
   } catch (error) {
     if (!told.has(error?.code)) throw error

@@ -13,7 +13,7 @@ const root = path.join(import.meta.dirname, '..')
 const bootstrap = [
   'tools/run.js',
   'tools/install.js',
-  'tools/parent.js',
+  'runtime/bin/parent.js',
   'runtime/bin/find-node.js',
   'runtime/bin/relay.js',
 ]

@@ -6,11 +6,15 @@ import { test } from 'node:test'
 
 const relayUrl = new URL('./relay.js', import.meta.url).href
 
+const parentUrl = new URL('./parent.js', import.meta.url).href
+
 /** A process that relays to a child running `script`; gives its lines as they come. */
 function startRelay(script: string, options = {}) {
   const parent = `
     import { endAs, relay } from ${JSON.stringify(relayUrl)}
-    endAs(await relay(process.execPath, ['-e', ${JSON.stringify(script)}], ${JSON.stringify(options)}))`
+    import { launchedEnvironment } from ${JSON.stringify(parentUrl)}
+    const env = launchedEnvironment()
+    endAs(await relay(process.execPath, ['-e', ${JSON.stringify(script)}], { env, ...${JSON.stringify(options)} }))`
   const child = spawn(process.execPath, ['--input-type=module', '-e', parent], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -56,4 +60,20 @@ test('a signal that the terminal sends to the stand-in itself is not passed on',
   child.kill('SIGTERM')
   assert.equal(await next(), 'drained')
   assert.deepEqual(await ended, [0, null])
+})
+
+test('a stand-in whose launcher is killed ends as if it was told to, and what it starts does not hear of it', {
+  skip: process.platform === 'win32' && 'Windows keeps naming a parent that has ended',
+}, async () => {
+  const { child, next, ended } = startRelay(`
+    import(${JSON.stringify(parentUrl)}).then(({ endWithLauncher }) => {
+      endWithLauncher()
+      process.on('SIGTERM', () => { console.log('drained'); process.exit(0) })
+      setInterval(() => {}, 1000)
+      console.log('ready', process.env.REVEILLE_LAUNCHER)
+    })`)
+  assert.equal(await next(), 'ready undefined')
+  child.kill('SIGKILL')
+  assert.equal(await next(), 'drained')
+  await ended
 })

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findNode } from './find-node.js'
+import { launchedEnvironment } from './parent.js'
 import { endAs, relay } from './relay.js'
 
 /** Published packages hold JavaScript, the repository holds TypeScript. */
@@ -13,7 +14,10 @@ const entry = existsSync(compiled) ? compiled : new URL('../main.ts', import.met
 try {
   const node = findNode()
   if (node.running) await import(entry.href)
-  else endAs(await relay(node.file, [fileURLToPath(entry), ...process.argv.slice(2)]))
+  else {
+    const args = [fileURLToPath(entry), ...process.argv.slice(2)]
+    endAs(await relay(node.file, args, { env: launchedEnvironment() }))
+  }
 } catch (error) {
   if (error?.code !== 'NODE_MISSING') throw error
   process.stderr.write(`${error.message}\n`)
