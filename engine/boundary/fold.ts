@@ -1,4 +1,4 @@
-/** Owns seeing a text as a careless reader would: look-alike characters folded to ASCII, invisible ones gone. */
+/** Shows a text as a careless reader would see it: look-alike characters folded to ASCII, invisible ones gone. */
 
 /** A folded text, and for each of its units, and for its end, the place in the original that it came from. */
 export interface Folded {
@@ -9,8 +9,8 @@ export interface Folded {
 /** Characters that look like an ASCII one and that no Unicode decomposition leads back to it. */
 const lookAlikes = new Map<number, string>()
 for (const [ascii, others] of [
-  ['<', '‹〈⟨❮＜﹤˂ᐸ≺⧼'],
-  ['>', '›〉⟩❯＞﹥˃ᐳ≻⧽'],
+  ['<', '\u2329‹〈⟨❮❬❰＜﹤˂ᐸ≺⧼≮≪⋖«《⟪⟬⟮⦑︿ᚲ𝈶'],
+  ['>', '\u232a›〉⟩❯❭❱＞﹥˃ᐳ≻⧽≯≫⋗»》⟫⟭⟯⦒﹀𝈷'],
   ['[', '［〔【⟦❲'],
   [']', '］〕】⟧❳'],
   ['|', '｜¦ǀ∣│┃❘⎮丨'],
@@ -18,7 +18,8 @@ for (const [ascii, others] of [
   ['-', '‐‑‒–—―−﹣－─━➖'],
   ['_', '＿‗▁'],
   ['=', '＝═'],
-  ['"', '＂“”„‟«»'],
+  ['"', '＂“”„‟'],
+  [':', '：﹕∶꞉ː˸׃'],
   ['a', 'аɑαᴀ'],
   ['b', 'Ьʙ'],
   ['c', 'сϲᴄ'],
@@ -52,8 +53,8 @@ for (const [ascii, others] of [
   }
 }
 
-/** Format characters and combining marks, and the fillers that fonts draw as nothing. */
-const invisible = /^(?:\p{Cf}|\p{Mn}|[\u115f\u1160\u3164\uffa0])$/u
+/** Control and format characters, combining marks, and the fillers that fonts draw as nothing. */
+const invisible = /^(?:\p{Cc}|\p{Cf}|\p{Mn}|\p{Me}|[\u115f\u1160\u2800\u3164\uffa0])$/u
 
 /** Blocks whose characters may decompose to ASCII: accented, lettered, circled, full-width, mathematical. */
 function mayDecompose(point: number): boolean {
@@ -67,7 +68,7 @@ function mayDecompose(point: number): boolean {
   )
 }
 
-/** Two codes that no printable character has; what control characters come to does not matter. */
+/** Two codes that no character is folded to: control characters are dropped. */
 const unchanged = 1
 const dropped = 2
 
@@ -94,7 +95,7 @@ function classOf(point: number): number {
   return made
 }
 
-/** ASCII comes out in lower case. Costs a walk over the text: ask only for texts that are not plain ASCII. */
+/** ASCII comes out in lower case. Costs a walk over the text: ask only for texts that are not printable ASCII. */
 export function fold(text: string): Folded {
   const folded = new Uint16Array(text.length)
   const origin = new Uint32Array(text.length + 1)
@@ -102,7 +103,7 @@ export function fold(text: string): Folded {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
     const point = unit >= 0xd800 && unit <= 0xdbff ? (text.codePointAt(index) ?? unit) : unit
-    const seen = point < 0x80 ? lowerCase(point) : classOf(point)
+    const seen = point < 0x80 ? foldAscii(point) : classOf(point)
     if (seen !== dropped) {
       origin[units] = index
       folded[units++] = seen === unchanged ? unit : seen
@@ -118,8 +119,11 @@ export function fold(text: string): Folded {
   return { text: written.toString('utf16le'), origin: origin.subarray(0, units + 1) }
 }
 
-function lowerCase(ascii: number): number {
-  return ascii >= 0x41 && ascii <= 0x5a ? ascii + 0x20 : ascii
+/** To lower case; of the control characters those that are blanks are kept. */
+function foldAscii(code: number): number {
+  if (code >= 0x41 && code <= 0x5a) return code + 0x20
+  if (code >= 0x20) return code === 0x7f ? dropped : code
+  return code >= 0x09 && code <= 0x0d ? code : dropped
 }
 
 /** Whether a text holds anything that folds to one of these ASCII characters. */

@@ -1,4 +1,4 @@
-/** Owns taking the power out of data that looks like our fence or like a chat template's control token. */
+/** Takes the power out of data that looks like our fence or like a chat template's control token. */
 
 import { compileLookAlikeTest, fold } from './fold.ts'
 
@@ -7,38 +7,40 @@ export const fenceName = 'outside-data'
 
 /**
  * Written against folded text. Each alternative begins with the one character that is replaced: without it
- * neither a tokenizer nor a reader takes the rest for a mark. The quantifiers are bounded, so that hostile
- * text costs linear time.
+ * neither a tokenizer nor a reader takes the rest for a mark. The gaps have no bound, as an attacker would go
+ * beyond it; none of them can hold the character that begins its mark, so that hostile text costs linear time.
  */
 const marks = new RegExp(
   [
     // Our own fence, opening or closing, however spaced.
-    '<[\\s/]{0,8}outside[\\s_-]{0,4}data',
+    '<[^a-z0-9<]*outside[^a-z0-9<]*data',
     // <|im_start|>, <|eot_id|>, <|begin of sentence|>: the family of special tokens, opening and closing ends.
-    '<\\s{0,4}\\|',
-    '\\|\\s{0,4}>',
+    '<\\s*\\|',
+    '\\|\\s*>',
     // Llama and Mistral.
-    '<{1,2}/?\\s{0,4}sys>',
-    '\\[\\s{0,4}/?\\s{0,4}(?:inst|system_prompt|available_tools|tool_calls|tool_results)\\s{0,4}\\]',
+    '<<?[\\s/]*sys\\s*>',
+    '\\[[\\s/]*(?:inst|system_prompt|available_tools|tool_calls|tool_results)\\s*\\]',
     '</?(?:s|bos|eos|unk|pad)>',
     // Gemma.
-    '<\\s{0,4}/?\\s{0,4}(?:start|end)_of_(?:turn|image|text)>',
+    '<[\\s/]*(?:start|end)_of_(?:turn|image|text)\\s*>',
     // Role and tool tags that several families give a meaning.
-    '<\\s{0,4}/?\\s{0,4}(?:system|assistant|tool_call|tool_response|function_calls|function_results|think)\\s{0,4}>',
+    '<[\\s/]*(?:system|assistant|tool_call|tool_response|function_calls|function_results|think)\\s*>',
+    // The turns of a plain transcript. `System:` and `User:` stay: reports of bugs have lines that begin so.
+    '(?:human|assistant)(?<=^[^\\S\\n]*(?:human|assistant))\\s*:',
   ].join('|'),
-  'gi',
+  'gim',
 )
 
-const suspicious = compileLookAlikeTest('<[|')
-const notAscii = /[\u0080-\uffff]/
+const suspicious = compileLookAlikeTest('<[|:')
+const notPrintableAscii = /[^\t-\r\x20-\x7e]/
 
 /** Not even a look-alike of what they replace, so that neutralised text holds no mark by any reading. */
 const replacements: Readonly<Record<string, string>> = { '<': '(', '[': '(', '|': '!' }
 
-/** The text with every look-alike's first character exchanged for a powerless one; most texts come back as they are. */
+/** The text with every look-alike's first character exchanged for a powerless one, or one put before it. */
 export function neutralise(text: string): string {
   if (!suspicious.test(text)) return text
-  if (!notAscii.test(text)) return text.replace(marks, disarm)
+  if (!notPrintableAscii.test(text)) return text.replace(marks, disarm)
   const folded = fold(text)
   let result = ''
   let done = 0
@@ -52,5 +54,6 @@ export function neutralise(text: string): string {
 
 /** In folded form, so that nothing invisible or disguised is left inside the mark. */
 function disarm(mark: string): string {
-  return mark.replace(/[<[|]/g, (character) => replacements[character] ?? character)
+  const disarmed = mark.replace(/[<[|]/g, (character) => replacements[character] ?? character)
+  return disarmed === mark ? `(${mark}` : disarmed
 }
