@@ -1,4 +1,4 @@
-/** Owns the summary: the event that tells the main session how a run ended. */
+/** Makes the summary: the event that tells the main session how a run ended. */
 
 import type { Ending } from '../agent/ending.ts'
 import { cut } from '../cut.ts'
@@ -15,9 +15,19 @@ export function summaryText(
   ending: Ending,
 ): string {
   const name = run.name ?? (run.endpoint === 'agent' ? undefined : run.endpoint)
-  const who = name === undefined ? 'Hook' : `Hook ${cut(name, longestName)}`
-  if (ending.state !== 'succeeded') return `${who} (error): ${cut(ending.error.message, longestSummary)}`
-  return `${who}: ${cut(ending.reply.trim(), longestSummary) || '(no reply)'}`
+  const who = name === undefined ? 'Hook' : `Hook ${shorten(oneLine(name), longestName)}`
+  if (ending.state !== 'succeeded') return `${who} (error): ${shorten(ending.error.message, longestSummary)}`
+  return `${who}: ${shorten(ending.reply.trim(), longestSummary) || '(no reply)'}`
+}
+
+/** A name comes from outside too, and a second line of it could pass for one of ours. */
+function oneLine(name: string): string {
+  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim()
+}
+
+/** At most `limit` UTF-16 units, the ellipsis of a shortened text among them. */
+function shorten(text: string, limit: number): string {
+  return text.length <= limit ? text : `${cut(text, limit - 1)}…`
 }
 
 /** Both the reply and the name may hold what a stranger wrote, so the whole text goes behind the boundary. */
