@@ -39,3 +39,10 @@ vendorConformance({
   fences: false,
   open: () => openVendor({ format: 'mrkdwn' }),
 })
+
+test('an address by a name of a person says where the id is found', () => {
+  assert.throws(
+    () => parseTarget('@ada'),
+    /reaches a person by the id of their profile \(⋮ > Copy member ID\), as `user:U0123456789`/,
+  )
+})

@@ -1,4 +1,4 @@
-/** Owns the forms of `to`: a conversation, a person, a name, a thread. */
+/** Reads the forms of `to`: a conversation, a person, a name, a thread. */
 
 import { channelError, type Target } from '@reveille/kit'
 
@@ -37,6 +37,9 @@ export function parseTarget(to: string): SlackTarget {
 }
 
 function fixFor(text: string): string {
+  if (text.startsWith('@')) {
+    return 'Slack reaches a person by the id of their profile (⋮ > Copy member ID), as `user:U0123456789`, not by a name'
+  }
   if (/^[UW][A-Z0-9]{6,}$/.test(text)) return `write \`user:${text}\` for a person`
   if (/^[\p{L}\p{N}_-]{1,80}$/u.test(text) && !/^[A-Z0-9]+$/.test(text)) {
     return `write \`#${text}\` for the channel of that name, or its id`

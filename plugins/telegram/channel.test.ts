@@ -14,11 +14,11 @@ vendorConformance({
   visibleText,
   fences: false,
   places: [
-    ['123456789', ' 123456789 '],
+    ['123456789', ' 123456789 ', 'telegram:123456789', 'tg:123456789'],
     ['-1001234567890', '-1001234567890:topic:1'],
-    ['-1001234567890:topic:7'],
+    ['-1001234567890:topic:7', '-1001234567890:7', 'telegram:group:-1001234567890:topic:7'],
     ['-1001234567890:topic:8'],
-    ['@reveille_news', '@Reveille_News'],
+    ['@reveille_news', '@Reveille_News', 'telegram:@reveille_news'],
   ],
   badAddresses: [
     '0',
@@ -29,6 +29,9 @@ vendorConformance({
     'reveille_news',
     '123:topic:x',
     '123:topic:',
+    '123:',
+    'telegram:',
+    'telegram:telegram:1',
     '99999999999999999',
   ],
 })

@@ -1,4 +1,4 @@
-/** Owns what may stand in `to`, and which chat and topic it means. */
+/** Reads what may stand in `to`, and which chat and topic it means. */
 
 import { channelError, type PluginError, type Target } from '@reveille/kit'
 
@@ -14,13 +14,16 @@ export interface TelegramTarget extends Target {
  */
 const generalTopic = 1
 
-/** @throws PluginError `bad-target` */
+/**
+ * Also as OpenClaw writes them: `telegram:123`, `telegram:group:-100…:topic:321` and `-100…:321`.
+ * @throws PluginError `bad-target`
+ */
 export function parseTarget(to: string): TelegramTarget {
-  const address = to.trim()
+  const address = to.trim().replace(/^(?:telegram|tg):(?:group:)?/i, '')
   const name = /^@[A-Za-z][A-Za-z0-9_]{3,31}$/.exec(address)?.[0]
   if (name !== undefined) return { key: name.toLowerCase(), kind: 'channel', chatId: name }
 
-  const [, id, number] = /^(-?[1-9][0-9]{0,15})(?::topic:([1-9][0-9]{0,9}))?$/.exec(address) ?? []
+  const [, id, number] = /^(-?[1-9][0-9]{0,15})(?::(?:topic:)?([1-9][0-9]{0,9}))?$/.exec(address) ?? []
   const chatId = Number(id)
   if (id === undefined || !Number.isSafeInteger(chatId)) throw badTarget()
   const topic = Number(number ?? generalTopic)

@@ -20,11 +20,20 @@ vendorConformance({
   open: openVendor,
   visibleText,
   places: [
-    ['+16505551234', '16505551234', ' +16505551234 '],
+    ['+16505551234', '16505551234', ' +16505551234 ', 'whatsapp:+16505551234', '+1  (650) 555-1234'],
     ['+16505559876'],
     ['group:Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD'],
   ],
-  badAddresses: ['Ada', '+0123456789', '123', '+1 650 555 1234', 'group:', 'group:a b', '+1234567890123456'],
+  badAddresses: [
+    'Ada',
+    '+0123456789',
+    '123',
+    'whatsapp:',
+    '+1 650 555 1234 x5',
+    'group:',
+    'group:a b',
+    '+1234567890123456',
+  ],
   fences: false,
 })
 

@@ -1,4 +1,4 @@
-/** Owns what an address on WhatsApp looks like. */
+/** Reads what an address on WhatsApp looks like. */
 
 import { channelError, type Target } from '@reveille/kit'
 
@@ -12,12 +12,13 @@ export interface WhatsAppTarget extends Target {
 const number = /^\+?([1-9][0-9]{6,14})$/
 const group = /^group:([^\s\p{C}]{1,256})$/u
 
-/** @throws PluginError `bad-target` */
+/** Numbers also as people write them: `whatsapp:+1 (555) 123-4567`. @throws PluginError `bad-target` */
 export function parseTarget(to: string): WhatsAppTarget {
-  const [, person] = number.exec(to.trim()) ?? []
+  const text = to.trim().replace(/^whatsapp:/i, '')
+  const [, person] = number.exec(text.replace(/[\s().-]/g, '')) ?? []
   if (person !== undefined) return { key: `user:${person}`, kind: 'user', id: person }
-  const [, members] = group.exec(to.trim()) ?? []
+  const [, members] = group.exec(text) ?? []
   if (members !== undefined) return { key: `group:${members}`, kind: 'group', id: members }
-  const forms = 'it takes a number with its country and without spaces, `+15551234567`, or `group:<id>`'
+  const forms = 'it takes a number with its country, `+15551234567`, or `group:<id>`'
   throw channelError('bad-target', `This is no address of WhatsApp: ${forms}.`)
 }

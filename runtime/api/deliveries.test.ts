@@ -331,3 +331,22 @@ test('each of several targets is replayed to its own, found again where its addr
     ['ada', 'bob', 'bob'],
   )
 })
+
+test('while no route is set, `last` is the one channel that has a default recipient, and the start says so', async (t) => {
+  const opened = await open(t, `terminal: {}, ${openBoard}`, '{}')
+  const standIn = { channel: 'board', to: 'everyone' }
+  assert.deepEqual(await opened.read('/api/route'), { route: null, standIn })
+  assert.partialDeepStrictEqual(await opened.line('route-assumed'), standIn)
+  const { status, body } = await opened.send({ channel: 'last', text: 'hello' })
+  assert.deepEqual([status, body['to']], [202, 'everyone'])
+  assert.equal((await ended(opened, body['deliveryId'])).state, 'delivered')
+
+  await opened.setRoute({ channel: 'board', to: 'bob' })
+  assert.deepEqual(await opened.read('/api/route'), { route: { channel: 'board', to: 'bob' } })
+})
+
+test('where it is not clear which channel `last` means, nothing stands in for the route', async (t) => {
+  const opened = await open(t, both, '{}')
+  assert.deepEqual(await opened.read('/api/route'), { route: null })
+  assert.doesNotMatch(opened.log(), /route-assumed/)
+})

@@ -1,6 +1,8 @@
 /** Owns the routes that list and show what the store holds. */
 
+import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import { standInRoute } from '../dispatch/index.ts'
 import type { Id, PageOptions, RequestRecord, Store } from '../store/port.ts'
 import { idOf, readable, type Taking } from './address.ts'
 import { missing } from './refusal.ts'
@@ -15,6 +17,7 @@ type Filters = Readonly<Record<string, readonly string[] | 'text'>>
 type Query = PageOptions & Record<string, string>
 
 export interface ListsOptions {
+  readonly current: CurrentLive
   readonly store: Pick<Store, 'read'>
   /** Why a request was ignored, where that is still known. */
   readonly traceOf: (id: Id) => object | undefined
@@ -50,7 +53,18 @@ export function registerLists(api: FastifyInstance, options: ListsOptions): void
     const { key } = request.params as { key: string }
     return (await read.session(key)) ?? missing(reply, 'session')
   })
-  readable(api, '/route', {}, async () => ({ route: (await read.route()) ?? null }), routing)
+  readable(
+    api,
+    '/route',
+    {},
+    async () => {
+      const route = await read.route()
+      return route === undefined
+        ? { route: null, standIn: standInRoute(options.current().snapshot.settings.channels) }
+        : { route }
+    },
+    routing,
+  )
 }
 
 /** The raw body stays in the store, and so does what came with it: they are there to be replayed, not to be read. */

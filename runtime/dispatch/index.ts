@@ -5,6 +5,7 @@ import { abandonAfterMs } from '../agent/bounded-call.ts'
 import {
   type Claim,
   type ClaimedTask,
+  type Route,
   type Settlement,
   StoreError,
   type TaskKind,
@@ -15,6 +16,7 @@ import { heartbeatAgain, heartbeatBurstMs, heartbeatTask } from '../store/tasks.
 import { createBudgets } from './budget.ts'
 import type { ChannelState } from './delivery/channel-state.ts'
 import { createChannelChecks } from './delivery/checks.ts'
+import { standInRoute } from './delivery/destination.ts'
 import { createChannelGate } from './delivery/gate.ts'
 import { createDeliveryPerformer } from './delivery/performer.ts'
 import { createHeartbeatPerformer } from './heartbeat/performer.ts'
@@ -31,6 +33,7 @@ export {
   type Unroutable,
 } from './delivery/by-hand.ts'
 export type { ChannelState } from './delivery/channel-state.ts'
+export { standInRoute } from './delivery/destination.ts'
 export type { HeartbeatState } from './heartbeat/state.ts'
 export type { DispatchLog, DispatchOptions } from './options.ts'
 
@@ -76,10 +79,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const board = createHeartbeatBoard()
   /** Who was asked when settings were applied last. */
   let asked: unknown
+  /** What stood in for the last route when that was logged last. */
+  let reported: Route | undefined
 
   async function apply() {
     const { agents } = current().snapshot.settings
     await store.command({ type: 'offer-route', route: agents.route })
+    await reportStandIn()
     const { heartbeat, runner } = agents.defaults
     // What already waits for the timer need not wait for it any more where events are passed on.
     const inMs = options.relays?.(runner) === true ? heartbeatBurstMs : heartbeat.everyMs
@@ -88,6 +94,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const next = [runner, model, thinking, agents.runners, agents.providers]
     if (asked !== undefined && !isDeepStrictEqual(asked, next)) await store.command(heartbeatAgain(now()))
     asked = next
+  }
+
+  /** Replies may leave for a place that nobody named: the log says so once, and again where it changes. */
+  async function reportStandIn() {
+    const route = standInRoute(current().snapshot.settings.channels)
+    if (isDeepStrictEqual(route, reported) || (await store.read.route()) !== undefined) return
+    reported = route
+    if (route !== undefined) log.info({ event: 'route-assumed', ...route }, 'no last route is set')
   }
 
   const settings = createSettingsApplier({

@@ -207,6 +207,10 @@ test('each event is told in one set line', () => {
       { ...delivery, event: 'delivery-replay-asked', by: 'api' },
       'replay      slack:C01  asked over the api  delivery b88539',
     ],
+    [
+      { event: 'route-assumed', channel: 'slack', to: 'C1' },
+      'route       none is set, so replies to `last` go to slack:C1',
+    ],
     [{ event: 'route-set', channel: 'slack', by: 'api' }, 'route       slack, set over the api'],
     [{ event: 'run-cancel-asked', runId, by: 'api' }, 'cancel      asked over the api  run b88539'],
     [{ event: 'run-resume-asked', runId, by: 'api' }, 'resume      asked over the api  run b88539'],

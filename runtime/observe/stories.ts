@@ -221,6 +221,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${address(f)}  asked over the ${text(f['by'])}`,
     `delivery ${id(f['deliveryId'])}`,
   ],
+  'route-assumed': (f) => ['route', `none is set, so replies to \`last\` go to ${address(f)}`],
   'route-set': (f) => ['route', `${address(f)}, set over the ${text(f['by'])}`],
   'delivery-retried': (f) => [
     'retry',

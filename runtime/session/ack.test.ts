@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAckOnly } from './ack.ts'
+import { isAckOnly, withoutTokens } from './ack.ts'
 
 for (const reply of [
   'HEARTBEAT_OK',
@@ -89,4 +89,55 @@ test('a reply that is made to be read slowly is read at once', () => {
 
 test('an empty token acknowledges nothing', () => {
   assert.equal(isAckOnly('', ''), false)
+})
+
+const whole: Readonly<Record<string, string>> = {
+  'All clear. HEARTBEAT_OK': 'All clear.',
+  'HEARTBEAT_OK\n\nBuild 7 failed on main.': 'Build 7 failed on main.',
+  'HEARTBEAT_OK, but the disk is full': 'but the disk is full',
+  '**HEARTBEAT_OK** All is well.': 'All is well.',
+  'HEARTBEAT_OK\n\n    code\n- item': '    code\n- item',
+  'The disk is full.\n\n`HEARTBEAT_OK`.\n': 'The disk is full.',
+  'HEARTBEAT_OK Done. NO_REPLY HEARTBEAT_OK': 'Done.',
+  'Sent to the team. NO_REPLY': 'Sent to the team.',
+  'NO_REPLY\nSent.': 'Sent.',
+  HEARTBEAT_OK: '',
+  '**NO_REPLY**': '',
+  'NO_REPLY.': '',
+  'HEARTBEAT_OK HEARTBEAT_OK': '',
+}
+
+for (const [reply, text] of Object.entries(whole)) {
+  test(`of ${JSON.stringify(reply)} ${text === '' ? 'nothing' : JSON.stringify(text)} is delivered`, () => {
+    assert.equal(withoutTokens(reply, 'HEARTBEAT_OK').trimEnd(), text)
+  })
+}
+
+for (const reply of [
+  'It answers HEARTBEAT_OK when nothing is wrong.',
+  'NOT_HEARTBEAT_OK',
+  'HEARTBEAT_OK1 is another',
+  '{"status":"HEARTBEAT_OK"}',
+  '```\nHEARTBEAT_OK\n```\nis what it said.',
+  '**HEARTBEAT_OK All is well.**',
+  'See docs/HEARTBEAT_OK',
+  '  indented\n\n- and a list\n',
+]) {
+  test(`${JSON.stringify(reply)} is delivered as it is`, () => {
+    assert.equal(withoutTokens(reply, 'HEARTBEAT_OK'), reply)
+  })
+}
+
+test('a token that is an ordinary word is not taken out of a reply', () => {
+  assert.equal(withoutTokens('OK, done. All is OK', 'OK'), 'OK, done. All is OK')
+  assert.equal(withoutTokens('OK', 'OK'), '')
+})
+
+test('a long reply full of tokens is read at once', () => {
+  const started = performance.now()
+  for (const piece of ['HEARTBEAT_OK ', 'x HEARTBEAT_OK.', '\n\n ', '****HEARTBEAT_OK']) {
+    withoutTokens(`x ${piece.repeat(Math.floor(50_000 / piece.length))}x`, 'HEARTBEAT_OK')
+    withoutTokens(piece.repeat(Math.floor(50_000 / piece.length)), 'HEARTBEAT_OK')
+  }
+  assert.ok(performance.now() - started < 1000)
 })

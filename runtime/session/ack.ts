@@ -1,7 +1,13 @@
-/** Owns the acknowledgement: how an agent says that it has nothing to say. */
+/** Reads the acknowledgement: how an agent says that it has nothing to say. */
+
+/** Says so in a run of any kind, as it does in OpenClaw. */
+const silentToken = 'NO_REPLY'
 
 /** What a model may wrap around the token: emphasis, quotes, full stops, a tick. */
 const decoration = /^[\s\p{P}\p{S}\p{M}\p{Cf}]*$/u
+
+/** Of one kind at one edge of a reply; it bounds what a reply of nothing else costs. */
+const mostTokens = 4
 
 /** A longer text is a reply that mentions the token. Characters, beside the token itself. */
 const longestDecoration = 200
@@ -23,6 +29,32 @@ const markup: readonly (readonly [RegExp, string])[] = [
   // Last: a mark that is escaped is none.
   [/\\([!-/:-@[-`{-~])/gu, '$1'],
 ]
+
+/**
+ * What of a reply is to be delivered: nothing where it is `NO_REPLY` or the acknowledgement alone, else the reply
+ * without those that stand as words of their own at its beginning or end.
+ */
+export function withoutTokens(reply: string, ackToken: string): string {
+  const tokens = [ackToken, silentToken]
+  if (tokens.some((token) => isAckOnly(reply, token))) return ''
+  // A token such as `OK` is a word that a reply may well begin or end with.
+  const stripped = tokens.filter((token) => /^[A-Z\d]+(?:_[A-Z\d]+)+$/.test(token))
+  let rest = reply
+  for (let round = 0; round < mostTokens; round++) {
+    for (const token of stripped) rest = withoutEdges(rest, token)
+  }
+  return rest
+}
+
+/** In emphasis or quotes of its own, and with the full stop behind it. */
+function withoutEdges(reply: string, token: string): string {
+  const marked = `([*_~\`"']{0,3})${token}\\1[.,:;!…]*`
+  if (!reply.includes(token)) return reply
+  return reply
+    .replace(new RegExp(`^\\s*${marked}(?:(?:[^\\S\\n]*\\n)+|[^\\S\\n]+|$)`), '')
+    .replace(new RegExp(`(?<=\\s)${marked}\\s*$`), '')
+    .trimEnd()
+}
 
 /** True when the reply is the token alone, whatever markup, punctuation and white space surround it. */
 export function isAckOnly(reply: string, token: string): boolean {

@@ -11,11 +11,18 @@ export interface RouteOptions {
   readonly json?: boolean
 }
 
+export interface RouteAnswer {
+  readonly route: Route | null
+  /** Where replies to `last` go while there is no route; absent where they go nowhere. */
+  readonly standIn?: Route
+}
+
 export async function showRoute(options: RouteOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
-  const { route } = (await admin.get('/api/route')) as { readonly route: Route | null }
-  const none = `No last route is set. Set one: ${pasted('route set CHANNEL TO', io)}`
-  if (options.json) io.out(`${JSON.stringify({ route }, null, 2)}\n`)
+  const { route, standIn } = (await admin.get('/api/route')) as RouteAnswer
+  const meanwhile = standIn ? `: replies to \`last\` go to ${addressText(standIn)} meanwhile` : ''
+  const none = `No last route is set${meanwhile}. Set one: ${pasted('route set CHANNEL TO', io)}`
+  if (options.json) io.out(`${JSON.stringify({ route, standIn }, null, 2)}\n`)
   else io.out(`${route === null ? none : addressText(route)}\n`)
   return 0
 }

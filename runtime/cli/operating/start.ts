@@ -3,6 +3,7 @@
 import { constants } from 'node:os'
 import path from 'node:path'
 import { authOf } from '@reveille/engine'
+import { standInRoute } from '../../dispatch/index.ts'
 import { ConfigurationError, createGateway, type Gateway } from '../../gateway.ts'
 import { ListenError } from '../../http/index.ts'
 import { neverBlock } from '../../observe/standard-error.ts'
@@ -168,7 +169,7 @@ async function bannerOf(
     runner: agents.defaults.runner,
     model: agents.defaults.model,
     channels: Object.keys(channels),
-    route: agents.route,
+    route: agents.route ?? standInRoute(channels),
     hooksEnabled: hooks.enabled,
     hooksPath: hooks.path,
     admin: surface.tokens.length > 0,

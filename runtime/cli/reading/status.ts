@@ -1,8 +1,10 @@
 /** `reveille status`: whether a running gateway can accept, and what waits in it. */
 
 import type { BudgetStatus, GatewayStatus } from '../../api/index.ts'
-import type { EventRecord, Page, RequestRecord, Route, RunRecord } from '../../store/port.ts'
+import type { EventRecord, Page, RequestRecord, RunRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
+import { addressText } from '../delivering/ending.ts'
+import type { RouteAnswer } from '../delivering/route.ts'
 import { formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
@@ -33,7 +35,7 @@ export async function status(
     admin.get('/api/status') as Promise<GatewayStatus>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
     admin.get('/api/requests', { limit: '1' }) as Promise<Page<RequestRecord>>,
-    admin.get('/api/route') as Promise<{ route: Route | null }>,
+    admin.get('/api/route') as Promise<RouteAnswer>,
     countOf(admin, 'runs', 'queued'),
     countOf(admin, 'runs', 'running'),
     countOf(admin, 'runs', 'parked'),
@@ -71,6 +73,7 @@ export async function status(
       generation: live ? withoutLists(live) : null,
       refused: refused ? withoutLists(refused) : null,
       route: route.route,
+      standIn: route.standIn,
       main: main.heartbeat,
       budgets: { day: main.day, items: budgets },
       channels,
@@ -97,7 +100,7 @@ export async function status(
           hooks?.enabled === false
             ? `off: every request to ${hooks.path} is answered 404; write \`enabled: true\` under \`hooks:\``
             : undefined,
-        route: route.route ? [route.route.channel, route.route.to].filter(Boolean).join(':') : 'none',
+        route: routeText(route),
         main: main.heartbeat && heartbeatText(main.heartbeat, io.now()),
         runs: `${countText(queued)} queued, ${countText(running)} running, ${countText(parkedRuns)} parked`,
         parked: parkedRuns.count > 0 ? parkedText(io) : undefined,
@@ -119,6 +122,11 @@ export async function status(
 }
 
 /** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */
+function routeText({ route, standIn }: RouteAnswer): string {
+  if (route) return addressText(route)
+  return standIn ? `none; replies to \`last\` go to ${addressText(standIn)}` : 'none'
+}
+
 function withoutLists({ changes: _changes, diagnostics, ...item }: GenerationItem): object {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length
   return { ...item, errors, warnings: diagnostics.length - errors }

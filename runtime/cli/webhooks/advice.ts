@@ -3,6 +3,7 @@
 import { stat } from 'node:fs/promises'
 import type { Configuration } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
+import { standInRoute } from '../../dispatch/index.ts'
 import { sourcesFolder } from '../../sources/index.ts'
 import { createGatewayView } from '../doctor/gateway-view.ts'
 import type { Io } from '../io.ts'
@@ -26,7 +27,11 @@ export async function adviceFor(
   )
   const view = createGatewayView(await connectionTo(settings, io), io)
   const isRunning = (await view.reach()).is === 'there'
-  const hasRoute = settings.agents.route !== undefined || hasOwnChannel || (isRunning && (await isRouted()))
+  const hasRoute =
+    settings.agents.route !== undefined ||
+    standInRoute(settings.channels)?.to !== undefined ||
+    hasOwnChannel ||
+    (isRunning && (await isRouted()))
 
   /** By `reveille route set`, or because somebody wrote last. */
   async function isRouted(): Promise<boolean> {

@@ -48,6 +48,7 @@ const addressCodes: readonly (string | undefined)[] = ['NO_ROUTE', 'bad-target']
 
 export function createDeliveriesByHand(options: DeliveriesByHandOptions): DeliveriesByHand {
   const { store, current, now, mintId } = options
+  const channels = () => ({ channel: options.channel, channels: current().snapshot.settings.channels })
 
   function unroutable({ channel, reason }: Extract<Destination, { ok: false }>): Unroutable {
     return { ok: false, field: options.channel(channel) === undefined ? 'channel' : 'to', channel, reason }
@@ -66,7 +67,7 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
   return {
     async send({ channel, to, text }) {
       const wish = to === undefined ? { channel } : { channel, to }
-      const destination = resolveDestination(wish, await store.read.route(), options.channel)
+      const destination = resolveDestination(wish, await store.read.route(), channels())
       if (!destination.ok) return unroutable(destination)
       const at = now()
       const delivery: DeliveryRecord = {
@@ -91,7 +92,7 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
       const { state } = delivery
       if (state !== 'parked') return { ok: false, why: 'state', reason: onlyParked(state) }
       const wish = await wishOf(delivery)
-      const destination = resolveDestination(wish, await store.read.route(), options.channel)
+      const destination = resolveDestination(wish, await store.read.route(), channels())
       if (!destination.ok) return { ok: false, why: 'state', reason: destination.reason }
       const { channel, to } = destination
       const at = now()
@@ -101,7 +102,7 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
 
     async setRoute(route) {
       // Without the last route: it is what is being set.
-      const destination = resolveDestination(route, undefined, options.channel)
+      const destination = resolveDestination(route, undefined, channels())
       if (!destination.ok) return unroutable(destination)
       const { channel } = destination
       const known: Route = route.to === undefined ? { channel } : { channel, to: route.to }

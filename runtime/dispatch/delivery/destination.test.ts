@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Channel, PluginError } from '@reveille/kit'
-import { resolveDestination } from './destination.ts'
+import { fallbackRoute, resolveDestination } from './destination.ts'
 
 function channelNamed(id: string, defaultTo?: string): Channel {
   return {
@@ -20,7 +20,8 @@ function channelNamed(id: string, defaultTo?: string): Channel {
 
 const configured = (...channels: Channel[]) => {
   const byName = new Map(channels.map((channel) => [channel.id, channel]))
-  return (name: string) => byName.get(name)
+  const settings = channels.map(({ id, defaultTo }) => [id, defaultTo === undefined ? {} : { defaultTo }])
+  return { channel: (name: string) => byName.get(name), channels: Object.fromEntries(settings) }
 }
 
 test('last is the last route', () => {
@@ -39,6 +40,35 @@ test('last falls back to whatsapp', () => {
     configured(channelNamed('whatsapp', '+49')),
   )
   assert.equal(found.ok && `${found.channel} ${found.to}`, 'whatsapp +49')
+})
+
+test('last falls back to the one channel that is configured, where it has a default recipient', () => {
+  const slack = channelNamed('slack', 'C9')
+  const alone = resolveDestination({ channel: 'last' }, undefined, configured(slack))
+  const beside = resolveDestination(
+    { channel: 'last', to: 'C2' },
+    undefined,
+    configured(channelNamed('terminal', 'stdout'), slack),
+  )
+  assert.equal(alone.ok && `${alone.channel} ${alone.to}`, 'slack C9')
+  assert.equal(beside.ok && `${beside.channel} ${beside.to}`, 'slack C2')
+})
+
+test('whatsapp stays the fallback where the one channel is not clear', () => {
+  const slack = { defaultTo: 'C9' }
+  const unclear: Parameters<typeof fallbackRoute>[0][] = [
+    {},
+    { terminal: { defaultTo: 'stdout' } },
+    { slack: {} },
+    { slack: { defaultTo: ' ' } },
+    { slack, telegram: { defaultTo: '7' } },
+    { slack, whatsapp: {} },
+    { whatsapp: {}, slack },
+  ]
+  for (const channels of unclear) {
+    assert.deepEqual(fallbackRoute(channels), { channel: 'whatsapp' }, JSON.stringify(channels))
+  }
+  assert.deepEqual(fallbackRoute({ slack, terminal: {} }), { channel: 'slack', to: 'C9' })
 })
 
 test('last with an explicit recipient keeps the recipient', () => {

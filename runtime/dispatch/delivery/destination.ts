@@ -1,11 +1,33 @@
-/** Owns where a reply goes: from what the run asked for, the last route and the channels, to a target. */
+/** Finds where a reply goes: from what the run asked for, the last route and the channels, to a target. */
 
+import type { Settings } from '@reveille/engine'
 import type { Channel, Target } from '@reveille/kit'
 import { failureOf } from '../../agent/failure.ts'
 import type { Route } from '../../store/port.ts'
 
-/** Where `last` goes while there is no last route. */
-const fallbackChannel = 'whatsapp'
+/** The channels that are configured now. */
+export interface ConfiguredChannels {
+  channel(name: string): Channel | undefined
+  /** What the configuration says of each, by its name. */
+  readonly channels: Settings['channels']
+}
+
+/** What stands in for the last route while there is none; undefined where that is not configured. */
+export function standInRoute(channels: Settings['channels']): Route | undefined {
+  const route = fallbackRoute(channels)
+  return Object.hasOwn(channels, route.channel) ? route : undefined
+}
+
+/**
+ * Where `last` goes while there is no last route: to `whatsapp`, or to the one channel besides `terminal` that is
+ * configured, where it has a `defaultTo`.
+ */
+export function fallbackRoute(channels: Settings['channels']): Route {
+  const [only, ...others] = Object.keys(channels).filter((name) => name !== 'terminal')
+  const to = only === undefined ? undefined : channels[only]?.['defaultTo']
+  const isClear = only !== undefined && others.length === 0 && typeof to === 'string' && to.trim() !== ''
+  return isClear ? { channel: only, to } : { channel: 'whatsapp' }
+}
 
 export type Destination =
   | { readonly ok: true; readonly channel: string; readonly to: string; readonly target: Target }
@@ -21,9 +43,9 @@ export type Destination =
 export function resolveDestination(
   wanted: { readonly channel: string; readonly to?: string },
   last: Route | undefined,
-  channel: (name: string) => Channel | undefined,
+  { channel, channels }: ConfiguredChannels,
 ): Destination {
-  const name = wanted.channel === 'last' ? (last?.channel ?? fallbackChannel) : wanted.channel
+  const name = wanted.channel === 'last' ? (last ?? fallbackRoute(channels)).channel : wanted.channel
   const found = channel(name)
   if (!found)
     return { ok: false, channel: name, ...explicit(wanted), code: 'NO_ROUTE', reason: noChannel(name) }

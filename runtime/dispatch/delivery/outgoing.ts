@@ -1,12 +1,11 @@
-/** Owns the step from a reply to its deliveries: to whom, on which lane, or why not at all. */
+/** Makes the step from a reply to its deliveries: to whom, on which lane, or why not at all. */
 
-import type { Channel } from '@reveille/kit'
-import { isAckOnly } from '../../session/ack.ts'
+import { withoutTokens } from '../../session/ack.ts'
 import type { MintId } from '../../store/id.ts'
 import type { DeliveryRecord, NewTask, Route, RunRecord } from '../../store/port.ts'
 import { deliveryTask } from '../../store/tasks.ts'
 import type { DispatchLog } from '../options.ts'
-import { type Destination, resolveDestination } from './destination.ts'
+import { type ConfiguredChannels, type Destination, resolveDestination } from './destination.ts'
 
 export interface Outgoing {
   /** None when the run delivers nothing. */
@@ -19,7 +18,7 @@ export interface Outgoing {
 
 interface Facts {
   readonly route: Route | undefined
-  channel(name: string): Channel | undefined
+  readonly channels: ConfiguredChannels
   readonly ackToken: string
   readonly mintId: MintId
   readonly at: number
@@ -45,19 +44,20 @@ function planDelivery(
   reply: string,
   facts: Facts,
 ): { readonly delivery: DeliveryRecord; readonly task?: NewTask } {
-  const destination = resolveDestination(target, facts.route, facts.channel)
+  const destination = resolveDestination(target, facts.route, facts.channels)
+  const text = withoutTokens(reply, facts.ackToken)
+  const silence = reasonToSkip(reply, text)
   const base = {
     id: facts.mintId(),
     runId: run.id,
     channel: destination.channel,
     ...(destination.to === undefined ? {} : { to: destination.to }),
-    text: reply,
+    text: silence ? reply : text,
     receipts: [],
     attempts: 0,
     generation: run.generation,
     createdAt: facts.at,
   }
-  const silence = reasonToSkip(reply, facts.ackToken)
   if (silence) return { delivery: { ...base, ...silence, state: 'skipped', endedAt: facts.at } }
   if (!destination.ok) {
     const { code, reason } = destination
@@ -69,10 +69,12 @@ function planDelivery(
   }
 }
 
-function reasonToSkip(reply: string, ackToken: string): { code: string; reason: string } | undefined {
+/** `text`: what is left of the reply to be delivered. */
+function reasonToSkip(reply: string, text: string): { code: string; reason: string } | undefined {
   if (reply.trim() === '') return { code: 'BLANK_REPLY', reason: 'the reply is blank' }
-  if (isAckOnly(reply, ackToken)) return { code: 'ACK_ONLY', reason: 'the reply is only the acknowledgement' }
-  return undefined
+  return text.trim() === ''
+    ? { code: 'ACK_ONLY', reason: 'the reply is only the acknowledgement' }
+    : undefined
 }
 
 /** One recipient gets its replies in order; two of them never wait for each other. */

@@ -105,7 +105,7 @@ export function createHeartbeatPerformer(
     const isElsewhere = ending.handedOver !== undefined || !run.deliver
     const { deliveries, tasks, open } = planDeliveries(run, isElsewhere ? undefined : ending.reply, {
       route: work.route,
-      channel: options.channel,
+      channels: { channel: options.channel, channels: current().snapshot.settings.channels },
       ackToken: settings().heartbeat.ackToken,
       mintId,
       at,

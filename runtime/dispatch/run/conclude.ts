@@ -46,10 +46,11 @@ export function createConclude(options: PerformerOptions): (conclusion: Conclusi
   function followUp({ run, ending, work, at }: Conclusion) {
     const event = summarise(run, ending, at)
     const reply = ending.state === 'succeeded' ? ending.reply : undefined
+    const { settings } = current().snapshot
     const { deliveries, tasks, open } = planDeliveries(run, reply, {
       route: work.route,
-      channel: options.channel,
-      ackToken: current().snapshot.settings.agents.defaults.heartbeat.ackToken,
+      channels: { channel: options.channel, channels: settings.channels },
+      ackToken: settings.agents.defaults.heartbeat.ackToken,
       mintId,
       at,
     })
