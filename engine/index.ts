@@ -13,6 +13,7 @@ export type { Unmatched } from './cases/unmatched.ts'
 export { compileSnapshot } from './compile/compile-snapshot.ts'
 export { type Compiler, createCompiler } from './compile/compiler.ts'
 export type { Catalog, MappingSummary, Snapshot } from './compile/snapshot.ts'
+export { channelName } from './config/channel-name.ts'
 export type {
   Auth,
   Configuration,

@@ -101,7 +101,7 @@ const refused: readonly (readonly [string, Mapping, string, string, RegExp])[] =
     { message: 'x', channel: 'fax', deliver: false },
     'UNKNOWN_CHANNEL',
     'fax',
-    /Configure/,
+    /^There is no such channel; a plugin of your own may bring it\.$/,
   ],
   [
     'an unconfigured channel',

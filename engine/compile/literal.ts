@@ -1,10 +1,11 @@
-/** Owns refusing at load what is known at load: literal fields, by the checks that a request meets. */
+/** Refuses at load what is known at load: literal fields, by the checks that a request meets. */
 
 import type { MappingSource } from '../config/configuration.ts'
 import type { FieldName } from '../config/fields.ts'
 import { nearestName } from '../config/nearest.ts'
 import type { Path } from '../config/path.ts'
 import { thinkingLevels } from '../config/settings.ts'
+import type { RefusalCode } from '../resolve/refusal.ts'
 import {
   type Checked,
   checkChannel,
@@ -32,7 +33,7 @@ export function checkLiteral(
 ): void {
   const checked = literalCheck(name, value, source, rules)
   if (checked === undefined || !isProblem(checked)) return
-  const hint = literalHint(name, value, rules)
+  const hint = literalHint(name, value, checked.code, rules)
   report.error({ code: checked.code, path, message: checked.message, hint })
 }
 
@@ -70,14 +71,15 @@ function literalCheck(
   }
 }
 
-function literalHint(name: FieldName, value: unknown, rules: Rules): string | undefined {
+function literalHint(name: FieldName, value: unknown, code: RefusalCode, rules: Rules): string | undefined {
   if (typeof value !== 'string') return undefined
   if (name === 'deliver') return 'Write true or false, without quotes.'
   if (name === 'timeoutSeconds')
     return 'Write a number without quotes and without a unit: 600 for ten minutes.'
   const nearest = nearestName(value, knownNames(name, rules))
   if (nearest !== undefined && nearest !== value) return `Did you mean ${nearest}?`
-  if (name === 'channel') return 'Configure it under channels, or write last.'
+  if (code === 'CHANNEL_NOT_CONFIGURED') return 'Configure it under channels, or write last.'
+  if (name === 'channel') return 'There is no such channel; a plugin of your own may bring it.'
   if (name === 'model' && !value.includes('/'))
     return `Write it like openai/gpt-5, or name an alias of \`agents.defaults.models.aliases\`, ${aliasesOf(rules)}.`
   return undefined

@@ -2,6 +2,7 @@
 
 import { isAddressRange } from './address-range.ts'
 import { checkProvider, checkQuietHours, checkRetry } from './agent-rules.ts'
+import { channelName } from './channel-name.ts'
 import { isLoopback } from './loopback.ts'
 import { checkMailbox } from './mailbox-rules.ts'
 import { checkModuleName, moduleName } from './mapping/module-name.ts'
@@ -173,7 +174,8 @@ export const rules: readonly Rule[] = [
     *check({ agents, channels }) {
       const route = agents.route
       if (!route || Object.hasOwn(channels, route.channel)) return
-      const nearest = nearestName(route.channel, Object.keys(channels))
+      const meant = channelName(route.channel, (name) => Object.hasOwn(channels, name))
+      const nearest = meant === route.channel ? nearestName(meant, Object.keys(channels)) : meant
       yield {
         path: ['agents', 'route', 'channel'],
         code: 'UNKNOWN_CHANNEL',

@@ -10,6 +10,7 @@ import {
   requestOf,
   snapshotOf,
 } from '../compile/fixture.ts'
+import { channelName } from '../config/channel-name.ts'
 import type { AgentAction, Decision, WakeAction } from './decision.ts'
 import { refusalCodes } from './refusal.ts'
 
@@ -183,6 +184,28 @@ test('every bad field is told at once', () => {
 
 test('a channel that is not configured serves where nothing is delivered', () => {
   assert.equal(agent({ message: 'x', channel: 'telegram', deliver: false }).channel, 'telegram')
+})
+
+test('a channel may be called by its other names, and in capitals', () => {
+  const channelOf = (channel: string) => agent({ message: 'x', channel, deliver: false }).channel
+  assert.deepEqual(['Slack', ' slack ', 'TELEGRAM', 'Last'].map(channelOf), [
+    'slack',
+    'slack',
+    'telegram',
+    'last',
+  ])
+  const several = agent({ message: 'x', channel: 'Terminal' })
+  assert.equal(several.channel, 'terminal')
+  const names = new Set(['imessage', 'msteams', 'board'])
+  const named = ['imsg', 'IMSG', 'teams', 'Teams', 'board', 'fax'].map((name) =>
+    channelName(name, (known) => names.has(known)),
+  )
+  assert.deepEqual(named, ['imessage', 'imessage', 'msteams', 'msteams', 'board', 'fax'])
+  assert.equal(
+    channelName('teams', () => true),
+    'teams',
+    'a channel of that very name comes first',
+  )
 })
 
 test('a channel need not be configured here where the default runner delivers elsewhere', () => {

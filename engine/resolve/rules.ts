@@ -1,5 +1,6 @@
-/** Owns what the settings allow in an action's fields, one check per field, for requests and for literals at load alike. */
+/** Says what the settings allow in an action's fields, one check per field, for requests and for literals at load alike. */
 
+import { channelName } from '../config/channel-name.ts'
 import { type Settings, type ThinkingLevel, thinkingLevels } from '../config/settings.ts'
 import type { WakeMode } from './decision.ts'
 import type { RefusalCode } from './refusal.ts'
@@ -102,11 +103,14 @@ export function checkThinking(value: unknown): Checked<ThinkingLevel> {
   return { code: 'UNKNOWN_THINKING', message: `must be one of ${thinkingLevels.join(', ')}` }
 }
 
-/** `deliver: false` still wants a channel that exists, but not that it is configured. */
+/** An alias comes back as the name that it stands for. `deliver: false` still wants a channel that exists. */
 export function checkChannel(value: unknown, deliver: boolean, rules: Rules): Checked<string> {
-  const name = checkText(value)
-  if (isProblem(name) || name.value === 'last') return name
-  if (!rules.channels.has(name.value) && !rules.configured.has(name.value)) {
+  const text = checkText(value)
+  if (isProblem(text)) return text
+  const isKnown = (known: string) => rules.channels.has(known) || rules.configured.has(known)
+  const name = { value: channelName(text.value, isKnown) }
+  if (name.value === 'last') return name
+  if (!isKnown(name.value)) {
     return { code: 'UNKNOWN_CHANNEL', message: `must be "last" or one of ${list(rules.channels)}` }
   }
   if (deliver && !rules.configured.has(name.value)) {

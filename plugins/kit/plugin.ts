@@ -1,6 +1,6 @@
 /** Owns the plugin contract: one default export per package, inert until `setup`. */
 
-import type { Channel } from './channel.ts'
+import type { Channel, Target } from './channel.ts'
 import type { ConnectCall, Connection } from './connect.ts'
 import type { Runner } from './runner.ts'
 import type { Source } from './source.ts'
@@ -59,6 +59,12 @@ export interface Plugin<Config = unknown> {
    * `reveille check` asks it, which sets nothing up. @throws PluginError in words that name the key and the fix
    */
   check?(config: Config): void
+  /**
+   * The address rule of its channels, where it hangs on nothing that is configured: what `Channel.target` would say of
+   * `to`. With it `reveille check` reports an address that a mapping names; a start asks `Channel.target` itself. Pure.
+   * @throws PluginError `bad-target`
+   */
+  target?(to: string, channel: string): Target
   /**
    * Called once for each channel, runner or source that is configured, with that one's configuration; what it brings
    * must hold one whose `id` is the channel's or source's name, or the runner's kind. A throw refuses the whole

@@ -1,7 +1,7 @@
 /** Owns sending: a reply becomes one write to standard output or standard error. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Channel, PluginError, splitMarkdown } from '@reveille/kit'
+import { type Channel, PluginError, splitMarkdown, type Target } from '@reveille/kit'
 import { setBlock } from './block.ts'
 import { neutralise } from './neutralise.ts'
 
@@ -47,14 +47,7 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
       id: 'terminal',
       limits,
       defaultTo: options.defaultTo ?? 'stdout',
-      target(to) {
-        const name = to.trim()
-        if (name === 'stdout' || name === 'stderr') return { key: name, kind: 'channel' }
-        throw new PluginError('The terminal takes `stdout` or `stderr` as an address.', {
-          code: 'bad-target',
-          retryable: false,
-        })
-      },
+      target: parseTarget,
       render: (markdown) => splitMarkdown(neutralise(markdown), limits).map((text) => ({ text })),
       async send(part, { target, key, signal }) {
         const name = target.key === 'stderr' ? 'stderr' : 'stdout'
@@ -74,6 +67,14 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
       for (const stream of Object.values(streams)) stream.removeListener('error', ignore)
     },
   }
+}
+
+/** @throws PluginError `bad-target` */
+export function parseTarget(to: string): Target {
+  const name = to.trim()
+  if (name === 'stdout' || name === 'stderr') return { key: name, kind: 'channel' }
+  const options = { code: 'bad-target', retryable: false } as const
+  throw new PluginError('The terminal takes `stdout` or `stderr` as an address.', options)
 }
 
 /** `reply 1d09aa`, and `reply 1d09aa, part 2` from the second part on: the end of an id, as log lines and lists show it. */

@@ -342,6 +342,66 @@ test('check holds the configuration of a plugin against its own schema', async (
   assert.match(err, /^reveille\.yaml:2:\d+: error: channels\.terminal/)
 })
 
+test('check reports each address that its channel would not take, with its place', async (t) => {
+  const { run, cwd } = await createWorld(t)
+  const lines = [
+    'channels:',
+    '  terminal: {}',
+    '  slack: { botToken: xoxb-1234567890-abcdefghij }',
+    'agents: { route: { channel: terminal, to: stdot } }',
+    'hooks:',
+    '  enabled: true',
+    '  token: hook-4fK29sLq0ZpVx81mWnB7',
+    '  presets:',
+    '    - { name: github, channel: slack, to: C123 }',
+    '  mappings:',
+    '    - { match: { path: a }, message: x, channel: Slack, to: "@ada" }',
+    '    - { match: { path: b }, message: x, deliverTo: [{ channel: slack, to: "#ok" }, { channel: slack, to: ok }] }',
+    '    - { match: { path: c }, message: x, channel: slack, to: "{{to}}", allowPayloadRouting: true }',
+    '    - { match: { path: d }, message: x, channel: slack, to: nowhere, deliver: false }',
+  ]
+  await writeFile(path.join(cwd, 'reveille.yaml'), `${lines.join('\n')}\n`)
+  const { code, out } = await run('check', '--json')
+  assert.equal(code, 1)
+  const wrong = (JSON.parse(out).diagnostics as { code: string; place: { line: number }; hint: string }[])
+    .filter((each) => each.code === 'INVALID_ADDRESS')
+    .map(({ place, hint }) => [place.line, hint])
+  assert.deepEqual(wrong, [
+    [4, 'The terminal takes `stdout` or `stderr` as an address.'],
+    [
+      11,
+      'This is no address of Slack: Slack reaches a person by the id of their profile (⋮ > Copy member ID), as `user:U0123456789`, not by a name.',
+    ],
+    [12, 'This is no address of Slack: write `#ok` for the channel of that name, or its id.'],
+    [
+      9,
+      'This is no address of Slack: it takes `C0123456789`, `#name`, `user:U0123456789` or `C0123456789:thread:1700000000.000100`.',
+    ],
+  ])
+})
+
+test('a second account of a channel is refused with what to do instead', async (t) => {
+  const { run, cwd } = await createWorld(t)
+  const slack = 'botToken: xoxb-1234567890-abcdefghij'
+  const remedy =
+    /hint: a gateway has one account of each channel: for another one of slack, start a second gateway with/
+  for (const channels of [
+    `slack: { ${slack} }\n  slack2: { kind: slack, ${slack} }`,
+    `slack: { ${slack} }\n  work: { kind: slack, ${slack} }`,
+    `slack: { ${slack}, accountId: work }`,
+    `slack: { ${slack}, accounts: { work: { ${slack} } } }`,
+  ]) {
+    await writeFile(path.join(cwd, 'reveille.yaml'), `channels:\n  ${channels}\n`)
+    const { code, err } = await run('check')
+    assert.equal(code, 1)
+    assert.match(err.replace(/\s+/g, ' '), remedy)
+  }
+  await writeFile(path.join(cwd, 'reveille.yaml'), 'channels:\n  imsg: {}\n  teams: {}\n')
+  const { err } = await run('check')
+  assert.match(err, /did you mean `imessage`\?/)
+  assert.match(err, /did you mean `msteams`\?/)
+})
+
 test('the backup of a store that is not there is a problem, told in one line', async (t) => {
   const { run, cwd } = await createWorld(t)
   await writeFile(path.join(cwd, 'reveille.yaml'), '{}\n')

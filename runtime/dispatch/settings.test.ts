@@ -20,7 +20,7 @@ test('settings that meet a full disk are applied once there is room', async () =
   const defaults = { heartbeat: { everyMs: 60_000 } }
   const dispatch = createDispatch({
     store,
-    current: () => ({ generation: 1, snapshot: { settings: { agents: { defaults } } } }),
+    current: () => ({ generation: 1, snapshot: { settings: { agents: { defaults }, channels: {} } } }),
     log: { warn() {} },
     now: () => 0,
     timers: { setTimeout: (run: () => void) => due.push(run), clearTimeout() {} },
@@ -48,7 +48,10 @@ test('settings that change while older ones are under way follow them, and of se
   const defaults = { heartbeat: { everyMs: 60_000 } }
   const dispatch = createDispatch({
     store,
-    current: () => ({ generation: 1, snapshot: { settings: { agents: { defaults, route: { channel } } } } }),
+    current: () => ({
+      generation: 1,
+      snapshot: { settings: { agents: { defaults, route: { channel } }, channels: {} } },
+    }),
     log: { warn: assert.fail },
     now: () => 0,
     timers: { setTimeout: assert.fail, clearTimeout() {} },

@@ -1,7 +1,8 @@
-/** Owns the check of plugins without a gateway: manifests and configurations, and on request what their code says of them. */
+/** Makes the check of plugins without a gateway: manifests and configurations, and on request what their code says of them. */
 
 import { type Catalog, holdsUnset, type Settings } from '@reveille/engine'
 import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
+import type { AddressRules } from './addresses.ts'
 import { configureAll, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory } from './directory.ts'
 import { importProblem, loadPlugin, setupProblem } from './load.ts'
@@ -25,16 +26,24 @@ export function checkPlugins(settings: Checked, resolveFrom: string | URL = impo
 
 /**
  * Asks each plugin that is configured for what its schema cannot say. Nothing is set up.
+ * Answers the address rules of those channels that have theirs without being set up.
  * @throws PluginSetupError with all that is wrong, in the words of a start
  */
 export async function examinePlugins(
   settings: Checked,
   resolveFrom: string | URL = import.meta.url,
-): Promise<void> {
+): Promise<AddressRules> {
   const wanted = specify(settings, createDirectory(settings.plugins, asFileUrl(resolveFrom)))
   const ready = configureAll(wanted.filter(isSet))
   const outcomes = await Promise.allSettled(ready.map((each) => examine(...each)))
   throwJoined(outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])))
+  const channels = outcomes.flatMap((outcome) =>
+    outcome.status === 'fulfilled' && outcome.value.wanted.kind === 'channel' ? [outcome.value] : [],
+  )
+  return (name) => {
+    const { plugin } = channels.find(({ wanted }) => wanted.name === name) ?? {}
+    return plugin?.target && ((to) => plugin.target?.(to, name))
+  }
 }
 
 /** Of what is not set nothing can be said, where that is allowed at all. */
@@ -42,9 +51,10 @@ function isSet({ given }: Specification): boolean {
   return !holdsUnset(given)
 }
 
-async function examine(wanted: Specification, configuration: PluginConfiguration): Promise<void> {
+async function examine(wanted: Specification, configuration: PluginConfiguration) {
   const plugin = await importPlugin(wanted, configuration)
   checkConfiguration(plugin, wanted, configuration)
+  return { wanted, plugin }
 }
 
 /** @throws PluginSetupError */

@@ -5,7 +5,7 @@ import { nearestName } from '@reveille/engine'
 import { BoundedMap, oneLine } from '@reveille/kit'
 import { Ajv2020, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type PluginProblem, PluginSetupError, throwJoined, withoutRepeats } from './setup-error.ts'
-import type { Specification } from './specify.ts'
+import { oneAccountHint, type Specification } from './specify.ts'
 
 export interface PluginConfiguration {
   /** A frozen copy, the schema's defaults filled in. */
@@ -13,6 +13,9 @@ export interface PluginConfiguration {
   /** The texts under `x-secret: true`. */
   readonly secrets: readonly string[]
 }
+
+/** With which OpenClaw has several accounts of one channel. */
+const accountKeys = new Set(['account', 'accounts', 'accountId', 'defaultAccount'])
 
 /** Of what is wrong with a schema. Characters. */
 const longestReason = 200
@@ -128,7 +131,9 @@ function problemOf(error: ErrorObject, wanted: Specification): PluginProblem {
     case 'unevaluatedProperties': {
       const name = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
       const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {})
-      return { key: at(name), message: 'is not a known key', hint: hintFor(name, known) }
+      const isAccount = wanted.kind === 'channel' && accountKeys.has(name)
+      const hint = isAccount ? oneAccountHint(wanted.name) : hintFor(name, known)
+      return { key: at(name), message: 'is not a known key', hint }
     }
     case 'required': {
       const name = String(params['missingProperty'])

@@ -129,7 +129,11 @@ export function createChannelHandle(name: string, find: () => Instance): Channel
   }
 }
 
-function redacting<Answer>({ provided, redact }: Instance, call: (channel: Channel) => Answer): Answer {
+/** @throws whatever the plugin does, without its secrets */
+export function redacting<Answer>(
+  { provided, redact }: Instance,
+  call: (channel: Channel) => Answer,
+): Answer {
   try {
     return call(provided as Channel)
   } catch (error) {

@@ -4,9 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Catalog, Settings } from '@reveille/engine'
 import { type Channel, PluginError, type Runner } from '@reveille/kit'
 import type { Logger } from 'pino'
+import type { AddressRules } from './addresses.ts'
 import { configureAll, type PluginConfiguration } from './configuration.ts'
 import { asFileUrl, createDirectory, type Directory, type ProvidedKind } from './directory.ts'
-import { createChannelHandle, createRunnerHandle } from './handle.ts'
+import { createChannelHandle, createRunnerHandle, redacting } from './handle.ts'
 import { type Instance, startInstance, usualTimeouts } from './instance.ts'
 import { checkModels, type RefusedModel } from './models.ts'
 import { throwJoined } from './setup-error.ts'
@@ -67,6 +68,8 @@ export interface PluginHost {
 
 /** Exactly one of the two is called. */
 export interface PreparedPlugins {
+  /** The address rule of a channel of the candidate. */
+  readonly addresses: AddressRules
   /** Swaps in one step. What is no longer wanted closes by itself, after its last call in flight. */
   commit(): void
   /** Settles when what was started for the candidate is closed. */
@@ -140,6 +143,10 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
     throwJoined(errors)
 
     return {
+      addresses(name) {
+        const instance = instances.get(slotOf('channel', name))
+        return instance && ((to) => redacting(instance, (channel) => channel.target(to)))
+      },
       commit() {
         for (const each of refused) {
           const facts = { event: 'model-refused', runner: agents.defaults.runner, ...each }

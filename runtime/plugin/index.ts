@@ -1,5 +1,6 @@
 /** The plugin host's public face. */
 
+export { checkAddresses } from './addresses.ts'
 export { checkPlugins, examinePlugins } from './check.ts'
 export { type Connector, connectorOf } from './connector.ts'
 export { diagnosticsOf } from './diagnostics.ts'

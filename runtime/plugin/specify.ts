@@ -1,6 +1,6 @@
 /** Owns what a configuration asks for: one specification for each channel, runner and source that is to run. */
 
-import { type Catalog, nearestName, type Settings } from '@reveille/engine'
+import { type Catalog, channelName, nearestName, type Settings } from '@reveille/engine'
 import type { Directory, ProvidedKind } from './directory.ts'
 import type { InheritedKey, PluginPackage } from './package.ts'
 import { PluginSetupError, throwJoined } from './setup-error.ts'
@@ -76,13 +76,28 @@ export function locate(asked: Asked, directory: Directory, agents: Inheritance):
   const found = directory.find(asked.kind, asked.id, asked.key)
   if (found !== undefined) return inherit(asked, found, agents)
   const known = namesOf(directory, asked.kind)
-  const close = nearestName(asked.id, known)
   const problem = {
     key: asked.key,
     message: `names ${asked.id}, and there is no such ${asked.kind}`,
-    hint: close === undefined ? `known: ${known.join(', ')}` : `did you mean \`${close}\`?`,
+    hint: (asked.kind === 'channel' && oneAccount(asked, known)) || hintFor(asked, known),
   }
   throw new PluginSetupError('PLUGIN_MISSING', asked.id, [problem])
+}
+
+function hintFor({ id, kind }: Asked, known: readonly string[]): string {
+  const meant = kind === 'channel' ? channelName(id, (name) => known.includes(name)) : id
+  const close = meant === id ? nearestName(id, known) : meant
+  return close === undefined ? `known: ${known.join(', ')}` : `did you mean \`${close}\`?`
+}
+
+/** For those who give another account of a channel a name of its own, as runners may have one. */
+function oneAccount({ id, given }: Asked, known: readonly string[]): string | undefined {
+  const channel = known.find((name) => given['kind'] === name || new RegExp(`^${name}[\\d_-]`).test(id))
+  return channel === undefined ? undefined : oneAccountHint(channel)
+}
+
+export function oneAccountHint(channel: string): string {
+  return `a gateway has one account of each channel: for another one of ${channel}, start a second gateway with a configuration, \`gateway.port\` and \`gateway.dataDir\` of its own`
 }
 
 function namesOf({ channels, runners, sources }: Directory, kind: ProvidedKind): readonly string[] {

@@ -21,7 +21,7 @@ import {
   type TestMemory,
 } from '@reveille/engine'
 import { trialSurface } from '../http/index.ts'
-import { diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
+import { checkAddresses, diagnosticsOf, type PluginHost, PluginSetupError } from '../plugin/index.ts'
 
 export interface ReloadingOptions {
   /** What the first load of the files gave: it was needed to know how to log. */
@@ -64,7 +64,14 @@ export function createReloading(options: ReloadingOptions): Reloader {
         compiler.compile(configuration, plugins.catalog(configuration.settings), transforms),
       )
     },
-    prepare: (snapshot) => located(candidate, () => plugins.prepare(snapshot)),
+    prepare: (snapshot) =>
+      located(candidate, async () => {
+        const prepared = await plugins.prepare(snapshot)
+        const wrong = checkAddresses(candidate, prepared.addresses)
+        if (wrong.length === 0) return prepared
+        await prepared.discard()
+        throw new CandidateError(wrong)
+      }),
     test: (source, snapshot, isGivenUp) => runOwnTests(source, snapshot, isGivenUp, settled(source)),
     watch: options.watch ? createWatcher : undefined,
     ...(options.poll !== undefined && { watchSettings: { poll: options.poll } }),

@@ -117,6 +117,20 @@ for (const [what, template, message, column] of refused) {
   })
 }
 
+test('the expression that is named instead of a path that is not readable has the same names', () => {
+  const hints = {
+    '{{__proto__}}': 'payload.`__proto__`',
+    '{{a.prototype}}': 'payload.a.`prototype`',
+    '{{a.[x-y].constructor.name}}': 'payload.a.`x-y`.`constructor`.name',
+    '{{payload.constructor}}': 'payload.`constructor`',
+  }
+  for (const [template, expression] of Object.entries(hints)) {
+    assert.throws(() => compileTemplate(template), {
+      hint: `If the payload has such a field, read it with an expression: {% ${expression} %}.`,
+    })
+  }
+})
+
 test('a misspelt helper is told its name', () => {
   assert.throws(() => compileTemplate('{{trunkate a 3}}'), { hint: 'Did you mean truncate?' })
 })

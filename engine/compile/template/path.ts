@@ -13,7 +13,7 @@ export function compilePath(path: Path, environment: Environment): Reader {
   const offset = environment.offsetOf(path)
   const denied = parts.find((part) => forbidden.has(part))
   if (denied !== undefined) {
-    const hint = 'If the payload has such a field, read it with an expression: {% payload.`constructor` %}.'
+    const hint = `If the payload has such a field, read it with an expression: {% ${expressionFor(parts)} %}.`
     throw new TemplateError(`"${denied}" is not readable from a template`, offset, hint)
   }
   if (path.data) return compileData(path, parts, environment, offset)
@@ -30,6 +30,14 @@ export function compilePath(path: Path, environment: Environment): Reader {
   if (environment.blocks.length === 0) return compileRoot(parts, environment.top, offset)
   if (path.depth >= environment.blocks.length) noteName(parts, environment.top, offset)
   return compileInner(parts, path.depth, environment.top.names)
+}
+
+/** The same path in JSONata, where names that are no plain words stand in backticks. */
+function expressionFor(parts: readonly string[]): string {
+  const path = parts[0] === 'payload' ? parts : ['payload', ...parts]
+  return path
+    .map((part) => (/^[a-z]\w*$/i.test(part) && !forbidden.has(part) ? part : `\`${part}\``))
+    .join('.')
 }
 
 /** `this.name` and `./name` mean the current value, never a block parameter. */

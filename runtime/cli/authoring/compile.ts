@@ -14,7 +14,13 @@ import {
   type Snapshot,
   type TransformEvent,
 } from '@reveille/engine'
-import { checkPlugins, diagnosticsOf, examinePlugins, PluginSetupError } from '../../plugin/index.ts'
+import {
+  checkAddresses,
+  checkPlugins,
+  diagnosticsOf,
+  examinePlugins,
+  PluginSetupError,
+} from '../../plugin/index.ts'
 import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { type HostedTransforms, hostTransforms } from '../../transforms.ts'
@@ -46,8 +52,11 @@ async function compile(loaded: Loaded, io: Io, { asksPlugins = false } = {}): Pr
       compile: (configuration, bound) =>
         withPlaces(configuration, async () => {
           const catalog = checkPlugins(configuration.settings)
-          if (asksPlugins) await examinePlugins(configuration.settings)
-          return compileSnapshot(configuration, catalog, randomness, bound)
+          const addresses = asksPlugins ? await examinePlugins(configuration.settings) : undefined
+          const wrong = addresses === undefined ? [] : checkAddresses(configuration, addresses)
+          const compiled = compileSnapshot(configuration, catalog, randomness, bound)
+          if (wrong.length === 0) return compiled
+          return { ok: false, diagnostics: compiled.ok ? wrong : [...compiled.diagnostics, ...wrong] }
         }),
     },
     {

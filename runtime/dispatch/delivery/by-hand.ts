@@ -1,6 +1,6 @@
 /** Owns deliveries that somebody asks for: a text of their own, a parked one once more, and where `last` goes. */
 
-import type { CurrentLive } from '@reveille/engine'
+import { type CurrentLive, channelName } from '@reveille/engine'
 import type { Channel } from '@reveille/kit'
 import type { MintId } from '../../store/id.ts'
 import type { CommandResult, DeliveryRecord, Id, Route, RunRecord, Store } from '../../store/port.ts'
@@ -50,6 +50,12 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
   const { store, current, now, mintId } = options
   const channels = () => ({ channel: options.channel, channels: current().snapshot.settings.channels })
 
+  /** By the channel's own name: `teams` is `msteams`. */
+  function named(route: Route): Route {
+    const { channels } = current().snapshot.settings
+    return { ...route, channel: channelName(route.channel, (name) => Object.hasOwn(channels, name)) }
+  }
+
   function unroutable({ channel, reason }: Extract<Destination, { ok: false }>): Unroutable {
     return { ok: false, field: options.channel(channel) === undefined ? 'channel' : 'to', channel, reason }
   }
@@ -66,7 +72,7 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
 
   return {
     async send({ channel, to, text }) {
-      const wish = to === undefined ? { channel } : { channel, to }
+      const wish = named(to === undefined ? { channel } : { channel, to })
       const destination = resolveDestination(wish, await store.read.route(), channels())
       if (!destination.ok) return unroutable(destination)
       const at = now()
@@ -100,7 +106,8 @@ export function createDeliveriesByHand(options: DeliveriesByHandOptions): Delive
       return store.command({ type: 'replay-delivery', delivery: id, at, to: { channel, to }, task })
     },
 
-    async setRoute(route) {
+    async setRoute(asked) {
+      const route = named(asked)
       // Without the last route: it is what is being set.
       const destination = resolveDestination(route, undefined, channels())
       if (!destination.ok) return unroutable(destination)
