@@ -33,7 +33,7 @@ export function parseBodyDraft(
   const body = payload as Body
   refuseAgent(body, rules)
   const fields: Partial<Record<FieldName, unknown>> = {}
-  for (const name of fieldsOf[kind]) if (Object.hasOwn(body, name)) fields[name] = body[name]
+  for (const name of fieldsOf[kind]) if (Object.hasOwn(body, name)) fields[name] = trimmed(name, body[name])
   const label = kind === 'wake' ? 'A text sent to /wake' : 'A message sent to /agent'
   const draft = { kind, fields, label, trusted: false }
   const key = keyInHeaders(headers)?.key ?? keyInBody(body)
@@ -41,6 +41,11 @@ export function parseBodyDraft(
     draft: key === undefined ? draft : { ...draft, dedupe: givenDedupe(key, dayMs) },
     warnings: warningsOf(kind, body, rules),
   }
+}
+
+/** Blanks around what is said say nothing; any other field is taken or refused as it is. */
+function trimmed(name: FieldName, value: unknown): unknown {
+  return (name === 'text' || name === 'message') && typeof value === 'string' ? value.trim() : value
 }
 
 function refuseAgent(body: Body, rules: Rules): void {

@@ -70,6 +70,11 @@ test('an agent message alone gets every default', () => {
   })
 })
 
+test('blanks around a text and a message are no part of them', () => {
+  assert.equal(wake({ text: '  The build is red.\n' }).text, 'The build is red.')
+  assert.equal(agent({ message: '\n hi ' }).message, 'hi')
+})
+
 test('every field that is given is kept', () => {
   const given = {
     message: 'Say hi.',

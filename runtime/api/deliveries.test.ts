@@ -307,8 +307,7 @@ test('each of several targets is replayed to its own, found again where its addr
     deliverTo: [{ channel: board, to: ada }, { channel: board }, { channel: last }]
     wakeMode: next-heartbeat
 `
-  const route = '{ route: { channel: terminal, to: "#general" } }'
-  const opened = await open(t, both, route, { 'mappings/several.yaml': mapping })
+  const opened = await open(t, both, '{}', { 'mappings/several.yaml': mapping })
   const { body } = await opened.post('/hooks/several', {})
   const run = await until(async () => {
     const found = await opened.read<RunRecord & { deliveries: DeliveryRecord[] }>(
@@ -318,7 +317,7 @@ test('each of several targets is replayed to its own, found again where its addr
     return states.join() === 'delivered,parked,parked' ? found : undefined
   }, 'two of three parked')
   const [, unknown, misled] = run.deliveries
-  assert.deepEqual([unknown?.code, misled?.code, misled?.to], ['NO_ROUTE', 'bad-target', '#general'])
+  assert.deepEqual([unknown?.code, misled?.code, misled?.channel], ['NO_ROUTE', 'NO_ROUTE', 'whatsapp'])
   for (const each of [unknown, misled]) assert.equal((await opened.replay(each?.id)).status, 409)
   await opened.setRoute({ channel: 'board', to: 'bob' })
   for (const each of [unknown, misled]) {

@@ -1,6 +1,12 @@
 /** Checks the addresses that a configuration writes out: a reply to a wrong one would wait for months to be noticed. */
 
-import { type Configuration, channelName, type Diagnostic, holdsUnset, type MappingEntry } from '@reveille/engine'
+import {
+  type Configuration,
+  channelName,
+  type Diagnostic,
+  holdsUnset,
+  type MappingEntry,
+} from '@reveille/engine'
 
 /** The address rule of a channel; undefined where the channel is not configured, or says nothing before it runs. */
 export type AddressRules = (channel: string) => ((to: string) => unknown) | undefined

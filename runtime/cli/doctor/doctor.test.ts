@@ -288,6 +288,16 @@ test('a preset without its secret names the variable, and the policy of an endpo
   )
 })
 
+test('which sessions a sender may name is said, and no limit is no warning', async (t) => {
+  const { run, write } = await withoutGateway(t, { 'reveille.yaml': plain })
+  const open = await run('doctor', '--json')
+  assert.deepEqual(states(open, 'session-keys'), ['ok'])
+  assert.match(resultsOf(open, 'session-keys')[0]?.message ?? '', /any session but `main`/)
+  await write('reveille.yaml', plain.replace('hooks: {', 'hooks: { allowedSessionKeyPrefixes: ["hook:"],'))
+  const limited = await run('doctor', '--json')
+  assert.match(resultsOf(limited, 'session-keys')[0]?.message ?? '', /those that begin with hook:$/)
+})
+
 test('an endpoint that nobody can enter is told with the configuration, one that everybody can is a warning', async (t) => {
   const { run, write } = await withoutGateway(t, {
     'reveille.yaml': 'hooks:\n  endpoints:\n    open: { auth: none }\n',

@@ -18,6 +18,7 @@ import { mainSession } from './main-session.ts'
 import { nodeVersion } from './node-version.ts'
 import { openEndpoints } from './open-endpoints.ts'
 import { parked } from './parked.ts'
+import { sessionKeys } from './session-keys.ts'
 import { signatures } from './signatures.ts'
 import { sources } from './sources.ts'
 import { traffic } from './traffic.ts'
@@ -27,6 +28,7 @@ export function checks({ online }: { readonly online?: boolean }): readonly Chec
     configuration,
     signatures,
     openEndpoints,
+    sessionKeys,
     fileModes,
     fileOwners,
     fileAccess,
