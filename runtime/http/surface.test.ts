@@ -309,10 +309,10 @@ test('fields of a body that have no effect are in the answer, and in the log onc
     assert.deepEqual(body['warnings'], warnings)
   }
   assert.deepEqual(
-    told().map(({ level, endpoint, fields }) => [level, endpoint, fields]),
+    told().map(({ level, endpoint, fields, problems }) => [level, endpoint, fields, problems]),
     [
-      ['warn', 'agent', ['/sesionKey is not a field']],
-      ['warn', 'wake', ['/sesionKey is not a field']],
+      ['warn', 'agent', 1, ['is not a field']],
+      ['warn', 'wake', 1, ['is not a field']],
     ],
   )
   state.now += 60_000

@@ -11,7 +11,10 @@ export interface SenderWarnings {
   ofOldToken(exchange: Exchange, list: string, index: number): void
   /** The same of a secret. */
   ofOldSecret(exchange: Exchange, list: string, index: number): void
-  /** The body has fields that have no effect; the sender reads the same in its answer. */
+  /**
+   * The body has fields that have no effect. Their names are the sender's and stand in its answer alone; the log says how
+   * many there are, and what was probably meant.
+   */
   ofUnknownFields(exchange: Exchange, fields: readonly FieldError[]): void
 }
 
@@ -50,8 +53,8 @@ export function createSenderWarnings(log: HookLog, now: () => number): SenderWar
     ofOldSecret: ofOld('secret', 'old-secret-used'),
     ofUnknownFields({ endpoint = '', client, requestId }, fields) {
       if (!isDue('fields', endpoint)) return
-      const told = fields.map(({ pointer, message }) => `${pointer} ${message}`)
-      log.warn({ event: 'unknown-fields', requestId, endpoint, client, fields: told })
+      const problems = [...new Set(fields.map(({ message }) => message))]
+      log.warn({ event: 'unknown-fields', requestId, endpoint, client, fields: fields.length, problems })
     },
   }
 }

@@ -57,7 +57,7 @@ ${['own', 'github', 'stripe', 'gitlab', 'meta', 'twilio', 'custom', 'rated']
 ${mapping('plain', 'message: "Read {{text}} of {{number}}", wakeMode: now')}\
 ${mapping('wake-up', 'action: wake, text: "{{text}}", mode: now')}\
 ${mapping('blabbing', 'message: "Read {{text}}", runner: blabbing, wakeMode: now')}\
-${mapping('nobody', 'message: "Read {{text}}", to: nobody, wakeMode: now')}\
+${mapping('nobody', 'message: "Read {{number}}", to: nobody, wakeMode: now')}\
 ${mapping('once', 'dedupe: { key: "text" }, action: wake, mode: next-heartbeat, text: "{{text}}"')}\
 ${mapping('picky', 'action: wake, text: "x"').replace('path: picky', 'path: picky, body: { text: { prefix: other } }, when: "$number(text) > 1"')}\
 ${mapping('expression', 'message: "{% $number(text) %}"')}\
@@ -71,11 +71,18 @@ ${mapping('none', 'forEach: "[]", message: x')}\
 ${mapping('many', 'forEach: "[1..9]", message: "{{text}}"')}\
 ${mapping('large', 'message: "{{#each list}}{{@root.text}}{{/each}}"')}\
 ${mapping('transformed', 'transform: { module: failing.mjs }')}\
+${mapping('declined', 'transform: { module: refusing.mjs }')}\
 `
 
 /** What an author prints and throws is the author's to choose, and told to the operator; the cause is told to nobody. */
 const failing = `export default ({ payload }) => {
   throw new Error('it cannot be read', { cause: new TypeError(payload.text) })
+}
+`
+
+const refusing = `import { refuse } from '@reveille/engine/transform'
+export default () => {
+  throw refuse(422, 'it has no order')
 }
 `
 
@@ -86,6 +93,7 @@ export const files: Files = {
   'unread-target': secret['file-target'],
   'mappings/all.yaml': mappings,
   'transforms/failing.mjs': failing,
+  'transforms/refusing.mjs': refusing,
   'payload.json': payload,
   'request.http': `POST /hooks/github?note=${heads['query-note']} HTTP/1.1
 Host: x

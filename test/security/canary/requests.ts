@@ -92,6 +92,7 @@ export async function sendAll(address: string): Promise<Sent[]> {
     'channelled',
     'many',
     'transformed',
+    'declined',
     'unknown',
   ])
     await send('refused', endpoint)
