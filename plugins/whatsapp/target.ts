@@ -8,15 +8,17 @@ export interface WhatsAppTarget extends Target {
   readonly id: string
 }
 
-/** E.164: fifteen digits at most, the country first. */
-const number = /^\+?([1-9][0-9]{6,14})$/
+/** E.164: fifteen digits at most, the country first; between them what people set them apart with. */
+const number = /^\+?[1-9](?:[\s().-]{0,4}[0-9]){6,14}$/
 const group = /^group:([^\s\p{C}]{1,256})$/u
 
 /** Numbers also as people write them: `whatsapp:+1 (555) 123-4567`. @throws PluginError `bad-target` */
 export function parseTarget(to: string): WhatsAppTarget {
   const text = to.trim().replace(/^whatsapp:/i, '')
-  const [, person] = number.exec(text.replace(/[\s().-]/g, '')) ?? []
-  if (person !== undefined) return { key: `user:${person}`, kind: 'user', id: person }
+  if (number.test(text)) {
+    const person = text.replace(/\D/g, '')
+    return { key: `user:${person}`, kind: 'user', id: person }
+  }
   const [, members] = group.exec(text) ?? []
   if (members !== undefined) return { key: `group:${members}`, kind: 'group', id: members }
   const forms = 'it takes a number with its country, `+15551234567`, or `group:<id>`'

@@ -176,6 +176,16 @@ test('each event is told in one set line', () => {
       'deprecated  /github took its token from the address  Send a header.',
     ],
     [
+      {
+        event: 'unknown-fields',
+        requestId: run.runId,
+        endpoint: 'agent',
+        client: '::1',
+        fields: ['/foo is not known'],
+      },
+      'warning     /agent was sent fields without effect: /foo is not known  from ::1  request b88539',
+    ],
+    [
       { ...run, event: 'run-succeeded', runner: 'echo', ms: 5 },
       'ran         hook:pr:42  echo  5 ms  run b88539',
     ],

@@ -80,6 +80,11 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     `${endpoint(f)} took its token from the address`,
     text(f['hint']),
   ],
+  'unknown-fields': (f) => [
+    'warning',
+    `${endpoint(f)} was sent fields without effect: ${[f['fields']].flat().map(text).join('; ')}`,
+    `from ${text(f['client'])}  request ${id(f['requestId'])}`,
+  ],
   'old-token-used': (f) => [
     'old token',
     `${endpoint(f)} took token ${text(f['position'])} of ${text(f['list'])}`,
