@@ -73,7 +73,7 @@ export interface Gateway {
    */
   readonly failed: Promise<StoreError>
   current(): Live
-  /** Whether a transform's thread could not be ended. Node.js waits for such a thread: only a signal ends the process. */
+  /** Whether a transform's thread, or the store's, could not be ended. Node.js waits for such a thread: only a signal ends the process. */
   isStuck(): boolean
   /** Reads the files again, as after a change; ends a rollback. @throws Error once closing */
   reload(): Promise<ReloadResult>
@@ -196,6 +196,10 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       backlog: settings.gateway.limits.backlog,
       sessionIdleMs: settings.agents.sessions.idleMs,
       historyMessages,
+      onHealth({ writable, reason }) {
+        if (writable) log.info({ event: 'store-available' }, 'the store can write again')
+        else log.error({ event: 'store-unavailable', reason }, 'the store cannot write; nothing is accepted')
+      },
       onStopped(error) {
         log.fatal({ event: 'store-stopped', err: error }, 'the store stopped; nothing can be kept any more')
         failed.resolve(error)
@@ -343,7 +347,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       log,
       failed: failed.promise,
       current: reloader.current,
-      isStuck: transforms.isStuck,
+      isStuck: () => transforms.isStuck() || store.isStuck(),
       reload: () => reloader.reload({ endsRollback: true }),
       async listen() {
         const { host, port } = settings.gateway

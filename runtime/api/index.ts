@@ -69,6 +69,8 @@ export function registerAdminSurface(app: FastifyInstance, options: AdminOptions
       registerReplay(api, options)
       registerRuns(api, { progressOf: () => undefined, ...options })
       readable(api, '/status', {}, () => readStatus(options))
+      // From memory: it answers where nothing can be read.
+      readable(api, '/health', {}, async () => options.store.health())
       registerGenerations(api, options.generations)
     },
     { prefix: '/api' },

@@ -15,7 +15,7 @@ export function registerProbes(
     const reason = options.isDraining()
       ? 'draining'
       : !health.writable
-        ? 'the store cannot write'
+        ? ['the store cannot write', health.brief].filter(Boolean).join(': ')
         : health.full
           ? 'the backlog is full'
           : undefined

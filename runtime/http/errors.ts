@@ -73,7 +73,7 @@ const errorTable = {
   BACKLOG: row(503, 'Too much work is waiting; try again later.', { retry: true, retryAfter: 30 }),
   DRAINING: row(503, 'The gateway is stopping; try again soon.', { retry: true, retryAfter: 5 }),
   STORE_FULL: row(503, 'The gateway has no room to keep the request.', { retry: true, retryAfter: 60 }),
-  STORE_UNAVAILABLE: row(503, 'The gateway cannot keep the request right now.', {
+  STORE_UNAVAILABLE: row(503, 'The gateway could not make sure that it keeps the request; send it again.', {
     retry: true,
     retryAfter: 5,
   }),

@@ -233,7 +233,7 @@ function endingOf(error: unknown): Ending | undefined {
   if (error instanceof UnavailableError) return { ...refused('VERIFIER_UNAVAILABLE'), fault: error }
   if (error instanceof StoreError && isErrorCode(error.code)) {
     const expected = error.code === 'BACKLOG' || error.code === 'DRAINING'
-    return { ...refused(error.code), fault: expected ? undefined : error }
+    return { ...refused(error.code), ...(!expected && { told: error.message, fault: error }) }
   }
   return { outcome: 'failed', code: 'INTERNAL', fault: error }
 }

@@ -26,6 +26,12 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
     text(f['hint']),
   ],
   'gateway-draining': (f) => ['draining', `running turns have ${seconds(f['graceMs'])} to end`],
+  'store-unavailable': (f) => [
+    'failed',
+    `the store cannot write: ${text(f['reason'])}`,
+    'requests are answered 503',
+  ],
+  'store-available': () => ['healed', 'the store can write again'],
   'store-stopped': () => ['failed', 'the store stopped, so the gateway does: start it again'],
   'log-lines-dropped': (f) => ['warning', `${count(f['lines'], 'log line')} dropped, as nothing took them`],
   'gateway-stopped': () => ['stopped', 'what was accepted is kept for the next start'],

@@ -28,6 +28,8 @@ export interface Store {
    * Resolves after the commit that holds all of the entry. Concurrent calls share commits. An entry that is
    * sent again, because its answer was lost, is answered like the first time and changes nothing. Where all
    * of its actions were seen before, the request is kept with the outcome `duplicate` and their ids.
+   * A commit that takes over five seconds rejects with `STORE_UNAVAILABLE` and may still happen: the record of the
+   * request then says that its sender was answered 503.
    * @throws StoreError
    */
   accept(entry: Entry): Promise<Acceptance>
@@ -55,7 +57,12 @@ export interface Store {
   changes(options: { after?: string; signal: AbortSignal }): AsyncIterable<Change>
   /** From memory. */
   health(): Health
-  /** Commits what was handed in, then lets go of the data. */
+  /**
+   * Whether a commit has been under way for so long that the store does not wait for it: Node.js waits for its thread, so
+   * that only a signal ends the process.
+   */
+  isStuck(): boolean
+  /** Commits what was handed in, then lets go of the data. Where a commit hangs it resolves without that; see `isStuck`. */
   close(): Promise<void>
 }
 
@@ -348,8 +355,10 @@ export interface Health {
   readonly events: number
   /** True when `accept` would answer BACKLOG to an entry that brings an event. */
   readonly fullOfEvents: boolean
-  /** Why it is not writable, in one sentence. */
+  /** Why it is not writable, and what to do where a person can do something. For operators: it may name paths. */
   readonly reason?: string
+  /** The same in a few words without paths, which anybody may read. Absent where the store has none. */
+  readonly brief?: string
   /** Commits since the store was opened: concurrent calls share them. */
   readonly commits: number
 }
@@ -377,8 +386,17 @@ export interface StoreOptions extends StoreLimits {
    * `STORE_UNAVAILABLE`. Nothing in this process brings it back; what was committed is safe.
    */
   readonly onStopped?: (error: StoreError) => void
+  /**
+   * Called when the store stops and begins to be able to write: with its health. Default: nothing is done.
+   */
+  readonly onHealth?: (health: Health) => void
   /** Due times are waited for with it. Default: `setTimeout`, which does not keep the process alive. */
   readonly setTimer?: SetTimer
+  /**
+   * The store looks once a second with it whether its files are there and its commits end. Of its own, because such a look
+   * is about real time. Default: as `setTimer`'s.
+   */
+  readonly setWatchTimer?: SetTimer
   /**
    * Most requests of each of the outcomes `ignored`, `skipped`, `duplicate` and `failed`: when one more comes, the oldest goes
    * before its time. Default: 100,000.
@@ -396,7 +414,7 @@ export interface StoreOptions extends StoreLimits {
 /** Calls `run` once, `ms` milliseconds from now, unless the answered function is called before. */
 export type SetTimer = (run: () => void, ms: number) => () => void
 
-/** @throws StoreError `LOCKED`, `SCHEMA_NEWER` or `STORE_UNAVAILABLE` */
+/** @throws StoreError `LOCKED`, `SCHEMA_NEWER`, `STORE_MISSING` or `STORE_UNAVAILABLE` */
 export type OpenStore = (options: StoreOptions) => Promise<Store>
 
 export type StoreErrorCode =
@@ -410,14 +428,19 @@ export type StoreErrorCode =
   | 'DRAINING'
   | 'LEASE_LOST'
   | 'SCHEMA_NEWER'
+  /** Other files tell of a store that is not there: an empty one is not begun in its place. */
+  | 'STORE_MISSING'
   | 'LOCKED'
 
 export class StoreError extends Error {
   readonly code: StoreErrorCode
+  /** The message in a few words without paths, for anybody to read. */
+  readonly brief: string | undefined
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions & { readonly brief?: string }) {
     super(message, options)
     this.name = 'StoreError'
     this.code = code
+    this.brief = options?.brief
   }
 }

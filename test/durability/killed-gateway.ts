@@ -27,8 +27,15 @@ export interface KilledGateway extends GatewayProcess {
   readAll<Item extends { id: string }>(list: string): Promise<Map<string, Item>>
 }
 
+/** How the process is run, besides what every such gateway needs. */
+export interface ProcessOptions {
+  /** Arguments of Node.js. */
+  readonly node?: readonly string[]
+  readonly env?: Record<string, string>
+}
+
 /** To be called where tests are declared. `hooks`: what stands under `hooks` besides its token. */
-export function useKilledGateways(): (hooks?: string) => Promise<KilledGateway> {
+export function useKilledGateways(): (hooks?: string, process?: ProcessOptions) => Promise<KilledGateway> {
   const folders: string[] = []
   const gateways: KilledGateway[] = []
   before(() => ensureBuilt(fileURLToPath(new URL('../..', import.meta.url))))
@@ -37,16 +44,20 @@ export function useKilledGateways(): (hooks?: string) => Promise<KilledGateway> 
     await Promise.all(gateways.map((gateway) => gateway.kill('SIGKILL').catch(() => undefined)))
     await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
   })
-  return async (hooks = '') => {
+  return async (hooks = '', options = {}) => {
     const folder = await mkdtemp(join(tmpdir(), 'reveille-crash-'))
     folders.push(folder)
-    const gateway = await install(folder, hooks)
+    const gateway = await install(folder, hooks, options)
     gateways.push(gateway)
     return gateway
   }
 }
 
-async function install(folder: string, hooks: string): Promise<KilledGateway> {
+async function install(
+  folder: string,
+  hooks: string,
+  { node = [], env }: ProcessOptions,
+): Promise<KilledGateway> {
   const port = await freePort()
   const file = join(folder, 'reveille.yaml')
   await writeFile(
@@ -66,9 +77,15 @@ plugins: ['${fileURLToPath(new URL('./counting-runner', import.meta.url))}']
   )
   const witness = join(folder, 'witness')
   const gateway = await createGatewayProcess({
-    command: [fileURLToPath(new URL('../../build/main.js', import.meta.url)), 'start', '--config', file],
+    command: [
+      ...node,
+      fileURLToPath(new URL('../../build/main.js', import.meta.url)),
+      'start',
+      '--config',
+      file,
+    ],
     port,
-    env: { REVEILLE_TEST_WITNESS: witness },
+    env: { REVEILLE_TEST_WITNESS: witness, ...env },
   })
   return {
     ...gateway,

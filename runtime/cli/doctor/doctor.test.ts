@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { configuration, gatewayToken, hookToken, install } from '../../../test/installation.ts'
@@ -446,4 +446,43 @@ test('the report fits its terminal, with what to do below what was found', async
     '                 → Write `secret` under `hooks.endpoints.shop.verify` in',
     '                   reveille.yaml',
   ])
+})
+
+test(
+  'a gateway whose data folder was moved away is told by doctor and status with what to do',
+  limit,
+  async (t) => {
+    const { folder, gateway, run } = await createBench(t)
+    await rename(path.join(folder, 'data'), path.join(folder, 'away'))
+    const posted = await gateway.inject({
+      method: 'POST',
+      url: '/hooks/wake',
+      headers: { authorization: `Bearer ${hookToken}`, 'content-type': 'application/json' },
+      payload: '{"text":"hello"}',
+    })
+    assert.deepEqual([posted.statusCode, posted.json().code], [503, 'STORE_UNAVAILABLE'])
+    assert.ok(Number(posted.headers['retry-after']) > 0)
+
+    const status = await run('status')
+    assert.equal(status.code, 1)
+    assert.match(status.out, /ready +no: the database .*reveille\.db is gone while the gateway runs/)
+    assert.match(status.out, /Put the data folder .* back as it was, or restart the gateway/)
+    const [told] = resultsOf(await run('doctor', '--json'), 'gateway')
+    assert.deepEqual([told?.state, told?.code], ['problem', 'NOT_READY'])
+    assert.match(told?.message ?? '', /accepts nothing: the database .* is gone .*Put the data folder/)
+    await rename(path.join(folder, 'away'), path.join(folder, 'data'))
+  },
+)
+
+test('a data folder that lost its database is told before the start refuses it', limit, async (t) => {
+  const { run, write } = await withoutGateway(t, { 'reveille.yaml': plain })
+  await write('data/generations/1/state.json', '{}')
+  const [told] = resultsOf(await run('doctor', '--json'), 'gateway')
+  assert.deepEqual([told?.state, told?.code], ['problem', 'STORE_MISSING'])
+  const started = await run('start')
+  assert.equal(started.code, 1)
+  assert.match(
+    started.err,
+    /reveille\.db is missing, but generations beside it tells of an earlier store\. Put the/,
+  )
 })

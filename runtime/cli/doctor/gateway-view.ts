@@ -22,6 +22,8 @@ export interface GatewayView {
   readonly pid?: number
   readonly note?: NonNullable<Connection['note']>
   reach(): Promise<Reach>
+  /** Why it accepts nothing, in one sentence; undefined: it accepts. @throws NotChecked where no gateway answers */
+  notReady(): Promise<string | undefined>
   /** The status of an answer to a GET without a token. @throws NotChecked where no gateway answers */
   statusOf(path: string): Promise<number>
   /** 401 where it takes another token; 404 where it has no admin surface. @throws NotChecked as `statusOf` */
@@ -62,6 +64,9 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     return Number.isNaN(date) ? { is: 'there' } : { is: 'there', skewMs: skewOf(date, asked, io.now()) }
   }
 
+  /** Undefined where it does not say: another version, another token. */
+  const healthOf = () => admin.get('/api/health').catch(() => undefined)
+
   async function mustAnswer(): Promise<void> {
     const { is } = await reach()
     if (is !== 'there') throw new NotChecked('GATEWAY_DOWN', 'no gateway answers')
@@ -71,7 +76,8 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     await mustAnswer()
     const response = await ask('/api/status', { authorization: `Bearer ${token}` })
     await response.body?.cancel()
-    return response.status
+    // It takes the token, and its store cannot be read.
+    return response.status === 503 ? 200 : response.status
   }
 
   const view: GatewayView = {
@@ -81,6 +87,14 @@ export function createGatewayView(connection: Connection, io: Io): GatewayView {
     reach,
     admission,
     status,
+    async notReady() {
+      await mustAnswer()
+      const response = await ask('/readyz')
+      const body = (await response.json().catch(() => undefined)) as { reason?: string } | null | undefined
+      if (response.status === 200) return undefined
+      const health = token === undefined ? undefined : ((await healthOf()) as { reason?: string } | undefined)
+      return health?.reason ?? body?.reason ?? `it answers ${response.status}`
+    },
     async statusOf(path) {
       await mustAnswer()
       const response = await ask(path)

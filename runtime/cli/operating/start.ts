@@ -76,13 +76,29 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   // A supervisor takes an exit code other than 0 as the reason to start another one.
   const end = await Promise.race([stop.first, gateway.failed])
   const isFailure = typeof end !== 'string'
-  await gateway.close(isFailure ? { graceMs: 0 } : {})
+  const isClosed = await closedInTime(gateway.close(isFailure ? { graceMs: 0 } : {}))
   stop.close()
   reloading.close()
   // Nobody listens any more: what told it to stop ends it, and a failure must not look like an end that was asked for.
-  if (gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
+  if (!isClosed || gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
   setTimeout(() => process.exit(), lastOutputMs).unref()
   return isFailure ? 1 : 0
+}
+
+/** The grace of running turns, and the time in which the rest of a close is over unless a disk hangs. Milliseconds. */
+const mostCloseMs = 45_000
+
+/** False where the close takes so long that nothing is left to wait for. */
+async function closedInTime(closing: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, mostCloseMs, false)
+  })
+  try {
+    return await Promise.race([closing.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** What came of it is in the log, as after a changed file; also that nothing did. */

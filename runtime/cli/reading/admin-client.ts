@@ -19,6 +19,8 @@ export interface Admin {
   readonly address: string
   /** @throws CommandFailure when the gateway is not there, refuses the token or has no such thing */
   get(path: string, query?: Query): Promise<unknown>
+  /** The status of the answer to a GET with the token. @throws CommandFailure when the gateway is not there */
+  statusOf(path: string): Promise<number>
   /** Asks for something to be done. `accepted`: statuses that are answers too. @throws CommandFailure as `get` does */
   post(path: string, query?: Query, accepted?: readonly number[]): Promise<unknown>
   /** Hands something over. `accepted` as for `post`. @throws CommandFailure as `get` does */
@@ -88,6 +90,11 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
   return {
     address,
     get: (path, query = {}) => askAsAdmin(`${path}${search(query)}`, {}),
+    async statusOf(path) {
+      const response = await ask(path, { headers: { authorization: `Bearer ${token}` } })
+      await response.body?.cancel()
+      return response.status
+    },
     post: (path, query = {}, accepted = []) =>
       askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }),
     give: (method, path, body, accepted = []) =>

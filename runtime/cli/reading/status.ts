@@ -1,7 +1,7 @@
 /** `reveille status`: whether a running gateway can accept, and what waits in it. */
 
 import type { BudgetStatus, GatewayStatus } from '../../api/index.ts'
-import type { EventRecord, Page, RequestRecord, RunRecord } from '../../store/port.ts'
+import type { EventRecord, Health, Page, RequestRecord, RunRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
 import { addressText } from '../delivering/ending.ts'
 import type { RouteAnswer } from '../delivering/route.ts'
@@ -31,6 +31,7 @@ export async function status(
   const probe = await admin.probe('/readyz')
   const ready = probe.status === 200
   const reason = (probe.body as { reason?: string } | undefined)?.reason
+  if (!ready && !(await isReadable(admin))) return unreadable({ admin, reason }, options, io)
   const [main, generations, latest, route, ...counts] = await Promise.all([
     admin.get('/api/status') as Promise<GatewayStatus>,
     admin.get('/api/generations') as Promise<{ readonly items: readonly GenerationItem[] }>,
@@ -119,6 +120,32 @@ export async function status(
     )
   }
   return ready ? 0 : 1
+}
+
+/** Whether the gateway can look anything up: what it says of itself comes from its store. */
+async function isReadable(admin: Admin): Promise<boolean> {
+  return (await admin.statusOf('/api/status')) !== 503
+}
+
+/** What is left to tell of a gateway whose store cannot be read. */
+async function unreadable(
+  { admin, reason }: { readonly admin: Admin; readonly reason: string | undefined },
+  options: { readonly json?: boolean },
+  io: Io,
+): Promise<number> {
+  const health = (await admin.get('/api/health')) as Health
+  const { address } = admin
+  if (options.json)
+    io.out(`${JSON.stringify({ address, ready: false, reason: health.reason ?? reason }, null, 2)}\n`)
+  else
+    io.out(
+      formatFacts({
+        gateway: address,
+        ready: `no: ${health.reason ?? reason ?? 'its store cannot be read'}`,
+        records: 'cannot be read',
+      }),
+    )
+  return 1
 }
 
 /** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */

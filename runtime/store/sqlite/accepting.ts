@@ -20,6 +20,8 @@ export interface Accepting {
   /** `undefined` when all of its actions were accepted, which is nearly always. */
   accept(entry: PlainEntry, now: number): Acceptance | undefined
   note(request: PlainEntry): void
+  /** Its sender was answered 503 before the commit ended that kept it: the record says so. */
+  answeredBefore(id: Id): void
 }
 
 export interface AcceptingParts extends PlacingParts {
@@ -41,6 +43,10 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
   )
   const upsertDedupe = db.prepare('INSERT OR REPLACE INTO dedupe VALUES (?, ?, ?, ?, ?, ?)')
   const selectRequest = db.prepare('SELECT record FROM requests WHERE id = ?')
+  const updateAnswer = db.prepare(
+    `UPDATE requests SET record = json_set(record, '$.status', 503, '$.code', 'STORE_UNAVAILABLE', '$.reason', ?)
+     WHERE id = ?`,
+  )
 
   /** How many rows there are more. */
   function insertWhole(id: Uint8Array, { outcome, endpoint, record, body, head }: PlainEntry): number {
@@ -118,6 +124,10 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
       if (insertWhole(blobOfId(request.id), request) === 0) return
       withoutEffect.kept({ outcome: request.outcome, bytes: bytesOf(request) })
       changed('request', request.id, request.outcome)
+    },
+
+    answeredBefore(id) {
+      updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', blobOfId(id))
     },
   }
 }

@@ -10,6 +10,10 @@ export type Fault =
   | 'commit-fails'
   /** The next COMMIT reports an I/O error and has happened. */
   | 'answer-lost'
+  /** The same, and something happens with it. Of use where the writer has no thread of its own. */
+  | { readonly answerLostWith: () => void }
+  /** The next COMMIT does not end before the memory says otherwise: 1 in its first place, and a notification. */
+  | { readonly commitHangs: Int32Array<SharedArrayBuffer> }
   /** The writer's thread dies of an error that nobody caught. */
   | 'thread-dies'
 
@@ -31,8 +35,12 @@ export function createFaultyDisk(): FaultyDisk {
     commit(run) {
       const fault = next
       next = undefined
+      const [hangs, happens] =
+        typeof fault === 'object' && 'commitHangs' in fault ? [fault.commitHangs] : [undefined, fault]
+      if (hangs !== undefined) Atomics.wait(hangs, 0, 0)
       if (fault !== 'commit-fails') run()
-      if (fault !== undefined) throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
+      if (typeof happens === 'object') happens.answerLostWith()
+      if (happens !== undefined) throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
     },
   }
 }

@@ -5,6 +5,7 @@ import type {
   ClaimedTask,
   Command,
   Effects,
+  Id,
   Settlement,
   StoreErrorCode,
   StoreLimits,
@@ -59,6 +60,10 @@ export type Order = { readonly call?: number } & (
   | { readonly type: 'listen'; readonly on: boolean }
   /** Does nothing; the passing of time is the message. */
   | { readonly type: 'tick' }
+  /** Looks whether the files that are open are those at their paths. */
+  | { readonly type: 'look' }
+  /** The sender of a request was answered 503 before its commit ended. */
+  | { readonly type: 'answered-before'; readonly request: Id }
   /** Writes something, to learn whether writing works again. */
   | { readonly type: 'probe' }
   | { readonly type: 'fault'; readonly fault: Fault }
@@ -68,6 +73,7 @@ export type Order = { readonly call?: number } & (
 export interface PlainError {
   readonly code: StoreErrorCode
   readonly message: string
+  readonly brief?: string
 }
 
 export type Answer = { readonly call: number } & (
@@ -104,6 +110,7 @@ export interface Reply {
 export interface WriterState {
   readonly writable: boolean
   readonly reason?: string
+  readonly brief?: string
   readonly backlog: number
   /** Pending events. */
   readonly pending: number

@@ -28,10 +28,16 @@ import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
 
 export interface ReaderClient {
   readonly read: Reader
+  /** To be called once a second: a question that waits for too long is not waited for. */
+  watch(): void
   close(): Promise<void>
 }
 
+/** A disk that hangs may hang a read, too. In looks, which come once a second. */
+const mostLooks = 30
+
 interface WaitingCall {
+  looks: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: StoreError) => void
 }
@@ -105,7 +111,7 @@ export function createReaderClient(
     const asked = worker
     return new Promise((resolve, reject) => {
       lastCall += 1
-      calls.set(lastCall, { resolve: resolve as (value: unknown) => void, reject })
+      calls.set(lastCall, { looks: 0, resolve: resolve as (value: unknown) => void, reject })
       asked.postMessage({ call: lastCall, query })
     })
   }
@@ -186,6 +192,14 @@ export function createReaderClient(
 
   return {
     read,
+    watch() {
+      for (const [number, call] of calls) {
+        call.looks += 1
+        if (call.looks <= mostLooks) continue
+        call.reject(new StoreError('STORE_UNAVAILABLE', `the store was not read within ${mostLooks} s`))
+        calls.delete(number)
+      }
+    },
     async close() {
       closed = true
       rejectAll(new StoreError('DRAINING', 'the store is closed'))

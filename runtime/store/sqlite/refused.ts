@@ -9,7 +9,12 @@ import type { Id, RequestRecord } from '../port.ts'
 export interface Refused {
   /** Whether requests that ended so are here, and nowhere else. */
   takes(outcome: string): boolean
-  add(request: RequestRecord): void
+  /** `alone`: in a record of its own, as one whose fate is not known yet. */
+  add(request: RequestRecord, options?: { readonly alone?: boolean }): void
+  /** It is on the disk after all. */
+  forget(id: Id): void
+  /** What became known of it later, in one sentence. */
+  amend(id: Id, reason: string): void
   get(id: Id): RequestRecord | undefined
   /** Newest first, older than `before`. */
   list(options: { before?: Id; outcome?: string; endpoint?: string; limit: number }): RequestRecord[]
@@ -38,9 +43,9 @@ export function createRefused(): Refused {
 
   return {
     takes: (outcome) => outcome === 'refused' || outcome === 'handshake',
-    add({ body: _body, head: _head, ...request }) {
+    add({ body: _body, head: _head, ...request }, { alone = false } = {}) {
       const record = { ...request, endpoint: shortName(request.endpoint) }
-      const isSummed = record.outcome === 'handshake' || summedStatuses.has(record.status)
+      const isSummed = !alone && (record.outcome === 'handshake' || summedStatuses.has(record.status))
       const key = sumKey(record)
       const sum = isSummed ? ring.get(sums.get(key) ?? '') : undefined
       if (sum !== undefined) {
@@ -50,6 +55,11 @@ export function createRefused(): Refused {
       ring.set(record.id, record)
       if (isSummed) sums.set(key, record.id)
       if (ring.size > most) forgetOldest()
+    },
+    forget: (id) => void ring.delete(id),
+    amend(id, reason) {
+      const request = ring.get(id)
+      if (request !== undefined) ring.set(id, { ...request, reason })
     },
     get: (id) => ring.get(id),
     list({ before, outcome, endpoint, limit }) {

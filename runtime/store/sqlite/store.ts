@@ -1,7 +1,14 @@
 /** Owns the embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
 
 import { Worker } from 'node:worker_threads'
-import { type CommandResult, type OpenStore, type Store, StoreError, type StoreOptions } from '../port.ts'
+import {
+  type CommandResult,
+  type Health,
+  type OpenStore,
+  type Store,
+  StoreError,
+  type StoreOptions,
+} from '../port.ts'
 import { isFull, isFullOfEvents } from './backlog.ts'
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
 import type { Fault } from './fault.ts'
@@ -10,7 +17,7 @@ import { createReaderClient } from './reader-client.ts'
 import { createRefused } from './refused.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkforce } from './workforce.ts'
-import { createWriterClient } from './writer-client.ts'
+import { createWriterClient, slowCommit } from './writer-client.ts'
 
 /** The store, and a way to make its disk fail. */
 export interface FaultyStore {
@@ -20,6 +27,8 @@ export interface FaultyStore {
 
 /** Between two looks whether writing works again. Milliseconds. */
 const probePause = 1_000
+/** Between two looks whether commits end and the files are there. Milliseconds. */
+const watchPause = 1_000
 
 export const openSqliteStore: OpenStore = async (options) => (await openFaultyStore(options)).store
 
@@ -39,9 +48,20 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
 }
 
 function createStore(options: StoreOptions, worker: Worker, opened: WriterState): FaultyStore {
-  const { now, setTimer = setSystemTimer, location } = options
-  const client = createWriterClient(worker, now)
+  const { now, setTimer = setSystemTimer, setWatchTimer = setSystemTimer, location } = options
   const refused = createRefused()
+  const client = createWriterClient({
+    worker,
+    now,
+    onLate(request, isKept) {
+      if (isKept) {
+        refused.forget(request)
+        client.tell({ type: 'answered-before', request })
+      } else
+        refused.amend(request, 'the store could not keep it; its sender was answered before that was known')
+    },
+    onStalled: () => toldHealth(),
+  })
   const reader = createReaderClient(location, refused, setTimer, now)
   const changes: ChangeFeed = createChangeFeed((on) => client.tell({ type: 'listen', on }))
   const wakeUp = createWakeUp(now, setTimer, () => client.tell({ type: 'tick' }))
@@ -52,6 +72,39 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   let cancelProbe: (() => void) | undefined
   let closing: Promise<void> | undefined
   let isStopped = false
+  let isStuck = false
+  let wasWritable = true
+  let cancelWatch = setWatchTimer(watch, watchPause)
+
+  /** An idle store would not notice that its files are gone. */
+  function watch(): void {
+    reader.watch()
+    if (client.watch() && state.writable) client.tell({ type: 'look' })
+    cancelWatch = setWatchTimer(watch, watchPause)
+  }
+
+  function health(): Health {
+    const isSlow = client.isStalled()
+    const reason = isSlow ? `${slowCommit}: its disk does not answer` : state.reason
+    const brief = isSlow ? slowCommit : state.brief
+    return {
+      writable: state.writable && !isSlow,
+      backlog: state.backlog,
+      full: isFull(state, { backlog }),
+      events: state.pending,
+      fullOfEvents: isFullOfEvents(state, { backlog }),
+      commits: state.commits,
+      ...(reason === undefined ? undefined : { reason }),
+      ...(brief === undefined ? undefined : { brief }),
+    }
+  }
+
+  function toldHealth(): void {
+    const next = health()
+    if (next.writable === wasWritable) return
+    wasWritable = next.writable
+    options.onHealth?.(next)
+  }
 
   function take(next: WriterState): void {
     state = next
@@ -67,6 +120,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   worker.on('message', (reply: Reply) => {
     take(reply.state)
     client.settle(reply)
+    toldHealth()
     changes.push(reply.changes)
     for (const given of reply.claims) workforces[given.workforce]?.take(given)
     for (const { workforce, claim } of reply.cancelled) workforces[workforce]?.cancel(claim)
@@ -91,11 +145,19 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     await Promise.all(workforces.map((workforce) => workforce.drain(0)))
     const committed = client.ask({ type: 'close' })
     // The order above is on its way already; whatever is asked from now on is refused.
-    await committed.catch(() => undefined)
+    await Promise.race([committed.catch(() => undefined), client.whenStalled()])
+    isStuck = client.isStalled()
     client.fail(closedError())
     wakeUp.close()
     cancelProbe?.()
+    cancelWatch()
     changes.close()
+    if (isStuck) {
+      // What hangs the writer may hang the reader.
+      void reader.close()
+      worker.unref()
+      return
+    }
     await reader.close()
     await exited
   }
@@ -105,7 +167,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     note(request) {
       if (closing !== undefined) return
       if (!refused.takes(request.outcome)) return client.note(request)
-      refused.add(request)
+      refused.add(request, { alone: client.isOpen(request.id) })
       changes.push(['request', request.id, request.outcome, undefined])
     },
     work(workOptions) {
@@ -126,15 +188,8 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     },
     read: reader.read,
     changes: changes.listen,
-    health: () => ({
-      writable: state.writable,
-      backlog: state.backlog,
-      full: isFull(state, { backlog }),
-      events: state.pending,
-      fullOfEvents: isFullOfEvents(state, { backlog }),
-      commits: state.commits,
-      ...(state.reason === undefined ? undefined : { reason: state.reason }),
-    }),
+    health,
+    isStuck: () => isStuck || client.isStalled(),
     close() {
       closing ??= shut()
       return closing

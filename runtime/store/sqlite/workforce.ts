@@ -93,6 +93,7 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     let settlement = first
     for (;;) {
       lease.settlement = settlement
+      lookWhetherIdle()
       try {
         await client.ask({ type: 'settle', claim: given.claim, settlement })
         return
@@ -119,20 +120,31 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
 
   function letGo(claim: number): void {
     leases.delete(claim)
-    if (leases.size === 0) whenIdle?.()
+    lookWhetherIdle()
+  }
+
+  /** While a commit hangs, what only waits to be written is not waited for. */
+  function isIdle(): boolean {
+    return client.isStalled()
+      ? [...leases.values()].every(({ settlement }) => settlement !== undefined)
+      : leases.size === 0
+  }
+
+  function lookWhetherIdle(): void {
+    if (whenIdle !== undefined && isIdle()) whenIdle()
   }
 
   async function takeBack(): Promise<void> {
     const reason = new StoreError('LEASE_LOST', 'the gateway drains')
     const taken = [...leases]
-    const written = taken.map(([claim, { settlement }]) =>
+    const settled = taken.map(([claim, { settlement }]) =>
       client.ask({ type: 'settle', claim, settlement: settlement ?? takenBack() }),
     )
     for (const [claim, { abort }] of taken) {
       leases.delete(claim)
       abort.abort(reason)
     }
-    await Promise.allSettled(written)
+    await Promise.race([Promise.allSettled(settled), client.whenStalled()])
   }
 
   return {
@@ -150,8 +162,9 @@ export function createWorkforce({ id, options, client, now, setTimer }: Workforc
     async drain(graceMs) {
       // Claims that were given before the answer have arrived before it.
       await client.ask({ type: 'rest', workforce: id }).catch(() => undefined)
-      if (leases.size > 0 && graceMs > 0) {
+      if (!isIdle() && graceMs > 0) {
         await new Promise<void>((resolve) => {
+          void client.whenStalled().then(lookWhetherIdle)
           const cancel = setTimer(resolve, graceMs)
           whenIdle = () => {
             cancel()

@@ -32,14 +32,13 @@ function openWriter(t: TestContext) {
 }
 
 const hire: Order = { type: 'hire', workforce: 0, kinds: ['run'], concurrency: 4 }
-const loseAnswer: Order = { type: 'fault', fault: 'answer-lost' }
+const loseAnswer = (happens: () => void): Order => ({ type: 'fault', fault: { answerLostWith: happens } })
 const done = { effects: {}, done: true } as const
 
 test('a claim whose commit stayed unknown is made again once the disk is back', (t) => {
   const { file, run } = openWriter(t)
   run([hire])
-  run([loseAnswer])
-  renameSync(file, `${file}.away`)
+  run([loseAnswer(() => renameSync(file, `${file}.away`))])
   const lost = run([], sample.entry(sample.runAction()))
   assert.equal(lost.state.writable, false)
   assert.deepEqual(lost.claims, [])
@@ -56,8 +55,7 @@ test('a settlement whose commit stayed unknown is not made twice', (t) => {
   const { file, run } = openWriter(t)
   const [given] = run([hire], sample.entry(sample.runAction())).claims
   const settle: Order = { call: 7, type: 'settle', claim: given?.claim ?? 0, settlement: done }
-  run([loseAnswer])
-  renameSync(file, `${file}.away`)
+  run([loseAnswer(() => renameSync(file, `${file}.away`))])
   assert.equal(run([settle]).answers[0]?.ok, false)
 
   renameSync(`${file}.away`, file)

@@ -15,6 +15,7 @@ import { type Desk, openDesk } from './desk.ts'
 import type { PlainEntry } from './entry.ts'
 import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from './failure.ts'
 import { createFaultyDisk } from './fault.ts'
+import { createOpenFiles } from './folder.ts'
 import type { Answer, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
 import type { Tally } from './tally.ts'
 
@@ -52,15 +53,27 @@ export function createWriter(data: WriterData): Writer {
   const settings = { ...data }
   const changes = createChangeList()
   const disk = createFaultyDisk()
+  const files = createOpenFiles(data.folder)
   const claims = createClaims()
-  let desk: Desk | undefined = openDesk(settings, changes.note)
-  let failure: string | undefined
+  let desk: Desk | undefined = open()
+  let failure: PlainError | undefined
   const commitsAtOpen = desk.tally.commits
   let lastState: WriterState
   let lastNow = data.now
 
   recover(desk)
   lastState = stateOf(desk)
+
+  function open(): Desk {
+    const at = openDesk(settings, changes.note)
+    try {
+      files.opened()
+      return at
+    } catch (error) {
+      at.close()
+      throw error
+    }
+  }
 
   function recover(at: Desk): void {
     at.begin()
@@ -77,7 +90,8 @@ export function createWriter(data: WriterData): Writer {
   function stateOf(at: Desk): WriterState {
     return {
       writable: failure === undefined,
-      reason: failure,
+      reason: failure?.message,
+      brief: failure?.brief,
       backlog: at.tally.backlog,
       pending: at.tally.pending,
       commits: at.tally.commits - commitsAtOpen,
@@ -200,7 +214,7 @@ export function createWriter(data: WriterData): Writer {
     const old = desk
     desk = undefined
     old?.close()
-    desk = openDesk(settings, changes.note)
+    desk = open()
     return desk
   }
 
@@ -235,6 +249,9 @@ export function createWriter(data: WriterData): Writer {
         return obeyCommand(at, order.command)
       case 'probe':
         at.probe()
+        break
+      case 'answered-before':
+        at.accepting.answeredBefore(order.request)
         break
       case 'fault':
         disk.ask(order.fault, at.db)
@@ -312,8 +329,9 @@ export function createWriter(data: WriterData): Writer {
       if (call === undefined) continue
       answers.push(type === 'close' ? { call, ok: true, value: undefined } : { call, ok: false, error })
     }
-    failure = error.message
-    lastState = { ...lastState, writable: false, reason: failure, wakeAt: Number.POSITIVE_INFINITY }
+    failure = error
+    const { message: reason, brief } = error
+    lastState = { ...lastState, writable: false, reason, brief, wakeAt: Number.POSITIVE_INFINITY }
     return {
       type: 'reply',
       post: batch.post,
@@ -335,7 +353,10 @@ export function createWriter(data: WriterData): Writer {
       for (const order of batch.orders) remember(order, batch.now)
       try {
         const at = desk ?? reopenAndRecover()
-        if (!writes(at, batch)) {
+        const isWritten = writes(at, batch)
+        // Nothing is acknowledged that is written where nobody finds it.
+        if (isWritten || batch.orders.some(({ type }) => type === 'look')) files.check()
+        if (!isWritten) {
           const draft: Draft = { special: [], answers: [] }
           for (const order of batch.orders) {
             if (!waitsForCommit(order)) answer(draft, order, { ok: true, value: obey(at, order, batch.now) })
@@ -374,7 +395,7 @@ function idleMsOf({ sessionIdleMs = Number.POSITIVE_INFINITY }: StoreLimits): nu
   return sessionIdleMs
 }
 
-const inMemory = ['load', 'listen', 'tick', 'resize', 'rest', 'configure', 'fault', 'close']
+const inMemory = ['load', 'listen', 'tick', 'resize', 'rest', 'configure', 'fault', 'look', 'close']
 
 /** Hiring counts: claims may follow at once, which the check of what is due does not see yet. */
 function isWriting(order: Order): boolean {
@@ -390,6 +411,6 @@ function answer(draft: Draft, order: Order, result: Result): void {
   if (order.call !== undefined) draft.answers.push({ call: order.call, ...result })
 }
 
-function plainError({ code, message }: StoreError): PlainError {
-  return { code, message }
+function plainError({ code, message, brief }: StoreError): PlainError {
+  return { code, message, ...(brief !== undefined && { brief }) }
 }

@@ -1,5 +1,6 @@
 /** Checks that a gateway runs where the configuration says. */
 
+import { missingStore } from '../../../store/sqlite/index.ts'
 import { pasted } from '../../pasted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
 import { startCommand } from '../gateway-view.ts'
@@ -30,20 +31,27 @@ async function judgeReach(subject: Subject): Promise<Result> {
   const reach = await gateway.reach()
   switch (reach.is) {
     case 'there':
-      return (await gateway.statusOf('/readyz')) === 200
-        ? ok(`at ${gateway.address}`)
-        : problem(
-            'NOT_READY',
-            `at ${gateway.address}, and accepts nothing`,
-            `${pasted('status', subject.io)} says why`,
-          )
+      return judgeReady(await gateway.notReady(), gateway.address, subject)
     case 'foreign':
       return problem(
         'NOT_A_GATEWAY',
         `something else answers at ${gateway.address}`,
         'Set `gateway.port` to a free one, or end what listens there',
       )
-    case 'silent':
+    case 'silent': {
+      const missing = missingStore(subject.settings().gateway.dataDir)
+      if (missing) return problem(missing.code, missing.message)
       return warning('GATEWAY_DOWN', reach.why, startCommand(subject.io))
+    }
   }
+}
+
+/** `why`: what keeps it from accepting; it says itself what to do where there is something. */
+function judgeReady(why: string | undefined, address: string, { io }: Subject): Result {
+  if (why === undefined) return ok(`at ${address}`)
+  return problem(
+    'NOT_READY',
+    `at ${address}, and accepts nothing: ${why}`,
+    `See also ${pasted('status', io)}`,
+  )
 }

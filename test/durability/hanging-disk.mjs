@@ -1,0 +1,24 @@
+/**
+ * Loaded before a gateway (`node --import`): while the file `<pipe>.on` exists, the store's COMMIT opens the named pipe and
+ * waits in the kernel until a writer opens it too, as a thread waits for a disk that hangs. No signal but a deadly one ends that.
+ */
+
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { isMainThread } from 'node:worker_threads'
+
+const pipe = process.env['REVEILLE_TEST_PIPE']
+
+if (pipe !== undefined && !isMainThread) {
+  const { prepare } = DatabaseSync.prototype
+  DatabaseSync.prototype.prepare = function (sql, ...rest) {
+    const statement = prepare.call(this, sql, ...rest)
+    if (sql !== 'COMMIT') return statement
+    const run = statement.run.bind(statement)
+    statement.run = (...values) => {
+      if (existsSync(`${pipe}.on`)) closeSync(openSync(pipe, 'r'))
+      return run(...values)
+    }
+    return statement
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * A gateway under load whose disk fails it: what it answers second by second, and that nothing is acknowledged and lost. The
+ * data folder is moved away, or a commit hangs.
+ */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { RequestRecord } from '../../runtime/store/port.ts'
+import { type KilledGateway, token, useKilledGateways } from './killed-gateway.ts'
+
+interface Load {
+  /** Requests whose answer was a 2xx, with the time of the answer since the load began. Milliseconds. */
+  readonly acknowledged: { readonly requestId: string; readonly at: number }[]
+  /** One answer in full, of each status. */
+  readonly answers: Map<
+    number,
+    { readonly body: Record<string, unknown>; readonly retryAfter: string | null }
+  >
+  /** Milliseconds since the load began. */
+  at(): number
+  /** Sends nothing more, and waits for the answers. */
+  stop(): Promise<void>
+  /** What was answered in each second of its own request, for people. */
+  table(): string
+  /** The longest that a sender waited. Milliseconds. */
+  longest(): number
+}
+
+/** Posts so many events each second, whether or not the ones before were answered. */
+function beginLoad(t: TestContext, { url }: KilledGateway, perSecond: number): Load {
+  const began = performance.now()
+  const at = () => performance.now() - began
+  const acknowledged: Load['acknowledged'] = []
+  const answers: Load['answers'] = new Map()
+  const seconds: Map<string, number>[] = []
+  const waiting = new Set<Promise<void>>()
+  let longest = 0
+  let count = 0
+
+  async function post(): Promise<void> {
+    count += 1
+    const sent = at()
+    const response = await fetch(`${url}/hooks/agent`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': `key-${count}`,
+      },
+      body: JSON.stringify({ message: `run ${count}`, wakeMode: 'next-heartbeat', deliver: false }),
+    }).catch(() => undefined)
+    const body = (await response?.json().catch(() => ({}))) as Record<string, unknown> | undefined
+    longest = Math.max(longest, at() - sent)
+    const status = response?.status ?? 0
+    const second = Math.floor(sent / 1000)
+    const counts = (seconds[second] ??= new Map())
+    counts.set(String(status || 'broken'), (counts.get(String(status || 'broken')) ?? 0) + 1)
+    if (response?.ok) acknowledged.push({ requestId: String(body?.['requestId']), at: at() })
+    if (body) answers.set(status, { body, retryAfter: response?.headers.get('retry-after') ?? null })
+  }
+
+  const timer = setInterval(() => {
+    const posted: Promise<void> = post().finally(() => waiting.delete(posted))
+    waiting.add(posted)
+  }, 1000 / perSecond)
+  t.after(() => clearInterval(timer))
+
+  return {
+    acknowledged,
+    answers,
+    at,
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(waiting)
+    },
+    table: () =>
+      Array.from(
+        seconds,
+        (counts, second) => `${second} s: ${[...(counts ?? [])].map((pair) => pair.join(' x')).join(', ')}`,
+      ).join('; '),
+    longest: () => longest,
+  }
+}
+
+async function readyz({ url }: KilledGateway) {
+  const response = await fetch(`${url}/readyz`)
+  return { status: response.status, reason: ((await response.json()) as { reason?: string }).reason }
+}
+
+async function untilReady(gateway: KilledGateway, status: 200 | 503): Promise<number> {
+  const began = performance.now()
+  while ((await readyz(gateway)).status !== status) {
+    assert.ok(performance.now() - began < 20_000, `not ${status} within 20 s: ${gateway.output()}`)
+    await pause(20)
+  }
+  return performance.now() - began
+}
+
+function assertNothingLost(load: Load, kept: ReadonlyMap<string, unknown>): void {
+  const lost = load.acknowledged.filter(({ requestId }) => !kept.has(requestId))
+  assert.deepEqual(lost, [], 'what was acknowledged is kept')
+}
+
+export interface OutageOptions {
+  readonly perSecond: number
+  /** How long an outage goes on. Seconds. */
+  readonly seconds: number
+}
+
+export function testOutages({ perSecond, seconds }: OutageOptions): void {
+  const install = useKilledGateways()
+  const timeout = (60 + 3 * seconds) * 1_000
+
+  test('a data folder that is moved away under load: no 2xx for what could not be found again', {
+    timeout,
+  }, async (t) => {
+    const gateway = await install()
+    await gateway.start()
+    const load = beginLoad(t, gateway, perSecond)
+    await pause(1_000)
+    const [data, away] = [join(gateway.folder, 'data'), join(gateway.folder, 'away')]
+    await rename(data, away)
+    const movedAt = load.at()
+    const notedMs = await untilReady(gateway, 503)
+    assert.equal(
+      (await readyz(gateway)).reason,
+      'the store cannot write: its data folder is gone or was replaced',
+    )
+    await pause(seconds * 1_000)
+    const lastBefore = load.acknowledged.at(-1)?.at ?? 0
+    await rename(away, data)
+    const healedMs = await untilReady(gateway, 200)
+    await pause(500)
+    await load.stop()
+    report(t, load, {
+      'last 2xx after the move': lastBefore - movedAt,
+      'noted after': notedMs,
+      'healed after': healedMs,
+    })
+    assert.ok(lastBefore - movedAt < 1_000, `a 2xx came ${lastBefore - movedAt} ms after the move`)
+    assert.equal(load.answers.get(503)?.body['code'], 'STORE_UNAVAILABLE')
+    assert.ok(Number(load.answers.get(503)?.retryAfter) > 0)
+    assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
+    assert.deepEqual((await gateway.kill('SIGTERM')).code, 0)
+    gateway.checkStore()
+  })
+
+  test('commits that hang under load: 503 after five seconds, nothing lost, and SIGTERM ends the process', {
+    timeout,
+  }, async (t) => {
+    const hanging = await installOnHangingDisk(t)
+    const { gateway } = hanging
+    await gateway.start()
+    const load = beginLoad(t, gateway, perSecond)
+    await pause(1_000)
+    await hanging.begin()
+    const notedMs = await untilReady(gateway, 503)
+    assert.equal((await readyz(gateway)).reason, 'the store cannot write: a commit takes longer than 5 s')
+    assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200)
+    await pause(seconds * 1_000)
+    await hanging.end()
+    const healedMs = await untilReady(gateway, 200)
+    await pause(500)
+    await load.stop()
+    report(t, load, { 'noted after': notedMs, 'healed after': healedMs, 'longest answer': load.longest() })
+    assert.ok(load.longest() < 8_000, `an answer took ${load.longest()} ms`)
+    assert.deepEqual([...load.answers.keys()].sort(), [202, 503])
+
+    const kept = await gateway.readAll<RequestRecord>('requests')
+    assertNothingLost(load, kept)
+    const late = [...kept.values()].filter(({ outcome, status }) => outcome === 'accepted' && status === 503)
+    assert.ok(late.length > 0, 'what the hanging commit kept says that its sender was answered 503')
+    t.diagnostic(`kept although answered 503: ${late.length}`)
+
+    await hanging.begin()
+    void fetch(`${gateway.url}/hooks/wake`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"text":"too late"}',
+    }).catch(() => undefined)
+    // By then its commit has begun.
+    await pause(500)
+    const asked = performance.now()
+    await gateway.kill('SIGTERM')
+    const endedMs = performance.now() - asked
+    t.diagnostic(`SIGTERM ended it after ${Math.round(endedMs)} ms`)
+    assert.ok(endedMs < 15_000, `SIGTERM ended it after ${endedMs} ms`)
+    await hanging.forget()
+    await gateway.start()
+    assertNothingLost(load, await gateway.readAll<RequestRecord>('requests'))
+  })
+
+  async function installOnHangingDisk(t: TestContext) {
+    const folder = await mkdtemp(join(tmpdir(), 'reveille-pipe-'))
+    t.after(() => rm(folder, { recursive: true, force: true }))
+    const pipe = join(folder, 'disk')
+    execFileSync('mkfifo', [pipe])
+    const preload = fileURLToPath(new URL('./hanging-disk.mjs', import.meta.url))
+    const gateway = await install('', { node: ['--import', preload], env: { REVEILLE_TEST_PIPE: pipe } })
+    return {
+      gateway,
+      begin: () => writeFile(`${pipe}.on`, ''),
+      /** Whoever waits goes on. */
+      async end() {
+        await rm(`${pipe}.on`)
+        await (await open(pipe, 'r+')).close()
+      },
+      /** Nobody waits any more. */
+      forget: () => rm(`${pipe}.on`),
+    }
+  }
+}
+
+function report(t: TestContext, load: Load, times: Readonly<Record<string, number>>): void {
+  for (const [what, ms] of Object.entries(times)) t.diagnostic(`${what}: ${Math.round(ms)} ms`)
+  t.diagnostic(`2xx: ${load.acknowledged.length}; ${load.table()}`)
+}
