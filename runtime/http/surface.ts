@@ -175,7 +175,10 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
       logSenderGone(exchange)
       return
     }
-    if (waitingIn(ending) === undefined) reply(exchange, ending, timers)
+    if (waitingIn(ending) === undefined) {
+      closeAfterwards(exchange)
+      reply(exchange, ending, timers)
+    }
     if (isProbe(exchange, ending)) return
     if (ending.outcome !== 'accepted' && ending.outcome !== 'duplicate')
       store.note(composeRecord(exchange, ending))
@@ -191,9 +194,14 @@ export function createHookSurface(app: FastifyInstance, options: HookSurfaceOpti
     const end = await waiting.end
     const { outgoing } = exchange
     if (outgoing.destroyed) return logSenderGone(exchange)
-    if (draining.aborted && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
+    closeAfterwards(exchange)
     replyWithOutcome(exchange, ending, waiting.seconds, end, timers)
     logOutcome(log, exchange, end, millisecondsOf(exchange))
+  }
+
+  /** What came before the drain began is answered on a connection that nothing else is to come over. */
+  function closeAfterwards({ outgoing }: Exchange): void {
+    if (draining.aborted && !outgoing.headersSent) outgoing.setHeader('connection', 'close')
   }
 
   function logSenderGone({ requestId, endpoint }: Exchange): void {
