@@ -215,6 +215,24 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     })
   }
 
+  /** One kind of work, of which the first settlement is lost although the process lives. */
+  function startForgetful(kind: Kind) {
+    const perform = performer(kind)
+    let isLost = false
+    store.work({
+      kinds: [kind],
+      concurrency: 1,
+      async perform(claim) {
+        const settlement = await perform(claim)
+        if (isLost) return settlement
+        isLost = true
+        stirring.stir()
+        throw new Error('the settlement was lost')
+      },
+    })
+    return () => isLost
+  }
+
   async function acceptRun(fields: Partial<RunRecord> = {}, lane = fields.sessionKey !== undefined) {
     const run = newRun(mintId(), clock.now(), fields)
     const { pool } = run
@@ -303,6 +321,7 @@ export async function openTestBed(t: TestContext, setting: Setting = {}) {
     lines,
     start,
     startDoomed,
+    startForgetful,
     startOnly,
     /** Parts that the channel was given so far. */
     sending: () => given,

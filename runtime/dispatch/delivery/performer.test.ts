@@ -94,6 +94,39 @@ test('a reply that the channel renders as nothing is skipped', async (t) => {
   assert.equal((await bed.deliveries())[0]?.state, 'skipped')
 })
 
+test('a part is not sent again while the process lives, though its receipt was never written', async (t) => {
+  const bed = await openTestBed(t)
+  bed.startOnly('run')
+  const isLost = bed.startForgetful('delivery')
+  await bed.acceptRun({ deliver: true, prompt: 'one|two' })
+  await bed.until(async () => isLost())
+  bed.clock.advance(5000)
+  const delivery = await untilDelivery(bed, ({ state }) => state !== 'pending')
+  assert.deepEqual(
+    bed.sent.map(({ text }) => text),
+    ['one', 'two'],
+  )
+  assert.deepEqual([delivery.state, delivery.receipts], ['delivered', [{ id: 'w1' }, { id: 'w2' }]])
+})
+
+test('what may have arrived is parked, though that was never written while the process lives', async (t) => {
+  let calls = 0
+  const bed = await openTestBed(t, {
+    async send() {
+      calls += 1
+      throw broken('timeout', { retryable: true, maybeDelivered: true })
+    },
+  })
+  bed.startOnly('run')
+  const isLost = bed.startForgetful('delivery')
+  await bed.acceptRun({ deliver: true, prompt: 'one' })
+  await bed.until(async () => isLost())
+  bed.clock.advance(5000)
+  const delivery = await untilDelivery(bed, ({ state }) => state !== 'pending')
+  assert.deepEqual([delivery.state, calls], ['parked', 1])
+  assert.match(delivery.reason ?? '', /^it may have arrived: /)
+})
+
 test('where nothing serves, the run succeeds and its delivery is parked with NO_ROUTE', async (t) => {
   const bed = await openTestBed(t)
   await bed.start()

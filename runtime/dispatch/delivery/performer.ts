@@ -1,6 +1,6 @@
 /** Owns a delivery: its parts sent in order, each with a receipt on disk before the next. */
 
-import { type Backoff, type Channel, type ChannelLimits, retryDelayMs } from '@reveille/kit'
+import { type Backoff, BoundedMap, type Channel, type ChannelLimits, retryDelayMs } from '@reveille/kit'
 import { boundedCall } from '../../agent/bounded-call.ts'
 import { type Failure, failureOf } from '../../agent/failure.ts'
 import type { Claim, DeliveryRecord, Settlement } from '../../store/port.ts'
@@ -23,6 +23,8 @@ const limitedBackoff: Backoff = { firstMs: 30_000, mostMs: 30_000 }
 
 const backoff: Backoff = { firstMs: 2000, mostMs: 600_000 }
 const unsure = 'it may have arrived: '
+/** Deliveries whose progress is remembered beside the store. */
+const mostRemembered = 10_000
 
 export interface DeliveryPerformerOptions extends PerformerOptions {
   readonly gate: ChannelGate
@@ -33,6 +35,13 @@ interface Plan extends DeliveryPlan {
   readonly limits: ChannelLimits
   /** A repeat within it gives no second message. Milliseconds. */
   readonly windowMs: number
+}
+
+/** What a delivery has come to, whether or not that is on the disk. */
+interface Progress {
+  readonly delivery: DeliveryRecord
+  /** How often its task had been claimed. A task that is made again, as by a replay, begins at one. */
+  readonly claims: number
 }
 
 /** A call that was made. */
@@ -49,10 +58,12 @@ export function createDeliveryPerformer(
 ): (claim: Claim) => Promise<Settlement> {
   const { now, timers, gate } = options
   const settle = createSettlements(options)
+  const progress = new BoundedMap<string, Progress>(mostRemembered)
 
   return async function performDelivery(claim) {
-    const { delivery } = await claim.load()
-    if (delivery === undefined || delivery.state !== 'pending') return { effects: {}, done: true }
+    const { delivery: kept } = await claim.load()
+    if (kept === undefined || kept.state !== 'pending') return { effects: {}, done: true }
+    const delivery = withProgress(kept, claim)
     const channel = options.channel(delivery.channel)
     if (!channel) return settle.park(delivery, noChannel(delivery.channel))
     const plan = planOf(channel, delivery)
@@ -86,8 +97,27 @@ export function createDeliveryPerformer(
       if (receipt === undefined) return unsent(claim, delivery, outcome, plan, sending)
       gate.sent(found.channel, sending.era)
       delivery = { ...delivery, receipts: [...delivery.receipts, receipt], unsureSince: undefined }
+      remember(delivery, claim)
     }
     return settle.delivered(delivery, now() - startedAt)
+  }
+
+  /** A claim may be lost with all that it has not written; what was sent under it was sent all the same. */
+  function remember(delivery: DeliveryRecord, { task }: Claim): void {
+    progress.delete(delivery.id)
+    progress.set(delivery.id, { delivery, claims: task.claims })
+  }
+
+  function withProgress(kept: DeliveryRecord, { task }: Claim): DeliveryRecord {
+    const known = progress.get(kept.id)
+    if (known === undefined || known.delivery.channel !== kept.channel || known.delivery.to !== kept.to)
+      return kept
+    const { receipts, unsureSince, firstTriedAt, code, reason } = known.delivery
+    if (receipts.length > kept.receipts.length) return { ...kept, receipts, unsureSince, firstTriedAt }
+    const isLost = task.claims > known.claims && receipts.length === kept.receipts.length
+    return isLost && unsureSince !== undefined && kept.unsureSince === undefined
+      ? { ...kept, unsureSince, firstTriedAt, code, reason }
+      : kept
   }
 
   /** Nothing more is sent, or waited for, while a receipt is not kept; a settlement carries those so far. */
@@ -156,6 +186,8 @@ export function createDeliveryPerformer(
       firstTriedAt: before.firstTriedAt ?? sending.at,
       unsureSince: before.unsureSince ?? (failure.maybeDelivered ? sending.at : undefined),
     }
+    if (tried.unsureSince !== undefined)
+      remember({ ...tried, code: failure.code, reason: failure.message }, claim)
     const next = isInterrupted ? { again: at, nextAt: at, quiet: true } : nextTry(claim, tried, failure, at)
     if (isForgotten(tried, plan, next.nextAt)) return settle.park(tried, prefixed(unsure, failure))
     if (isInterrupted) return settle.resume(at, tried)

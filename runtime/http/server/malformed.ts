@@ -25,7 +25,7 @@ export function isWellFormed(incoming: IncomingMessage, outgoing: ServerResponse
   if (broken.has(socket)) return false
   const before = lastOn.get(socket)?.outgoing
   lastOn.set(socket, { incoming, outgoing, before })
-  if (!isFramedOddly(incoming)) return true
+  if (!isFramedOddly(incoming) && !hasTwoHosts(incoming)) return true
   broken.add(socket)
   closeAfter(before, socket, wordingOf('MALFORMED_HTTP'))
   return false
@@ -39,6 +39,16 @@ function isFramedOddly({ headers, httpVersionMinor }: IncomingMessage): boolean 
   const encoding = headers['transfer-encoding']
   if (encoding === undefined) return false
   return httpVersionMinor === 0 || encoding.toLowerCase() !== 'chunked'
+}
+
+/** Node.js keeps the first one, another reader may go by the last (RFC 9112, 3.2). */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
+  return hosts > 1
 }
 
 /** Bytes that the parser gave up on: there is no request to give an id to, and no way to go on with the connection. */

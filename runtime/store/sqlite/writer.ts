@@ -83,8 +83,15 @@ export function createWriter(data: WriterData): Writer {
 
   function reopenAndRecover(): Desk {
     const at = reopen()
-    recover(at)
-    return at
+    try {
+      recover(at)
+      return at
+    } catch (error) {
+      // Claims in memory and on disk are brought together before anything else is done.
+      desk = undefined
+      at.close()
+      throw error
+    }
   }
 
   function stateOf(at: Desk): WriterState {

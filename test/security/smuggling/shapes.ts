@@ -54,6 +54,8 @@ export function shapesOf(token: string): Shape[] {
       'chunks and a length, the length shorter',
       `${head}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n${chunks(body)}${hidden}`,
     ),
+    refused('two hosts', `${head}Host: y\r\n${sized}`),
+    refused('the same host twice', `${head}HOST: x\r\n${sized}`),
     refused('the same length twice', `${head}Content-Length: ${size}\r\n${sized}${hidden}`),
     refused('two lengths', `${head}Content-Length: ${size + hidden.length}\r\n${sized}${hidden}`),
     withLength('a list of lengths', `${size}, ${size}`),
