@@ -52,6 +52,11 @@ async function openHistory(t: TestContext): Promise<Installation & { runs: strin
       'the end of a run',
     )
   }
+  // No answer waits for the record of a request that caused nothing.
+  await until(
+    async () => (await read<Page<object>>('/api/requests?outcome=ignored')).items.length > 0 || undefined,
+    'the ignored request',
+  )
   return { ...opened, runs, wakes }
 }
 

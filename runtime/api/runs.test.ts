@@ -100,7 +100,7 @@ test('a run that waits is cancelled at once, and whoever waits for it hears of t
   }, 'the queued run')
   const id = items[0]?.id
   const cancelled = await opened.ask(`/api/runs/${id}/cancel`, { method: 'POST' })
-  assert.deepEqual(cancelled.body, { ok: true, runId: id, state: 'cancelled', stage: 'delivered' })
+  assert.deepEqual(cancelled.body, { ok: true, runId: id, state: 'cancelled', stage: 'cancelled' })
   const { status, body } = await waiting
   assert.equal(status, 200)
   assert.partialDeepStrictEqual(body, { runId: id, state: 'cancelled', error: { code: 'CANCELLED' } })
@@ -123,6 +123,14 @@ test('a run that a budget has parked is performed once it is resumed, and only t
   const path = `/api/runs/${first.body['runId']}/resume`
   const ended = await ask(path, { method: 'POST' })
   assert.deepEqual([ended.status, ended.body['code']], [409, 'WRONG_STATE'])
+
+  const early = await ask(`/api/runs/${parked.id}/resume`, { method: 'POST' })
+  assert.deepEqual([early.status, early.body['code']], [409, 'WRONG_STATE'])
+  assert.match(
+    String(early.body['error']),
+    /^The run cannot be resumed: agents\.budget is spent for \S+ \(UTC\), so it would be parked again; raise it/,
+  )
+  assert.equal((await inState(opened, parked.id, 'parked')).error?.code, 'BUDGET')
 
   await write('reveille.yaml', agents(10))
   await gateway.reload()
@@ -210,7 +218,7 @@ test('a run that meets a busy session is on record as cancelled', async (t) => {
   const run = await opened.read<Shown>(`/api/runs/${body['runId']}`)
   assert.deepEqual(
     [run.state, run.stage, run.error?.code, run.summary],
-    ['cancelled', 'delivered', 'BUSY', null],
+    ['cancelled', 'cancelled', 'BUSY', null],
   )
 })
 

@@ -1,12 +1,15 @@
 /** Owns the routes of one run: how it ended or how far it is, its end on demand, and its return to the queue. */
 
+import type { CurrentLive } from '@reveille/engine'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Id, RunRecord, Store } from '../store/port.ts'
 import { doable, idOf, readable } from './address.ts'
 import type { ApiLog } from './fault.ts'
 import { missing, refuse } from './refusal.ts'
+import { readBudgets } from './status.ts'
 
 export interface RunsOptions {
+  readonly current: CurrentLive
   readonly store: Store
   readonly log: ApiLog
   /** Milliseconds since the Unix epoch. */
@@ -37,6 +40,8 @@ export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
   }
 
   async function obey(type: Order, id: Id, reply: FastifyReply): Promise<unknown> {
+    const spent = type === 'resume' ? await spentBudgetOf(id) : undefined
+    if (spent !== undefined) return refuse(reply, 'WRONG_STATE', { sentence: sentenceOf(type, spent) })
     const result = await store.command({ type, run: id, at: now() })
     if (!result.ok) {
       if (result.why === 'unknown') return missing(reply, 'run')
@@ -47,6 +52,19 @@ export function registerRuns(api: FastifyInstance, options: RunsOptions): void {
     const { state, stage, cancelRequestedAt } = run
     log.info({ event: orders[type].event, runId: id, sessionKey: run.sessionKey, state, by: 'api' })
     return { ok: true, runId: id, state, stage, cancelRequestedAt }
+  }
+
+  /** Why a run that is resumed now would be parked again a moment later; undefined: it would not. */
+  async function spentBudgetOf(id: Id): Promise<string | undefined> {
+    const run = await read.run(id)
+    if (run?.state !== 'parked') return undefined
+    const { day, budgets } = await readBudgets(options)
+    const own = ['agents.budget', ...(run.budget === undefined ? [] : [`endpoints.${run.budget}.budget`])]
+    const spent = budgets.find(({ key, isSpent }) => isSpent && own.includes(key))
+    return (
+      spent &&
+      `${spent.key} is spent for ${day} (UTC), so it would be parked again; raise it, or resume the run tomorrow`
+    )
   }
 }
 
@@ -60,11 +78,11 @@ async function withOutcome(read: Store['read'], run: RunRecord) {
 }
 
 /** In milliseconds, of what is over: until the runner was asked first, until its turn was over, until all was done. */
-function timingsOf({ createdAt, startedAt, ranAt, deliveredAt }: RunRecord) {
+function timingsOf({ createdAt, startedAt, ranAt, deliveredAt, cancelledAt }: RunRecord) {
   return {
     queuedMs: between(createdAt, startedAt),
     runMs: between(startedAt, ranAt),
-    totalMs: between(createdAt, deliveredAt),
+    totalMs: between(createdAt, deliveredAt ?? cancelledAt),
   }
 }
 

@@ -69,10 +69,13 @@ export interface GatewayStatus {
   readonly log: { readonly droppedLines: number }
 }
 
-export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
-  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = parts
+/** What the budgets that are configured have left today: that of all runs first. */
+export async function readBudgets({
+  current,
+  store,
+}: Pick<StatusParts, 'current' | 'store'>): Promise<Pick<GatewayStatus, 'day' | 'budgets'>> {
   const { settings, endpoints } = current().snapshot
-  const [{ day, all, budgets }, open] = await Promise.all([store.read.spent(), store.read.openDeliveries()])
+  const { day, all, budgets } = await store.read.spent()
   const limits: [key: string, limit: Budget | undefined, spent: Spent | undefined][] = [
     ['agents.budget', settings.agents.budget, all],
     ...Object.entries(endpoints).map(
@@ -81,10 +84,19 @@ export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
     ),
   ]
   return {
-    heartbeat: heartbeat?.() ?? null,
     day,
-    backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
     budgets: limits.flatMap(([key, limit, spent]) => (limit ? [statusOf(key, limit, spent)] : [])),
+  }
+}
+
+export async function readStatus(parts: StatusParts): Promise<GatewayStatus> {
+  const { current, store, heartbeat, channels, sources, files, lastGood, droppedLogLines } = parts
+  const { settings } = current().snapshot
+  const [spent, open] = await Promise.all([readBudgets(parts), store.read.openDeliveries()])
+  return {
+    heartbeat: heartbeat?.() ?? null,
+    ...spent,
+    backlog: { waiting: store.health().backlog, limit: settings.gateway.limits.backlog },
     channels: withCounts(channels?.() ?? [], open),
     sources: sources?.() ?? [],
     hooks: { enabled: settings.hooks.enabled, path: settings.hooks.path },

@@ -56,7 +56,8 @@ export interface RequestHead {
 }
 
 export type RunState = 'queued' | 'running' | 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'parked'
-export type RunStage = 'accepted' | 'running' | 'ran' | 'summarised' | 'delivered'
+/** `cancelled`: it ended before it was performed, so that it came to none of the later stages. */
+export type RunStage = 'accepted' | 'running' | 'ran' | 'summarised' | 'delivered' | 'cancelled'
 
 export interface RunError {
   readonly code: string
@@ -74,6 +75,20 @@ export interface RunUsage {
 
 /** Of the requests that became one run, so many are known by their ids: the newest. */
 export const mostNamedRequests = 1000
+
+/**
+ * The requests of a run's actions, each once. `own`: the request that began it; `joined`: those of the actions that are known
+ * one by one, oldest first; `joinedCount`: of all that were joined.
+ */
+export function requestsOf(
+  own: Id | undefined,
+  joined: readonly Id[],
+  joinedCount: number,
+): { readonly requests?: number; readonly requestIds: readonly Id[] } {
+  const all = [...new Set([...(own === undefined ? [] : [own]), ...joined])]
+  const isWhole = joinedCount === joined.length
+  return { ...(isWhole && { requests: all.length }), requestIds: all.slice(-mostNamedRequests) }
+}
 
 /** A request that was joined to a run which was there before it. */
 export interface JoinedRequest {
@@ -163,9 +178,14 @@ export interface RunRecord {
     readonly deadline: number
     /** More runs of this key within an hour are parked. */
     readonly mostPerHour: number
-    /** Requests that became this run, its own included. Counted when the run starts, or read while it waits. */
+    /**
+     * Actions that became this run, its own included; a mapping with `forEach` makes several of one request. Counted when
+     * the run starts, or read while it waits.
+     */
     readonly count?: number
-    /** The newest of them, its own included, oldest first; at most 1,000. */
+    /** Requests that brought these actions. Absent where there were more actions than are known one by one (1,000). */
+    readonly requests?: number
+    /** The newest of those requests, its own included, each once, oldest first. */
     readonly requestIds?: readonly Id[]
   }
   /** The policy by whose `concurrency` its runs are limited. */
@@ -180,6 +200,8 @@ export interface RunRecord {
   readonly ranAt?: number
   readonly summarisedAt?: number
   readonly deliveredAt?: number
+  /** When it ended without being performed to its end; it then has no `ranAt` and no `deliveredAt`. */
+  readonly cancelledAt?: number
   readonly summaryEventId?: Id
   readonly deliveryIds: readonly Id[]
   /** For heartbeats: the events that were shown. */

@@ -59,8 +59,9 @@ function beginLoad(t: TestContext, { url }: KilledGateway, perSecond: number): L
     longest = Math.max(longest, at() - sent)
     const status = response?.status ?? 0
     const second = Math.floor(sent / 1000)
-    const counts = (seconds[second] ??= new Map())
-    counts.set(String(status || 'broken'), (counts.get(String(status || 'broken')) ?? 0) + 1)
+    const name = String(status || 'broken')
+    seconds[second] ??= new Map()
+    seconds[second].set(name, (seconds[second].get(name) ?? 0) + 1)
     if (response?.ok) acknowledged.push({ requestId: String(body?.['requestId']), at: at() })
     if (body) answers.set(status, { body, retryAfter: response?.headers.get('retry-after') ?? null })
   }

@@ -57,9 +57,13 @@ const runs: View<RunRecord> = {
   ],
 }
 
-/** A burst shows how many requests it stands for. */
-function runDetail({ mapping = '', coalesce: { count = 1 } = {} as never }: RunRecord): string {
-  return count > 1 ? `${mapping} (${counted(count, 'request')})` : mapping
+/** A burst shows how many messages it stands for, and of how many requests where these are fewer. */
+function runDetail({ mapping = '', coalesce }: RunRecord): string {
+  const { count = 1, requests } = coalesce ?? {}
+  if (count === 1) return mapping
+  if (count === requests) return `${mapping} (${counted(count, 'request')})`
+  const of = requests === undefined ? '' : ` of ${counted(requests, 'request')}`
+  return `${mapping} (${counted(count, 'message')}${of})`
 }
 
 const events: View<EventRecord> = {

@@ -53,12 +53,14 @@ function attemptText({ number, startedAt, endedAt, outcome, reason }: Attempt): 
 }
 
 function joinedFacts(
-  { count, requestIds = [], keep, deadline }: NonNullable<RunRecord['coalesce']>,
+  { count = 1, requests, requestIds = [], keep, deadline }: NonNullable<RunRecord['coalesce']>,
   state: RunRecord['state'],
 ): Facts {
   const newest = requestIds.slice(-shownRequests).toReversed()
   return {
-    requests: count ?? 1,
+    // What `forEach` made of one request are several messages.
+    messages: count === requests ? undefined : count,
+    requests,
     keep: keep === 'all' ? 'the agent reads every message' : 'the agent reads the newest message',
     startsAt:
       deadline === undefined || state !== 'queued'

@@ -56,6 +56,19 @@ test('of a burst the newest is asked, after how many it stands for and when they
   assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.at(-1)], [20, 'r20'])
 })
 
+test('what one request brought as several messages is told as such, and the request is named once', () => {
+  const joined = joinedUpTo(3).map((each) => ({ ...each, requestId: 'r1', at: start }))
+  const all = composed(runOf('all'), joined)
+  assert.match(
+    all.prompt,
+    /^This run stands for 3 messages of 1 request of one burst, received at 2026-01-01T00:00:00\.000Z; they follow/,
+  )
+  assert.deepEqual([all.coalesce?.count, all.coalesce?.requests, all.coalesce?.requestIds], [3, 1, ['r1']])
+  const two = composed(runOf('latest'), [...joined, { requestId: 'r9', at: start + 1000 }])
+  assert.match(two.prompt, /^This run stands for 4 messages of 2 requests of one burst, received between /)
+  assert.deepEqual(two.coalesce?.requestIds, ['r1', 'r9'])
+})
+
 test('or each of them, numbered, with its time, the oldest first', () => {
   const run = composed(runOf('all'), joinedUpTo(3))
   assert.equal(
@@ -111,7 +124,7 @@ test('a burst of any size fits into its bounds, and those that nobody knows any 
   assert.ok(Buffer.byteLength(run.prompt) <= longestComposition)
   assert.match(
     run.prompt,
-    /^This run stands for 4001 requests .*; 3001 older ones were left out; they follow/,
+    /^This run stands for 4001 messages .*; 3001 older ones were left out; they follow/,
   )
   assert.deepEqual(run.prompt.match(/^\d+\. /gm)?.at(0), '3002. ')
   assert.deepEqual([run.coalesce?.count, run.coalesce?.requestIds?.length], [4001, 1000])

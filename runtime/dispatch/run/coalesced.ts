@@ -1,6 +1,6 @@
-/** Owns what a run asks that stands for several requests: their messages as one, with our words about them. */
+/** Composes what a run asks that stands for several actions: their messages as one, with our words about them. */
 
-import { type JoinedRequest, mostNamedRequests, type RunRecord } from '../../store/port.ts'
+import { type JoinedRequest, type RunRecord, requestsOf } from '../../store/port.ts'
 
 /** Of a composed prompt or message, in UTF-8, unless its newest request alone is longer. Bytes. */
 export const longestComposition = 262_144
@@ -25,11 +25,17 @@ export function composed(
   const { coalesce, requestId, message, prompt, createdAt } = run
   if (!coalesce || isComposed(run)) return run
   const own = { requestId, at: createdAt, content: { message, prompt } }
-  const burst = { count: 1 + joinedCount, from: own, until: joined.at(-1) ?? own }
+  const ids = joined.map(({ requestId }) => requestId)
+  const requests = requestsOf(requestId, ids, joinedCount)
+  const burst = {
+    count: 1 + joinedCount,
+    requests: requests.requests,
+    from: own,
+    until: joined.at(-1) ?? own,
+  }
   const newest = joinedCount > joined.length ? joined : [own, ...joined]
   const content = coalesce.keep === 'all' ? allOf(burst, newest) : newestOf(burst, newest)
-  const requestIds = newest.flatMap(({ requestId }) => requestId ?? []).slice(-mostNamedRequests)
-  return { ...run, ...content, coalesce: { ...coalesce, count: burst.count, requestIds } }
+  return { ...run, ...content, coalesce: { ...coalesce, count: burst.count, ...requests } }
 }
 
 /** Whether the run has been claimed before. */
@@ -43,7 +49,10 @@ interface Request {
 }
 
 interface Burst {
+  /** Of the messages. */
   readonly count: number
+  /** That brought them. Absent where not all are known. */
+  readonly requests: number | undefined
   readonly from: Request
   readonly until: Request
 }
@@ -79,8 +88,17 @@ function newestThatFit({ count }: Burst, newest: readonly Request[]): readonly C
 }
 
 /** The start of a sentence. */
-function describe({ count, from, until }: Burst): string {
-  return `This run stands for ${count} requests of one burst, received between ${timeOf(from.at)} and ${timeOf(until.at)}`
+function describe({ count, requests, from, until }: Burst): string {
+  const [first, last] = [timeOf(from.at), timeOf(until.at)]
+  const times = first === last ? `at ${first}` : `between ${first} and ${last}`
+  return `This run stands for ${whatOf(count, requests)} of one burst, received ${times}`
+}
+
+/** One request may bring several messages, by a mapping with `forEach`. */
+function whatOf(count: number, requests: number | undefined): string {
+  if (requests === count) return `${count} requests`
+  if (requests === undefined) return `${count} messages`
+  return `${count} messages of ${requests === 1 ? '1 request' : `${requests} requests`}`
 }
 
 function leftOut(count: number): string {

@@ -150,7 +150,7 @@ export function createRunPerformer(options: PerformerOptions): (claim: Claim) =>
 /** Nothing is left to do here: its turn is over and told, or nobody wants one. */
 function isOver({ state, stage }: RunRecord): boolean {
   if (stage === 'ran') return false
-  return stage === 'summarised' || stage === 'delivered' || state === 'parked' || state === 'cancelled'
+  return state === 'parked' || state === 'cancelled' || stage === 'summarised' || stage === 'delivered'
 }
 
 /** How a run ends that is not asked for again. */

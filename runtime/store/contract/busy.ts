@@ -21,14 +21,13 @@ export function busyContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.run(idOf(action)), {
         ...action.record,
         state: 'cancelled',
-        stage: 'delivered',
+        stage: 'cancelled',
         error: {
           code: 'BUSY',
           message: 'another run of its session is queued or under way',
           retryable: true,
         },
-        ranAt: now,
-        deliveredAt: now,
+        cancelledAt: now,
       })
       const hands = hireHands(bench.store, ['run'])
       ;(await hands.next()).done()

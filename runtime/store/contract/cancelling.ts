@@ -12,7 +12,7 @@ const parkedFor = { code: 'BUDGET', message: 'the budget is spent', retryable: t
 
 export function cancellingContract(subject: ContractSubject): void {
   describe(`${subject.name}: cancelling`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a queued run ends at once, and its lane goes on without it', async (t) => {
+    test('a queued run ends at once as cancelled, neither run nor delivered, and its lane goes on without it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [first, second, third] = [1, 2, 3].map(() => sample.runAction({ sessionKey: 'pr:1' }))
@@ -24,10 +24,9 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.run(idOf(first)), {
         ...first.record,
         state: 'cancelled',
-        stage: 'delivered',
+        stage: 'cancelled',
         error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
-        ranAt: 8,
-        deliveredAt: 8,
+        cancelledAt: 8,
       })
       const hands = hireHands(bench.store, ['run'])
       const claim = await hands.next()
@@ -92,7 +91,7 @@ export function cancellingContract(subject: ContractSubject): void {
       const run = await bench.store.read.run(id)
       assert.deepEqual(
         [run?.state, run?.stage, run?.error?.code, run?.cancelRequestedAt],
-        ['cancelled', 'delivered', 'CANCELLED', 7],
+        ['cancelled', 'cancelled', 'CANCELLED', 7],
       )
       assert.equal(bench.store.health().backlog, 1)
     })

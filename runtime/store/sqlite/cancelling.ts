@@ -56,11 +56,10 @@ export function createCancelling({ db, schedule, joining, changed }: CancellingP
       write({
         ...run,
         state: 'cancelled',
-        stage: 'delivered',
+        stage: 'cancelled',
         error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
         attempts: run.attempts.map((attempt) => endOf(attempt, at)),
-        ranAt: at,
-        deliveredAt: at,
+        cancelledAt: at,
       })
       return { ok: true }
     },

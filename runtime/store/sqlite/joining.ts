@@ -6,7 +6,7 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Id, type JoinedRequest, mostNamedRequests } from '../port.ts'
+import { type Id, type JoinedRequest, mostNamedRequests, requestsOf } from '../port.ts'
 import { blobOfId, idOfBlob } from './blob.ts'
 import type { PlainJoin } from './entry.ts'
 import type { Schedule } from './schedule.ts'
@@ -114,9 +114,10 @@ export function createJoining(db: DatabaseSync, schedule: Schedule): Joining {
   }
 }
 
-/** What became one run: how many requests, and the newest of them, its own included, oldest first. */
+/** What became one run, as its record says it. */
 export interface Coalesced {
   readonly count: number
+  readonly requests?: number
   readonly requestIds: readonly Id[]
 }
 
@@ -147,9 +148,8 @@ export function createJoinedReader(db: DatabaseSync): JoinedReader {
       const row = find(run)
       if (row === undefined) return undefined
       const rows = selectIds.all(blobOfId(run)) as unknown as { request: Uint8Array }[]
-      const own = ownRequest === undefined ? [] : [ownRequest]
-      const requestIds = [...own, ...rows.map(({ request }) => idOfBlob(request))].slice(-mostNamedRequests)
-      return { count: row.joined + 1, requestIds }
+      const joined = rows.map(({ request }) => idOfBlob(request))
+      return { count: row.joined + 1, ...requestsOf(ownRequest, joined, row.joined) }
     },
 
     joined(run) {

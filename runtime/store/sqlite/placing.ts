@@ -80,10 +80,9 @@ export function createPlacing({ db, tally, schedule, joining, changed }: Placing
     const run: RunRecord = {
       ...JSON.parse(action.record),
       state: 'cancelled',
-      stage: 'delivered',
+      stage: 'cancelled',
       error: busyError,
-      ranAt: now,
-      deliveredAt: now,
+      cancelledAt: now,
     }
     insertRun.run(blobOfId(run.id), run.kind, run.state, run.sessionKey, JSON.stringify(run))
     changed('run', run.id, run.state, run.stage)

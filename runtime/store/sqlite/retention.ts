@@ -134,7 +134,7 @@ function runStep(db: DatabaseSync): Step {
   return recordStep(db, 'runs', (record, cutoff) => {
     const run = JSON.parse(record) as RunRecord
     const ended = run.state !== 'queued' && run.state !== 'running'
-    const isGone = ended && (run.ranAt ?? run.createdAt) < cutoff && !isOpen(run)
+    const isGone = ended && (run.ranAt ?? run.cancelledAt ?? run.createdAt) < cutoff && !isOpen(run)
     if (isGone && run.coalesce !== undefined) {
       removeJoined.run(blobOfId(run.id))
       removeCoalesced.run(blobOfId(run.id))
