@@ -18,10 +18,12 @@ export interface ForeignAnswerOptions {
 }
 
 /**
- * What stands before a vendor says when it did not reach the vendor: 503, and Cloudflare's own
- * (developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors).
+ * What stands before a vendor says when it did not reach the vendor: 502, 503, and Cloudflare's own
+ * (developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors). A 502 may also be said of a
+ * vendor that broke off while it answered; in an outage nearly all of them are of vendors that nobody reached, and a reply
+ * that comes late by itself is worth more than one that waits for an operator.
  */
-const unreached: ReadonlySet<number> = new Set([503, 521, 522, 523, 525, 526, 530])
+const unreached: ReadonlySet<number> = new Set([502, 503, 521, 522, 523, 525, 526, 530])
 
 /** These are said of the way, and not of what is sent on it: without a pass, without such an address. */
 const noWay: ReadonlySet<number> = new Set([401, 404, 405, 407])

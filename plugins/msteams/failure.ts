@@ -48,6 +48,7 @@ export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOption
   }
   // "Precondition failed, please try again": another call was at work on the conversation, and this one did nothing.
   if (status === 412 || status === 503) return channelError('unavailable', sentence)
+  if (status === 502 && code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
   if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: delivers })
   if (status === 413) return channelError('too-long', `${said}: the message is larger than Teams takes.`)
   if (code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })

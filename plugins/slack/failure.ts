@@ -138,13 +138,10 @@ const longestQuote = 80
 export function failureOf(answer: VendorAnswer, { delivers, botToken, now }: FailureOptions): PluginError {
   const { status, headers, json } = answer
   const { error: word, needed } = recordOf(json) ?? {}
-  // Slack says so itself, without a word, and of a message that may have been posted.
-  if (typeof word !== 'string' && status === 503) {
+  // Slack's outages are such answers, without a word of its API: nothing was posted.
+  if (typeof word !== 'string' && (status === 502 || status === 503)) {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
-    return channelError('unavailable', 'Slack is not available (503).', {
-      retryAfter,
-      maybeDelivered: delivers,
-    })
+    return channelError('unavailable', `Slack is not available (${status}).`, { retryAfter })
   }
   if (typeof word !== 'string') return foreignAnswer(answer, { vendor: "Slack's Web API", delivers, now })
   const quote = (text: string) => oneLine(compileRedaction([botToken])(text), longestQuote)

@@ -266,7 +266,7 @@ test('what is no answer of Meta may have passed the message on, unless it says t
   await using bed = await open()
   for (const [status, ...expected] of [
     [200, 'unavailable', true, false, true],
-    [502, 'unavailable', true, false, true],
+    [502, 'unavailable', true, false, false],
     [504, 'unavailable', true, false, true],
     [503, 'unavailable', true, false, false],
     [429, 'rate-limited', true, true, false],

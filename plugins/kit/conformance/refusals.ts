@@ -58,7 +58,12 @@ export function refusalTests(options: VendorSetup): void {
   test('takes the page of something in between for no answer of the vendor', async () => {
     await using used = await setUp(options)
     used.vendor.script({ kind: 'answer', answer: used.vendor.refusals.badGateway })
-    assertUnsure(await used.failure(), used)
+    const { code, message, retryable, maybeDelivered } = await used.failure()
+    assert.deepEqual(
+      { retryable, maybeDelivered },
+      { retryable: true, maybeDelivered: false },
+      `nothing reached the vendor, so that it is sent again: ${code}, ${message}`,
+    )
     assert.deepEqual(used.vendor.messages, [], 'the host tries again, and not the channel')
   })
 

@@ -113,6 +113,7 @@ function failureOf({ status, headers, json }: VendorAnswer, redact: Redact): Plu
   const code = codes[status]
   const { error = 'no reason' } = (json ?? {}) as { error?: unknown }
   const message = `The pager answered ${status}: ${redact(String(error))}.`
+  if (status === 502) return new PluginError(message, { code: 'unavailable', retryable: true })
   if (code === undefined) return unsure(message)
   return new PluginError(message, {
     code,

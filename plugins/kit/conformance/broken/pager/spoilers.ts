@@ -102,7 +102,7 @@ export const spoilersOf = {
       maybeDelivered: false,
     }),
     'takes the page of something in between for no answer of the vendor': misjudging(says('502'), {
-      maybeDelivered: false,
+      maybeDelivered: true,
     }),
     'takes no page for a receipt, though its status is good': pretending(says('no receipt')),
     'follows no redirect': misjudging(({ code }) => code === 'redirected', { retryable: true }),
