@@ -1,8 +1,9 @@
 /** Owns the advice on an import that leads nowhere: a file of nearly that name, or what to install where. */
 
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
+import { isMap } from '../../config/map.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
 import type { HintFolders } from './message.ts'
@@ -69,10 +70,20 @@ async function namesIn(folder: string): Promise<readonly string[] | undefined> {
 /** Where npm would put a package for this folder: beside the nearest package.json of the operator's, if there is one. */
 async function homeOf(folder: string, top: string): Promise<string | undefined> {
   for (const above of foldersFrom(folder)) {
-    if ((await leadsTo(path.join(above, 'package.json'))) !== null) return above
+    if (await isHome(path.join(above, 'package.json'))) return above
     if (above === top) break
   }
   return undefined
+}
+
+/** One that says nothing but what kind of modules there are, as `init transform` writes it, is not where packages belong. */
+async function isHome(manifest: string): Promise<boolean> {
+  try {
+    const found: unknown = JSON.parse(await readFile(manifest, 'utf8'))
+    return !isMap(found) || Object.keys(found).join() !== 'type'
+  } catch {
+    return (await leadsTo(manifest)) !== null
+  }
 }
 
 function shown(folder: string, shownFrom: string): string {

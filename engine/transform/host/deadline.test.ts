@@ -72,6 +72,24 @@ test('a call that never ends fails at its deadline, told with what it does, and 
   assert.equal(shownPlace(waits ?? {}), 'waits.ts:1:16 export default () => new Promise(() => {})')
 })
 
+test('while a debugger is there, a call has no deadline, and has one again when it has gone', async (t) => {
+  let debugged = true
+  const { call, event } = await createServing(
+    t,
+    {
+      'waits.ts':
+        'export default ({ payload }: any) => { console.log("begun"); return new Promise((done) => setTimeout(() => done(null), payload.ms)) }',
+    },
+    { limits: { timeoutMs: 300 }, timers: hastyTimers, isDebugged: () => debugged },
+  )
+  const nothing = { kind: 'one', action: null }
+  assert.deepEqual(await call('waits.ts', { payload: { ms: 1_000 } }), nothing)
+  const failure = failureOf(call('waits.ts', { payload: { ms: 1e6 } }))
+  await event(({ type }) => type === 'transform-output')
+  debugged = false
+  assert.equal((await failure).code, 'TRANSFORM_TIMEOUT')
+})
+
 test('calls of one module run side by side as far as it says, and the rest waits its turn', async (t) => {
   const { call } = await createServing(
     t,

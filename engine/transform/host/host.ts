@@ -1,5 +1,6 @@
 /** Owns the worker sets of all open candidates, one for each bundle. */
 
+import { url as inspectorUrl } from 'node:inspector'
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
 import { createBlankThreads } from './blank-threads.ts'
@@ -18,6 +19,12 @@ export interface TransformHostOptions {
   readonly timers?: Timers
   /** For a module and all that runs at its top level. Milliseconds. Default: 10,000. */
   readonly loadTimeoutMs?: number
+  /** Whether somebody debugs this process: then there are no deadlines. Default: whether its inspector listens. */
+  readonly isDebugged?: () => boolean
+}
+
+function isInspected(): boolean {
+  return inspectorUrl() !== undefined
 }
 
 const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
@@ -27,7 +34,7 @@ const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
 }
 
 export function createTransformHost(options: TransformHostOptions): TransformHost {
-  const { onEvent, timers = realTimers, loadTimeoutMs = 10_000 } = options
+  const { onEvent, timers = realTimers, loadTimeoutMs = 10_000, isDebugged = isInspected } = options
   const sets = new Map<string, WorkerSet>()
   const blanks = createBlankThreads(timers)
   const memory = createMemoryWatch(timers)
@@ -57,6 +64,7 @@ export function createTransformHost(options: TransformHostOptions): TransformHos
       output,
       leaving,
       mask,
+      isDebugged,
       advise,
       loadTimeoutMs,
       onEvent,

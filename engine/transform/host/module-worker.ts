@@ -55,6 +55,8 @@ export interface ModuleWorkerOptions {
   readonly output: Output
   /** Workers that take no call any more, each until its thread ended or is left to itself. */
   readonly leaving: Set<Promise<void>>
+  /** Whether somebody debugs this process; then there are no deadlines. */
+  isDebugged(): boolean
   /** Hides known secrets in whatever the module says. */
   readonly mask: Mask
   /** Tells the author of a module what it says in OpenClaw's words, once for each. */
@@ -82,10 +84,13 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
 
   function load(memoryMb: number): Promise<Loaded> {
     const { promise, resolve } = Promise.withResolvers<Loaded>()
-    const timer = timers.setTimeout(() => {
+    let timer = timers.setTimeout(giveUp, loadTimeoutMs)
+    function giveUp(): void {
       thread.drain()
-      loadFailed(`is not loaded after ${secondsOf(loadTimeoutMs)}`)
-    }, loadTimeoutMs)
+      if (loading === undefined) return
+      if (options.isDebugged()) timer = timers.setTimeout(giveUp, loadTimeoutMs)
+      else loadFailed(`is not loaded after ${secondsOf(loadTimeoutMs)}`)
+    }
     const notice = timers.setTimeout(() => {
       const text = `is still being loaded: its top level has not ended after ${secondsOf(slowMs)}. Edits wait for it, ${secondsOf(loadTimeoutMs)} at most.`
       output.tell({ module, level: 'warn', requestId: undefined, text })
@@ -118,6 +123,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
         thread,
         timers,
         timeoutMs,
+        isDebugged: options.isDebugged,
         notBegun: () => giveBack('is busy with what an earlier call left behind'),
         expired: expire,
       })

@@ -47,6 +47,7 @@ export interface WorkerSetOptions {
   readonly output: Output
   readonly leaving: Set<Promise<void>>
   readonly mask: Mask
+  isDebugged(): boolean
   advise(module: string, word: OpenClawWord): void
   readonly loadTimeoutMs: number
   onEvent(event: TransformEvent): void

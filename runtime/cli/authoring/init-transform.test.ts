@@ -59,8 +59,32 @@ test('an editor knows the types: the scaffold is free of errors, and a mistake i
   })
 })
 
-test('among files that are CommonJS for Node, as `npm init` makes them, it has the ending of ES modules', async (t) => {
+test('where `npm init` has made CommonJS of everything, transforms are ES modules by a package.json of their own', async (t) => {
   const { cwd, ...line } = await createCommandLine(t, { ...files, 'package.json': '{ "type": "commonjs" }' })
+  const { out } = await line.run('init', 'transform', 'review')
+  assert.match(out, /^wrote transforms\/package\.json$/m)
+  assert.match(out, /^ {4}transform: { module: review\.ts }$/m)
+  const command = ['--test', 'transforms/review.test.ts']
+  assert.match((await run(process.execPath, command, { cwd, env })).stdout, /^. pass 2$/m)
+})
+
+test('a debugger has what it needs to attach, and a launch.json that is there is kept', async (t) => {
+  const { cwd, ...line } = await createCommandLine(t, files)
+  const launch = path.join('.vscode', 'launch.json')
+  const { written } = JSON.parse((await line.run('init', 'transform', 'a', '--json')).out)
+  assert.ok(written.includes(launch))
+  assert.equal(JSON.parse(await readFile(path.join(cwd, launch), 'utf8')).configurations[0].port, 9229)
+  await line.write(launch, 'mine')
+  await line.run('init', 'transform', 'b')
+  assert.equal(await readFile(path.join(cwd, launch), 'utf8'), 'mine')
+})
+
+test('among modules that are CommonJS for Node, and may be meant so, it has the ending of ES modules', async (t) => {
+  const { cwd, ...line } = await createCommandLine(t, {
+    ...files,
+    'package.json': '{ "type": "commonjs" }',
+    'transforms/old.js': 'module.exports = () => null\n',
+  })
   const { out } = await line.run('init', 'transform', 'review')
   assert.match(out, /^ {4}transform: { module: review\.mts }$/m)
   const command = ['--test', 'transforms/review.test.mts']
@@ -76,7 +100,7 @@ test('nothing is written over a transform, and a test that is there is kept', as
   })
   const read = (name: string) => readFile(path.join(cwd, 'transforms', name), 'utf8')
   const first = JSON.parse((await run('init', 'transform', 'review', '--json')).out)
-  assert.deepEqual(first.written, [path.join('transforms', 'review.ts')])
+  assert.deepEqual(first.written, [path.join('transforms', 'review.ts'), path.join('.vscode', 'launch.json')])
   assert.equal(await read('review.test.ts'), 'mine')
   assert.equal(await read('tsconfig.json'), '{}')
 
@@ -109,6 +133,7 @@ test('below an installation nothing is linked: what is installed there counts', 
   }
   await run('init', 'transform', 'review')
   assert.deepEqual(await readdir(path.join(parent, 'local/transforms')), [
+    'package.json',
     'review.test.ts',
     'review.ts',
     'tsconfig.json',

@@ -1,7 +1,7 @@
 /** `reveille init transform`: writes a first transform, a test beside it, and what an editor needs to know its types. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandFailure } from '../command-failure.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
@@ -10,7 +10,7 @@ import { packageFile } from '../package-folder.ts'
 import { programName, shellWord } from '../pasted.ts'
 import { targetFolders } from './init-target.ts'
 import { linkTypes } from './link-types.ts'
-import { moduleEnding } from './module-ending.ts'
+import { moduleEnding, packageType } from './module-ending.ts'
 
 /**
  * Never over a file. Beside a transform that is there it only writes what it lacks of its surroundings.
@@ -27,8 +27,9 @@ export async function initTransform(
   const { mappingsDir, transformsDir } = await targetFolders(configuration, io)
   await mkdir(transformsDir, { recursive: true })
   const earlier = existingModule(name, transformsDir)
+  const surroundings = await writeSurroundings(transformsDir, configuration, io)
   const module = earlier ?? path.join(transformsDir, `${name}.${await moduleEnding(transformsDir)}`)
-  const written = await writeFiles(name, module, earlier === undefined, io)
+  const written = [...(await writeFiles(name, module, earlier === undefined, io)), ...surroundings]
   const linked = await linkTypes(transformsDir)
   const shown = { module: shownPath(module, io), written, ...(linked && { linked: shownPath(linked, io) }) }
   if (options.json) io.out(`${JSON.stringify(shown)}\n`)
@@ -37,6 +38,29 @@ export async function initTransform(
     if (earlier === undefined) io.out(nextSteps(name, { module, mappingsDir, configuration }, io))
   }
   return 0
+}
+
+/** What Node and an editor look for around modules; @returns the files that were not there, as shown */
+async function writeSurroundings(
+  transformsDir: string,
+  configuration: string,
+  io: Io,
+): Promise<readonly string[]> {
+  const written: string[] = []
+  const manifest = path.join(transformsDir, 'package.json')
+  // Without it, an `npm init` further up would make CommonJS of every module. Those that are there may be just that.
+  const isNeeded = (await packageType(transformsDir)) !== 'module' && !(await holdsModules(transformsDir))
+  if (isNeeded && (await writeNew(manifest, '{ "type": "module" }\n'))) written.push(shownPath(manifest, io))
+  const launch = path.join(path.dirname(configuration), '.vscode', 'launch.json')
+  await mkdir(path.dirname(launch), { recursive: true })
+  const text = await readFile(packageFile('scaffold', 'transform', 'launch.json'), 'utf8')
+  if (await writeNew(launch, text)) written.push(shownPath(launch, io))
+  return written
+}
+
+async function holdsModules(folder: string): Promise<boolean> {
+  const names = await readdir(folder, { recursive: true })
+  return names.some((name) => /\.[jt]sx?$/.test(name) && !name.split(path.sep).includes('node_modules'))
 }
 
 function existingModule(name: string, folder: string): string | undefined {

@@ -14,7 +14,8 @@ export async function moduleEnding(folder: string): Promise<'ts' | 'mts'> {
   return type === 'commonjs' ? 'mts' : 'ts'
 }
 
-async function packageType(folder: string): Promise<unknown> {
+/** What the nearest package.json says of its `type`, from the folder upwards; absolute. */
+export async function packageType(folder: string): Promise<unknown> {
   const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
   const parent = path.dirname(folder)
   if (text === undefined) return parent === folder ? undefined : packageType(parent)

@@ -14,6 +14,10 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
     .command('start')
     .description('run the gateway until it is told to stop')
     .addOption(configOption())
+    .option(
+      '--inspect [port]',
+      'let a debugger attach, from this machine; transforms then have no deadline (default port: 9229)',
+    )
     .option('--init', "scaffold the configuration's folder first, if it has no configuration")
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--poll', 'look at the files regularly, for file systems that report no changes')

@@ -128,3 +128,10 @@ test('a port can be chosen before the first start, and commands find the gateway
   assert.match(status.stdout, new RegExp(`^gateway +${address}\n`))
   assert.equal(status.stderr, '')
 })
+
+test('with --inspect a debugger can attach to the gateway, from this machine alone', async (t) => {
+  const { shown, output } = await startGateway(t, ['--inspect=0'])
+  await shown(/^ {2}/m)
+  assert.match(output(), /^Debugger listening on ws:\/\/127\.0\.0\.1:\d+\//m)
+  assert.match(output(), /^Every program of this machine that reaches that port can run code as this user\./m)
+})

@@ -1,5 +1,6 @@
 /** `reveille start`: runs the gateway in the foreground until it is told to stop. */
 
+import inspector from 'node:inspector'
 import { constants } from 'node:os'
 import path from 'node:path'
 import { authOf } from '@reveille/engine'
@@ -35,6 +36,8 @@ export interface StartOptions {
   readonly port?: string
   /** Serve the last generation if the configuration does not load. */
   readonly lastGood?: boolean
+  /** Let a debugger attach, at this port of the loopback address. True: at 9229. */
+  readonly inspect?: string | true
   /** Look at the files regularly. */
   readonly poll?: boolean
   /** Read changed files without being told to. Default: true. */
@@ -47,6 +50,7 @@ const lastOutputMs = 1000
 export async function start(options: StartOptions, io: Io): Promise<number> {
   neverBlock(process.stdout)
   const port = portOf(options, io)
+  openInspector(options, io)
   if (options.init) await scaffoldFor(options, io)
   const configFile = findConfiguration(options, io)
   const { gateway, address } = await openGateway(configFile, { ...options, port }, io)
@@ -118,6 +122,27 @@ function portOf({ port }: StartOptions, { env }: Io): number | undefined {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
   const name = port === undefined ? 'REVEILLE_PORT' : '--port'
   throw new CommandFailure(2, `${name} must be a whole number from 0 to 65535; 0 takes a free port.`)
+}
+
+/**
+ * In this process, which is the gateway's: a Node.js that only starts it would take the port of `NODE_OPTIONS=--inspect`.
+ *
+ * @throws CommandFailure
+ */
+function openInspector({ inspect }: StartOptions, io: Io): void {
+  if (inspect === undefined) return
+  const port = inspect === true ? 9229 : Number(inspect)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new CommandFailure(2, '--inspect must be a whole number from 0 to 65535; 0 takes a free port.')
+  if (inspector.url() === undefined) inspector.open(port, '127.0.0.1')
+  if (inspector.url() === undefined)
+    throw new CommandFailure(
+      1,
+      `No debugger can attach at port ${port}. Choose another one: --inspect=${port + 1}`,
+    )
+  io.err(
+    'Every program of this machine that reaches that port can run code as this user. Transforms have no deadline.\n',
+  )
 }
 
 /** In the folder of the configuration that is named, else in this one, where none is found. */
