@@ -16,7 +16,7 @@ import { type RootName, resolveNames, variableOf } from './expression/names.ts'
 import { parseExpression } from './expression/parse.ts'
 import { makePlain } from './expression/plain.ts'
 import { evaluateInTurns } from './expression/scheduler.ts'
-import { boundIn, kindsIn, refuseSlips } from './expression/slips.ts'
+import { readProgram, refuseSlips } from './expression/slips.ts'
 
 export { ExpressionSyntaxError } from './expression/syntax-error.ts'
 
@@ -41,7 +41,7 @@ export interface CompiledExpression {
   readonly kind: Kind
   /** The texts that it chooses between, where each is written in it. */
   readonly choices: readonly string[] | undefined
-  /** The names that it looks up at its root. */
+  /** The names that it looks up at its root, if one of them can be ours or the list of `forEach`. */
   readonly names: readonly RootName[]
   /** What may be meant, though hardly; the places are those of the field's text. */
   readonly doubtful: readonly Slip[]
@@ -52,7 +52,7 @@ export function isChoice(text: string): boolean {
   const source = unwrapExpression(text)?.source
   if (source === undefined) return false
   try {
-    return choicesOf(parseExpression(source, 0).ast()) !== undefined
+    return choicesOf(parseExpression(source, 0).expression.ast()) !== undefined
   } catch {
     return false
   }
@@ -68,12 +68,13 @@ export function compileExpression(
   offset = 0,
   names: ScopeNames = everyName,
 ): CompiledExpression {
-  const expression = parseExpression(source, offset)
+  const { expression, nodes } = parseExpression(source, offset)
   const ast = expression.ast()
-  const kind = kindsIn(boundIn(ast))(ast)
+  const program = readProgram(nodes, source)
+  const kind = program.kindOf(ast)
   const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
-  const doubtful = refuseSlips(ast, source, offset)
+  const doubtful = refuseSlips(program, offset)
   const bind = bindingsOf(rootNames, names)
   const evaluate: Expression = async (scope) => {
     try {

@@ -3,7 +3,6 @@
 import type { KeyOwner } from '../resolve/key.ts'
 import type { KeyField } from '../resolve/program.ts'
 import { parseExpression } from './expression/parse.ts'
-import { visitNodes } from './expression/syntax-tree.ts'
 import { bareExpression, unwrapExpression } from './expression.ts'
 import { compileField, compileWhole } from './field.ts'
 import type { Report } from './report.ts'
@@ -33,11 +32,9 @@ export function compileKey(
 export function isConstantKey(text: string, shared: SharedParts): boolean {
   if (isTemplateKey(text)) return shared.template(text).placeholder === undefined
   const { source, offset } = bareExpression(text)
-  let isConstant = true
-  visitNodes(parseExpression(source, offset).ast(), ({ type }) => {
-    if (typeof type === 'string' && !madeOfConstants.has(type)) isConstant = false
-  })
-  return isConstant
+  return parseExpression(source, offset).nodes.every(
+    ({ type }) => typeof type !== 'string' || madeOfConstants.has(type),
+  )
 }
 
 /** Nodes of an expression that are no more than what they hold. */

@@ -10,6 +10,7 @@ const reference = /(?<!\$)\$\{(?:file:[^{}]*|[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?
 
 /** Where a reference stands in a text; `$${` is the author's word that none is meant. */
 export function placeOfReference(text: string): number | undefined {
+  if (!text.includes('${')) return undefined
   const place = text.search(reference)
   return place === -1 ? undefined : place
 }

@@ -23,6 +23,7 @@ import {
   type ReadName,
   readsElementAsFirst,
   scopeNamesOf,
+  withElementList,
 } from './scope-names.ts'
 import { partsWithNames, type SharedParts } from './shared-parts.ts'
 
@@ -59,7 +60,7 @@ export function compileMapping(source: MappingSource, shared: SharedParts): Comp
   checkReferences(source, report)
   const isElement = list !== undefined && readsElementAsFirst(list, source, read, report)
   if (!isElement) return compiled
-  const { parts, questions } = compileWithNames(source, { ...names, elementList: list }, shared, [])
+  const { parts, questions } = compileWithNames(source, withElementList(names, list), shared, [])
   return { parts, questions, found: compiled.found }
 }
 

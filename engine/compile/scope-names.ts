@@ -31,7 +31,13 @@ export function namesOfForEach({ ours }: ScopeNames): ScopeNames {
 
 function namesWithout(absent: readonly string[]): ScopeNames {
   if (absent.length === 0) return everyName
-  return { ours: new Set([...everyName.ours].filter((name) => !absent.includes(name))) }
+  const ours = new Set([...everyName.ours].filter((name) => !absent.includes(name)))
+  return { key: [...absent].sort().join(), ours }
+}
+
+/** The same, with `list` for a list of the one element. */
+export function withElementList(names: ScopeNames, list: string): ScopeNames {
+  return { ...names, key: `${names.key}=${list}`, elementList: list }
 }
 
 function hasVars(vars: MappingSource['vars']): boolean {

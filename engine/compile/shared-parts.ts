@@ -26,10 +26,10 @@ export function createSharedParts(): SharedParts {
   const expressions = new Map<string, CompiledExpression>()
   return {
     template: (text, names) =>
-      remember(templates, `${keyOf(names)} ${text}`, () => compileTemplate(text, names)),
+      remember(templates, `${names?.key ?? ''} ${text}`, () => compileTemplate(text, names)),
     // The offset is part of what its errors say.
     expression: (source, offset, names) =>
-      remember(expressions, `${keyOf(names)} ${offset} ${source}`, () =>
+      remember(expressions, `${names?.key ?? ''} ${offset} ${source}`, () =>
         compileExpression(source, offset, names),
       ),
     schemas: new Map(),
@@ -48,10 +48,6 @@ export function partsWithNames(
     onNames,
     schemas: shared.schemas,
   }
-}
-
-function keyOf(names: ScopeNames | undefined): string {
-  return names === undefined ? '' : JSON.stringify([...names.ours, names.elementList])
 }
 
 function remember<Part>(parts: Map<string, Part>, key: string, make: () => Part): Part {

@@ -46,6 +46,8 @@ export type OurName = keyof typeof readers
 
 /** What the names in a mapping's texts mean, which is known at load. A name that is not ours is a key of the payload. */
 export interface ScopeNames {
+  /** The same for names that mean the same. */
+  readonly key: string
   /** Those that have a value in this mapping. */
   readonly ours: ReadonlySet<string>
   /** A key of the payload that stands for a list of the one element that an action is about, as OpenClaw has it. */
@@ -53,7 +55,7 @@ export interface ScopeNames {
 }
 
 /** All of ours. */
-export const everyName: ScopeNames = Object.freeze({ ours: new Set(Object.keys(readers)) })
+export const everyName: ScopeNames = Object.freeze({ key: '', ours: new Set(Object.keys(readers)) })
 
 const noParams: Readonly<Record<string, string>> = Object.freeze({})
 

@@ -99,6 +99,7 @@ function isPosition({ expr }: SyntaxNode): boolean {
 
 /** The texts that an expression chooses between, where each is written in it; nothing where one is not. */
 export function choicesOf(value: unknown): readonly string[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
   const node = value as SyntaxNode
   if (node['predicate'] !== undefined || node['group'] !== undefined) return undefined
   switch (node['type']) {

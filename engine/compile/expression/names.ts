@@ -3,7 +3,7 @@
  * nothing else: `$`, `$$`, `*` and `**` mean what JSONata says, for a payload that is a list too.
  */
 
-import type { ScopeNames } from '../../resolve/scope.ts'
+import { everyName, type ScopeNames } from '../../resolve/scope.ts'
 import { startOfToken } from './fault.ts'
 import { mended } from './foreign-syntax.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
@@ -39,8 +39,12 @@ interface Reach {
   readonly span?: { readonly start: number; readonly end: number; readonly isAtRoot: boolean }
 }
 
+/** Without one of our names or a first element in its text, an expression need not be walked. */
+const mayMatter = new RegExp(String.raw`\b(?:${[...everyName.ours].join('|')})\b|\[\s*0\s*\]`)
+
 /**
- * Replaces our names in the tree, and gives all names that are looked up at the root.
+ * Replaces our names in the tree, and gives the names that are looked up at the root, if one of them can be ours or the
+ * list of `forEach`.
  * @throws ExpressionSyntaxError where one of ours is looked for below `$` or `$$`
  */
 export function resolveNames(
@@ -49,6 +53,7 @@ export function resolveNames(
   offset: number,
   names: ScopeNames,
 ): readonly RootName[] {
+  if (!mayMatter.test(source) && names.elementList === undefined) return []
   const found: RootName[] = []
   const reached: Reach[] = []
   const isOurs = (name: unknown): name is string => typeof name === 'string' && names.ours.has(name)
@@ -60,7 +65,7 @@ export function resolveNames(
     }
     if (typeof value !== 'object' || value === null) return
     const node = value as SyntaxNode
-    visitBrackets(node, below(node, context))
+    if (node['type'] !== 'name') visitBrackets(node, below(node, context))
     const { type } = node
     if (type === 'path') visitPath(node['steps'] as readonly SyntaxNode[], context)
     else if (type === 'name') visitName(node, undefined, context)
@@ -69,16 +74,18 @@ export function resolveNames(
     } else if (type === 'transform') visit([node['pattern'], node['update'], node['delete']], 'inner')
     else {
       if (type === 'function') visitLookup(node, context)
-      for (const part of partsInContext) visit(node[part], context)
+      for (const part of partsInContext[String(type)] ?? []) visit(node[part], context)
     }
   }
 
   /** What stands in `[…]` and `{…}` behind a node. */
   function visitBrackets(node: SyntaxNode, context: Context): void {
-    for (const filter of [node['predicate'], node['stages']].flat()) {
-      visit((filter as SyntaxNode | undefined)?.['expr'], context)
+    const { predicate, stages, group } = node
+    for (const filters of [predicate, stages]) {
+      if (filters === undefined) continue
+      for (const { expr } of filters as readonly SyntaxNode[]) visit(expr, context)
     }
-    visit((node['group'] as SyntaxNode | undefined)?.['lhs'], context === 'payload' ? context : 'inner')
+    if (group !== undefined) visit((group as SyntaxNode)['lhs'], context === 'payload' ? context : 'inner')
   }
 
   function visitPath(steps: readonly SyntaxNode[], outer: Context): void {
@@ -125,11 +132,18 @@ export function resolveNames(
   return found
 }
 
-/** Parts of a node that are evaluated against what the node is; a function's body too. */
-const partsInContext: readonly string[] = [
-  ...['lhs', 'rhs', 'expression', 'expressions', 'condition', 'then', 'else'],
-  ...['procedure', 'arguments', 'body'],
-]
+/** By type: the parts of a node that are evaluated against what the node is; a function's body too. */
+const partsInContext: Readonly<Record<string, readonly string[]>> = {
+  binary: ['lhs', 'rhs'],
+  apply: ['lhs', 'rhs'],
+  bind: ['rhs'],
+  unary: ['lhs', 'expression', 'expressions'],
+  block: ['expressions'],
+  condition: ['condition', 'then', 'else'],
+  function: ['procedure', 'arguments'],
+  partial: ['procedure', 'arguments'],
+  lambda: ['body'],
+}
 
 /** What the names behind a node are looked up in. */
 function below({ type, value }: SyntaxNode, context: Context): Context {

@@ -69,7 +69,7 @@ const evaluateInTurns = createScheduler({
 /** As `compileExpression` does, with any data as the root. */
 async function evaluate(source: string, data: unknown, bindings: object): Promise<unknown> {
   try {
-    const expression = parseExpression(source, 0)
+    const { expression } = parseExpression(source, 0)
     return await evaluateInTurns((turns) =>
       withEvaluation(turns, Date.UTC(2026, 0, 2), async (own) =>
         makePlain(await expression.evaluate(data, { ...bindings, ...own }), turns),

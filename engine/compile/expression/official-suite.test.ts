@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { compileExpression, ExpressionSyntaxError } from '../expression.ts'
 
 const project = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = join(resolve(project, process.env['REVEILLE_TEST_DATA'] ?? '../shared'), 'jsonata-suite')
@@ -43,4 +44,40 @@ if (absent === false) {
       assert.equal(await answer, undefined)
     })
   }
+}
+
+/** Refused at load, since nobody who writes it means what it gives. */
+const refusedAtLoad: Readonly<Record<string, RegExp>> = {
+  'comparison-operators/case028': /no variable \$x/,
+  'missing-paths/case005': /no variable \$fdsd/,
+  'transforms/case013': /a text in them holds for every element/,
+}
+
+test('no expression of the official suite that gives a value is refused, but those that are never meant', {
+  skip: absent,
+}, () => {
+  for (const file of globSync('groups/*/*.json', { cwd: folder }).sort()) {
+    const name = file.slice('groups/'.length, -'.json'.length)
+    if (differences[name]?.includes('$eval')) continue
+    const content: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'))
+    for (const each of [content].flat() as readonly SuiteCase[]) {
+      const { expr, bindings = {}, code, error } = each
+      if (expr === undefined || code !== undefined || error !== undefined) continue
+      try {
+        compileExpression(expr)
+      } catch (thrown) {
+        assert.ok(thrown instanceof ExpressionSyntaxError, `${name}: ${String(thrown)}`)
+        const [, variable = ''] = /\$(\w+)$/.exec(thrown.message) ?? []
+        if (!(variable in bindings))
+          assert.match(thrown.message, refusedAtLoad[name] ?? /^$/, `${name}: ${expr}`)
+      }
+    }
+  }
+})
+
+interface SuiteCase {
+  readonly expr?: string
+  readonly bindings?: Readonly<Record<string, unknown>>
+  readonly code?: string
+  readonly error?: object
 }

@@ -16,26 +16,37 @@ const guards = { sequence: 10_000, RegexEngine: regexEngine }
 /** Ordering `^(…)` and groups of joined rows copy a list for each of its elements: ten thousand would be 400 MB. */
 const guardsOfCopies = { ...guards, sequence: 2_000 }
 
+/** An expression that is ready to be evaluated. */
+export interface ParsedExpression {
+  readonly expression: jsonata.Expression
+  /** Every node of its tree once, the root first. */
+  readonly nodes: readonly SyntaxNode[]
+}
+
 /**
  * `offset`: where the expression begins in its field's text.
  * @throws ExpressionSyntaxError
  */
-export function parseExpression(source: string, offset: number): jsonata.Expression {
+export function parseExpression(source: string, offset: number): ParsedExpression {
   const first = read(source, offset, guards)
   let copies = false
-  visitNodes(first.ast(), ({ type, tuple }) => {
+  let isGrouped = false
+  visitNodes(first.ast(), ({ type, tuple, group }) => {
     copies ||= type === 'sort' || tuple === true
+    isGrouped ||= group !== undefined
   })
   const expression = copies ? read(source, offset, guardsOfCopies) : first
   detachFromParser(expression.ast())
-  visitNodes(expression.ast(), wrapGrouped)
-  visitNodes(expression.ast(), (node) => {
+  if (isGrouped) visitNodes(expression.ast(), wrapGrouped)
+  const nodes: SyntaxNode[] = []
+  visitNodes(expression.ast(), (node) => void nodes.push(node))
+  for (const node of nodes) {
     refuseEval(node, source, offset)
     markNode(node)
-  })
-  compileRegexes(expression.ast(), source, offset)
+  }
+  compileRegexes(nodes, source, offset)
   guardExpression(expression)
-  return expression
+  return { expression, nodes }
 }
 
 function read(source: string, offset: number, options: object): jsonata.Expression {
@@ -82,11 +93,8 @@ interface RegexNode {
   readonly position: number
 }
 
-function compileRegexes(ast: unknown, source: string, offset: number): void {
-  const nodes: RegexNode[] = []
-  visitNodes(ast, (node) => {
-    if (node['type'] === 'regex') nodes.push(node as unknown as RegexNode)
-  })
+function compileRegexes(all: readonly SyntaxNode[], source: string, offset: number): void {
+  const nodes = all.filter(({ type }) => type === 'regex') as unknown as readonly RegexNode[]
   const literals = new Map<number, RegExp>()
   for (const { value, position } of nodes) if (value instanceof RegExp) literals.set(position, value)
   for (const node of nodes) {

@@ -6,46 +6,64 @@ import { mended, type Slip, withoutMethods } from './foreign-syntax.ts'
 import { functionTypes } from './functions/register.ts'
 import { type Kind, kindOf } from './kind.ts'
 import { ExpressionSyntaxError } from './syntax-error.ts'
-import { type SyntaxNode, visitNodes } from './syntax-tree.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
 
-/** Looks at a node and says what is wrong with it; `isCertain`: it can mean nothing else. */
-type Check = (node: SyntaxNode, program: Program) => Omit<Slip, 'place'> | undefined
+/** Looks at a node and says what is wrong with it. `isDoubtful`: it may be meant. */
+type Check = (
+  node: SyntaxNode,
+  program: Program,
+) => (Omit<Slip, 'place'> & { readonly isDoubtful?: true }) | undefined
 
-interface Program {
+/** What the nodes of an expression say together. */
+export interface Program {
   readonly source: string
-  /** Variables that it gives a value itself. */
+  readonly nodes: readonly SyntaxNode[]
+  /** Variables that it gives a value itself: by `:=`, as a parameter of a function, and by `@` and `#`. */
   readonly bound: ReadonlySet<string>
-  /** Variables that are called. */
+  /** Nodes that are called. */
   readonly called: ReadonlySet<unknown>
+  /** Of nothing in a program that gives the name of a function another meaning. */
   readonly kindOf: (node: unknown) => Kind
+}
+
+/** `nodes`: each node of the tree once. */
+export function readProgram(nodes: readonly SyntaxNode[], source: string): Program {
+  const bound = new Set<string>()
+  const called = new Set<unknown>()
+  for (const node of nodes) {
+    const { type, focus, index } = node
+    if (type === 'function' || type === 'partial') called.add(node['procedure'])
+    else if (type === 'apply') called.add(node['rhs'])
+    else if (type === 'bind') bound.add(String((node['lhs'] as SyntaxNode)['value']))
+    else if (type === 'index') bound.add(String(node['value']))
+    else if (type === 'lambda')
+      for (const { value } of node['arguments'] as readonly SyntaxNode[]) bound.add(String(value))
+    if (typeof focus === 'string') bound.add(focus)
+    if (typeof index === 'string') bound.add(index)
+  }
+  const isShadowed = [...bound].some((name) => functionTypes.has(name))
+  return { source, nodes, bound, called, kindOf: isShadowed ? () => 'unknown' : kindOf }
 }
 
 /**
  * What may be meant, though hardly, is given back.
  * @throws ExpressionSyntaxError for what cannot be meant
  */
-export function refuseSlips(ast: unknown, source: string, offset: number): readonly Slip[] {
-  const called = new Set<unknown>()
-  visitNodes(ast, ({ type, procedure, rhs }) => {
-    if (type === 'function' || type === 'partial') called.add(procedure)
-    if (type === 'apply') called.add(rhs)
-  })
-  const bound = boundIn(ast)
-  const program = { source, bound, called, kindOf: kindsIn(bound) }
-  const doubtful: Slip[] = []
-  const certain: Slip[] = []
-  visitNodes(ast, (node) => {
-    const place = placeOf(node, source)
-    for (const check of checks) {
+export function refuseSlips(program: Program, offset: number): readonly Slip[] {
+  const { nodes, source } = program
+  const found: (NonNullable<ReturnType<Check>> & Slip)[] = []
+  for (const node of nodes) {
+    for (const check of checks[String(node['type'])] ?? []) {
       const slip = check(node, program)
-      if (slip !== undefined) certain.push({ ...slip, place })
+      if (slip !== undefined) found.push({ ...slip, place: placeOf(node, source) })
     }
-    const doubt = doubtOf(node, source)
-    if (doubt !== undefined) doubtful.push({ ...doubt, place: place + offset })
-  })
-  const first = certain.toSorted((left, right) => left.place - right.place)[0]
+  }
+  if (found.length === 0) return found
+  const [first] = found
+    .filter(({ isDoubtful }) => isDoubtful !== true)
+    .toSorted((left, right) => left.place - right.place)
   if (first !== undefined) throw new ExpressionSyntaxError(first.message, offset + first.place, first.hint)
-  return doubtful
+  return found.map(({ message, hint, place }) => ({ message, hint, place: place + offset }))
 }
 
 function placeOf(node: SyntaxNode, source: string): number {
@@ -56,42 +74,28 @@ function placeOf(node: SyntaxNode, source: string): number {
   return startOfToken(Number(position ?? 0), token, source)
 }
 
-/** A program that gives the name of a function another meaning says nothing about the kinds of its values. */
-export function kindsIn(bound: ReadonlySet<string>): (node: unknown) => Kind {
-  return [...bound].some((name) => functionTypes.has(name)) ? () => 'unknown' : kindOf
+/** By the type of the node. */
+const checks: Readonly<Record<string, readonly Check[]>> = {
+  variable: [unknownVariable],
+  function: [callWithoutSign],
+  partial: [callWithoutSign],
+  binary: [
+    arithmeticOfTexts,
+    comparisonOfOthers,
+    comparisonOfComparison,
+    textAsCondition,
+    foreignWord,
+    headerWithDashes,
+  ],
+  filter: [filterByText],
+  path: [foreignWord, headerWithCapitals, lengthOfList],
+  name: [templateLiteral],
+  string: [foreignText],
 }
-
-/** By `:=`, as a parameter of a function, and by `@` and `#`. */
-export function boundIn(ast: unknown): ReadonlySet<string> {
-  const bound = new Set<string>()
-  visitNodes(ast, ({ type, lhs, arguments: parameters, focus, index, value }) => {
-    if (type === 'bind') bound.add(String((lhs as SyntaxNode)['value']))
-    if (type === 'lambda')
-      for (const each of parameters as readonly SyntaxNode[]) bound.add(String(each['value']))
-    if (typeof focus === 'string') bound.add(focus)
-    if (typeof index === 'string') bound.add(index)
-    if (type === 'index') bound.add(String(value))
-  })
-  return bound
-}
-
-const checks: readonly Check[] = [
-  unknownVariable,
-  callWithoutSign,
-  arithmeticOfTexts,
-  comparisonOfOthers,
-  comparisonOfComparison,
-  textAsCondition,
-  filterByText,
-  foreignWord,
-  templateLiteral,
-  headerWithDashes,
-  headerWithCapitals,
-]
 
 function unknownVariable(node: SyntaxNode, { bound, called }: Program): ReturnType<Check> {
-  const { type, value } = node
-  if (type !== 'variable' || typeof value !== 'string' || value === '' || value === '$') return undefined
+  const { value } = node
+  if (typeof value !== 'string' || value === '' || value === '$') return undefined
   if (value.startsWith(' ') || bound.has(value) || functionTypes.has(value)) return undefined
   if (called.has(node)) return { message: `there is no function $${value}`, hint: nearestFunctions(value) }
   const nearest = nearestName(value, bound)
@@ -137,7 +141,7 @@ function beginsAlike(name: string, known: string): boolean {
 /** `contains(title, 'x')`, `labels.includes('x')`. */
 function callWithoutSign(node: SyntaxNode, { source }: Program): ReturnType<Check> {
   const procedure = node['procedure'] as SyntaxNode | undefined
-  if ((node['type'] !== 'function' && node['type'] !== 'partial') || procedure?.['type'] !== 'path') return
+  if (procedure?.['type'] !== 'path') return undefined
   const steps = procedure['steps'] as readonly SyntaxNode[]
   const name = String(steps.at(-1)?.['value'])
   const text = functionTypes.has(name)
@@ -155,8 +159,8 @@ const arithmetic = new Set<unknown>(['+', '-', '*', '/', '%'])
 const noNumbers = new Set<Kind>(['text', 'list', 'object', 'boolean', 'null', 'function'])
 
 function arithmeticOfTexts(node: SyntaxNode, { source, kindOf }: Program): ReturnType<Check> {
-  const { type, value, lhs, rhs } = node
-  if (type !== 'binary' || !arithmetic.has(value)) return undefined
+  const { value, lhs, rhs } = node
+  if (!arithmetic.has(value)) return undefined
   const wrong = [lhs, rhs].map(kindOf).find((kind) => noNumbers.has(kind))
   if (wrong === undefined) return undefined
   if (value !== '+' || wrong !== 'text')
@@ -181,8 +185,8 @@ const comparisons = new Set<unknown>(['<', '>', '<=', '>='])
 const notOrdered = new Set<Kind>(['list', 'object', 'boolean', 'function'])
 
 /** `1 < x < 5` compares what the first comparison gave. */
-function comparisonOfOthers({ type, value, lhs, rhs }: SyntaxNode, { kindOf }: Program): ReturnType<Check> {
-  if (type !== 'binary' || !comparisons.has(value)) return undefined
+function comparisonOfOthers({ value, lhs, rhs }: SyntaxNode, { kindOf }: Program): ReturnType<Check> {
+  if (!comparisons.has(value)) return undefined
   const wrong = [lhs, rhs].map(kindOf).find((kind) => notOrdered.has(kind))
   if (wrong === undefined) return undefined
   return {
@@ -194,9 +198,9 @@ function comparisonOfOthers({ type, value, lhs, rhs }: SyntaxNode, { kindOf }: P
 const comparing = new Set<unknown>([...comparisons, '=', '!='])
 
 /** `action = 'opened' & draft = false` compares what a comparison gave: `&` joins texts, before anything is compared. */
-function comparisonOfComparison({ type, value, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
+function comparisonOfComparison({ value, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
   const left = lhs as SyntaxNode | undefined
-  if (type !== 'binary' || (value !== '=' && value !== '!=')) return undefined
+  if (value !== '=' && value !== '!=') return undefined
   if (left?.['type'] !== 'binary' || !comparing.has(left['value'])) return undefined
   const text = mended(replaceOutsideTexts(source, /&/g, 'and'))
   return {
@@ -206,8 +210,8 @@ function comparisonOfComparison({ type, value, lhs }: SyntaxNode, { source }: Pr
 }
 
 /** `ref = 'a' or 'b'`. */
-function textAsCondition({ type, value, rhs, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
-  if (type !== 'binary' || (value !== 'or' && value !== 'and')) return undefined
+function textAsCondition({ value, rhs, lhs }: SyntaxNode, { source }: Program): ReturnType<Check> {
+  if (value !== 'or' && value !== 'and') return undefined
   if (![lhs, rhs].some((side) => (side as SyntaxNode)['type'] === 'string')) return undefined
   return {
     message: `a text beside \`${value}\` is a condition of its own, which always holds`,
@@ -226,9 +230,9 @@ function asList(source: string): string {
 }
 
 /** `headers['x-id']` filters by a text, which holds for whatever is there. */
-function filterByText({ type, expr, position }: SyntaxNode, { source }: Program): ReturnType<Check> {
+function filterByText({ expr, position }: SyntaxNode, { source }: Program): ReturnType<Check> {
   const text = expr as SyntaxNode | undefined
-  if (type !== 'filter' || text?.['type'] !== 'string') return undefined
+  if (text?.['type'] !== 'string') return undefined
   const key = String(text['value'])
   const before = source
     .slice(0, Number(position ?? 0))
@@ -237,7 +241,7 @@ function filterByText({ type, expr, position }: SyntaxNode, { source }: Program)
   const path = /[\w.$]+$/.exec(before)?.[0] ?? ''
   return {
     message: 'brackets filter a list; a text in them holds for every element',
-    hint: `A field is read behind a dot: ${path}.${quoted(key)}`,
+    hint: `A field is read behind a dot: ${path === '' ? 'payload' : path}.${quoted(key)}`,
   }
 }
 
@@ -257,16 +261,27 @@ const foreignWords: Readonly<Record<string, string>> = Object.assign(Object.crea
   FALSE: 'Write `false`.',
 })
 
+/** Truth is never a field; what is nothing may stand where nothing is meant, and compared it never holds. */
 function foreignWord(node: SyntaxNode): ReturnType<Check> {
-  if (node['type'] !== 'path') return undefined
-  const [step, ...more] = node['steps'] as readonly SyntaxNode[]
-  const word = String(step?.['value'])
-  if (step?.['type'] !== 'name' || more.length > 0 || foreignWords[word] === undefined) return undefined
-  return { message: `\`${word}\` is read as a field of the payload`, hint: foreignWords[word] }
+  const { type, value, lhs, rhs } = node
+  const isCompared = type === 'binary' && (value === '=' || value === '!=')
+  const word = isCompared
+    ? [lhs, rhs].map(wordOf).find((each) => each !== undefined)
+    : [wordOf(node)].find((each) => each !== undefined && /^(?:true|false)$/i.test(each))
+  if (word === undefined) return undefined
+  return { message: `\`${word}\` is read as a field of the payload`, hint: foreignWords[word] ?? '' }
 }
 
-function templateLiteral({ type, value }: SyntaxNode): ReturnType<Check> {
-  if (type !== 'name' || typeof value !== 'string' || !value.includes('${')) return undefined
+function wordOf(value: unknown): string | undefined {
+  const { type, steps } = value as SyntaxNode
+  if (type !== 'path') return undefined
+  const [step, ...more] = steps as readonly SyntaxNode[]
+  const word = String(step?.['value'])
+  return step?.['type'] === 'name' && more.length === 0 && foreignWords[word] !== undefined ? word : undefined
+}
+
+function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
+  if (typeof value !== 'string' || !value.includes('${')) return undefined
   const parts = value.split(/\$\{([^{}]*)\}/).flatMap((part, index) => {
     if (part === '') return []
     return [index % 2 === 0 ? JSON.stringify(part) : part.trim()]
@@ -280,7 +295,7 @@ function templateLiteral({ type, value }: SyntaxNode): ReturnType<Check> {
 
 /** `headers.x-github-event` subtracts two fields from another. */
 function headerWithDashes(node: SyntaxNode, { source }: Program): ReturnType<Check> {
-  if (node['type'] !== 'binary' || node['value'] !== '-') return undefined
+  if (node['value'] !== '-') return undefined
   const left = node['lhs'] as SyntaxNode
   if (left['type'] !== 'path') return undefined
   const [first] = left['steps'] as readonly SyntaxNode[]
@@ -293,7 +308,6 @@ function headerWithDashes(node: SyntaxNode, { source }: Program): ReturnType<Che
 }
 
 function headerWithCapitals(node: SyntaxNode): ReturnType<Check> {
-  if (node['type'] !== 'path') return undefined
   const [first, second] = node['steps'] as readonly SyntaxNode[]
   const name = String(second?.['value'])
   if (first?.['value'] !== ' headers' || second?.['type'] !== 'name' || name === name.toLowerCase()) return
@@ -303,27 +317,33 @@ function headerWithCapitals(node: SyntaxNode): ReturnType<Check> {
   }
 }
 
-/** What can be meant, and hardly ever is. */
-function doubtOf(node: SyntaxNode, source: string): Omit<Slip, 'place'> | undefined {
-  const { type, value, position } = node
-  if (type === 'string' && /\{\{\s*[#/]?[\w.@[\]-]+\s*\}\}/.test(String(value)))
+/** What other languages put values into. */
+function foreignText({ value }: SyntaxNode): ReturnType<Check> {
+  const text = String(value)
+  const placeholder = /\{\{\s*[#/]?([\w.@[\]-]+)\s*\}\}/.exec(text)
+  if (placeholder !== null)
     return {
+      isDoubtful: true,
       message: 'holds {{ }} in a text, which an expression leaves as it is',
-      hint: `Name the value without quotes: \`${/\{\{\s*[#/]?([\w.@[\]-]+)/.exec(String(value))?.[1]}\`.`,
+      hint: `Name the value without quotes: \`${placeholder[1]}\`.`,
     }
-  if (type === 'string' && /(?<!\$)\$\{\w+\}/.test(String(value)))
-    return {
-      message: 'holds `${…}` in a text, which nothing resolves',
-      hint: 'References are resolved in reveille.yaml outside of mappings; a value is joined with `&`.',
-    }
-  if (type !== 'path') return undefined
-  const steps = node['steps'] as readonly SyntaxNode[]
-  const last = steps.at(-1)
-  if (steps.length < 2 || last?.['type'] !== 'name' || last['value'] !== 'length') return undefined
-  if (source[Number(last['position'] ?? position) - 1] === '`') return undefined
-  const path = /([\w.$]+)\.length\b/.exec(source)?.[1] ?? 'labels'
+  if (!/(?<!\$)\$\{\w+\}/.test(text)) return undefined
   return {
+    isDoubtful: true,
+    message: 'holds `${…}` in a text, which nothing resolves',
+    hint: 'References are resolved in reveille.yaml outside of mappings; a value is joined with `&`.',
+  }
+}
+
+function lengthOfList({ steps, position }: SyntaxNode, { source }: Program): ReturnType<Check> {
+  const path = steps as readonly SyntaxNode[]
+  const last = path.at(-1)
+  if (path.length < 2 || last?.['type'] !== 'name' || last['value'] !== 'length') return undefined
+  if (source[Number(last['position'] ?? position) - 1] === '`') return undefined
+  const list = /([\w.$]+)\.length\b/.exec(source)?.[1] ?? 'labels'
+  return {
+    isDoubtful: true,
     message: 'reads a field called `length`, which no list and no text has in an expression',
-    hint: `Write \`$count(${path})\` for a list and \`$length(${path})\` for a text; a field of that name stands in backquotes.`,
+    hint: `Write \`$count(${list})\` for a list and \`$length(${list})\` for a text; a field of that name stands in backquotes.`,
   }
 }
