@@ -23,6 +23,8 @@ export type TerminalStream = NodeJS.WritableStream & {
 export interface TerminalOptions extends TerminalConfig {
   readonly stdout: TerminalStream
   readonly stderr: TerminalStream
+  /** Writes all of the text and calls back once. Default: the stream's own write. */
+  readonly write?: (stream: TerminalStream, text: string, done: (error?: Error | null) => void) => void
 }
 
 export interface TerminalChannel {
@@ -36,6 +38,7 @@ const partLimit = 65_536
 
 export function createTerminalChannel(options: TerminalOptions): TerminalChannel {
   const streams = { stdout: options.stdout, stderr: options.stderr }
+  const { write = (stream, text, done) => stream.write(text, done) } = options
   const limits = { part: partLimit, unit: 'utf16' } as const
 
   // The failed write itself tells of the error; without a listener the event would end the process.
@@ -57,7 +60,7 @@ export function createTerminalChannel(options: TerminalOptions): TerminalChannel
           columns: stream.isTTY ? stream.columns : undefined,
           colour: stream.isTTY === true && stream.hasColors?.() === true,
         })
-        await write(stream, block, name, signal)
+        await settled((done) => write(stream, block, done), name, signal)
         return { id: key }
       },
     },
@@ -84,13 +87,17 @@ function titleOf(key: string): string {
 }
 
 /** Settles when the stream has passed the text on, so that a slow reader holds up the lane and not the memory. */
-async function write(stream: TerminalStream, text: string, name: string, signal: AbortSignal): Promise<void> {
+async function settled(
+  write: (done: (error?: Error | null) => void) => void,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
   if (signal.aborted) throw calledOff(signal, false)
   const written = Promise.withResolvers<void>()
   const abort = () => written.reject(calledOff(signal, true))
   signal.addEventListener('abort', abort, { once: true })
   try {
-    stream.write(text, (error) => (error ? written.reject(refused(name, error)) : written.resolve()))
+    write((error) => (error ? written.reject(refused(name, error)) : written.resolve()))
     await written.promise
   } finally {
     signal.removeEventListener('abort', abort)

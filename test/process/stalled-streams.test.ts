@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
@@ -13,9 +14,12 @@ import { build } from './reveille-process.ts'
 import {
   configurationOf,
   loadStalled,
+  openTaker,
   type StalledGateway,
   startStalled,
   watchGateway,
+  withoutFull,
+  withoutPipe,
 } from './stalled-streams.ts'
 
 /** For `test`: two starts and a thousand posts, on a machine that may be busy. */
@@ -23,16 +27,14 @@ const limit = { timeout: 60_000 }
 
 before(build)
 
-/** The log of so many posts is more than a pipe of Node.js holds, which is about 200 KB. */
-const load = { posts: 1100, looks: 20 }
+/** The log of so many posts is more than a pipe holds, which is 64 KB. */
+const posts = { json: 500, pretty: 1200 }
 /** With the second that the last flush may take. */
 const mostStopMs = 10_000
 
-const withoutFull = existsSync('/dev/full') ? false : 'this system has no /dev/full'
-
 for (const [what, stderr, format, skip] of [
-  ['a JSON log that nobody reads', 'unread', 'json', false],
-  ['a pretty log that nobody reads', 'unread', 'pretty', false],
+  ['a JSON log that nobody reads', 'unread', 'json', withoutPipe],
+  ['a pretty log that nobody reads', 'unread', 'pretty', withoutPipe],
   ['a JSON log on a full disk', '/dev/full', 'json', withoutFull],
 ] as const) {
   test(`${what} holds nothing up, and nothing that was acknowledged is lost`, {
@@ -40,7 +42,7 @@ for (const [what, stderr, format, skip] of [
     skip,
   }, async (t) => {
     const gateway = await startStalled(t, { stderr }, format)
-    const { broken, stopMs } = await loadStalled(t, gateway, load)
+    const { broken, stopMs } = await loadStalled(t, gateway, { posts: posts[format], looks: 20 })
     assert.equal(broken, 0)
     assert.ok(stopMs < mostStopMs, `${stopMs} ms`)
   })
@@ -73,13 +75,34 @@ test('a full standard output fails the one reply, which is tried again', {
   assert.equal((await gateway.stop()).code, 0)
 })
 
-test('a standard output that nobody reads delays no end', limit, async (t) => {
+test('a command whose output cannot be written ends with 1 and says why', {
+  ...limit,
+  skip: withoutFull,
+}, async () => {
+  const full = openSync('/dev/full', 'w')
+  const child = spawn(process.execPath, [await build(), '--version'], { stdio: ['ignore', full, 'pipe'] })
+  closeSync(full)
+  let err = ''
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => {
+    err += chunk
+  })
+  const [code] = await once(child, 'close')
+  assert.equal(code, 1)
+  assert.match(err, /^Standard output could not be written: ENOSPC.*\n$/)
+})
+
+test('a standard output that nobody reads delays a stop by the grace at most, and a second signal ends it', {
+  ...limit,
+  skip: withoutPipe,
+}, async (t) => {
   const gateway = await startStalled(t, { stdout: 'unread' })
   const text = 'A long story. '.repeat(10_000)
   assert.equal((await gateway.post('/hooks/wake', { text, mode: 'now' })).status, 200)
   await until(async () => (await firstDelivery(gateway)) !== undefined || undefined, 'the delivery')
-  const { code, ms } = await gateway.stop()
-  assert.equal(code, 0)
+  // Equal signals within a second are one.
+  const insisting = setInterval(() => gateway.child.kill('SIGTERM'), 1100)
+  const { code, ms } = await gateway.stop().finally(() => clearInterval(insisting))
+  assert.equal(code, 143)
   assert.ok(ms < mostStopMs, `${ms} ms`)
 })
 
@@ -101,7 +124,7 @@ test('a terminal that is not read holds nothing up', { ...limit, skip: whyNoTerm
   // It copies the terminal to its own output, which nobody reads, and then reads the terminal no more.
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     cwd: folder,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', openTaker(t, 'unread', folder), 'ignore'],
   })
   const gateway = await watchGateway(t, { child, port, folder })
   const post = () => gateway.post('/hooks/wake', { text: 'Ring', mode: 'next-heartbeat' })

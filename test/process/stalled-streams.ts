@@ -4,9 +4,9 @@
  */
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -18,6 +18,9 @@ import { build, startReveille } from './reveille-process.ts'
 
 /** A stream that takes nothing: a pipe that nobody reads, or a file on a disk without room. Linux has such a file. */
 export type Taker = 'unread' | '/dev/full'
+
+export const withoutPipe = process.platform === 'win32' && 'Windows has no named pipes in folders'
+export const withoutFull = !existsSync('/dev/full') && 'this system has no /dev/full'
 
 export interface StalledGateway {
   readonly url: string
@@ -40,15 +43,23 @@ export async function startStalled(
 ): Promise<StalledGateway> {
   const port = await freePort()
   const folder = await createFolder(t, { 'reveille.yaml': configurationOf(port, format) })
-  const full = Object.values(stalled).includes('/dev/full') ? openSync('/dev/full', 'w') : undefined
-  const stdioOf = (taker: Taker | undefined) => (taker === '/dev/full' ? full : 'pipe')
+  const stdioOf = (taker: Taker | undefined) => (taker === undefined ? 'pipe' : openTaker(t, taker, folder))
   const child = spawn(process.execPath, [await build(), 'start'], {
     cwd: folder,
     stdio: ['ignore', stdioOf(stalled.stdout), stdioOf(stalled.stderr)],
   })
-  if (full !== undefined) closeSync(full)
-  for (const name of ['stdout', 'stderr'] as const) if (!stalled[name]) child[name]?.resume()
+  for (const name of ['stdout', 'stderr'] as const) child[name]?.resume()
   return watchGateway(t, { child, port, folder })
+}
+
+/** A file descriptor, open until the test ends. A pipe of Node.js would hold three times as much as one of the system. */
+export function openTaker(t: TestContext, taker: Taker, folder: string): number {
+  const path = taker === 'unread' ? join(folder, 'unread') : taker
+  if (taker === 'unread') execFileSync('mkfifo', [path])
+  // A pipe that is open for reading too is never without a reader.
+  const fd = openSync(path, constants.O_RDWR)
+  atEnd(t, () => closeSync(fd))
+  return fd
 }
 
 /** Resolves when the gateway is ready. `signal`: who is told to stop. Default: the child. */
