@@ -11,6 +11,9 @@ const openNames = new Set([
   'allowedSessionKeyPrefixes',
   'defaultSessionKey',
   'sessionKey',
+  'idempotencyKey',
+  'idempotency-key',
+  'x-openclaw-idempotency-key',
 ])
 /** A misspelt key still holds what was meant to be hidden. */
 const oftenMisspelt = ['token', 'secret', 'password', 'apikey']

@@ -123,7 +123,7 @@ function withoutKeys(values: ReturnType<typeof valuesOf>, fields: Recording['fie
 function fieldTrace(
   field: string,
   value: unknown,
-  { fields, terms }: Recording,
+  { fields, terms, action }: Recording,
   redactor: Redactor,
 ): FieldTrace {
   const recorded = [field, otherName[field] ?? field].flatMap((name) => fields.get(name) ?? []).find(isGiven)
@@ -133,7 +133,9 @@ function fieldTrace(
     return { ...trace, field, value: recorded.value === value ? trace.value : redactor.plain(value) }
   }
   const shown = redactor.plain(value)
-  const path = placeOfDefault(field, terms)
+  // A key that neither the sender nor the mapping chose, and that is none of its own.
+  const isDefaultKey = field === 'sessionKey' && action?.kind === 'agent' && action.sessionKeyGiven
+  const path = isDefaultKey ? 'hooks.defaultSessionKey' : placeOfDefault(field, terms)
   const sources = path === undefined ? [] : [{ path, value: redactor.value(value, path) }]
   return { field, value: shown, from: 'default', sources }
 }

@@ -58,9 +58,14 @@ function refuseAgent(body: Body, rules: Rules): void {
 
 const mostWarnings = 5
 
+const knownFields: Readonly<Record<Kind, ReadonlySet<string>>> = {
+  wake: new Set([...fieldsOf.wake, 'idempotencyKey']),
+  agent: new Set([...fieldsOf.agent, 'idempotencyKey']),
+}
+
 function warningsOf(kind: Kind, body: Body, rules: Rules): readonly FieldError[] {
   const warnings: FieldError[] = []
-  const known: ReadonlySet<string> = new Set([...fieldsOf[kind], 'idempotencyKey'])
+  const known = knownFields[kind]
   for (const name of Object.keys(body)) {
     if (known.has(name) || isAbsent(body[name])) continue
     const message = Object.hasOwn(foreign[kind], name)

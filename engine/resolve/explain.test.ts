@@ -342,3 +342,22 @@ test('long values are cut, and huge ones cost no more', async () => {
     ],
   )
 })
+
+test('a session key of the configuration and a dedupe key of the sender are told as theirs', async () => {
+  const { actions } = await explain(
+    [{ message: 'x' }],
+    {},
+    {
+      fixture: { hooks: { defaultSessionKey: 'hook:all' } },
+      request: { headers: { 'idempotency-key': 'k1' } },
+    },
+  )
+  const told = actions[0]?.fields.filter(({ field }) => field === 'sessionKey' || field === 'dedupe.key')
+  assert.deepEqual(
+    told?.map(({ value, from, sources }) => [value, from, sources.map(({ path }) => path)]),
+    [
+      ['hook:all', 'default', ['hooks.defaultSessionKey']],
+      ['k1', 'default', ['headers.idempotency-key']],
+    ],
+  )
+})
