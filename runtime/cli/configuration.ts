@@ -90,7 +90,7 @@ export async function loadOrFail(options: { readonly config?: string }, io: Io):
 }
 
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): string {
-  return diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, io.cwd)).join('\n\n')
+  return diagnostics.map((diagnostic) => broken(formatDiagnostic(diagnostic, io.cwd), io)).join('\n\n')
 }
 
 /** Relative where it lies below the user's folder: that is how the user would write it. */

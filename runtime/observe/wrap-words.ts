@@ -1,12 +1,16 @@
-/** Owns breaking a log line's text to the room that a terminal has for it. */
+/** Breaks a text to the room that a terminal has for it. */
 
 /**
  * Breaks between words. A word without room stays whole, so that a key or an address can be copied, and so does a command
- * in backticks; a line that is set in stays whole too, because the caret below an excerpt and the frames of a stack mean nothing when they move; but for a
- * hint, which is prose.
+ * in backticks; a line that is set in stays whole too, because the frames of a stack mean nothing when they move; but for a
+ * hint, which is prose, and an excerpt with a caret below it, of which the part around the caret is kept.
  */
 export function wrapWords(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => {
+  const all = text.split('\n')
+  return all.flatMap((line, index) => {
+    const caret = all[index + 1]
+    if (isExcerpt(line, caret)) return cutExcerpt(line, caret, width)
+    if (index > 0 && isExcerpt(all[index - 1] ?? '', line)) return []
     if (line.length <= width) return [line]
     if (line.startsWith(hint)) return wrapHint(line.slice(hint.length), width - hint.length)
     return line.startsWith('  ') ? [line] : wrapLine(line, width)
@@ -14,6 +18,32 @@ export function wrapWords(text: string, width: number): string[] {
 }
 
 const hint = '  hint: '
+
+const gutter = /^ *\d+ \| /
+
+function isExcerpt(line: string, below: string | undefined): below is string {
+  return below !== undefined && gutter.test(line) && /^ *\| \s*\^$/.test(below)
+}
+
+/** Both lines, the caret below the same character as before. Less than a few words tell nothing, and stay whole. */
+function cutExcerpt(line: string, caret: string, width: number): string[] {
+  const head = gutter.exec(line)?.[0] ?? ''
+  const room = width - head.length
+  const at = caret.length - 1 - head.length
+  const text = line.slice(head.length)
+  if (text.length <= room || room < leastExcerpt || uneven.test(text)) return [line, caret]
+  const from = at < room - 1 ? 0 : Math.min(at - Math.floor(room / 2), text.length - room)
+  const part = text.slice(from, from + room)
+  const start = from > 0 ? `…${part.slice(1)}` : part
+  const shown = from + room < text.length ? `${start.slice(0, -1)}…` : start
+  return [`${head}${shown}`, `${caret.slice(0, head.length)}${caret.slice(head.length + from)}`]
+}
+
+/** Characters that may take no column, or two: the caret is set by columns, and a cut is made by characters. */
+const uneven = /[^\x20-\u02ff\u2010-\u2027\u2030-\u205e]/
+
+/** Columns. */
+const leastExcerpt = 20
 
 function wrapHint(text: string, width: number): string[] {
   return wrapLine(text, width).map((line, index) => (index === 0 ? hint : ' '.repeat(hint.length)) + line)

@@ -182,6 +182,75 @@ slips.push(
   },
 )
 
+const long = {
+  'reveille.yaml': 'hooks: { enabled: true, token: 4fK29sLq0ZpVx81mWnB7cRtY, presets: [github] }\n',
+  'mappings/a.yaml': `mappings:
+  - id: a-mapping-with-a-rather-long-name-for-pull-requests
+    match: { path: github, headers: { x-github-event: pull_request } }
+    action: wake
+    text: "Pull request {{number}} of {{repository.full_name}} by {{pull_request.user.login}} and {{#if x}}"
+`,
+  'opened.http':
+    'POST /hooks/github?a=1 HTTP/1.1\r\nX-GitHub-Event: ping\r\nContent-Type: application/json\r\n\r\n{"action":"opened"}',
+}
+const mended = { ...long, 'mappings/a.yaml': long['mappings/a.yaml'].replace(' {{#if x}}', '') }
+
+slips.push(
+  {
+    name: 'an error fits a terminal of 80 columns, its caret below what it is about',
+    files: long,
+    columns: 80,
+    args: ['check'],
+    code: 1,
+    err: `mappings/a.yaml:5:99: error: \`text\` of mapping
+"a-mapping-with-a-rather-long-name-for-pull-requests": the template ends before
+a mustache or block is closed [TEMPLATE_SYNTAX]
+  5 | …ry.full_name}} by {{pull_request.user.login}} and {{#if x}}"
+    |                                                    ^
+  hint: Close every {{ with }} and every {{#if}} or {{#each}} with {{/if}} or
+        {{/each}}.
+
+reveille.yaml: 1 error.
+`,
+  },
+  {
+    name: 'an explanation fits a terminal of 80 columns, a note that has no room below its mapping',
+    files: mended,
+    columns: 80,
+    args: [
+      'explain',
+      '/hooks/github',
+      '--payload',
+      'opened.http',
+      '--header',
+      'x-github-event: pull_request',
+    ],
+    code: 0,
+    out: /^- github-pull-request-opened {27}preset github:\d+:\d+\n {4}not reached: an earlier mapping matched\n/m,
+  },
+  {
+    name: 'a path is tried in place of the name of an endpoint, and an HTTP message in place of a payload',
+    files: mended,
+    args: ['try', '/hooks/github', '--payload', 'opened.http'],
+    code: 0,
+    out: /^\/github {2}200 {2}ignored {2}no mapping of endpoint "github" matched/,
+  },
+  {
+    name: 'the address of an endpoint that there is not is tried',
+    files: mended,
+    args: ['try', 'http://127.0.0.1:8787/hooks/githb', '--payload', 'opened.http'],
+    code: 1,
+    out: /^\/githb {2}404 .*\n\nDid you mean github\?\nEndpoints: github, wake, agent\n$/,
+  },
+  {
+    name: 'lint takes HTTP messages as samples',
+    files: { ...mended, 'samples/github/opened.http': 'POST /hooks/github HTTP/1.1\r\n\r\n{"action":' },
+    args: ['lint', '--samples', 'samples'],
+    code: 2,
+    err: 'The body of github/opened.http is no JSON.\n',
+  },
+)
+
 for (const { name, files = {}, env = {}, columns, args, code, out = '', err = '' } of slips) {
   test(`${name}: \`reveille ${args.join(' ')}\``, async (t) => {
     const world: Partial<Io> = { env: { NO_COLOR: '1', ...env }, ...(columns !== undefined && { columns }) }

@@ -60,7 +60,7 @@ const gateway = section(
       pattern: '^(sqlite|postgres(ql)?://\\S+)$',
       default: 'sqlite',
       expects: '`sqlite` or a postgres:// address',
-      description: '`sqlite`, or the address of a PostgreSQL database. Read at start only.',
+      description: 'What records are kept in; this version knows `sqlite` alone. Read at start only.',
     }),
     log: section(
       {

@@ -53,6 +53,19 @@ export interface Sources {
   readonly known: Readonly<Record<string, string | undefined>>
   /** Absent: nobody is asked. */
   readonly prompts?: Prompts | undefined
+  /** Whether what most people set is asked for as well as what is required. */
+  readonly asksUsual: boolean
+}
+
+/** Whether something is required that neither `--set` nor a variable gives. */
+export function isMissing(
+  { name, keys }: ChannelOffer,
+  { given, known }: Pick<Sources, 'given' | 'known'>,
+): boolean {
+  return keys.some(
+    ({ key, isRequired, isSecret, variable }) =>
+      isRequired && !given.has(key) && !(isSecret && known[variable ?? customaryVariable(name, key)]),
+  )
 }
 
 /**
@@ -62,7 +75,7 @@ export interface Sources {
 export async function gather(
   offer: ChannelOffer,
   examine: Examiner,
-  { given, known, prompts }: Sources,
+  { given, known, prompts, asksUsual }: Sources,
   io: Io,
 ): Promise<Gathered> {
   const config: Record<string, unknown> = Object.fromEntries(given)
@@ -78,7 +91,7 @@ export async function gather(
       config[key.key] = kept
       found.push(variable)
       prompts?.note(`${variable} is set already, and is used for ${key.key}.`)
-    } else if (prompts !== undefined && (key.isRequired || key.isUsual)) {
+    } else if (prompts !== undefined && (key.isRequired || (asksUsual && key.isUsual))) {
       const value = await ask(key, config, offer, examine, prompts)
       if (value === undefined) continue
       config[key.key] = value

@@ -100,7 +100,7 @@ ${examples(
     .command('lint')
     .description('what a configuration that compiles says without meaning it')
     .addOption(configOption())
-    .option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json')
+    .option('--samples <dir>', 'payloads to look fields up in, as <dir>/<endpoint>/<name>.json or .http')
     .option('--allow <code...>', 'let these findings be')
     .option('--json', 'answer as JSON')
     .addHelpText('after', lintHelp)
@@ -156,7 +156,10 @@ ${examples(
       command.argument('<endpoint>', 'the <name> of /hooks/<name>, or the id of a request')
     else command.argument('<endpoint>', 'the <name> of /hooks/<name>')
     command
-      .option('--payload <file>', 'the body, JSON or (*.form) a form; - reads standard input')
+      .option(
+        '--payload <file>',
+        'the body, JSON or (*.form) a form, or (*.http) a whole HTTP message; - reads standard input',
+      )
       .addOption(
         new Option('--header <line>', "a header, as 'name: value'; again for more").argParser(collect),
       )

@@ -170,6 +170,19 @@ test('where nobody is asked, keys come by --set, credentials from the environmen
   await assert.rejects(read('.env'), 'the environment holds it already')
 })
 
+test('with --set somebody at a terminal is asked for what is missing still, and for nothing else', async (t) => {
+  const { prompts } = person({ token: [good], defaultTo: ['42'] })
+  const { run, read } = await begin(t, { prompts })
+  const { code, err } = await run('init', 'channel', 'pager', '--set', 'loud=true')
+  assert.deepEqual([code, err], [0, ''])
+  assert.deepEqual(parse(await read('reveille.yaml')).channels, {
+    pager: { token: '${PAGER_KEY}', loud: true },
+  })
+  const nothing = () => Promise.reject(new Error('nobody is to be asked'))
+  const other = await begin(t, { prompts: nothing, env: { PAGER_KEY: good } })
+  assert.equal((await other.run('init', 'channel', 'pager', '--set', 'loud=true')).code, 0)
+})
+
 test('what is missing is named with the ways to give it, and nothing is written', async (t) => {
   const { run, read } = await begin(t)
   const { code, err } = await run('init', 'channel', 'pager', '--set', 'defaultTo=ada')
@@ -228,7 +241,7 @@ test('where a credential was found is told, and an empty place for it in .env is
   const { out } = await here.run('init', 'channel', 'pager')
   assert.match(
     out,
-    /^pager: known as Ada\nwrote channels\.pager in reveille\.yaml\nPAGER_KEY comes from the environment/,
+    /^pager: known as Ada\nwrote channels\.pager in reveille\.yaml\n\nPAGER_KEY comes from the environment/,
   )
 
   const { prompts } = person({ token: [good] })

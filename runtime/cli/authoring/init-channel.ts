@@ -22,7 +22,7 @@ import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { programName } from '../pasted.ts'
 import type { Prompts } from '../prompts.ts'
-import { type Gathered, gather, parseAssignments } from './channel-questions.ts'
+import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 export interface InitChannelOptions {
   readonly json?: boolean
@@ -46,15 +46,15 @@ export async function initChannel(
   // Before anybody types a credential for nothing.
   addable(text, name, {}, file, io)
 
-  const prompts = options.json || options.set !== undefined ? undefined : await io.prompts?.()
-  prompts?.begin(`Channel ${name}`)
   const envFile = path.join(path.dirname(file), '.env')
   const kept = readEnvFile(envFile)
-  const sources = {
-    given: parseAssignments(options.set ?? [], offer),
-    known: { ...kept, ...io.env },
-    prompts,
-  }
+  const given = parseAssignments(options.set ?? [], offer)
+  const known = { ...kept, ...io.env }
+  // With `--set` only what is missing is asked for, and with all of it nothing.
+  const isAsked = options.set === undefined || isMissing(offer, { given, known })
+  const prompts = options.json || !isAsked ? undefined : await io.prompts?.()
+  prompts?.begin(`Channel ${name}`)
+  const sources = { given, known, prompts, asksUsual: options.set === undefined }
   const examine = await orFailure(() => offer.examiner())
 
   const { gathered, health, isWanted } = await settle(async () => {
@@ -203,11 +203,19 @@ function tell(
   const secrets = added.length === 0 ? '' : `, ${added.join(' and ')} in ${envFile.shown}`
   const foreign = found.filter((variable) => !envFile.kept[variable])
   const elsewhere = `${foreign.join(' and ')} ${foreign.length === 1 ? 'comes' : 'come'} from the environment`
+  const needed =
+    foreign.length === 0
+      ? ['A running gateway takes it up by itself. Try it:']
+      : [
+          `${elsewhere}, and a gateway that was started without`,
+          `refuses the change: write it into ${envFile.shown}, or restart the gateway where it is set.`,
+          '',
+          'Then try it:',
+        ]
   return [
     `wrote channels.${name} in ${file}${secrets}`,
-    ...(foreign.length === 0 ? [] : [`${elsewhere}: the gateway has to be started in one that has it too`]),
     '',
-    'A running gateway takes it up by itself. Try it:',
+    ...needed,
     `  ${program} send --channel ${name}${to}${options} 'Good morning'`,
     'Where replies go when nothing else says:',
     `  ${program} route set ${name}${to === '' ? '' : ' …'}${options}`,

@@ -44,17 +44,21 @@ function reasonDetail({ reason = '', code, failure, count = 1 }: RequestRecord):
 }
 
 const runs: View<RunRecord> = {
-  header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'STAGE', 'RUNNER', 'SESSION', 'DETAIL'],
+  header: ['TIME', 'ID', 'ENDPOINT', 'STATE', 'RUNNER', 'SESSION', 'DETAIL'],
   row: (item, now) => [
     shortTime(item.createdAt, now),
     shortId(item.id),
     item.endpoint ?? item.kind,
-    item.state,
-    item.stage,
+    stateText(item),
     item.runner,
     item.sessionKey,
     item.error ? preview(`${item.error.code}: ${item.error.message}`, longestError) : runDetail(item),
   ],
+}
+
+/** How far a run is that has not passed its last stage; else its state says all. */
+function stateText({ state, stage }: RunRecord): string {
+  return stage === undefined || stage === 'delivered' || stage === state ? state : `${state}, ${stage}`
 }
 
 /** A burst shows how many messages it stands for, and of how many requests where these are fewer. */

@@ -1,17 +1,18 @@
-/** Owns the payloads that `lint --samples` reads: a folder for each endpoint, as recorded bodies are kept. */
+/** Reads the payloads of `lint --samples`: a folder for each endpoint, as recorded bodies are kept. */
 
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { LintSample } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
+import { readRequests } from '../../doctor/signature/request.ts'
 import type { Io } from '../../io.ts'
 
 const headersEnding = '.headers.json'
 
 /**
  * `<folder>/<endpoint>/<any name>.json`, or `<folder>/<endpoint>.json`. Where `<any name>.headers.json` stands beside
- * one, those are its headers.
+ * one, those are its headers. A file `*.http` is a whole HTTP message, its body JSON.
  *
  * @throws CommandFailure (bad usage) for a folder that is not there and a file that is no JSON
  */
@@ -19,16 +20,36 @@ export async function readSamples(folder: string, io: Io): Promise<readonly Lint
   const root = path.resolve(io.cwd, folder)
   if (!existsSync(root)) throw new CommandFailure(2, `There is no folder ${folder}.`)
   const names = await readdir(root, { recursive: true })
-  const files = names.filter((name) => name.endsWith('.json') && !name.endsWith(headersEnding)).sort()
+  const files = names.filter((name) => /\.(json|http)$/.test(name) && !name.endsWith(headersEnding)).sort()
   if (files.length === 0)
-    throw new CommandFailure(2, `${folder} holds no payload; they are <endpoint>/<name>.json.`)
-  return Promise.all(files.map((file) => readSample(root, file, folder)))
+    throw new CommandFailure(2, `${folder} holds no payload; they are <endpoint>/<name>.json or .http.`)
+  return Promise.all(
+    files.map((file) =>
+      file.endsWith('.http') ? readMessage(root, file, io) : readSample(root, file, folder),
+    ),
+  )
+}
+
+async function readMessage(root: string, file: string, io: Io): Promise<LintSample> {
+  const [request] = await readRequests(path.join(root, file), io)
+  const { headers = {}, rawBody = new Uint8Array() } = request ?? {}
+  const payload = parseJson(Buffer.from(rawBody).toString('utf8'), `The body of ${file}`)
+  return {
+    endpoint: endpointOf(file.slice(0, -'.http'.length)),
+    payload,
+    headers,
+  }
+}
+
+/** By its folder, else by its name. */
+function endpointOf(name: string): string {
+  const parent = path.dirname(name)
+  return (parent === '.' ? name : parent).replaceAll('\\', '/')
 }
 
 async function readSample(root: string, file: string, folder: string): Promise<LintSample> {
   const name = file.slice(0, -'.json'.length)
-  const parent = path.dirname(name)
-  const endpoint = (parent === '.' ? name : parent).replaceAll('\\', '/')
+  const endpoint = endpointOf(name)
   const beside = `${name}${headersEnding}`
   const payload = await readJson(root, file, folder)
   if (!existsSync(path.join(root, beside))) return { endpoint, payload }
@@ -37,9 +58,13 @@ async function readSample(root: string, file: string, folder: string): Promise<L
 }
 
 async function readJson(root: string, file: string, folder: string): Promise<unknown> {
+  return parseJson(await readFile(path.join(root, file), 'utf8'), path.join(folder, file))
+}
+
+function parseJson(text: string, name: string): unknown {
   try {
-    return JSON.parse(await readFile(path.join(root, file), 'utf8'))
+    return JSON.parse(text)
   } catch (cause) {
-    throw new CommandFailure(2, `${path.join(folder, file)} is no JSON.`, { cause })
+    throw new CommandFailure(2, `${name} is no JSON.`, { cause })
   }
 }

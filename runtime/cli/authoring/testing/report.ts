@@ -10,6 +10,7 @@ import {
 } from '@reveille/engine'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
+import { wrapWords } from '../../../observe/wrap-words.ts'
 import { formatDiagnostics, placeFrom } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
 import { type Io, paintFor } from '../../io.ts'
@@ -67,13 +68,15 @@ interface Setting {
 
 function formatFile(results: readonly TestOutcome[], setting: Setting): string {
   const { paint, io } = setting
+  const { columns = Number.POSITIVE_INFINITY } = io
   const lines = results.flatMap((result) => {
-    const name = printable(result.test.value.name)
+    const hung = (text: string) => wrapWords(printable(text), columns - 4).join('\n    ')
+    const name = hung(result.test.value.name)
     const calls = result.calls.map((each) => paint.dim(`      ${printable(each)}, for real`))
     if (result.passed) return [`  ${paint.green('✓')} ${name}`, ...calls]
     if (result.takenBy !== undefined) {
-      const note = `your mapping "${printable(result.takenBy)}" takes its request`
-      return [paint.dim(`  - ${name}: ${note}`)]
+      const note = `${result.test.value.name}: your mapping "${result.takenBy}" takes its request`
+      return [paint.dim(`  - ${hung(note)}`)]
     }
     return [
       `  ${paint.red('✗')} ${paint.bold(name)}`,
@@ -111,7 +114,7 @@ function formatMismatch(mismatch: Mismatch, paint: Paint, io: Io): string[] {
   const what = path[0] === 'expect' && path.length > 1 ? path.slice(1) : path
   return [
     `${paint.cyan(formatPlace(place, io.cwd))}  ${writePath(what)}`,
-    ...formatDifference(mismatch, paint),
+    ...formatDifference(mismatch, paint, (io.columns ?? Number.POSITIVE_INFINITY) - indent.length),
     ...(hint === undefined ? [] : [`hint: ${printable(hint)}`]),
   ]
 }

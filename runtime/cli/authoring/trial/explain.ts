@@ -10,7 +10,7 @@ import { openAdmin } from '../../reading/admin-client.ts'
 import { fetchOne } from '../../reading/records.ts'
 import { withSnapshot } from '../compile.ts'
 import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
-import { describeEndpoints, readTrial, type TrialOptions } from './trial.ts'
+import { describeEndpoints, endpointIn, readTrial, type TrialOptions } from './trial.ts'
 import { formatReading, withoutCause } from './verdict.ts'
 
 export async function explain(subject: string, options: TrialOptions, io: Io): Promise<number> {
@@ -19,9 +19,11 @@ export async function explain(subject: string, options: TrialOptions, io: Io): P
     : explainTried(subject, options, io)
 }
 
-async function explainTried(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
-  const received = await readTrial(endpoint, options, io)
+async function explainTried(given: string, options: TrialOptions, io: Io): Promise<number> {
+  const read = await readTrial(options, io)
   return withSnapshot(options, io, async (snapshot) => {
+    const endpoint = endpointIn(given, snapshot.settings.hooks.path)
+    const received = { ...read, endpoint }
     const request = await trialSurface.receive(received, snapshot)
     // Resolved once: a transform may do more than look.
     const explanation: Explanation =
@@ -34,8 +36,8 @@ async function explainTried(endpoint: string, options: TrialOptions, io: Io): Pr
       io.out(`${JSON.stringify({ ...explanation, decision: endOf(decision), status }, null, 2)}\n`)
     } else {
       const setting = settingFor(io, findConfiguration(options, io))
-      const read = 'code' in request ? undefined : request
-      const lines = formatExplanation(explanation, status, setting, read)
+      const taken = 'code' in request ? undefined : request
+      const lines = formatExplanation(explanation, status, setting, taken)
       const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
       const advice = isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
       io.out(`${[...lines, ...advice].join('\n')}\n`)

@@ -10,6 +10,7 @@ import type {
 } from '@reveille/engine'
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
+import { wrapWords } from '../../../observe/wrap-words.ts'
 import { cut } from '../../table.ts'
 import { formatClause } from '../clause.ts'
 import { formatOutcome, formatReading } from './verdict.ts'
@@ -57,8 +58,12 @@ export function formatCandidates(
       .filter((note) => note !== '')
       .map(printable)
     const head = `${markOf(verdict, paint)} ${verdict === 'matched' ? paint.bold(name) : name}`
+    const room = columns - width - 2 - gap.length
+    const beside = notes.filter((_, index) => notes.slice(0, index + 1).join(gap).length <= room)
+    const below = notes.slice(beside.length).flatMap((note) => wrapWords(note, columns - indent.length))
     return [
-      `${head}${gap}${paint.dim(notes.join(gap))}`,
+      beside.length === 0 ? head.trimEnd() : `${head}${gap}${paint.dim(beside.join(gap))}`,
+      ...below.map((line) => `${indent}${paint.dim(line)}`),
       ...(clause ? formatClause(clause, columns - indent.length).map((line) => `${indent}${line}`) : []),
     ]
   })

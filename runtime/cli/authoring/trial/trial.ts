@@ -5,6 +5,7 @@ import path from 'node:path'
 import { authOf, nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { parseFields } from '../../../http/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
+import { readRequests } from '../../doctor/signature/request.ts'
 import type { Io } from '../../io.ts'
 
 export interface TrialOptions {
@@ -15,26 +16,39 @@ export interface TrialOptions {
   readonly json?: boolean
 }
 
+/** A request without its endpoint. */
+type Read = Omit<ReceivedRequest, 'endpoint'>
+
 /** @throws CommandFailure (bad usage) for a body that cannot be read, or a header or query that is none */
-export async function readTrial(
-  endpoint: string,
-  { payload, header = [], query = [] }: TrialOptions,
-  io: Io,
-): Promise<ReceivedRequest> {
+export async function readTrial({ payload, header = [], query = [] }: TrialOptions, io: Io): Promise<Read> {
   if (payload === undefined)
     throw new CommandFailure(2, 'Name the body with --payload FILE; --payload - reads standard input.')
-  const headers: Record<string, string> = Object.create(null)
+  const given: Record<string, string> = Object.create(null)
   for (const line of header) {
     const [name, value] = pairOf(line, ':', "--header 'name: value'")
-    const earlier = headers[name.toLowerCase()]
+    const earlier = given[name.toLowerCase()]
     // As a server joins them.
-    headers[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
+    given[name.toLowerCase()] = earlier === undefined ? value : `${earlier}, ${value}`
   }
+  const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
+  const filed = payload.endsWith('.http') ? await readMessage(payload, io) : undefined
+  const headers = { ...filed?.headers, ...given }
   const isForm = payload.endsWith('.form') && headers['content-type'] === undefined
   if (isForm) headers['content-type'] = 'application/x-www-form-urlencoded'
-  const pairs = query.map((pair) => pairOf(pair, '=', "--query 'name=value'"))
-  const fields = parseFields(new URLSearchParams(pairs).toString())
-  return { endpoint, headers, query: fields, body: await readBody(payload, io), now: io.now() }
+  const asked = new URLSearchParams([...new URLSearchParams(filed?.query), ...pairs])
+  const body = filed?.body ?? (await readBody(payload, io))
+  return { headers, query: parseFields(asked.toString()), body, now: io.now() }
+}
+
+/** An HTTP message, as `doctor signature` reads it. @throws CommandFailure (bad usage) */
+async function readMessage(file: string, io: Io) {
+  const [request] = await readRequests(file, io)
+  if (request === undefined) throw new CommandFailure(2, `${file} holds no request.`)
+  return {
+    headers: request.headers,
+    query: request.target?.split('?').slice(1).join('?') ?? '',
+    body: request.rawBody,
+  }
 }
 
 async function readBody(file: string, io: Io): Promise<Uint8Array> {
@@ -60,6 +74,12 @@ export function describeSignature(endpoint: string, snapshot: Snapshot): string[
   return isSigned
     ? ['signature  not checked; `reveille doctor signature` checks that of a recorded request']
     : []
+}
+
+/** Its path or address is pasted as often as its name. */
+export function endpointIn(given: string, hooksPath: string): string {
+  const path = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given).pathname : given
+  return (path.startsWith(`${hooksPath}/`) ? path.slice(hooksPath.length) : path).replace(/^\/+/, '')
 }
 
 /** What to ask for instead of an endpoint that nothing covers. Lines. */

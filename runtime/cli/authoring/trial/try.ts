@@ -16,12 +16,14 @@ import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { withSnapshot } from '../compile.ts'
 import { frame } from './frame.ts'
-import { describeEndpoints, describeSignature, readTrial, type TrialOptions } from './trial.ts'
+import { describeEndpoints, describeSignature, endpointIn, readTrial, type TrialOptions } from './trial.ts'
 import { formatOutcome, formatReading, withoutCause } from './verdict.ts'
 
-export async function tryEndpoint(endpoint: string, options: TrialOptions, io: Io): Promise<number> {
-  const received = await readTrial(endpoint, options, io)
+export async function tryEndpoint(given: string, options: TrialOptions, io: Io): Promise<number> {
+  const read = await readTrial(options, io)
   return withSnapshot(options, io, async (snapshot) => {
+    const endpoint = endpointIn(given, snapshot.settings.hooks.path)
+    const received = { ...read, endpoint }
     const tried = await tryRequest(received, snapshot, trialSurface)
     const { decision } = tried
     tell(endpoint, tried, snapshot, options, io)

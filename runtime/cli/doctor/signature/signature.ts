@@ -12,7 +12,7 @@ import {
 import { createDoors, type Entrance, parseFields, presentedToken } from '../../../http/index.ts'
 import { createDownloads } from '../../../trust/index.ts'
 import { withSnapshot } from '../../authoring/compile.ts'
-import { describeEndpoints } from '../../authoring/trial/trial.ts'
+import { describeEndpoints, endpointIn } from '../../authoring/trial/trial.ts'
 import { CommandFailure } from '../../command-failure.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { type FiledRequest, readRequests } from './request.ts'
@@ -67,12 +67,6 @@ function checkKeys(endpoint: string, snapshot: Snapshot): void {
   const keys = [verify, ...(auth === 'token' || auth === 'both' ? [snapshot.settings.hooks.tokens] : [])]
   if (!keys.some(holdsUnset)) return
   throw new CommandFailure(1, `Not checked: what /${endpoint} is verified with is not set.`)
-}
-
-/** Its path is pasted as often as its name. */
-function endpointIn(given: string, hooksPath: string): string {
-  const path = given.startsWith(`${hooksPath}/`) ? given.slice(hooksPath.length) : given
-  return path.replace(/^\//, '')
 }
 
 async function diagnoseOne(
