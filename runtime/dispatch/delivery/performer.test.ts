@@ -73,6 +73,7 @@ test('a run that does not deliver makes no delivery', async (t) => {
 
 for (const [reply, code] of [
   ['HEARTBEAT_OK.', 'ACK_ONLY'],
+  ['NO_REPLY', 'ACK_ONLY'],
   [' \n', 'BLANK_REPLY'],
 ]) {
   test(`the reply ${JSON.stringify(reply)} is skipped as ${code}`, async (t) => {
@@ -85,6 +86,19 @@ for (const [reply, code] of [
     assert.equal(bed.log('delivery-skipped').length, 1)
   })
 }
+
+test('a reply that begins with the acknowledgement is sent without it, and kept whole in its conversation', async (t) => {
+  const reply = 'HEARTBEAT_OK\n\nBuild 7 failed on main.'
+  const bed = await openTestBed(t, { run: async () => ({ reply }) })
+  await bed.start()
+  const id = await bed.acceptRun({ deliver: true })
+  await bed.untilRun(id, (run) => run.stage === 'delivered')
+  assert.deepEqual(
+    bed.sent.map(({ text }) => text),
+    ['Build 7 failed on main.'],
+  )
+  assert.equal((await bed.read().run(id))?.reply, reply)
+})
 
 test('a reply that the channel renders as nothing is skipped', async (t) => {
   const bed = await openTestBed(t, { channel: { render: () => [] } })
