@@ -17,6 +17,7 @@ import { type Io, paintFor } from '../../io.ts'
 import { formatClause } from '../clause.ts'
 import { formatDifference } from './difference.ts'
 import type { TestOutcome, TestRun } from './run.ts'
+import type { UnitRun } from './unit-tests.ts'
 
 /** Mappings that are told where none matched. */
 const shownUnmatched = 3
@@ -30,15 +31,26 @@ export function formatRun(run: TestRun, io: Io): { readonly out: string; readonl
     return { out: '', err: `${formatDiagnostics(run.diagnostics, io)}\n\n${closing}\n` }
   }
   const err = run.unfit.map((pattern) => `No test fits "${printable(pattern)}".\n`).join('')
-  if (run.results.length === 0) return { out: run.known === 0 ? noTests(run.source) : '', err }
+  const units = run.units && formatUnits(run.units, paint, io)
+  if (run.results.length === 0) return { out: units ?? (run.known === 0 ? noTests(run.source) : ''), err }
   const setting = { paint, io, folder: run.folder }
   const files = Map.groupBy(run.results, ({ test }) => test.locate([]).file)
   const blocks = [...files.values()].map((results) => formatFile(results, setting))
-  return { out: `${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n`, err }
+  return {
+    out: `${blocks.join('\n')}\n${closing(run.results, run.tookMs, paint)}\n${units ? `\n${units}` : ''}`,
+    err,
+  }
+}
+
+function formatUnits({ files, output }: UnitRun, paint: Paint, io: Io): string {
+  const shown = files.map((file) => shownFile({ file }, io.cwd))
+  return `${paint.bold(shown.join(', '))}\n${output}\n`
 }
 
 export function isGood(run: TestRun): boolean {
-  return run.ok && run.results.every((result) => result.passed || isTaken(result))
+  return (
+    run.ok && run.units?.passed !== false && run.results.every((result) => result.passed || isTaken(result))
+  )
 }
 
 function isTaken({ takenBy }: TestOutcome): boolean {

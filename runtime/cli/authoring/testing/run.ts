@@ -1,6 +1,8 @@
 /** Owns one run of a source's tests: which were asked for, and what became of them. */
 
+import { createHash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
@@ -8,6 +10,7 @@ import { tellUnset } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { type Compiled, withCompiled } from '../compile.ts'
 import type { TestSource } from './source.ts'
+import { findUnitTests, runUnitTests, type UnitRun } from './unit-tests.ts'
 
 export interface TestOutcome extends TestResult {
   /** Of a preset's test that failed: the mapping of the operator's that took its request, and that it says nothing of. */
@@ -28,6 +31,8 @@ export type TestRun = {
       readonly results: readonly TestOutcome[]
       /** How many there are, asked for or not. */
       readonly known: number
+      /** Of single functions, beside the transforms; absent where there are none, or none were asked for. */
+      readonly units?: UnitRun
       /** Patterns that fit no test. */
       readonly unfit: readonly string[]
     }
@@ -49,11 +54,15 @@ export async function runSource(source: TestSource, patterns: readonly string[],
     if (compiled.ok) tellUnset(compiled.configuration, io)
     const watched = compiled.ok ? compiled.configuration.watched : compiled.watched
     if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts(), watched }
+    const { configuration } = compiled
+    const { transformsDir } = configuration.settings.hooks
+    const files = source.hasTransforms ? await findUnitTests(transformsDir) : []
     return {
       ok: true,
-      ...(await runPatterns(compiled, patterns, [io.cwd, source.folder])),
+      ...(await runPatterns(compiled, patterns, files, io, [io.cwd, source.folder])),
       ...facts(),
-      watched,
+      digest: await digestOf(configuration.digest, files),
+      watched: [...watched, ...files],
     }
   })
 }
@@ -61,6 +70,8 @@ export async function runSource(source: TestSource, patterns: readonly string[],
 async function runPatterns(
   { configuration, snapshot }: Pick<Extract<Compiled, { ok: true }>, 'configuration' | 'snapshot'>,
   patterns: readonly string[],
+  files: readonly string[],
+  io: Io,
   folders: readonly string[],
 ) {
   const fits = patterns.map((pattern) => createFit(pattern, folders))
@@ -71,8 +82,28 @@ async function runPatterns(
   const results = (await runTests({ tests, snapshot, surface: trialSurface })).map((result) =>
     outcomeOf(result, own),
   )
-  const unfit = patterns.filter((_, index) => !configuration.tests.some((test) => fits[index]?.(test)))
-  return { results, known: configuration.tests.length, unfit }
+  const wanted = files.filter((file) => fits.length === 0 || fits.some((fit) => fit(unitEntry(file))))
+  const all = [...configuration.tests, ...files.map(unitEntry)]
+  const unfit = patterns.filter((_, index) => !all.some((test) => fits[index]?.(test)))
+  const units = wanted.length === 0 ? undefined : await runUnitTests(wanted, io)
+  return { results, known: configuration.tests.length, unfit, ...(units && { units }) }
+}
+
+/** A file of tests, as a pattern sees a test. */
+function unitEntry(file: string): Fitted {
+  const name = path.basename(file)
+  return {
+    value: { name },
+    origin: { name },
+    locate: () => ({ file, line: 1, column: 1, text: '' }),
+  }
+}
+
+/** Over what is told: the same content gives the same results. */
+async function digestOf(content: string, files: readonly string[]): Promise<string> {
+  const hash = createHash('sha256').update(content)
+  for (const file of files) hash.update(await readFile(file).catch(() => ''))
+  return hash.digest('hex')
 }
 
 function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
@@ -83,7 +114,12 @@ function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
 }
 
 /** What exists as a file or folder is one; anything else is a part of a name. */
-function createFit(pattern: string, folders: readonly string[]): (test: TestEntry) => boolean {
+type Fitted = Pick<TestEntry, 'locate'> & {
+  readonly value: { readonly name: string }
+  readonly origin: { readonly name: string }
+}
+
+function createFit(pattern: string, folders: readonly string[]): (test: Fitted) => boolean {
   const paths = folders.map((folder) => path.resolve(folder, pattern)).filter((each) => existsSync(each))
   if (paths.length > 0) {
     const real = paths.map(realPath)

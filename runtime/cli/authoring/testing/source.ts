@@ -19,6 +19,8 @@ export interface TestSource {
   readonly name: string
   /** Where the files of the tests are looked for, besides the working directory. */
   readonly folder: string
+  /** Whether transforms stand beside, with tests of their own. */
+  readonly hasTransforms: boolean
   load(): Promise<Loaded>
 }
 
@@ -30,6 +32,7 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
     return {
       name: shownPath(file, io),
       folder: path.dirname(file),
+      hasTransforms: true,
       load: () => load({ ...options, allowsUnset: true }, io),
     }
   }
@@ -41,6 +44,7 @@ export function findTestSource(options: SourceOptions, io: Io): TestSource {
   return {
     name: names.length === 1 ? `the preset ${names[0]}` : `${names.length} presets`,
     folder,
+    hasTransforms: false,
     load: () => loadPresets(folder, names),
   }
 }

@@ -237,3 +237,35 @@ tests:
     /✓ it calls\n {6}calls\.js calls http:\/\/127\.0\.0\.1:65534, for real\n {2}✓ it does not\n/,
   )
 })
+
+test('tests beside transforms are run too, with the Node.js that there is and without any installation', async (t) => {
+  const unit = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exampleContext } from '@reveille/engine/transform'
+import transform from './name.ts'
+
+test('it has a name', () => { assert.deepEqual(transform(exampleContext({ payload: 'ada' })), { name: 'ada' }) })
+`
+  const { run, write } = await createCommandLine(t, {
+    'reveille.yaml': 'hooks: { enabled: true, token: of-the-hooks-of-this-test }\n',
+    'mappings/a.yaml': `mappings: [{ id: a, match: { path: a }, message: hello, transform: { module: name.ts } }]
+tests: [{ name: it works, request: { endpoint: a, body: "ada" }, expect: { name: ada } }]
+`,
+    'transforms/name.ts': 'export default ({ payload }: { payload: string }) => ({ name: payload })\n',
+    'transforms/name.test.ts': unit,
+    'transforms/node_modules/other/other.test.js': 'throw new Error("a test of a package")',
+  })
+  const good = await run('test')
+  assert.equal(good.code, 0, good.out + good.err)
+  assert.match(good.out, /^1 passed.*\n\ntransforms\/name\.test\.ts\n.*it has a name/ms)
+  assert.match(good.out, /^ℹ pass 1$/m)
+  const one = await run('test', 'it works')
+  assert.doesNotMatch(one.out, /it has a name/)
+  const units = await run('test', 'transforms/name.test.ts', '--json')
+  assert.deepEqual([JSON.parse(units.out).ok, JSON.parse(units.out).tests], [true, []])
+
+  await write('transforms/name.test.ts', unit.replace("name: 'ada'", "name: 'eve'"))
+  const bad = await run('test')
+  assert.equal(bad.code, 1)
+  assert.match(bad.out, /^ℹ fail 1$/m)
+})
