@@ -56,9 +56,9 @@ const runs: View<RunRecord> = {
   ],
 }
 
-/** How far a run is that has not passed its last stage; else its state says all. */
+/** Of a run whose agent has ended and whose reply has not, how far it is; else its state says all. */
 function stateText({ state, stage }: RunRecord): string {
-  return stage === undefined || stage === 'delivered' || stage === state ? state : `${state}, ${stage}`
+  return stage === 'ran' || stage === 'summarised' ? `${state}, ${stage}` : state
 }
 
 /** A burst shows how many messages it stands for, and of how many requests where these are fewer. */
