@@ -8,8 +8,12 @@ const measures: Readonly<Record<LengthUnit, (text: string) => number>> = {
   characters: countCodePoints,
 }
 
+/** @throws TypeError for another unit, which it names */
 export function measureIn(unit: LengthUnit): (text: string) => number {
-  return measures[unit]
+  if (Object.hasOwn(measures, unit)) return measures[unit]
+  throw new TypeError(
+    `\`limits.unit\` is ${JSON.stringify(unit)}, which is no unit: it is one of ${Object.keys(measures).join(', ')}.`,
+  )
 }
 
 /** A pair of surrogates is one; spreading the text into an array would cost its memory four times over. */

@@ -4,21 +4,21 @@ import { type Catalog, holdsUnset, type Settings } from '@reveille/engine'
 import { compileRedaction, type Plugin, type Redact } from '@reveille/kit'
 import type { AddressRules } from './addresses.ts'
 import { configureAll, type PluginConfiguration } from './configuration.ts'
-import { asFileUrl, createDirectory } from './directory.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
 import { importProblem, loadPlugin, setupProblem } from './load.ts'
 import type { PluginPackage } from './package.ts'
 import { redactError } from './redaction.ts'
 import { type PluginProblem, PluginSetupError, throwJoined } from './setup-error.ts'
 import { catalogOf, type Specification, specify } from './specify.ts'
 
-type Checked = Pick<Settings, 'agents' | 'channels' | 'plugins' | 'sources'>
+type Checked = Pick<Settings, 'agents' | 'channels' | 'sources'> & PluginPlaces
 
 /**
  * Answers the names that exist, once everything that is configured fits its schema. Runs no plugin code.
  * @throws PluginSetupError with all that is wrong
  */
 export function checkPlugins(settings: Checked, resolveFrom: string | URL = import.meta.url): Catalog {
-  const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
   const wanted = specify(settings, directory)
   configureAll(wanted.filter(isSet))
   return catalogOf(directory, wanted)
@@ -33,7 +33,7 @@ export async function examinePlugins(
   settings: Checked,
   resolveFrom: string | URL = import.meta.url,
 ): Promise<AddressRules> {
-  const wanted = specify(settings, createDirectory(settings.plugins, asFileUrl(resolveFrom)))
+  const wanted = specify(settings, createDirectory(settings, asFileUrl(resolveFrom)))
   const ready = configureAll(wanted.filter(isSet))
   const outcomes = await Promise.allSettled(ready.map((each) => examine(...each)))
   throwJoined(outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])))

@@ -5,7 +5,7 @@ import { type ConnectCall, type Connection, compileRedaction, createPluginFetch 
 import { pino } from 'pino'
 import { importPlugin } from './check.ts'
 import { secretsIn } from './configuration.ts'
-import { asFileUrl, createDirectory } from './directory.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
 import { createExaminer, type Examiner, keysOf, type OfferedKey } from './offer.ts'
 import { redactError } from './redaction.ts'
 import { PluginSetupError } from './setup-error.ts'
@@ -25,10 +25,10 @@ export interface Connector {
 /** @throws PluginSetupError for a source that there is not, whose package is not installed, or that needs no connecting */
 export async function connectorOf(
   name: string,
-  settings: Pick<Settings, 'agents' | 'plugins'>,
+  settings: Pick<Settings, 'agents'> & PluginPlaces,
   resolveFrom: string | URL = import.meta.url,
 ): Promise<Connector> {
-  const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
   const wanted = locate(askedSource(name, {}), directory, settings.agents)
   const plugin = await importPlugin(wanted)
   if (typeof plugin.connect !== 'function') {

@@ -2,6 +2,7 @@
 
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Settings } from '@reveille/engine'
 import { builtIn, packageOf } from './built-in.ts'
 import { type PluginPackage, readPluginPackage } from './package.ts'
 import { PluginSetupError } from './setup-error.ts'
@@ -22,11 +23,16 @@ export interface Directory {
   find(kind: ProvidedKind, name: string, key: string): PluginPackage | undefined
 }
 
+/** What says where packages lie: those that are named, and the configuration file, beside which they are installed. */
+export type PluginPlaces = Pick<Settings, 'plugins'> & Partial<Pick<Settings, 'file'>>
+
 /**
  * Reads the manifests of the extra plugins. One of them wins over the built-in package of the same name: the
- * operator asked for it. @throws PluginSetupError
+ * operator asked for it. They are looked for from the configuration's folder first, as an import of a transform is, and
+ * then from `from`, which is Reveille's own; built-in packages the other way round. @throws PluginSetupError
  */
-export function createDirectory(plugins: readonly string[], from: URL): Directory {
+export function createDirectory({ plugins, file }: PluginPlaces, from: URL): Directory {
+  const beside = file === undefined ? [] : [pathToFileURL(file)]
   const extras = {
     channel: new Map<string, PluginPackage>(),
     runner: new Map<string, PluginPackage>(),
@@ -34,7 +40,7 @@ export function createDirectory(plugins: readonly string[], from: URL): Director
   }
   for (const [index, specifier] of plugins.entries()) {
     const key = `plugins[${index}]`
-    const found = readPluginPackage(specifier, from, key)
+    const found = readPluginPackage(specifier, [...beside, from], key)
     for (const kind of kinds) claim(extras[kind], found[listOf[kind]], found, key)
   }
   const known = {
@@ -48,7 +54,7 @@ export function createDirectory(plugins: readonly string[], from: URL): Director
   function find(kind: ProvidedKind, name: string, key: string) {
     const extra = extras[kind].get(name)
     if (extra !== undefined || !known[kind].has(name)) return extra
-    const found = read.get(name) ?? readPluginPackage(packageOf(name), from, key)
+    const found = read.get(name) ?? readPluginPackage(packageOf(name), [from, ...beside], key)
     read.set(name, found)
     if (found[listOf[kind]].includes(name)) return found
     const problem = { key, message: `needs a ${kind} that the installed ${found.name} does not provide` }

@@ -111,6 +111,56 @@ test('a package is found from where the host is told to look, as a bundle elsewh
   assert.throws(() => createHost().host.catalog(candidate), refusal('PLUGIN_MISSING', 'plugins\\[0\\]'))
 })
 
+test('a package beside the configuration is found before one of Reveille, and the hint says where to install it', async () => {
+  const bundle = join(folder, 'of-reveille', 'gateway.js')
+  const file = join(folder, 'of-operator', 'reveille.yaml')
+  const other = { ...manifest, channels: ['old-radio'] }
+  await install('of-reveille/node_modules/plugin-both', { name: 'plugin-both', reveille: other })
+  await install('of-operator/node_modules/plugin-both', { name: 'plugin-both' })
+  await install('of-reveille/node_modules/plugin-ours', { name: 'plugin-ours' })
+  const { host } = createHost({ resolveFrom: bundle })
+  const asked = (plugins: readonly string[]) => {
+    const { settings: given } = settings({ plugins, runner: 'dj' })
+    return { ...given, file }
+  }
+  assert.ok(host.catalog(asked(['plugin-both'])).channels.includes('radio'))
+  assert.ok(host.catalog(asked(['plugin-ours'])).channels.includes('radio'))
+  assert.throws(
+    () => host.catalog(asked(['plugin-none'])),
+    refusal(
+      'PLUGIN_MISSING',
+      'plugins\\[0\\] needs the package plugin-none, which is not installed; ' +
+        `npm install --prefix \\. plugin-none in ${join(folder, 'of-operator')}`,
+    ),
+  )
+})
+
+for (const [what, code, says] of [
+  ['no target', radio.replace(/target[^\n]*\n/, '\n'), '`target` has to be a function and is not there'],
+  [
+    'an unknown unit',
+    radio.replace("'utf16'", "'bytes'"),
+    "`limits.unit` has to be 'utf16', 'utf8' \\(bytes\\) or 'characters' and is 'bytes'",
+  ],
+  [
+    'a length that is a text',
+    radio.replace(/part: \d+/, "part: '4096'"),
+    "`limits.part` has to be a whole number above 0 and is '4096'",
+  ],
+] as const) {
+  test(`a channel with ${what} is refused at its set-up, at the place of its configuration`, async () => {
+    assert.notEqual(code, radio)
+    const { host } = createHost()
+    const name = `shape-${what.replaceAll(' ', '-')}`
+    const plugins = [await install(name, {}, code)]
+    await assert.rejects(
+      host.prepare(settings({ plugins, channels: { radio: { station: 'shape' } } })),
+      refusal('PLUGIN_SETUP', `channels\\.radio needs a plugin that brings a channel radio whose ${says}`),
+    )
+    await host.close()
+  })
+}
+
 test('a plugin that nothing configures is not loaded', async () => {
   const code = radio.replace('radio', 'unused')
   const { host } = createHost()

@@ -120,7 +120,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
 
   async function prepare({ settings }: PluginSnapshot): Promise<PreparedPlugins> {
     closing.signal.throwIfAborted()
-    const directory = createDirectory(settings.plugins, from)
+    const directory = createDirectory(settings, from)
     const wanted = Map.groupBy(specify(settings, directory), (each) => isRunning(each))
     const missing = configureAll(wanted.get(false) ?? [])
 
@@ -216,7 +216,7 @@ export function createPluginHost(options: PluginHostOptions): PluginHost {
 
   return {
     catalog(settings) {
-      const directory = createDirectory(settings.plugins, from)
+      const directory = createDirectory(settings, from)
       // What is missing is told before anything is made of its name, as a check tells it.
       return catalogOf(directory, specify(settings, directory))
     },

@@ -26,6 +26,7 @@ import { importProblem, loadPlugin, setupProblem } from './load.ts'
 import { createPluginLog } from './log.ts'
 import { redactError } from './redaction.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
+import { shapeProblem } from './shapes.ts'
 import type { Specification } from './specify.ts'
 
 /** How long a plugin's `setup` and `close` may take, where nobody says otherwise. Milliseconds. */
@@ -115,6 +116,11 @@ export async function startInstance(
   if (provided === undefined) {
     await shutDown(brought)
     throw refusal(`needs a plugin that brings a ${kind} ${id}, and its setup brought none`)
+  }
+  const problem = shapeProblem(provided, kind)
+  if (problem !== undefined) {
+    await shutDown(brought)
+    throw refusal(redact(`needs a plugin that brings a ${kind} ${id} ${problem}`))
   }
   log.debug({ event: 'plugin-started', ...owner })
 

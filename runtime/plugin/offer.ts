@@ -5,7 +5,7 @@ import type { Settings } from '@reveille/engine'
 import type { Plugin } from '@reveille/kit'
 import { checkConfiguration, importPlugin } from './check.ts'
 import { configureAll } from './configuration.ts'
-import { asFileUrl, createDirectory } from './directory.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import { locate, type Specification } from './specify.ts'
 
@@ -43,10 +43,10 @@ export type Examiner = (config: Readonly<Record<string, unknown>>) => readonly P
 /** @throws PluginSetupError for a channel that there is not, or whose package is not installed */
 export function offerOf(
   name: string,
-  settings: Pick<Settings, 'agents' | 'plugins'>,
+  settings: Pick<Settings, 'agents'> & PluginPlaces,
   resolveFrom: string | URL = import.meta.url,
 ): ChannelOffer {
-  const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
   const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: {} } as const
   const wanted = locate(asked, directory, settings.agents)
   return {

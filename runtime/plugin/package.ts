@@ -1,9 +1,9 @@
 /** Owns what is known of a plugin before any of its code runs: its package.json, read where it lies. */
 
-import { readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, isAbsolute, join, relative } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { nearestName } from '@reveille/engine'
 import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
@@ -40,11 +40,11 @@ export interface PluginPackage {
 }
 
 /**
- * Reads the package that `specifier` names: a package name, found as an import from `from` would find it, or the
- * absolute path of its folder. `key` is the configuration key to blame.
+ * Reads the package that `specifier` names: a package name, found as an import from the first place of `from` would find it
+ * that finds any, or the absolute path of its folder. `key` is the configuration key to blame.
  * @throws PluginSetupError `PLUGIN_MISSING`, `PLUGIN_MANIFEST`, `PLUGIN_KIT`
  */
-export function readPluginPackage(specifier: string, from: URL, key: string): PluginPackage {
+export function readPluginPackage(specifier: string, from: readonly URL[], key: string): PluginPackage {
   const file = findManifest(specifier, from, key)
   const folder = dirname(file)
   const description = parseDescription(readFileSync(file, 'utf8'), specifier, key)
@@ -101,24 +101,34 @@ export function readPluginPackage(specifier: string, from: URL, key: string): Pl
   }
 }
 
-function findManifest(specifier: string, from: URL, key: string): string {
-  try {
-    const file = isAbsolute(specifier) ? join(specifier, 'package.json') : findPackageJSON(specifier, from)
-    if (file !== undefined) return realpathSync(file)
-  } catch (cause) {
-    throw new PluginSetupError('PLUGIN_MISSING', specifier, [missing(specifier, key)], { cause })
+function findManifest(specifier: string, from: readonly URL[], key: string): string {
+  if (isAbsolute(specifier)) {
+    const file = join(specifier, 'package.json')
+    if (existsSync(file)) return realpathSync(file)
+    const problem = { key, message: `names the folder ${specifier}, which holds no package.json` }
+    throw new PluginSetupError('PLUGIN_MISSING', specifier, [problem])
   }
-  throw new PluginSetupError('PLUGIN_MISSING', specifier, [missing(specifier, key)])
+  let cause: unknown
+  for (const place of from) {
+    try {
+      const file = findPackageJSON(specifier, place)
+      if (file !== undefined) return realpathSync(file)
+    } catch (error) {
+      cause = error
+    }
+  }
+  throw new PluginSetupError('PLUGIN_MISSING', specifier, [missing(specifier, from, key)], { cause })
 }
 
-function missing(specifier: string, key: string): PluginProblem {
-  return isAbsolute(specifier)
-    ? { key, message: `names the folder ${specifier}, which holds no package.json` }
-    : {
-        key,
-        message: `needs the package ${specifier}, which is not installed`,
-        hint: `npm install ${specifier}`,
-      }
+/** Beside the configuration an installation survives that of Reveille. */
+function missing(specifier: string, from: readonly URL[], key: string): PluginProblem {
+  const [beside] = from.filter((place) => place.pathname.endsWith('.yaml'))
+  const where = beside === undefined ? '' : ` in ${dirname(fileURLToPath(beside))}`
+  return {
+    key,
+    message: `needs the package ${specifier}, which is not installed`,
+    hint: `npm install${where && ' --prefix .'} ${specifier}${where}`,
+  }
 }
 
 interface Description {

@@ -87,7 +87,8 @@ export function locate(asked: Asked, directory: Directory, agents: Inheritance):
 function hintFor({ id, kind }: Asked, known: readonly string[]): string {
   const meant = kind === 'channel' ? channelName(id, (name) => known.includes(name)) : id
   const close = meant === id ? nearestName(id, known) : meant
-  return close === undefined ? `known: ${known.join(', ')}` : `did you mean \`${close}\`?`
+  if (close !== undefined) return `did you mean \`${close}\`?`
+  return `known: ${known.join(', ')}; that of a plugin is known once \`plugins:\` names its package or folder`
 }
 
 /** For those who give another account of a channel a name of its own, as runners may have one. */

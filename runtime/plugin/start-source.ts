@@ -3,7 +3,7 @@
 import type { Settings } from '@reveille/engine'
 import type { Logger } from 'pino'
 import { configureAll } from './configuration.ts'
-import { asFileUrl, createDirectory } from './directory.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
 import { startInstance, usualTimeouts } from './instance.ts'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 import { createSourceHandle, type LiveSource } from './source-handle.ts'
@@ -24,14 +24,14 @@ export interface StartedSource extends LiveSource {
 /** @throws PluginSetupError for a source that is not configured, or with which a gateway would not start */
 export async function startSource(
   name: string,
-  settings: Pick<Settings, 'agents' | 'plugins' | 'sources'>,
+  settings: Pick<Settings, 'agents' | 'sources'> & PluginPlaces,
   { log, fetch, resolveFrom = import.meta.url }: StartSourceOptions,
 ): Promise<StartedSource> {
   const asked = askedSource(name, settings.sources[name] ?? {})
   if (!Object.hasOwn(settings.sources, name)) {
     throw refusal(name, { key: asked.key, message: 'is needed: nothing is configured there' })
   }
-  const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
   const [ready] = configureAll([locate(asked, directory, settings.agents)])
   if (ready === undefined) throw refusal(name, { key: asked.key, message: 'is needed' })
   const instance = await startInstance(...ready, {

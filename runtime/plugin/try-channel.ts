@@ -4,7 +4,7 @@ import type { Settings } from '@reveille/engine'
 import type { Channel, ChannelHealth } from '@reveille/kit'
 import { pino } from 'pino'
 import { configureAll } from './configuration.ts'
-import { asFileUrl, createDirectory } from './directory.ts'
+import { asFileUrl, createDirectory, type PluginPlaces } from './directory.ts'
 import { redactHealth } from './handle.ts'
 import { startInstance } from './instance.ts'
 import { locate } from './specify.ts'
@@ -26,10 +26,10 @@ const closeTimeoutMs = 2000
 export async function tryChannel(
   name: string,
   config: Readonly<Record<string, unknown>>,
-  settings: Pick<Settings, 'agents' | 'plugins'>,
+  settings: Pick<Settings, 'agents'> & PluginPlaces,
   { fetch, timeoutMs = 15_000, resolveFrom = import.meta.url }: TryOptions,
 ): Promise<ChannelHealth | undefined> {
-  const directory = createDirectory(settings.plugins, asFileUrl(resolveFrom))
+  const directory = createDirectory(settings, asFileUrl(resolveFrom))
   const asked = { kind: 'channel', name, id: name, key: `channels.${name}`, given: config } as const
   const [ready] = configureAll([locate(asked, directory, settings.agents)])
   if (ready === undefined) return undefined

@@ -83,6 +83,25 @@ ${examples(
       ),
     )
 
+  init
+    .command('plugin')
+    .description('write a complete small plugin, with the tests that it passes; never over a file')
+    .argument('<kind>', 'channel, runner or source')
+    .argument('<name>', 'of the channel, runner or source: lower-case letters, digits and hyphens')
+    .argument('[dir]', 'the folder to put it into (default: this one)')
+    .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      examples('reveille init plugin channel ntfy', 'reveille init plugin runner butler plugins'),
+    )
+    .action((kind, name, dir, _options, command: Command) =>
+      finish(
+        import('./init-plugin.ts').then(({ initPlugin }) =>
+          initPlugin(kind, name, dir, command.optsWithGlobals(), io),
+        ),
+      ),
+    )
+
   program
     .command('check')
     .description('load and compile the configuration as the gateway would, and start nothing')

@@ -12,28 +12,32 @@ import { fileURLToPath } from 'node:url'
  * @param folder absolute
  * @returns the link, absolute; undefined where none was needed
  */
-export async function linkTypes(folder: string): Promise<string | undefined> {
-  if (isInstalled(folder)) return undefined
+export function linkTypes(folder: string): Promise<string | undefined> {
+  return linkPackage(folder, '@reveille/engine')
+}
+
+/** The same for another package of this program, which it can import. */
+export async function linkPackage(
+  folder: string,
+  name: '@reveille/engine' | '@reveille/kit',
+): Promise<string | undefined> {
+  if (isInstalled(folder, name)) return undefined
   const modules = path.join(folder, 'node_modules')
-  const link = path.join(modules, '@reveille', 'engine')
+  const link = path.join(modules, name)
   await mkdir(path.dirname(link), { recursive: true })
   // Links lead to places of this machine, which are of no use to those who share the folder.
   await writeFile(path.join(modules, '.gitignore'), '*\n')
   if (await isLink(link)) await rm(link)
-  await symlink(engineFolder(), link, 'junction')
+  await symlink(path.dirname(fileURLToPath(import.meta.resolve(name))), link, 'junction')
   return link
 }
 
 /** As Node and TypeScript look for a package: in the `node_modules` of each folder on the way up. */
-function isInstalled(folder: string): boolean {
-  const manifest = path.join(folder, 'node_modules', '@reveille', 'engine', 'package.json')
+function isInstalled(folder: string, name: string): boolean {
+  const manifest = path.join(folder, 'node_modules', name, 'package.json')
   if (existsSync(manifest)) return true
   const parent = path.dirname(folder)
-  return parent !== folder && isInstalled(parent)
-}
-
-function engineFolder(): string {
-  return path.dirname(fileURLToPath(import.meta.resolve('@reveille/engine')))
+  return parent !== folder && isInstalled(parent, name)
 }
 
 async function isLink(file: string): Promise<boolean> {

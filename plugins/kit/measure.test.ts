@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { LengthUnit } from './channel.ts'
+import { measureIn } from './measure.ts'
+
+test('a text is as long as its unit says, and another unit is named with those that there are', () => {
+  const lengths = (['utf16', 'utf8', 'characters'] as const).map((unit) => measureIn(unit)('ä😀'))
+  assert.deepEqual(lengths, [3, 6, 2])
+  assert.throws(() => measureIn('bytes' as LengthUnit), {
+    name: 'TypeError',
+    message: '`limits.unit` is "bytes", which is no unit: it is one of utf16, utf8, characters.',
+  })
+})

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { test } from 'node:test'
+import { runOwnTests } from '../../../test/page-plugin.ts'
+import { createCommandLine } from '../io-fixture.ts'
+
+const base = `gateway: { auth: { token: gateway-token-0123456789abcdef } }
+hooks: { enabled: true, token: hook-token-0123456789abcdef }
+`
+
+const configured = {
+  channel: 'channels:\n  town-crier: { token: "${TOWN_CRIER_TOKEN}", defaultTo: "room:team" }\n',
+  runner:
+    'agents:\n  runners:\n    town-crier: { kind: town-crier, url: "http://127.0.0.1:9000", token: "${TOWN_CRIER_TOKEN}" }\n',
+  source: 'sources:\n  town-crier: { url: "http://127.0.0.1:9000", token: "${TOWN_CRIER_TOKEN}" }\n',
+}
+
+for (const [kind, configuration] of Object.entries(configured)) {
+  test(`a ${kind} that is scaffolded passes its own tests, and a configuration takes it`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const env = { TOWN_CRIER_TOKEN: 'a-token-0123456789' }
+    const { cwd, run, write } = await createCommandLine(t, {}, { env })
+    const written = await run('init', 'plugin', kind, 'town-crier')
+    assert.equal(written.code, 0, written.err)
+    assert.match(written.out, /wrote town-crier\/index\.js\n/)
+    assert.match(
+      written.out,
+      /linked town-crier\/node_modules\/@reveille\/kit, for the tests and your editor\n/,
+    )
+    assert.match(written.out, /plugins: \[\.\/town-crier\]\n/)
+    assert.doesNotMatch(written.out, /NAME|VARIABLE/)
+    await runOwnTests(t, path.join(cwd, 'town-crier'))
+    await write('reveille.yaml', `${base}plugins: [./town-crier]\n${configuration}`)
+    const checked = await run('check')
+    assert.equal(checked.code, 0, checked.err + checked.out)
+  })
+}
+
+test('nothing is written over what is there, and another kind or name is refused with what would be taken', async (t) => {
+  const { run, write } = await createCommandLine(t, {})
+  await write('ntfy/index.js', 'mine')
+  const taken = await run('init', 'plugin', 'channel', 'ntfy')
+  assert.deepEqual(
+    [taken.code, taken.err],
+    [1, 'ntfy is there and not empty; nothing was written. Choose another name or folder.\n'],
+  )
+  const kind = await run('init', 'plugin', 'chanel', 'ntfy')
+  assert.deepEqual(
+    [kind.code, kind.err],
+    [2, '"chanel" is no kind of plugin. Write one of channel, runner, source.\n'],
+  )
+  assert.match(
+    (await run('init', 'plugin', 'channel', 'My_Channel')).err,
+    /lower-case letters, digits and hyphens/,
+  )
+})

@@ -1,0 +1,76 @@
+/** What a plugin hands out is looked at once, at its set-up: what is not of its kind's shape would fail in the middle of a reply. */
+
+import type { ProvidedKind } from './directory.ts'
+
+type Rule = readonly [path: string, rule: string, holds: (value: unknown) => boolean]
+
+const aFunction = 'a function'
+const isFunction = (value: unknown) => typeof value === 'function'
+const isWhole = (value: unknown) => Number.isInteger(value) && (value as number) > 0
+const isPositive = (value: unknown) => typeof value === 'number' && value > 0
+const optional = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || holds(value)
+const units: readonly unknown[] = ['utf16', 'utf8', 'characters']
+
+function pace(path: string): readonly Rule[] {
+  return [
+    [path, 'an object with `count` and `ms`', optional(isRecord)],
+    [`${path}.count`, 'a whole number above 0', isWhole],
+    [`${path}.ms`, 'a number of milliseconds above 0', isPositive],
+  ]
+}
+
+/** Rules of an object that is left out do not apply. */
+const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
+  channel: [
+    ['limits', 'an object', isRecord],
+    ['limits.part', 'a whole number above 0', isWhole],
+    ['limits.unit', "'utf16', 'utf8' (bytes) or 'characters'", (value) => units.includes(value)],
+    ['limits.parts', 'a whole number above 0', optional(isWhole)],
+    ...pace('limits.perTarget'),
+    ...pace('limits.overall'),
+    ['limits.sendTimeoutMs', 'a number of milliseconds above 0', optional(isPositive)],
+    ['idempotency', 'an object with `windowMs`', optional(isRecord)],
+    ['idempotency.windowMs', 'a number of milliseconds above 0', isPositive],
+    ['defaultTo', 'a text', optional((value) => typeof value === 'string')],
+    ['target', aFunction, isFunction],
+    ['render', aFunction, isFunction],
+    ['send', aFunction, isFunction],
+    ['check', aFunction, optional(isFunction)],
+  ],
+  runner: [
+    ['run', aFunction, isFunction],
+    ['keepsHistory', 'true or false', optional((value) => typeof value === 'boolean')],
+    ['checkModel', aFunction, optional(isFunction)],
+  ],
+  source: [['run', aFunction, isFunction]],
+}
+
+/** What is wrong with the shape, to follow "brings a channel ntfy"; undefined where nothing is. */
+export function shapeProblem(provided: object, kind: ProvidedKind): string | undefined {
+  for (const [path, rule, holds] of rules[kind]) {
+    const parent = path.includes('.') ? valueAt(provided, path.slice(0, path.lastIndexOf('.'))) : provided
+    if (parent === undefined) continue
+    const value = valueAt(provided, path)
+    if (!holds(value)) return `whose \`${path}\` has to be ${rule} and is ${describe(value)}`
+  }
+  return undefined
+}
+
+function valueAt(provided: object, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], provided)
+}
+
+/** Numbers and short words tell the mistake; nothing else of a plugin is quoted. */
+function describe(value: unknown): string {
+  if (value === undefined) return 'not there'
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
+  if (typeof value === 'string') return /^[\w.-]{1,20}$/.test(value) ? `'${value}'` : 'another text'
+  return typeof value === 'function' ? aFunction : Array.isArray(value) ? 'a list' : 'an object'
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
