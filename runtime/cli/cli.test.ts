@@ -24,7 +24,9 @@ const runs = ids.map((id, index) => ({
   createdAt: noon,
   deliveryIds: [],
   attempts: [],
-  ...(index === 0 && { coalesce: { key: 'k', keep: 'all', deadline: noon, mostPerHour: 60, count: 3 } }),
+  ...(index === 0 && {
+    coalesce: { key: 'k', keep: 'all', deadline: noon, mostPerHour: 60, count: 3, requests: 3 },
+  }),
 }))
 
 /** A gateway's answers without a gateway; what it was asked is kept. */
