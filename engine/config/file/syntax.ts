@@ -18,7 +18,7 @@ const sentences: Readonly<Record<FaultCode, string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'A second `key:` begins where text was expected',
   BLOCK_IN_FLOW: 'Lines of `key: value` or `- item` cannot stand inside brackets',
   DUPLICATE_KEY: 'This key stands twice in one map',
-  FOREIGN_COMMENT: 'This begins as a comment of JSON5 does, and would be read as text',
+  FOREIGN_COMMENT: 'This begins as a comment of JSON5 does, and would be read as a text',
   IMPOSSIBLE: 'This text cannot be read as YAML',
   KEY_OVER_1024_CHARS: 'A key is longer than 1024 characters',
   MISSING_CHAR: 'Something is missing here: a closing quote or bracket, a comma, or the space after a colon',
@@ -86,9 +86,11 @@ export function createExplainer(
     if (isConflict || /^(<{7}|={7}|>{7})( |$)/.test(line)) {
       return { code: 'MERGE_CONFLICT', message: 'The file holds a merge conflict', hint: 'Resolve it first.' }
     }
-    const begins = text.slice(offset, offset + 2)
-    const isComment = isForeign || begins === '//' || begins === '/*'
-    if (isComment && code !== 'OPEN_COMMENT') return { code: 'YAML_SYNTAX', message, hint: foreignComment }
+    const isAtComment = /^\/[/*]/.test(text.slice(offset, offset + 2))
+    if ((isForeign || isAtComment) && code !== 'OPEN_COMMENT') {
+      const told = isAtComment ? sentences.FOREIGN_COMMENT : message
+      return { code: 'YAML_SYNTAX', message: told, hint: foreignComment }
+    }
     const isBare = beginsBare.test(line) || (code !== 'BLOCK_AS_IMPLICIT_KEY' && bareInBraces.test(line))
     const hint = isBare
       ? 'A template that begins with `{{` or `{%` needs quotes around it.'
