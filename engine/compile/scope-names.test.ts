@@ -134,3 +134,8 @@ test('a name of ours that has no value yet is refused where it is read', () => {
       assert.ok(found[index]?.[1]?.endsWith(words), found[index]?.[1])
   }
 })
+
+test('explaining a request reads the same names as deciding it', async () => {
+  const explained = await snapshotOf([{ message }]).explain(requestOf(payload))
+  assert.match(JSON.stringify(explained.actions), /New: Launch #4 b 9/)
+})

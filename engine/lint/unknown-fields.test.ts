@@ -49,6 +49,14 @@ test('the keys of coalesce and dedupe are looked at as the template or the expre
   assert.deepEqual(await of("'repository.ful_name'"), [])
 })
 
+test('item, index, params and vars are fields of the payload where they have no value of ours', async () => {
+  const body = { item: { title: 'Launch' }, index: 4, params: { a: 1 }, vars: { b: 2 } }
+  assert.deepEqual(await found({ message: '{{item.title}} {{index}} {{params.a}} {{vars.b}}' }, body), [])
+  assert.deepEqual(await found({ message: '{% item.title & vars.b %} {{item.titel}}' }, body), [
+    'item.titel Did you mean item.title?',
+  ])
+})
+
 test('a finding stands at the placeholder', async () => {
   const tests = [testOf('one', { body: pull })]
   const [diagnostic] = await lintOf([mappingOf('one', { message: 'PR {{nmber}}' })], { tests })

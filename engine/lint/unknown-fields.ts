@@ -109,7 +109,9 @@ function problemOf(
   }
   if (root !== 'payload' || payloads.length === 0 || isKnown(payloads, steps)) return undefined
   const hint =
-    slipOfName(steps) ?? slipOfPattern(steps, field, payloads) ?? nearestHint(payloads, steps, field)
+    (isKnown(payloads, steps.slice(0, 1)) ? undefined : slipOfName(steps)) ??
+    slipOfPattern(steps, field, payloads) ??
+    nearestHint(payloads, steps, field)
   return { where: 'no sample of its endpoint has such a field', hint }
 }
 

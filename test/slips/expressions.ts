@@ -597,4 +597,196 @@ message: x`,
       error: \`sessionKey\` of mapping "a": may hold placeholders only after a fixed prefix that ends in ":" [SESSION_KEY_PREFIX]
       hint: Write sessionKey: "hook:github:{{repository.name}}", so that no payload can choose the whole key.`,
   },
+  {
+    name: 'a comparison in #if',
+    mapping: `match: { path: a }
+message: "{{#if action == 'opened'}}x{{/if}}"`,
+    text: `
+      error: \`message\` of mapping "a": a comparison is a helper [TEMPLATE_SYNTAX]
+      hint: Write {{#if (eq action 'opened')}}.`,
+  },
+  {
+    name: 'a comparison with one sign in #if',
+    mapping: `match: { path: a }
+message: "{{#if action = 'opened'}}x{{/if}}"`,
+    text: `
+      error: \`message\` of mapping "a": a comparison is a helper [TEMPLATE_SYNTAX]
+      hint: Write {{#if (eq action 'opened')}}.`,
+  },
+  {
+    name: 'a filter in a template',
+    mapping: `match: { path: a }
+message: "{{title | upcase}}"`,
+    text: `
+      error: \`message\` of mapping "a": letters are changed by an expression [TEMPLATE_SYNTAX]
+      hint: Write vars: { upper: $uppercase(title) } and {{vars.upper}}.`,
+  },
+  {
+    name: 'a helper of other engines',
+    mapping: `match: { path: a }
+message: "{{uppercase title}}"`,
+    text: `
+      error: \`message\` of mapping "a": letters are changed by an expression [TEMPLATE_SYNTAX]
+      hint: Write vars: { upper: $uppercase(title) } and {{vars.upper}}.`,
+  },
+  {
+    name: 'a field of n8n',
+    mapping: `match: { path: a }
+message: "{{ $json.title }}"`,
+    text: `
+      error: \`message\` of mapping "a": a field of the payload is its name alone [TEMPLATE_SYNTAX]
+      hint: Write {{title}}.`,
+  },
+  {
+    name: 'a field of Go',
+    mapping: `match: { path: a }
+message: "{{ .title }}"`,
+    text: `
+      error: \`message\` of mapping "a": a field is named without a dot before it [TEMPLATE_SYNTAX]
+      hint: Write {{title}}.`,
+  },
+  {
+    name: 'a method in a template',
+    mapping: `match: { path: a }
+message: "{{title.toUpperCase()}}"`,
+    text: `
+      error: \`message\` of mapping "a": letters are changed by an expression [TEMPLATE_SYNTAX]
+      hint: Write vars: { upper: $uppercase(title) } and {{vars.upper}}.`,
+  },
+  {
+    name: 'a choice with a question mark in a template',
+    mapping: `match: { path: a }
+message: "{{ draft ? 'a' : 'b' }}"`,
+    text: `
+      error: \`message\` of mapping "a": a choice is a block [TEMPLATE_SYNTAX]
+      hint: Write {{#if draft}}one{{else}}other{{/if}}.`,
+  },
+  {
+    name: 'blocks of Jinja',
+    mapping: `match: { path: a }
+message: "{% if draft %}Draft{% else %}Ready{% endif %}"`,
+    text: `
+      error: \`message\` of mapping "a": there are no blocks in \`{% … %}\`, which holds one expression [EXPRESSION_SYNTAX]
+      hint: Write {{#if draft}}Draft{{else}}Ready{{/if}}, or {{#each commits}}{{this.message}}{{/each}}.`,
+  },
+  {
+    name: 'a loop of Jinja',
+    mapping: `match: { path: a }
+message: "{% for c in commits %}{{c.message}}{% endfor %}"`,
+    text: `
+      error: \`message\` of mapping "a": there are no blocks in \`{% … %}\`, which holds one expression [EXPRESSION_SYNTAX]
+      hint: Write {{#if draft}}Draft{{else}}Ready{{/if}}, or {{#each commits}}{{this.message}}{{/each}}.`,
+  },
+  {
+    name: 'two expressions in one text',
+    mapping: `match: { path: a }
+message: "{% title %} by {% sender.login %}"`,
+    text: `
+      error: \`message\` of mapping "a": a text that begins and ends as an expression is one expression [EXPRESSION_SYNTAX]
+      hint: Write placeholders: {{title}} by {{sender.login}}, or join texts: {% title & " by " & sender.login %}.`,
+  },
+  {
+    name: 'elseif in one word',
+    mapping: `match: { path: a }
+message: "{{#if a}}x{{elseif b}}y{{/if}}"`,
+    text: `
+      error: \`message\` of mapping "a": \`else if\` is two words [TEMPLATE_SYNTAX]
+      hint: Write {{else if b}}.`,
+  },
+  {
+    name: 'the name of an element without bars',
+    mapping: `match: { path: a }
+message: "{{#each commits as commit}}{{commit.id}}{{/each}}"`,
+    text: `
+      error: \`message\` of mapping "a": the name of an element stands between bars [TEMPLATE_SYNTAX]
+      hint: Write {{#each commits as |commit|}}…{{/each}}.`,
+  },
+  {
+    name: 'a value in place of another, with bars',
+    mapping: `match: { path: a }
+message: "{{title || 'none'}}"`,
+    text: `
+      error: \`message\` of mapping "a": a value in place of another is a helper [TEMPLATE_SYNTAX]
+      hint: Write {{default title 'none'}}.`,
+  },
+  {
+    name: 'a value in place of another, with question marks',
+    mapping: `match: { path: a }
+message: "{{title ?? 'none'}}"`,
+    text: `
+      error: \`message\` of mapping "a": a value in place of another is a helper [TEMPLATE_SYNTAX]
+      hint: Write {{default title 'none'}}.`,
+  },
+  {
+    name: 'a block that compares',
+    mapping: `match: { path: a }
+message: "{{#ifEquals action 'opened'}}x{{/ifEquals}}"`,
+    text: `
+      error: \`message\` of mapping "a": a comparison is a helper [TEMPLATE_SYNTAX]
+      hint: Write {{#if (eq action 'opened')}}…{{/if}}.`,
+  },
+  {
+    name: 'a loop called for',
+    mapping: `match: { path: a }
+message: "{{#for commits}}x{{/for}}"`,
+    text: `
+      error: \`message\` of mapping "a": a loop is called \`each\` [TEMPLATE_SYNTAX]
+      hint: Write {{#each commits}}…{{/each}}.`,
+  },
+  {
+    name: 'a negation in #if',
+    mapping: `match: { path: a }
+message: "{{#if !draft}}x{{/if}}"`,
+    text: `
+      error: \`message\` of mapping "a": negation is a block [TEMPLATE_SYNTAX]
+      hint: Write {{#unless draft}}…{{/unless}}.`,
+  },
+  {
+    name: 'two conditions in #if',
+    mapping: `match: { path: a }
+message: "{{#if a && b}}x{{/if}}"`,
+    text: `
+      error: \`message\` of mapping "a": \`and\` is a helper [TEMPLATE_SYNTAX]
+      hint: Write {{#if (and a b)}}.`,
+  },
+  {
+    name: 'a function of JSONata in a template',
+    mapping: `match: { path: a }
+message: "{{$count(commits)}}"`,
+    text: `
+      error: \`message\` of mapping "a": a function of JSONata stands in an expression [TEMPLATE_SYNTAX]
+      hint: Write vars: { value: $count(commits) } and {{vars.value}}.`,
+  },
+  {
+    name: 'curly quotes in a template',
+    mapping: `match: { path: a }
+message: "{{default title “none”}}"`,
+    text: `
+      error: \`message\` of mapping "a": curly quotes are no quotes [TEMPLATE_SYNTAX]
+      hint: Write " or ', as in {{default title "none"}}.`,
+  },
+  {
+    name: 'a block closed by endif',
+    mapping: `match: { path: a }
+message: "{{#if a}}x{{#endif}}"`,
+    text: `
+      error: \`message\` of mapping "a": a block is closed by its own name [TEMPLATE_SYNTAX]
+      hint: Write {{/if}} or {{/each}}.`,
+  },
+  {
+    name: 'a block closed by end',
+    mapping: `match: { path: a }
+message: "{{#if a}}x{{end}}"`,
+    text: `
+      error: \`message\` of mapping "a": a block is closed by its own name [TEMPLATE_SYNTAX]
+      hint: Write {{/if}} or {{/each}}.`,
+  },
+  {
+    name: 'curly quotes in an expression',
+    mapping: `match: { path: a, when: 'action = “opened”' }
+message: x`,
+    text: `
+      error: \`match.when\` of mapping "a": curly quotes are no quotes [EXPRESSION_SYNTAX]
+      hint: Write " or ', as in action = "opened".`,
+  },
 ]

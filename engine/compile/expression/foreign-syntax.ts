@@ -32,6 +32,16 @@ const either = (pattern: string): RegExp => new RegExp(pattern.replaceAll('OPERA
 /** The first one that is found names the mistake; all of them are mended. */
 const foreign: readonly ForeignSyntax[] = [
   {
+    find: /^\s*(?:if|unless|for|set|assign|include)\b[\s\S]*%\}/g,
+    message: 'there are no blocks in `{% … %}`, which holds one expression',
+    hint: 'Write {{#if draft}}Draft{{else}}Ready{{/if}}, or {{#each commits}}{{this.message}}{{/each}}.',
+  },
+  {
+    find: /%\}[\s\S]*\{%/g,
+    message: 'a text that begins and ends as an expression is one expression',
+    hint: 'Write placeholders: {{title}} by {{sender.login}}, or join texts: {% title & " by " & sender.login %}.',
+  },
+  {
     find: /\$\{[^{}]*\}/g,
     message: '`${…}` is neither a reference nor a placeholder in an expression',
     hint: 'References are resolved in reveille.yaml outside of mappings. Write the value, or hand it to a transform by `transform.with`. A field is its name alone.',

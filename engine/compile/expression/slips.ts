@@ -281,6 +281,8 @@ function wordOf(value: unknown): string | undefined {
 }
 
 function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
+  if (typeof value === 'string' && /^[“”‘’„]/.test(value))
+    return { message: 'curly quotes are no quotes', hint: 'Write " or \', as in action = "opened".' }
   if (typeof value !== 'string' || !value.includes('${')) return undefined
   const parts = value.split(/\$\{([^{}]*)\}/).flatMap((part, index) => {
     if (part === '') return []

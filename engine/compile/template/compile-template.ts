@@ -8,6 +8,7 @@ import { everyName, type ScopeNames } from '../../resolve/scope.ts'
 import type { RootName } from '../expression/names.ts'
 import { type BlockName, blockCompilers, blockNames } from './blocks.ts'
 import { createEnvironment, type Environment, type Top } from './environment.ts'
+import { foreignTemplate } from './foreign-template.ts'
 import { type Reader, rootFrame, type Step } from './frame.ts'
 import {
   type Block,
@@ -41,6 +42,16 @@ export interface CompiledTemplate {
  * @throws TemplateError
  */
 export function compileTemplate(source: string, names: ScopeNames = everyName): CompiledTemplate {
+  try {
+    return compileParsed(source, names)
+  } catch (cause) {
+    const slip = cause instanceof TemplateError ? foreignTemplate(source) : undefined
+    if (slip === undefined) throw cause
+    throw new TemplateError(slip.message, slip.place, slip.hint, { cause })
+  }
+}
+
+function compileParsed(source: string, names: ScopeNames): CompiledTemplate {
   const { program, offsetOf } = parseTemplate(source)
   const top: Top = { names, read: [] }
   const run = compileProgram(program, createEnvironment(offsetOf, top))

@@ -16,6 +16,12 @@ export function compilePath(path: Path, environment: Environment): Reader {
     const hint = `If the payload has such a field, read it with an expression: {% ${expressionFor(parts)} %}.`
     throw new TemplateError(`"${denied}" is not readable from a template`, offset, hint)
   }
+  const [first = ''] = parts
+  // The grammar takes them for names; what is no slip stands in brackets, as in {{[$id]}}.
+  if (/^[$“”‘’„]/.test(first) && !path.original.startsWith('[')) {
+    const hint = `A field of the payload with such a name is {{[${first}]}}.`
+    throw new TemplateError(`"${first}" is no name`, offset, hint)
+  }
   if (path.data) return compileData(path, parts, environment, offset)
 
   const bound = path.depth === 0 && !isScoped(path) ? environment.parameter(parts[0]) : undefined
