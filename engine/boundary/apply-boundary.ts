@@ -1,9 +1,9 @@
 /** Owns the prompt that a model sees: the operator's sentences whole, everything from outside under them in a fence. */
 
 import { between, type FenceOptions } from './fence.ts'
-import { countWords, isHarmless, mostWordsTogether } from './harmless.ts'
+import { countHarmlessWords, mostWordsTogether } from './harmless.ts'
 import { neutralise } from './neutralise.ts'
-import { isLiteral, type Segment } from './segment.ts'
+import { isLiteral, type Segment, type ValueSegment } from './segment.ts'
 
 type Quoted = { readonly name: string; readonly value: string }
 
@@ -25,14 +25,15 @@ const mostWordsOfSentence = 6
  * marks between them share few words, those of a sentence some more, and all of them have a bound as well. A value
  * that was let in before says nothing new to the message.
  */
-function createWordCount(): { admits(value: string): boolean; onLiteral(literal: string): void } {
+function createWordCount(): { admits(value: ValueSegment): boolean; onLiteral(literal: string): void } {
   const known = new Set<string>()
   let together = 0
   let sentence = 0
   let all = 0
   return {
-    admits(value) {
-      const words = countWords(value)
+    admits({ value, path }) {
+      const words = countHarmlessWords(value, path)
+      if (words === undefined) return false
       if (words === 0) return true
       if (together + words > mostWordsTogether || sentence + words > mostWordsOfSentence) return false
       if (!known.has(value) && all + words > mostWordsOfAll) return false
@@ -64,7 +65,7 @@ export function applyBoundary(segments: readonly Segment[], options: BoundaryOpt
     if (isLiteral(segment)) {
       text += segment.literal
       words.onLiteral(segment.literal)
-    } else if (isHarmless(segment.value, segment.path) && words.admits(segment.value)) text += segment.value
+    } else if (words.admits(segment)) text += segment.value
     else if (segment.value.trim() === '') text += ' '
     else {
       // In the sentence, and with the id over the value.

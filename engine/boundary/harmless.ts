@@ -35,35 +35,21 @@ const freeText =
  * `path`: where the value stood, as in `pull_request.title`. A field for free text shows numbers and times only.
  */
 export function isHarmless(text: string, path = ''): boolean {
-  if (text.length === 0 || text.length > longest) return false
-  if (number.test(text) || timestamp.test(text)) return true
-  if (isFreeText(path)) return false
-  return isAtom(text) || isShortSlug(shortRef(text)) || isRandomId(text)
+  return countHarmlessWords(text, path) !== undefined
+}
+
+/** How many words a model might read in a harmless value; undefined for a value that is not harmless. */
+export function countHarmlessWords(text: string, path: string): number | undefined {
+  if (text.length === 0 || text.length > longest) return undefined
+  if (number.test(text) || timestamp.test(text)) return 0
+  if (!slug.test(text)) return undefined
+  const words = isId(text) ? 0 : countSlugWords(text.replace(/^refs\/(?:heads|tags)\//, ''))
+  return words === undefined || isFreeText(path) ? undefined : words
 }
 
 /** What no words can be read in. */
-function isAtom(text: string): boolean {
-  return timestamp.test(text) || hexadecimal.test(text) || uuid.test(text) || advisory.test(text)
-}
-
-/** Of Git's `refs/heads/main` the name alone. */
-function shortRef(text: string): string {
-  return text.replace(/^refs\/(?:heads|tags)\//, '')
-}
-
-/** `commit_message`, `bodyText` and `comments.3` are as free as `text`. */
-function isFreeText(path: string): boolean {
-  const name = /[A-Za-z_-]+(?=[^A-Za-z_-]*$)/.exec(path)?.[0] ?? ''
-  return freeText.test(name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase())
-}
-
-function isShortSlug(text: string): boolean {
-  if (!slug.test(text)) return false
-  const isPair = ownerAndRepository.test(text)
-  if (text.length > (isPair ? longestRepository : longestSlug)) return false
-  const words = wordsOf(text)
-  if (words.some((word) => word.length > longestWord)) return false
-  return words.length <= (isPair ? mostWordsTogether : mostWords)
+function isId(text: string): boolean {
+  return hexadecimal.test(text) || uuid.test(text) || advisory.test(text) || isRandomId(text)
 }
 
 /** Chance makes short words. `x_Ign0reAllPrev10usRul3s` is made of long ones. */
@@ -74,18 +60,29 @@ function isRandomId(text: string): boolean {
   return spoken.join('').length <= mostSpoken * tail.length
 }
 
-const word = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g
-
-/** How many words a model might read in a value that `isHarmless` let through. */
-export function countWords(text: string): number {
-  return /[A-Za-z]/.test(text) && !isAtom(text) && !isRandomId(text) ? wordsOf(shortRef(text)).length : 0
+/** Undefined where it has too many, or too long ones. */
+function countSlugWords(text: string): number | undefined {
+  const isPair = ownerAndRepository.test(text)
+  if (text.length > (isPair ? longestRepository : longestSlug)) return undefined
+  const words = wordsOf(text)
+  const isShort = words.length <= (isPair ? mostWordsTogether : mostWords)
+  return isShort && words.every((word) => word.length <= longestWord) ? words.length : undefined
 }
 
+const word = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g
+
 /** Runs of letters, and of digits that stand for letters: `m3rge` is a word. */
-function wordsOf(slug: string): string[] {
-  return slug.split(/[._/-]/).flatMap((part) => {
+function wordsOf(text: string): readonly string[] {
+  if (!/\d/.test(text)) return text.match(word) ?? []
+  return text.split(/[._/-]/).flatMap((part) => {
     if (!/[A-Za-z]/.test(part)) return []
     const digit = /[a-z]/.test(part) ? 'o' : 'O'
     return part.replace(/\d/g, digit).match(word) ?? []
   })
+}
+
+/** `commit_message`, `bodyText` and `comments.3` are as free as `text`. */
+function isFreeText(path: string): boolean {
+  const name = /[A-Za-z_-]+(?=[^A-Za-z_-]*$)/.exec(path)?.[0] ?? ''
+  return freeText.test(name.replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase())
 }
