@@ -17,7 +17,7 @@ export async function checkTypes({ mappings, settings }: Configuration): Promise
   // A module that is missing is for loading to tell.
   if (folder === undefined || sources.length === 0) return []
   const compiler = await findCompiler(folder)
-  if (compiler === undefined) return [compilerMissing(transformsDir)]
+  if (compiler === undefined) return [compilerMissing(settings.file, transformsDir)]
 
   const named = new Set(mappings.flatMap(({ value }) => value.transform?.module ?? []))
   const project = await projectFor({ folder, sources, named, compiler })
@@ -32,11 +32,14 @@ export async function checkTypes({ mappings, settings }: Configuration): Promise
   }
 }
 
-function compilerMissing(transformsDir: string): Diagnostic {
+/** An `npm install` within the folder of transforms would take the link to our types out of it. */
+function compilerMissing(configFile: string, transformsDir: string): Diagnostic {
+  const isBelow = !path.relative(path.dirname(configFile), transformsDir).startsWith('..')
+  const where = isBelow ? 'the folder of the configuration' : transformsDir
   return {
     severity: 'error',
     code: 'TYPESCRIPT_MISSING',
     message: `there is no TypeScript compiler to check ${transformsDir} with`,
-    hint: 'Run `npm install --save-dev typescript @types/node` in that folder.',
+    hint: `Run \`npm install --prefix . --save-dev typescript @types/node\` in ${where}.`,
   }
 }

@@ -66,7 +66,7 @@ async function tell(
 const hints = [
   {
     fits: /^Cannot find (?:module|name) '(?:node:|process|Buffer)/,
-    hint: 'Run `npm install --save-dev @types/node` in the folder of the transforms.',
+    hint: 'Run `npm install --prefix . --save-dev @types/node` in the folder of the configuration.',
   },
 ]
 
