@@ -72,7 +72,8 @@ async function writeFiles(kind: PluginKind, name: string, target: string): Promi
   const files: string[] = []
   for (const template of (await readdir(templates)).sort()) {
     const text = await readFile(path.join(templates, template), 'utf8')
-    const file = path.join(target, template.replace(/\.txt$/, ''))
+    // Whatever is called `.test.` is left out of the package that ships.
+    const file = path.join(target, template.replace(/\.txt$/, '').replace('-test.', '.test.'))
     await writeFile(file, text.replaceAll('VARIABLE', variable).replaceAll('NAME', name), { flag: 'wx' })
     files.push(file)
   }
