@@ -93,8 +93,11 @@ const slips: Slip[] = [
     code: 1,
     err:
       'local/mappings/github.yaml is there, and is another text than the preset;\n' +
-      'nothing was written. To have the preset beside it: reveille init mapping github\n' +
-      '--as my-github\n',
+      'nothing was written.\n' +
+      'To have the preset beside it, list it under `hooks.presets`: your mappings\n' +
+      'replace its own of the same id.\n' +
+      'For a copy, which must not have ids of yours:\n' +
+      '`reveille init mapping github --as my-github`\n',
   },
   {
     name: 'init mapping without a name lists the presets',

@@ -24,7 +24,10 @@ test('a preset is copied beside the configuration, whole, and never over a file'
   assert.deepEqual(await run('init', 'mapping', 'github'), {
     code: 1,
     out: '',
-    err: 'mappings/github.yaml is there, and is another text than the preset; nothing was written. To have the preset beside it: reveille init mapping github --as my-github\n',
+    err:
+      'mappings/github.yaml is there, and is another text than the preset; nothing was written.\n' +
+      'To have the preset beside it, list it under `hooks.presets`: your mappings replace its own of the same id.\n' +
+      'For a copy, which must not have ids of yours: `reveille init mapping github --as my-github`\n',
   })
   assert.match(
     (await run('init', 'mapping', 'github', '--as', 'my-github')).out,

@@ -53,7 +53,11 @@ function listPresets({ json }: InitMappingOptions, io: Io): number {
 
 function thereText(name: string, file: string, same: boolean, io: Io): string {
   const what = same ? 'and is the preset as it comes' : 'and is another text than the preset'
-  return `${file} is there, ${what}; nothing was written. To have the preset beside it: ${programName(io)} init mapping ${name} --as my-${name}`
+  return [
+    `${file} is there, ${what}; nothing was written.`,
+    `To have the preset beside it, list it under \`hooks.presets\`: your mappings replace its own of the same id.`,
+    `For a copy, which must not have ids of yours: \`${programName(io)} init mapping ${name} --as my-${name}\``,
+  ].join('\n')
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {
