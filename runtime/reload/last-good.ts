@@ -170,8 +170,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
       openTransforms(opened, secrets) {
         const transforms = parts.openTransforms(opened, secrets)
         return {
-          bind: (module, name) => transforms.bind(module, name),
-          release: () => transforms.release(),
+          ...transforms,
           async start() {
             const failures = await transforms.start()
             if (!isFinished) brokenModules = [...new Set(failures.map(({ module }) => module))]

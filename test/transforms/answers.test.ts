@@ -1,6 +1,7 @@
-/** What transforms answer their senders: refusals and replies, through a real gateway. */
+/** What transforms are given, and what they answer their senders, through a real gateway. */
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { RequestRecord } from '../../runtime/store/port.ts'
 import { gatewayToken, hookToken, install, until } from '../installation.ts'
@@ -70,4 +71,34 @@ test('a reply is what the sender reads, with 200, for an accepted request, a rep
   }
   const { status, text, headers } = await post('/hooks/slash', { challenge: 'abc' })
   assert.deepEqual([status, text, headers['content-type']], [200, 'abc', 'text/plain; charset=utf-8'])
+})
+
+test('a transform of a running gateway is given the settings and secrets of its mapping, also after they changed', async (t) => {
+  const { gateway, write, post, line, log } = await install(t, {
+    ...files,
+    'reveille.yaml': `gateway: { port: 0, auth: { token: ${gatewayToken} }, log: { level: debug, format: json } }
+hooks:
+  enabled: true
+  token: ${hookToken}
+  mappings:
+    - match: { path: settings }
+      transform: { module: settings.ts, with: { team: platform, token: "\${JIRA_TOKEN}" } }
+`,
+    'transforms/settings.ts': `import { createHash } from 'node:crypto'
+export default ({ with: { team, token } }) => {
+  console.log('the token is ' + token)
+  return { action: null, reply: { team, digest: createHash('sha256').update(String(token)).digest('hex') } }
+}
+`,
+    '.env': 'JIRA_TOKEN=first-jira-token\n',
+  })
+  const digest = (token: string) => createHash('sha256').update(token).digest('hex')
+  const first = await post('/hooks/settings', {})
+  assert.deepEqual(first.body, { team: 'platform', digest: digest('first-jira-token') })
+  await write('.env', 'JIRA_TOKEN=second-jira-token\n')
+  await gateway.reload()
+  const second = await post('/hooks/settings', {})
+  assert.deepEqual(second.body, { team: 'platform', digest: digest('second-jira-token') })
+  assert.equal((await line('transform-output'))['msg'], 'the token is [redacted]')
+  assert.doesNotMatch(log(), /(first|second)-jira-token/)
 })
