@@ -45,7 +45,11 @@ export function foreignAnswer(
     return channelError('too-long', `What stands before ${vendor} refuses the message for its length (413).`)
   }
   const isRefusal = status >= 300 && status < 500
+  if (unreached.has(status)) {
+    const text = `${vendor} was not reached: what stands before it answers ${status}.`
+    return channelError('unavailable', text, { retryAfter })
+  }
   const text = `What answers at \`baseUrl\` is not ${vendor} (${status}): mend the address, or what stands before it.`
-  const maybeDelivered = delivers && !isRefusal && !unreached.has(status)
+  const maybeDelivered = delivers && !isRefusal
   return channelError('unavailable', text, { retryAfter, maybeDelivered, wholeChannel: noWay.has(status) })
 }

@@ -100,7 +100,7 @@ test('a list is a table of time, short id, endpoint, state and reason, with the 
   assert.match(header ?? '', /^TIME +ID +ENDPOINT +STATE +RUNNER +SESSION +DETAIL$/)
   assert.match(
     first ?? '',
-    /^\d\d:00:00 +0000aa +github +succeeded, ran +echo +hook:github:42 +pr-opened \(3 messages\)$/,
+    /^\d\d:00:00 +0000aa +github +succeeded, ran +echo +hook:github:42 +pr-opened \(3 requests\)$/,
   )
   assert.match(second ?? '', /0000bb .* timeout: It took too long\.$/)
   assert.equal(err, 'More: reveille runs --cursor later\n')

@@ -281,7 +281,7 @@ function wordOf(value: unknown): string | undefined {
 }
 
 function templateLiteral({ value }: SyntaxNode): ReturnType<Check> {
-  if (typeof value === 'string' && /^[“”‘’„]/.test(value))
+  if (typeof value === 'string' && /^[\u201c\u201d\u2018\u2019\u201e]/.test(value))
     return { message: 'curly quotes are no quotes', hint: 'Write " or \', as in action = "opened".' }
   if (typeof value !== 'string' || !value.includes('${')) return undefined
   const parts = value.split(/\$\{([^{}]*)\}/).flatMap((part, index) => {

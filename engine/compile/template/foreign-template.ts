@@ -12,7 +12,11 @@ interface ForeignTemplate {
 
 const value = String.raw`("[^"]*"|'[^']*'|[^\s"']+)`
 const foreign: readonly (readonly [find: string, message: string, hint: string])[] = [
-  ['^[^"\']*[“”‘’„]', 'curly quotes are no quotes', 'Write " or \', as in {{default title "none"}}.'],
+  [
+    '^[^"\']*[\u201c\u201d\u2018\u2019\u201e]',
+    'curly quotes are no quotes',
+    'Write " or \', as in {{default title "none"}}.',
+  ],
   [
     String.raw`^#(if|unless)\s+${value}\s*={1,3}\s*${value}$`,
     'a comparison is a helper',

@@ -18,7 +18,7 @@ export function compilePath(path: Path, environment: Environment): Reader {
   }
   const [first = ''] = parts
   // The grammar takes them for names; what is no slip stands in brackets, as in {{[$id]}}.
-  if (/^[$“”‘’„]/.test(first) && !path.original.startsWith('[')) {
+  if (/^[$\u201c\u201d\u2018\u2019\u201e]/.test(first) && !path.original.startsWith('[')) {
     const hint = `A field of the payload with such a name is {{[${first}]}}.`
     throw new TemplateError(`"${first}" is no name`, offset, hint)
   }
