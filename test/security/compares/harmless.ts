@@ -82,6 +82,7 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('plugins/command/output/pointer.ts', ofGrammar, ['Object.hasOwn(value, token)']),
   ...of('runtime/session/ack.ts', 'the word by which a model says that there is nothing to say', [
+    'reply.includes(token)',
     'text.indexOf(token)',
   ]),
 
