@@ -155,7 +155,7 @@ for (const [what, code, says] of [
     const plugins = [await install(name, {}, code)]
     await assert.rejects(
       host.prepare(settings({ plugins, channels: { radio: { station: 'shape' } } })),
-      refusal('PLUGIN_SETUP', `channels\\.radio needs a plugin that brings a channel radio whose ${says}`),
+      refusal('PLUGIN_SETUP', `channels\\.radio cannot be set up: of the plugin's channel radio, ${says}`),
     )
     await host.close()
   })

@@ -120,7 +120,7 @@ export async function startInstance(
   const problem = shapeProblem(provided, kind)
   if (problem !== undefined) {
     await shutDown(brought)
-    throw refusal(redact(`needs a plugin that brings a ${kind} ${id} ${problem}`))
+    throw refusal(redact(`cannot be set up: of the plugin's ${kind} ${id}, ${problem}`))
   }
   log.debug({ event: 'plugin-started', ...owner })
 

@@ -46,13 +46,13 @@ const rules: Readonly<Record<ProvidedKind, readonly Rule[]>> = {
   source: [['run', aFunction, isFunction]],
 }
 
-/** What is wrong with the shape, to follow "brings a channel ntfy"; undefined where nothing is. */
+/** What is wrong with the shape, to follow "of the plugin's channel ntfy,"; undefined where nothing is. */
 export function shapeProblem(provided: object, kind: ProvidedKind): string | undefined {
   for (const [path, rule, holds] of rules[kind]) {
     const parent = path.includes('.') ? valueAt(provided, path.slice(0, path.lastIndexOf('.'))) : provided
     if (parent === undefined) continue
     const value = valueAt(provided, path)
-    if (!holds(value)) return `whose \`${path}\` has to be ${rule} and is ${describe(value)}`
+    if (!holds(value)) return `\`${path}\` has to be ${rule} and is ${describe(value)}`
   }
   return undefined
 }
