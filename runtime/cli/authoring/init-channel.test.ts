@@ -272,3 +272,14 @@ test('a channel that is there, or that nobody has, changes nothing', async (t) =
   assert.match(unknown.err, /no such channel.*did you mean `slack`\?/)
   assert.equal(await read('reveille.yaml'), 'channels: { terminal: {} }\n')
 })
+
+test('a channel of a plugin is known also where the configuration names a variable that is not set', async (t) => {
+  const configuration =
+    '# Ours.\nplugins: [./pager]\nhooks: { enabled: true, token: "${HOOK_TOKEN}" }\nchannels: {}\n'
+  const { run, read } = await begin(t, { env: { PAGER_KEY: good } }, { 'reveille.yaml': configuration })
+  const { code, err } = await run('init', 'channel', 'pager', '--set', 'defaultTo=42')
+  assert.equal(code, 0, err)
+  assert.deepEqual(parse(await read('reveille.yaml')).channels, {
+    pager: { token: '${PAGER_KEY}', defaultTo: '42' },
+  })
+})

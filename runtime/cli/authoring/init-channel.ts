@@ -106,9 +106,12 @@ async function settle(
   }
 }
 
-/** Of a configuration that does not load, for whatever reason, those of an empty one: the channel may be what mends it. */
+/**
+ * Variables may be unset: none is needed to know the plugins. Of a configuration that does not load for another reason,
+ * the settings are those of an empty one, since the channel may be what mends it.
+ */
 async function settingsOf(file: string, io: Io): Promise<Pick<Settings, 'agents' | 'plugins'>> {
-  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder() })
+  const loaded = await loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset: true })
   if (loaded.ok) return loaded.configuration.settings
   return { plugins: [], agents: { providers: {} } } as unknown as Settings
 }

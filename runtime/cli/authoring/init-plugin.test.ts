@@ -29,6 +29,7 @@ for (const [kind, configuration] of Object.entries(configured)) {
       /linked town-crier\/node_modules\/@reveille\/kit, for the tests and your editor\n/,
     )
     assert.match(written.out, /plugins: \[\.\/town-crier\]\n/)
+    assert.match(written.out, /\n\nand to the file \.env beside it:\n\nTOWN_CRIER_TOKEN=…\n/)
     assert.doesNotMatch(written.out, /NAME|VARIABLE/)
     await runOwnTests(t, path.join(cwd, 'town-crier'))
     await write('reveille.yaml', `${base}plugins: [./town-crier]\n${configuration}`)

@@ -135,7 +135,7 @@ function nextSteps(name: string, { module, mappingsDir, configuration }: Places,
     `    expect: { mapping: ${name}, sessionKey: "hook:${name}:42" }`,
     '',
     `Test both:  ${programName(io)} test${config}`,
-    `One alone:  node --test ${shellWord(shownPath(testOf(module), io))}`,
+    `One alone:  ${programName(io)} test ${shellWord(shownPath(testOf(module), io))}${config}`,
     `Try it:     ${programName(io)} try ${name} --payload body.json${config}`,
     '',
   ].join('\n')
