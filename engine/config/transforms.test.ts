@@ -206,3 +206,20 @@ store: sqlite
   )
   assert.deepEqual([...secrets].sort(), ['literal-hook-token-1', 'literal-key'])
 })
+
+test('a template among the settings of a transform is a warning that says what renders it', async (context) => {
+  const text = settingsOf('team: "{{payload.team}}"\nlist: [plain, { deep: "for {{item.id}}" }]\nlabel: "{{"')
+  const { warnings } = await loadGood(context, text.replaceAll('${HOOK_TOKEN}', '4fK29sLq0ZpVx81mWnB7cRtY'))
+  const found = warnings.filter(({ code }) => code === 'UNRENDERED_TEMPLATE')
+  assert.deepEqual(
+    found.map(({ message }) => message),
+    [
+      '`hooks.mappings[0].transform.with.team` holds `{{payload.team}}`, and nothing is rendered there',
+      '`hooks.mappings[0].transform.with.list[1].deep` holds `{{item.id}}`, and nothing is rendered there',
+    ],
+  )
+  assert.deepEqual(summary(found), [
+    'UNRENDERED_TEMPLATE 10:17 `with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
+    'UNRENDERED_TEMPLATE 11:33 `with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
+  ])
+})

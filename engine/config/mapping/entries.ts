@@ -17,7 +17,13 @@ import { foreignInMapping } from '../schema/foreign-keys.ts'
 import type { MappingValue } from '../schema/mapping-schema.ts'
 import type { Finding } from '../schema/violation.ts'
 import { bareName } from './endpoint-name.ts'
-import { checkMapping, oddPaths, singleQuotedBreaks, unusedFields } from './mapping-rules.ts'
+import {
+  checkMapping,
+  oddPaths,
+  singleQuotedBreaks,
+  unrenderedParameters,
+  unusedFields,
+} from './mapping-rules.ts'
 import { moduleName } from './module-name.ts'
 import type { PayloadSchema, PayloadSchemas } from './payload-schema.ts'
 
@@ -121,6 +127,7 @@ function reportFaults(
     ...unusedFields(item, hasDefaultSession),
     ...oddPaths(item, hooksPath),
     ...singleQuotedBreaks(item),
+    ...unrenderedParameters(item),
   ]
   for (const finding of errors) findings.report(source, finding)
   for (const finding of warnings) findings.report(source, finding, 'warning')

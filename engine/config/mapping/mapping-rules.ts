@@ -190,6 +190,27 @@ export function* singleQuotedBreaks({ value, source, path }: WrittenMapping): It
   }
 }
 
+/** `transform.with` is read once for all requests, so a placeholder in it reaches the transform as it is written. */
+export function* unrenderedParameters({ value, path }: WrittenMapping): Iterable<Finding> {
+  yield* unrenderedBelow(value.transform?.with, [...path, 'transform', 'with'])
+}
+
+function* unrenderedBelow(written: unknown, path: Path): Iterable<Finding> {
+  if (typeof written === 'object' && written !== null) {
+    for (const [key, item] of Object.entries(written))
+      yield* unrenderedBelow(item, [...path, Array.isArray(written) ? Number(key) : key])
+    return
+  }
+  const [placeholder] = (typeof written === 'string' && /\{\{[^{}]+\}\}/.exec(written)) || []
+  if (placeholder === undefined) return
+  yield {
+    path,
+    code: 'UNRENDERED_TEMPLATE',
+    message: `\`${writePath(path)}\` holds \`${placeholder}\`, and nothing is rendered there`,
+    hint: '`with` is the same for every request. The transform reads the payload itself, and as `vars` what the mapping computes.',
+  }
+}
+
 const notOfWakes = [
   ...fieldsOf.agent.filter((name) => !fieldsOf.wake.includes(name)),
   ...['deliverTo', 'runner', 'busy', 'coalesce'],
