@@ -1,7 +1,7 @@
 /** Owns bundling one module: its import graph in one file that stands by itself, and everything that had a say in it. */
 
 import { randomUUID } from 'node:crypto'
-import { appendFile, chmod, rm } from 'node:fs/promises'
+import { appendFile, chmod, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import * as esbuild from 'esbuild'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
@@ -121,13 +121,22 @@ async function sign(
   outside: readonly unknown[],
 ): Promise<Pick<BundledModule, 'digest' | 'code' | 'map'>> {
   const map = `${code}.map`
-  const [codeHash, mapHash] = await Promise.all([hashFile(code), hashFile(map)])
-  const digest = hashText(JSON.stringify({ code: codeHash, map: mapHash, outside }))
+  const [codeHash, mapHash, placesHash] = await Promise.all([hashFile(code), hashFile(map), hashPlaces(map)])
+  const digest = hashText(JSON.stringify({ code: codeHash, map: placesHash, outside }))
   await appendFile(code, `//# sourceMappingURL=${digest}.mjs.map\n`)
   await Promise.all([chmod(code, 0o600), chmod(map, 0o600)])
   const signed = await hashFile(code)
   if (signed === undefined || mapHash === undefined) throw new Error(`the bundle ${code} is gone`)
   return { digest, code: { file: code, hash: signed }, map: { file: map, hash: mapHash } }
+}
+
+/**
+ * The hash of a map without its `sources`. They are written as they are seen from the folder of the bundles, and the same
+ * transform has one digest wherever it is bundled: the command line compares its own with that of a gateway. The code
+ * names the same files.
+ */
+async function hashPlaces(map: string): Promise<string> {
+  return hashText((await readFile(map, 'utf8')).replace(/^ *"sources": \[.*\],?$/m, ''))
 }
 
 async function discard(code: string): Promise<void> {

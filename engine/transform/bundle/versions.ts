@@ -6,7 +6,7 @@ import path from 'node:path'
 import { findAuthorsTypes } from './authors-types.ts'
 
 /** Raised whenever the same sources would become another bundle by our own code. */
-const bundleFormat = 1
+const bundleFormat = 2
 
 /** One text that is another whenever the same sources might become another bundle. */
 export async function describeVersions(): Promise<string> {

@@ -129,6 +129,22 @@ test('a running gateway that does what the files say is well', limit, async (t) 
 })
 
 test(
+  'a transform that is live is what its file says, though the doctor bundles it in another folder',
+  limit,
+  async (t) => {
+    const { run, write } = await createBench(t, {
+      'mappings/a.yaml':
+        'mappings: [{ match: { path: bell }, action: wake, text: x, transform: { module: deep/bell.ts, with: { a: b } } }]\n',
+      'transforms/deep/bell.ts': "import { text } from './text.ts'\nexport default () => ({ text })\n",
+      'transforms/deep/text.ts': "export const text = 'ding'\n",
+    })
+    assert.deepEqual(states(await run('doctor', '--json'), 'live-files'), ['ok'])
+    await write('transforms/deep/text.ts', "export const text = 'dong'\n")
+    assert.deepEqual(states(await run('doctor', '--json'), 'live-files'), ['warning FILES_NOT_LIVE'])
+  },
+)
+
+test(
   'files that were refused are a problem, also after a restart; files that were not read yet a warning',
   limit,
   async (t) => {
