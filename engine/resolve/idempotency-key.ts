@@ -7,7 +7,10 @@ import type { Dedupe, HookRequest } from './decision.ts'
 import { RefusalError } from './refusal.ts'
 
 /** The first that is there counts. */
-const headerNames = ['Idempotency-Key', 'X-OpenClaw-Idempotency-Key'] as const
+const headerNames = [
+  ['Idempotency-Key', 'idempotency-key'],
+  ['X-OpenClaw-Idempotency-Key', 'x-openclaw-idempotency-key'],
+] as const
 /** A String of RFC 9651 (3.3.3): printable ASCII, in which `"` and `\` have a `\` before them. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 /** As most senders write it. What begins with a quote was meant to be a String. */
@@ -25,12 +28,12 @@ interface GivenKey {
  * @throws RefusalError `INVALID_FIELD`
  */
 export function keyInHeaders(headers: HookRequest['headers']): GivenKey | undefined {
-  for (const name of headerNames) {
-    const given = headers[name.toLowerCase()]
+  for (const [name, field] of headerNames) {
+    const given = headers[field]
     if (given === undefined) continue
     const key = typeof given === 'string' ? keyIn(given.trim()) : undefined
     if (key !== undefined && key.trim() !== '' && key.length <= longest)
-      return { key, path: `headers.${name.toLowerCase()}` }
+      return { key, path: `headers.${field}` }
     throw new RefusalError(
       'INVALID_FIELD',
       `the header \`${name}\` must be one key of 1 to ${longest} printable ASCII characters, bare or in double quotes`,
