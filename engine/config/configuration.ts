@@ -317,4 +317,9 @@ export type Loaded =
       readonly watched: readonly string[]
       /** Over what could be read. */
       readonly digest: string
+      /**
+       * The settings with the mappings that nothing is wrong with, without transforms and tests: what else is wrong with them
+       * can be said at once. Absent where the settings are at fault.
+       */
+      readonly rest?: Configuration
     }

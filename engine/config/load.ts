@@ -102,7 +102,9 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const watched = reading.watched()
   const errors = findings.errors()
   const warnings = findings.warnings()
-  if (errors.length > 0 || !main) return { ok: false, diagnostics: [...errors, ...warnings], watched, digest }
+  const isRefused = errors.length > 0
+  const refused = { ok: false, diagnostics: [...errors, ...warnings], watched, digest } as const
+  if (!main || (isRefused && !areSettingsSound(main, findings))) return refused
   const settings = freezeDeep(resolveSettings(main.value, file, reading.resolvePath))
   // Of what is set in below its key, the key: the first line below it is about something else.
   const locate = (path: Path): Place => {
@@ -111,9 +113,9 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   }
   const configuration: Configuration = {
     settings,
-    mappings,
+    mappings: isRefused ? mappings.filter(({ value }) => value.transform === undefined) : mappings,
     disabled,
-    tests,
+    tests: isRefused ? [] : tests,
     endpoints,
     digest,
     sources: reading.sources(),
@@ -126,7 +128,16 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
     unset: reading.unset(),
     locate,
   }
-  return { ok: true, configuration: Object.freeze(configuration) }
+  Object.freeze(configuration)
+  return isRefused ? { ...refused, rest: configuration } : { ok: true, configuration }
+}
+
+/** Whether all that is wrong is wrong with mappings and tests. */
+function areSettingsSound({ source, value }: CheckedFile<ConfigurationValue>, findings: Findings): boolean {
+  const { hooks, ...others } = value
+  const ofHooks = Object.keys(hooks).filter((key) => key !== 'mappings')
+  const paths = [...Object.keys(others).map((key) => [key]), ...ofHooks.map((key) => ['hooks', key])]
+  return findings.isSound(source, ...paths)
 }
 
 async function loadMain(

@@ -191,7 +191,10 @@ test('a reference is resolved anew though its file did not change', async (conte
 
 /** Everything that an answer says, the places of every entry included. */
 function told(loaded: Loaded): unknown {
-  if (!loaded.ok) return { ...loaded, watched: loaded.watched.toSorted() }
+  if (!loaded.ok) {
+    const rest = loaded.rest && told({ ok: true, configuration: loaded.rest })
+    return { ...loaded, watched: loaded.watched.toSorted(), rest }
+  }
   const { locate, mappings, disabled, tests, sources, watched, ...rest } = loaded.configuration
   const entry = ({
     value,

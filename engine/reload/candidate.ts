@@ -9,6 +9,7 @@ import type { Compiled } from '../compile/compile-snapshot.ts'
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, Loaded } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
 import type { Settings } from '../config/settings.ts'
 import type {
   Bundle,
@@ -132,7 +133,7 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
     if (context.isSuperseded()) return { outcome: 'superseded' }
     if (!loaded.ok) {
       tellWatched(watched)
-      return rejected(loaded.diagnostics)
+      return rejected(await withFaultsOfRest(loaded))
     }
     const held = holdBootSettings(loaded.configuration, live?.snapshot.settings ?? context.boot)
     const { heldKeys } = held
@@ -236,6 +237,20 @@ export async function buildCandidate(parts: CandidateParts, context: BuildContex
   /** What is kept is not on the disk, and nobody changes it. */
   function tellWatched(paths: readonly string[]): void {
     if (!context.kept) context.onWatched(paths)
+  }
+
+  /** Errors of compiling come with those of loading, so that an author mends one file once. */
+  async function withFaultsOfRest({
+    diagnostics,
+    rest,
+  }: Extract<Loaded, { ok: false }>): Promise<readonly Diagnostic[]> {
+    if (rest === undefined) return diagnostics
+    // What is wrong with plugins is said once the rest is mended.
+    const compiling = Promise.resolve().then(() => parts.compile(rest, undefined))
+    const compiled = await compiling.catch(() => undefined)
+    const more = compiled === undefined || compiled.ok ? [] : compiled.diagnostics
+    const errors = [...diagnostics, ...more].filter(({ severity }) => severity === 'error')
+    return [...inFileOrder(errors), ...diagnostics.filter(({ severity }) => severity !== 'error')]
   }
 
   function rejected(diagnostics: readonly Diagnostic[]): Built {

@@ -615,4 +615,22 @@ tests: [{ name: t, request: { endpoint: a, body: { action: opened } }, expect: {
       warning: \`match.body.acton\` of mapping "a" names acton; no sample of its endpoint has such a field [UNKNOWN_FIELD]
       hint: Did you mean action?`,
   },
+  {
+    name: 'mistakes of the shape, of the pattern, of the expression and of the template in one file, told at once',
+    file: `mappings:
+  - { id: a, match: { path: a }, acton: wake, message: x }
+  - { id: b, match: { path: b, body: { n: { gt: 1 } } }, message: x }
+  - { id: c, match: { path: c, when: "a == 'x'" }, message: x }
+  - { id: d, match: { path: d }, message: "{{#if a}}x" }
+`,
+    text: `
+      error: \`mappings[0].acton\` is not a known key [UNKNOWN_KEY]
+      hint: Did you mean \`action\`?
+      error: \`match.body.n.gt\` of mapping "b": is not an operator; the operators are exists, anything-but, numeric, prefix, suffix, pattern [FOREIGN_OPERATOR]
+      hint: Write \`numeric: [">", 1]\`.
+      error: \`match.when\` of mapping "c": equality is one \`=\` [EXPRESSION_SYNTAX]
+      hint: Write \`a = 'x'\`.
+      error: \`message\` of mapping "d": the template ends before a mustache or block is closed [TEMPLATE_SYNTAX]
+      hint: Close every {{ with }} and every {{#if}} or {{#each}} with {{/if}} or {{/each}}.`,
+  },
 ]

@@ -90,6 +90,8 @@ export async function createEntries(
     const schema = await schemas.read(value.schema, { source, path: [...path, 'schema'] }, stages)
     const folded = foldItem(item, id, schema, reading.memory)
     const parameters = await resolveParameters(item, reading, findings)
+    // A load with errors tells what else is wrong with the others, and nothing twice.
+    if (!findings.isSound(source, path)) continue
     const entry = createEntry(id, item, folded, schema, parameters)
     entries[value.enabled ? 'mappings' : 'disabled'].push(entry)
   }
