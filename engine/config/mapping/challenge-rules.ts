@@ -72,7 +72,8 @@ function* checkDigest(
       'answers with a digest, and nothing says how it is made',
       'Write `provider: hmac`, its `hmac` and the `secret`.',
     )(at)
-  else if (!hmac.signed.includes('{body}') && !hmac.signed.includes('{form}'))
+  // Not `{form}` either: it is signed without its dividers, so that a challenge can spell one.
+  else if (!hmac.signed.includes('{body}'))
     yield* finding(
       'INVALID_VALUE',
       'would sign anything that a stranger asks for, as `hmac.signed` does not hold `{body}`',

@@ -89,6 +89,7 @@ test('a sender that needs no row is pointed to the lines that set it up', async 
 
 test('a challenge that could not be answered as it is written is reported with what to write', async (context) => {
   const hmac = `provider: hmac, secret: ${good}, hmac: { header: x-sig }`
+  const signsForm = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{form}" }`
   const signsNoBody = `provider: hmac, secret: ${good}, hmac: { header: x-sig, signed: "{url}" }, publicUrl: "https://a.example/"`
   await assertTold(context, [
     ['verify: { challenge: { query: challenge } }'],
@@ -112,6 +113,8 @@ test('a challenge that could not be answered as it is written is reported with w
       'error INVALID_VALUE 171',
       'warning BODY_NOT_SIGNED 98',
     ],
+    // A form is signed without its dividers: `textapprove` is as good as `text=approve`.
+    [`verify: { ${signsForm}, challenge: { query: a, hmac: true } }`, 'error INVALID_VALUE 139'],
     [`verify: { provider: github, secret: ${good}, challenge: { query: a } }`, 'warning UNUSED_FIELD 69'],
     [`auth: signature\n      verify: { challenge: { query: a } }`, 'error AUTH_UNVERIFIABLE 13'],
   ])
