@@ -220,6 +220,12 @@ test('hooks that are off are told, by the files or by the gateway', limit, async
   assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['warning HOOKS_NOT_ANSWERED'])
 })
 
+test('hooks are not called off where another part of the configuration is broken', limit, async (t) => {
+  const { run, write } = await createBench(t)
+  await write('mappings/broken.yaml', 'mappings: [ { id: a,\n')
+  assert.deepEqual(states(await run('doctor', '--json'), 'hooks'), ['not-checked CONFIGURATION_BROKEN'])
+})
+
 test(
   'an endpoint that nothing came for is told, by the gateway that runs and by the store of one that has ended',
   limit,

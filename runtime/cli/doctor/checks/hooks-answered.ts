@@ -8,7 +8,8 @@ export const hooksAnswered: Check = {
   group: 'gateway',
   title: 'hooks',
   async run(subject) {
-    const { hooks } = subject.settings()
+    // Of a configuration with errors only the block `gateway:` is known.
+    const { hooks } = subject.good().configuration.settings
     if (!hooks.enabled)
       return warning(
         'HOOKS_DISABLED',
