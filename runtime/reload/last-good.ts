@@ -44,7 +44,7 @@ export interface LastGood {
   start(reloader: Pick<Reloader, 'start'>): Promise<ReloadResult>
   /** Bundles and starts transforms, with kept bundles for those that were replaced. */
   transformParts(parts: TransformParts): TransformParts
-  /** The one that was live last, once something was to be replaced and the configuration itself was not. */
+  /** The one that was live last and loads today, once something was to be replaced and the configuration itself was not. */
   generation(): number | undefined
   /** Undefined: nothing was replaced. */
   served(): ServedLastGood | undefined
@@ -179,7 +179,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
         }
       },
     }),
-    generation: () => (whole ? undefined : last?.generation),
+    generation: () => (whole || !last?.loads ? undefined : last.generation),
     served() {
       if (last === undefined || !isReplaced()) return undefined
       const shown = isWhole ? [file] : [...texts.keys()]
@@ -194,6 +194,8 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
 interface Kept {
   readonly generation: number
   readonly content: GenerationContent
+  /** Whether it could serve whole: with the variables of today, and on this data folder. */
+  readonly loads: boolean
 }
 
 /** Undefined where nothing was ever live, or not all of it is there as it was written. `whole`: as for `--last-good`. */
@@ -203,8 +205,7 @@ async function readKept(
   whole: boolean,
 ): Promise<Kept | undefined> {
   const settings =
-    (await loadGatewayBlock({ file: configFile, env }))?.settings ??
-    (whole ? await defaultSettings(configFile, env) : undefined)
+    (await loadGatewayBlock({ file: configFile, env }))?.settings ?? (await defaultSettings(configFile, env))
   if (settings === undefined) return undefined
   const { dataDir } = settings.gateway
   const archive = await openGenerationArchive({
@@ -216,7 +217,6 @@ async function readKept(
   const generation = archive.list().find((record) => record.generation !== undefined)?.generation
   const content = generation === undefined ? undefined : await archive.read(generation)
   if (generation === undefined || content === undefined) return undefined
-  if (!whole) return { generation, content }
   // The archive of another data folder knows nothing of this one's numbers.
   const loaded = await loadConfiguration({
     file: configFile,
@@ -225,7 +225,7 @@ async function readKept(
     files: createKeptFiles(content.sources),
   })
   const isElsewhere = loaded.ok && loaded.configuration.settings.gateway.dataDir !== dataDir
-  return isElsewhere ? undefined : { generation, content }
+  return whole && isElsewhere ? undefined : { generation, content, loads: loaded.ok && !isElsewhere }
 }
 
 async function defaultSettings(file: string, env: LoadOptions['env']) {

@@ -138,6 +138,26 @@ test(
   },
 )
 
+test('the last generation is offered where it would serve, and not where it would not', limit, async (t) => {
+  const before = {
+    'reveille.yaml': configuration.replace(/token: [\w-]+ \}$/m, 'token: "${BELL_TOKEN}" }'),
+    '.env': `BELL_TOKEN=${today}\n`,
+    'mappings/bell.yaml': bell('one'),
+  }
+  assert.match(before['reveille.yaml'], /BELL_TOKEN/)
+  const offered = async (after: Files) => {
+    const error = await restart(t, before, after).then(
+      () => assert.fail('it started'),
+      (thrown) => thrown,
+    )
+    assert.ok(error instanceof ConfigurationError)
+    return error.lastGeneration
+  }
+  assert.equal(await offered({ 'reveille.yaml': 'gateway: [\n' }), 1)
+  // The last generation wants the same variable.
+  assert.equal(await offered({ '.env': '\n' }), undefined)
+})
+
 test('where nothing was ever live, a broken file ends the start', limit, async (t) => {
   assert.ok(gatewayToken)
   await assert.rejects(install(t, { 'mappings/bell.yaml': broken }, { lastGood: true }), ConfigurationError)
