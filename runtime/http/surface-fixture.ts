@@ -126,11 +126,11 @@ export async function openSurface(
   t: { after(end: () => Promise<void>): void },
   options: SnapshotOptions & SurfaceParts = {},
 ): Promise<SurfaceFixture> {
-  const app = createApp(() => state.live.snapshot.settings.gateway.trustedProxies)
+  const timers = createManualTimers()
+  const app = createApp(() => state.live.snapshot.settings.gateway.trustedProxies, timers)
   const [entries, notes, asked] = [[] as Entry[], [] as RequestRecord[], [] as HookRequest[]]
   const ignored: string[] = []
   const lines = createLogLines()
-  const timers = createManualTimers()
   const draining = new AbortController()
   const snapshot = createSnapshot(options)
   const resolve = (request: HookRequest) => {

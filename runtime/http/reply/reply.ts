@@ -35,7 +35,8 @@ export function reply(exchange: Exchange, ending: Ending, timers: Timers): void 
   }
   // A source reads our own answer.
   if ('reply' in ending && ending.reply && !exchange.isOurs) {
-    headers.push('content-type', ending.reply.contentType)
+    // It may hold what a sender wrote.
+    headers.push('content-type', ending.reply.contentType, 'x-content-type-options', 'nosniff')
     sendAs(exchange, statusOfEnding(ending), headers, ending.reply.body, isInTheWay, timers)
     return
   }

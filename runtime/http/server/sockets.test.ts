@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { lingerBytes } from '../reply/linger.ts'
 import { createSnapshot, openSurface, token } from '../surface-fixture.ts'
+import { createApp } from './server.ts'
 
 const host = 'Host: x'
 const auth = `Authorization: Bearer ${token}`
@@ -12,6 +13,41 @@ const end = ['', '']
 function post(path: string, body: string, ...headers: string[]): string {
   return [`POST ${path} HTTP/1.1`, host, `Content-Length: ${body.length}`, ...headers, '', body].join('\r\n')
 }
+
+test('neither a connection that brought nothing nor a request that never ends holds up the end for good', {
+  timeout: 10_000,
+}, async (t) => {
+  const timers = new Map<number, () => void>()
+  const armed = Promise.withResolvers<void>()
+  const app = createApp(() => [], {
+    setTimeout(callback, ms) {
+      timers.set(ms, callback)
+      if (timers.size === 2) armed.resolve()
+    },
+    clearTimeout: () => timers.clear(),
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const dial = async (text: string) => {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('error', () => {})
+    t.after(() => socket.destroy())
+    const [server] = await accepted
+    socket.write(text)
+    if (text !== '') while (server.bytesRead === 0) await new Promise((go) => setImmediate(go))
+    return server
+  }
+  const silent = await dial('')
+  const slow = await dial('GET / HTTP/1.1\r\n')
+  const closed = app.close()
+  await armed.promise
+  timers.get(1000)?.()
+  assert.deepEqual([silent.destroyed, slow.destroyed], [true, false])
+  timers.get(30_000)?.()
+  await closed
+  assert.equal(timers.size, 0)
+})
 
 test('401 comes before the body: a sender that has sent nothing of it already has its answer', async (t) => {
   const { dial, timers } = await openSurface(t)
