@@ -19,7 +19,7 @@ import { createTests } from './mapping/tests.ts'
 import { createRecollections, type Memory } from './memory.ts'
 import type { Path } from './path.ts'
 import { resolveSettings } from './resolved-settings.ts'
-import { rules, unusedModules } from './rules.ts'
+import { rules, unusedEndpoints, unusedModules } from './rules.ts'
 import { type ConfigurationValue, configurationShape } from './schema/configuration-schema.ts'
 import { secretsIn } from './secret.ts'
 
@@ -95,7 +95,7 @@ async function loadWith(options: LoadOptions, memory: Memory): Promise<Loaded> {
   const cases = await testItems(files, presets, entries.replaced)
   const tests = await createTests(cases, reading, findings)
 
-  if (main && findings.errors().length === 0) reportUnusedModules(main, entries, findings)
+  if (main && findings.errors().length === 0) reportUnused(main, entries, findings)
 
   await nextTurn()
   const digest = reading.digest()
@@ -183,13 +183,14 @@ function applyRules({ source, value }: CheckedFile<ConfigurationValue>, findings
   }
 }
 
-function reportUnusedModules(
+function reportUnused(
   { source, value }: CheckedFile<ConfigurationValue>,
   { mappings, disabled }: Entries,
   findings: Findings,
 ): void {
-  const used = new Set(
-    [...mappings, ...disabled].flatMap(({ value: { transform } }) => transform?.module ?? []),
-  )
-  for (const finding of unusedModules(value, used)) findings.report(source, finding, 'warning')
+  const all = [...mappings, ...disabled].map((entry) => entry.value)
+  const modules = new Set(all.flatMap(({ transform }) => transform?.module ?? []))
+  const paths = all.map(({ match }) => match?.path)
+  const unused = [...unusedModules(value, modules), ...unusedEndpoints(value, paths)]
+  for (const finding of unused) findings.report(source, finding, 'warning')
 }

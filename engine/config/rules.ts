@@ -283,6 +283,39 @@ export function* unusedModules({ hooks }: ConfigurationValue, used: ReadonlySet<
   }
 }
 
+/** `served`: the paths of all mappings; one without a path is of every endpoint. */
+export function* unusedEndpoints(
+  { hooks }: ConfigurationValue,
+  served: readonly (string | undefined)[],
+): Iterable<Finding> {
+  if (served.length === 0) return
+  for (const name of Object.keys(hooks.endpoints)) {
+    if (builtInEndpoints.has(name) || served.some((path) => path === undefined || isOneEndpoint(path, name)))
+      continue
+    const path = ['hooks', 'endpoints', name]
+    const message = `\`${writePath(path)}\` has no effect: no mapping has that path`
+    const nearest = nearestName(
+      name,
+      served.filter((each) => each !== undefined),
+    )
+    const hint =
+      nearest === undefined ? 'Remove it, or give a mapping that path.' : `Did you mean \`${nearest}\`?`
+    yield { path, at: 'key', code: 'UNUSED_FIELD', message, hint }
+  }
+}
+
+const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
+
+/** Whether there is an endpoint that both are, each of them with or without parameters. */
+function isOneEndpoint(one: string, other: string): boolean {
+  const [left, right] = [one.split('/'), other.split('/')]
+  const isAny = (segment = '') => segment.startsWith(':')
+  return (
+    left.length === right.length &&
+    left.every((segment, index) => segment === right[index] || isAny(segment) || isAny(right[index]))
+  )
+}
+
 export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
   return tokensAt(hookToken, token)
 }

@@ -20,3 +20,4 @@ export type LintCode =
   | 'UNUSED_ROUTE'
   | 'SHARED_SESSION'
   | 'SHARED_DEDUPE_KEY'
+  | 'UNUSED_ELEMENT'

@@ -25,6 +25,10 @@ const cases: readonly (readonly [string, Mapping, readonly string[]])[] = [
 
 for (const [name, mapping, codes] of cases) {
   test(`${name}: ${codes.join(', ') || 'nothing to say'}`, async () => {
-    assert.deepEqual(codesOf(await lintOf([mappingOf('one', mapping)])), codes)
+    const found = codesOf(await lintOf([mappingOf('one', mapping)]))
+    assert.deepEqual(
+      found.filter((code) => code !== 'UNUSED_ELEMENT'),
+      codes,
+    )
   })
 }

@@ -13,7 +13,7 @@ import { lintTests } from './missing-tests.ts'
 import { lintReachability } from './reachability.ts'
 import { lintRouting } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
-import { lintCondition, lintReferences } from './texts.ts'
+import { lintCondition, lintElement, lintReferences, lintSingleBraces } from './texts.ts'
 import { lintFields } from './unknown-fields.ts'
 import { lintUnmetClauses } from './unmet-clauses.ts'
 import { createWarnings } from './warnings.ts'
@@ -46,6 +46,8 @@ export async function lintConfiguration({
     lintContradictions(mapping, warnings)
     lintRouting(entry, warnings)
     lintReferences(entry, warnings)
+    lintSingleBraces(entry, warnings)
+    lintElement(entry, warnings)
     lintDedupe(entry, warnings)
     const ofEndpoint = known.filter(({ endpoint }) => overlap(clauses.path, endpoint))
     lintCondition(entry, ofEndpoint, warnings)

@@ -1,8 +1,8 @@
 /** Says which conditions give something else than true or false, and which texts hold a reference that nothing resolves. */
 
-import { bareExpression, compileExpression } from '../compile/expression.ts'
+import { bareExpression, compileExpression, unwrapExpression } from '../compile/expression.ts'
 import { placeOfReference, referenceHint, wordFields } from '../compile/literal-reference.ts'
-import { namesOfForEach, scopeNamesOf } from '../compile/scope-names.ts'
+import { listOfForEach, namesOfForEach, scopeNamesOf } from '../compile/scope-names.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { plainPath } from './fields/expression-references.ts'
 import { valuesAt } from './fields/known-fields.ts'
@@ -63,4 +63,36 @@ export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
       hint: referenceHint,
     })
   }
+}
+
+/** In what a model reads `{title}` may be meant as it stands too; it is what other languages write for `{{title}}`. */
+export function lintSingleBraces(entry: MappingEntry, warnings: Warnings): void {
+  for (const field of wordFields) {
+    const text = entry.value[field as 'message']
+    const [found, name] =
+      (typeof text === 'string' && /(?<![{$%#\\\w])\{([A-Za-z_][\w.]*)\}(?!\})/.exec(text)) || []
+    if (typeof text !== 'string' || found === undefined || unwrapExpression(text) !== undefined) continue
+    warnings.add(entry, {
+      code: 'LITERAL_TEXT',
+      path: [field],
+      offset: text.indexOf(found),
+      message: `\`${field}\` of mapping "${entry.id}" holds ${found}, which stays as it is written`,
+      hint: `For a value of the payload write {{${name}}}.`,
+    })
+  }
+}
+
+/** Where nothing names the element, all runs of one request are asked the same. A transform is given it in any case. */
+export function lintElement(entry: MappingEntry, warnings: Warnings): void {
+  const { forEach, transform, match, ...others } = entry.value
+  if (forEach === undefined || transform !== undefined) return
+  const list = listOfForEach(entry.value)
+  const names = new RegExp(`\\b(item|index${list === undefined ? '' : `|${list}`})\\b`)
+  if (names.test(JSON.stringify(others))) return
+  warnings.add(entry, {
+    code: 'UNUSED_ELEMENT',
+    path: ['forEach'],
+    message: `Nothing in mapping "${entry.id}" names the element of \`forEach\`: all its actions are the same`,
+    hint: 'The element is `item`, as in {{item.title}}; names without it are those of the whole payload.',
+  })
 }

@@ -44,10 +44,18 @@ export async function lintFields(
   const judgesMatch = await hasSample(others, samples)
   const judgesRest = judgesMatch && (await hasSample(match, samples))
 
+  // A value may bear the name of the field that it is made of, and both are read then.
+  const made = references.filter(
+    ({ root, field }) => root === 'payload' && /^(match|vars|forEach)$/.test(String(field[0])),
+  )
+  const ownFields = new Set(made.map(({ steps }) => steps[0]))
+  const isOwn = ([first = '']: readonly string[]) => ownFields.has(first) || isKnown(payloads, [first])
+
   const told = new Set<string>()
   for (const reference of references) {
     const isJudged = reference.field[0] === 'match' ? judgesMatch : judgesRest
-    const found = problemOf(reference, given, isJudged ? payloads : [])
+    const forgotten = isOwn(reference.steps) ? undefined : forgottenRoot(reference, given)
+    const found = forgotten ?? problemOf(reference, given, isJudged ? payloads : [])
     const key = JSON.stringify([reference.field, reference.root, reference.steps])
     if (found === undefined || told.has(key)) continue
     told.add(key)
@@ -91,6 +99,18 @@ export async function samplesOf(match: Match, samples: readonly Sample[]): Promi
     if (verdict === true) satisfying.push(sample)
   }
   return satisfying
+}
+
+/** Of a name of the payload's that is also a value of ours. */
+function forgottenRoot(
+  { root, steps }: NamedReference,
+  given: Given,
+): { readonly where: string; readonly hint: string } | undefined {
+  const [first = ''] = steps
+  const ours = root === 'payload' && Object.keys(given).find((name) => given[name]?.includes(first))
+  if (!ours) return undefined
+  const where = `that is a field of the payload, and \`${ours}\` has a value of this name`
+  return { where, hint: `Did you mean ${[ours, ...steps].join('.')}?` }
 }
 
 function problemOf(

@@ -29,6 +29,14 @@ const slips: Slip[] = [
     out: 'local/reveille.yaml is good: 0 mappings.\n',
   },
   {
+    name: 'a configuration that is good, while its hooks are off',
+    files: { 'reveille.yaml': 'hooks: { mappings: [{ match: { path: a }, message: x }] }\n' },
+    args: ['check'],
+    code: 0,
+    out: 'reveille.yaml is good: 1 mapping.\n',
+    err: 'Hooks are off, and every request is answered 404. Write `enabled: true` under `hooks:`.\n',
+  },
+  {
     name: 'the configuration of this folder goes before that in local',
     files: { 'reveille.yaml': empty, 'local/reveille.yaml': 'nonsense: 1\n' },
     args: ['check'],
@@ -119,8 +127,10 @@ hooks:
 channels: { telegram: { botToken: "\${BOT_TOKEN}" } }
 `,
   '.env': 'REVEILLE_HOOK_TOKEN=4fK29sLq0ZpVx81mWnB7cRtY\n',
-  'mappings/a.yaml': `mappings: [{ match: { path: github }, action: wake, text: hi }]
-tests: [{ name: it wakes, request: { endpoint: github, body: {} }, expect: { action: wake } }]
+  'mappings/a.yaml': `mappings: [{ match: { path: github }, action: wake, text: hi }, { match: { path: bell }, action: wake, text: hi }]
+tests:
+  - { name: it wakes, request: { endpoint: github, body: {} }, expect: { action: wake } }
+  - { name: it rings, request: { endpoint: bell, body: {} }, expect: { action: wake } }
 `,
   'body.json': '{}',
   'sent.http': 'POST /hooks/github HTTP/1.1\r\nx-hub-signature-256: sha256=00\r\n\r\n{}',
@@ -134,7 +144,7 @@ slips.push(
     files: secretless,
     args: ['test'],
     code: 0,
-    out: /1 passed/,
+    out: /2 passed/,
     err: notSet,
   },
   {
@@ -180,7 +190,7 @@ slips.push(
     files: secretless,
     args: ['check', '--without-secrets'],
     code: 0,
-    out: 'reveille.yaml is good: 1 mapping.\n',
+    out: 'reveille.yaml is good: 2 mappings.\n',
     err: /^reveille\.yaml:1:18: warning: `gateway\.port` refers to the variable PORT, which is not set \[UNRESOLVED_REFERENCE\]\n.*\n.*\n {2}hint: What needs it is not checked\.\n[\s\S]*hint: Did you mean `REVEILLE_HOOK_TOKEN`, which is in `\.env`\? What needs it is not checked\.\n/,
   },
 )

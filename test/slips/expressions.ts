@@ -268,6 +268,14 @@ message: x`,
       hint: Ask whether a value is in it: \`action in ['opened', 'closed']\`.`,
   },
   {
+    name: 'a condition that is what `$match` finds',
+    mapping: `match: { path: a, when: "$match(title, /^fix/i)" }
+message: x`,
+    text: `
+      error: \`match.when\` of mapping "a": gives a list, where only \`true\` matches [WHEN_NOT_BOOLEAN]
+      hint: Ask whether there is any: \`$contains(title, /^fix/i)\`.`,
+  },
+  {
     name: 'a condition of arithmetic',
     mapping: `match: { path: a, when: "size - 5" }
 message: x`,

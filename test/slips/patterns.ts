@@ -466,6 +466,55 @@ tests:
       hint: Write \`expect: { … }\`.`,
   },
   {
+    name: 'a misspelt endpoint, whose signature nothing would verify',
+    mapping: 'match: { path: github }\nmessage: x',
+    config: `hooks: { endpoints: { githb: { verify: { provider: github, secret: 6c1f0a52d98b4e7f93a1 } } } }
+`,
+    text: `
+      warning: \`hooks.endpoints.githb\` has no effect: no mapping has that path [UNUSED_FIELD]
+      hint: Did you mean \`github\`?`,
+  },
+  {
+    name: 'an endpoint that no mapping has',
+    mapping: 'match: { path: github/:event }\nmessage: x',
+    config: `hooks: { endpoints: { github/push: { maxBodyBytes: 10 }, agent: { maxBodyBytes: 10 }, orders: { maxBodyBytes: 10 } } }
+`,
+    text: `
+      warning: \`hooks.endpoints.orders\` has no effect: no mapping has that path [UNUSED_FIELD]
+      hint: Remove it, or give a mapping that path.`,
+  },
+  {
+    name: 'a value of `vars` by its name alone',
+    command: 'lint',
+    mapping: `match: { path: 'a/:repo' }
+vars: { who: user.name, labels: $join(labels.name) }
+message: '{{who}} {{labels}} {{repo}} {{vars.who}}'`,
+    text: `
+      warning: \`message\` of mapping "a" names who; that is a field of the payload, and \`vars\` has a value of this name [UNKNOWN_FIELD]
+      hint: Did you mean vars.who?
+      warning: \`message\` of mapping "a" names repo; that is a field of the payload, and \`params\` has a value of this name [UNKNOWN_FIELD]
+      hint: Did you mean params.repo?`,
+  },
+  {
+    name: 'placeholders in single braces',
+    command: 'lint',
+    mapping: `match: { path: a }
+message: 'Review {pull_request.title}'`,
+    text: `
+      warning: \`message\` of mapping "a" holds {pull_request.title}, which stays as it is written [LITERAL_TEXT]
+      hint: For a value of the payload write {{pull_request.title}}.`,
+  },
+  {
+    name: 'a forEach whose message names the payload in place of the element',
+    command: 'lint',
+    mapping: `match: { path: a }
+forEach: alerts
+message: 'Alert {{title}}'`,
+    text: `
+      warning: Nothing in mapping "a" names the element of \`forEach\`: all its actions are the same [UNUSED_ELEMENT]
+      hint: The element is \`item\`, as in {{item.title}}; names without it are those of the whole payload.`,
+  },
+  {
     name: '`secret` of an endpoint beside its provider',
     config: `hooks: { endpoints: { github: { signature: x } } }
 `,

@@ -43,10 +43,19 @@ const neverTrue: Partial<Record<Kind, (source: string) => string>> = {
   number: (source) => `Compare it: \`${source} > 0\`.`,
   text: () => "Compare it: `action = 'opened'`. Conditions are joined with `and`, not with `&`.",
   list: (source) =>
+    foundByMatch(source) ??
     `Ask whether a value is in it: \`action in ${source.startsWith('[') ? source : `(${source})`}\`.`,
   object: () => 'Ask whether something is there: `$exists(…)`.',
   null: () => 'Ask whether a field is there: `$exists(…)` or `$not($exists(…))`.',
   function: () => 'Call it: `$exists(labels)`.',
+}
+
+/** `$match` gives what it finds, where `$contains` asks whether there is any. */
+function foundByMatch(source: string): string | undefined {
+  const [, text, pattern] = /^\$match\(([^,()]+),\s*(\/.+\/i?|'[^']*'|"[^"]*")\s*\)$/.exec(source) ?? []
+  return pattern === undefined
+    ? undefined
+    : `Ask whether there is any: \`$contains(${text?.trim()}, ${pattern})\`.`
 }
 
 function createVerdict(expression: Expression): When['verdict'] {

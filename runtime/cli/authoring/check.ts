@@ -45,7 +45,10 @@ function report(
     const typed = options.types ? ', and the types of its transforms' : ''
     if (mappings !== undefined)
       io.out(`${shownPath(file, io)} is good: ${counted(mappings, 'mapping')}${typed}.\n`)
-    else io.err(`${shownPath(file, io)}: ${counted(diagnostics.filter(isError).length, 'error')}.\n`)
+    if (compiled.ok && !compiled.snapshot.settings.hooks.enabled && compiled.snapshot.mappings.length > 0)
+      io.err('Hooks are off, and every request is answered 404. Write `enabled: true` under `hooks:`.\n')
+    if (mappings === undefined)
+      io.err(`${shownPath(file, io)}: ${counted(diagnostics.filter(isError).length, 'error')}.\n`)
   }
   return ok ? 0 : 1
 }

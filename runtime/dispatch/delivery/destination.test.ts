@@ -121,3 +121,23 @@ test("a recipient that the channel refuses keeps the channel's code", () => {
     reason: 'nowhere is no address',
   })
 })
+
+test('without a last route and what stands in for it, the reason says what to do with the channels there are', () => {
+  const reasonOf = (...channels: Channel[]) => {
+    const found = resolveDestination({ channel: 'last' }, undefined, configured(...channels))
+    return found.ok ? undefined : found.reason
+  }
+  const [terminal, slack, telegram] = ['terminal', 'slack', 'telegram'].map((id) => channelNamed(id)) as [
+    Channel,
+    Channel,
+    Channel,
+  ]
+  assert.deepEqual(
+    [reasonOf(terminal), reasonOf(terminal, slack), reasonOf(slack, telegram)],
+    [
+      'channel whatsapp is not configured: add channels.whatsapp, or another channel with `reveille init channel NAME`',
+      'channel whatsapp is not configured: set channels.slack.defaultTo, or the last route with `reveille route set slack TO`',
+      'channel whatsapp is not configured: set the last route with `reveille route set CHANNEL TO`',
+    ],
+  )
+})

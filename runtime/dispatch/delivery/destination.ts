@@ -47,8 +47,11 @@ export function resolveDestination(
 ): Destination {
   const name = wanted.channel === 'last' ? (last ?? fallbackRoute(channels)).channel : wanted.channel
   const found = channel(name)
-  if (!found)
-    return { ok: false, channel: name, ...explicit(wanted), code: 'NO_ROUTE', reason: noChannel(name) }
+  if (!found) {
+    const isStandIn = wanted.channel === 'last' && last === undefined
+    const reason = isStandIn ? noStandIn(name, Object.keys(channels)) : noChannel(name)
+    return { ok: false, channel: name, ...explicit(wanted), code: 'NO_ROUTE', reason }
+  }
   const to = wanted.to ?? (last?.channel === name ? last.to : undefined) ?? found.defaultTo
   if (to === undefined) return { ok: false, channel: name, code: 'NO_ROUTE', reason: noRecipient(name) }
   try {
@@ -66,7 +69,18 @@ function explicit(wanted: { readonly to?: string }): { to?: string } {
 }
 
 function noChannel(name: string): string {
-  return `channel ${name} is not configured: add channels.${name}, or set the last route to a channel that is`
+  return `channel ${name} is not configured: add channels.${name}, or name a channel that is configured`
+}
+
+/** Of a reply to `last` while there is no last route, and without the channel that stands in for it. */
+function noStandIn(name: string, channels: readonly string[]): string {
+  const [only, ...others] = channels.filter((each) => each !== 'terminal')
+  const missing = `channel ${name} is not configured: `
+  if (only === undefined)
+    return `${missing}add channels.${name}, or another channel with \`reveille init channel NAME\``
+  return others.length === 0
+    ? `${missing}set channels.${only}.defaultTo, or the last route with \`reveille route set ${only} TO\``
+    : `${missing}set the last route with \`reveille route set CHANNEL TO\``
 }
 
 function noRecipient(name: string): string {

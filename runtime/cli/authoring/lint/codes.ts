@@ -12,7 +12,7 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   UNMET_CLAUSE: 'has a clause that no sample of its endpoint satisfies',
   CONDITION_VALUE: 'is a condition that gives something else than true or false',
   LITERAL_REFERENCE: 'holds `${NAME}`, which is plain text in a mapping',
-  LITERAL_TEXT: 'compares with a text that was hardly meant as one',
+  LITERAL_TEXT: 'has a text that was hardly meant as one',
   LITERAL_KEY: 'names a key that was hardly meant as one',
   MISSING_TESTS: 'is expected by no test of its file',
   UNSAFE_CONTENT: 'puts payload values into the prompt without the boundary',
@@ -21,6 +21,7 @@ export const lintCodes: Readonly<Record<LintCode, string>> = {
   UNUSED_ROUTE: 'names a channel or an address, and delivers nothing',
   SHARED_SESSION: 'has one session for all its requests',
   SHARED_DEDUPE_KEY: 'has one dedupe key for all elements of its forEach',
+  UNUSED_ELEMENT: 'has a forEach, and names nothing of its elements',
 }
 
 /** One line for each code. */
