@@ -98,6 +98,7 @@ test('every module that cannot be loaded is told, at the author’s line where t
   ])
   const named = 'where it is named'
   const hint = 'It exports `reviewPush`.'
+  const advice = 'Write `transform: { module: lacks.ts, export: reviewPush }`, or make it the default export.'
   assert.deepEqual(told, [
     [
       "top.ts cannot be loaded: TypeError: Cannot read properties of undefined (reading 'transform')",
@@ -113,7 +114,7 @@ test('every module that cannot be loaded is told, at the author’s line where t
     ['grows.ts uses more than 128 MB while it is loaded', named, undefined],
     ['lacks.ts has no export `reviewpush`', named, `Did you mean \`reviewPush\`? ${hint}`],
     ['lacks.ts exports a number as `limit`, not a function', named, hint],
-    ['lacks.ts has no default export', named, hint],
+    ['lacks.ts has no default export', named, `${hint} ${advice}`],
   ])
 })
 

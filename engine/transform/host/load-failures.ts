@@ -42,6 +42,11 @@ function describeMissing(
   if (name === 'default' && functions.length === 0) {
     return { message, hint: 'Write `export default defineTransform(…)`.' }
   }
+  const [only, second] = functions
+  if (name === 'default' && only !== undefined && second === undefined) {
+    const advice = `Write \`transform: { module: ${module}, export: ${only} }\`, or make it the default export.`
+    return { message, hint: `${known(functions)} ${advice}` }
+  }
   return {
     message,
     hint: nearest === undefined ? known(functions) : `Did you mean \`${nearest}\`? ${known(functions)}`,
