@@ -241,6 +241,22 @@ test('a mapping with a transform needs no words of its own', async () => {
 
 const unusable: readonly (readonly [string, unknown, RegExp])[] = [
   ['a misspelt field', { mesage: 'x' }, /`mesage` is no field of an action; did you mean `message`\?/],
+  [
+    'a misspelt key of a target',
+    {
+      deliverTo: [
+        { channel: 'slack', to: 'C1' },
+        { channel: 'slack', too: 'C2' },
+      ],
+    },
+    /`deliverTo\[1\]\.too` is no key of a target; did you mean `to`\?/,
+  ],
+  [
+    'a status, as elsewhere an answer has one',
+    { statusCode: 400 },
+    /`statusCode` is no field of an action; `throw refuse\(status, message\)` answers the sender with a status/,
+  ],
+  ['a body', { body: 'no' }, /`body` is no field of an action; what the sender reads is `reply`/],
   ['busy', { busy: 'reject' }, /`busy` is no field of an action; it is set in the mapping/],
   ['a runner', { runner: 'echo' }, /`runner` is no field of an action; a runner is set in the mapping/],
   [

@@ -176,6 +176,7 @@ function checked(field: ChangedName, answered: AnsweredField, name: string): Cha
   if (value === null) return [field, undefined, undefined]
   const fits = kind === 'list' ? isTargets(value) : typeof value === kind
   if (!fits) throw badAnswer(name, `\`${field}\` must be ${expected}, not ${typeName(value)}`)
+  if (Array.isArray(value)) checkTargetKeys(value, name)
   if (Array.isArray(value) && value.length > mostTargets) {
     throw badAnswer(name, `\`${field}\` has ${value.length} targets, where ${mostTargets} are the most`)
   }
@@ -196,6 +197,17 @@ function isTargets(value: unknown): boolean {
   )
 }
 
+/** A misspelt `to` would send the reply to where the channel sends what has no address. */
+function checkTargetKeys(targets: readonly object[], name: string): void {
+  for (const [index, target] of targets.entries()) {
+    const strange = Object.keys(target).find((key) => key !== 'channel' && key !== 'to')
+    if (strange === undefined) continue
+    const nearest = nearestName(strange, ['channel', 'to'])
+    const hint = nearest === undefined ? '; it takes `channel` and `to`' : `; did you mean \`${nearest}\`?`
+    throw badAnswer(name, `\`deliverTo[${index}].${shownName(strange)}\` is no key of a target${hint}`)
+  }
+}
+
 function typeName(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
@@ -203,13 +215,21 @@ function typeName(value: unknown): string {
 
 function unknownField(field: string, name: string): TransformError {
   const nearest = nearestName(field, [...fieldNames, 'deliverTo', 'action', 'reply'])
-  const shown = field.length > 40 ? `${field.slice(0, 40)}…` : field
   const hint = notFields[field] ?? (nearest === undefined ? '' : `; did you mean \`${nearest}\`?`)
-  return badAnswer(name, `\`${shown}\` is no field of an action${hint}`)
+  return badAnswer(name, `\`${shownName(field)}\` is no field of an action${hint}`)
 }
 
-/** What is written in good faith: keys of the mapping, and OpenClaw's word. */
+function shownName(key: string): string {
+  return key.length > 40 ? `${key.slice(0, 40)}…` : key
+}
+
+const refusing = '; `throw refuse(status, message)` answers the sender with a status'
+
+/** What is written in good faith: keys of the mapping, and the words of other tools for an answer to the sender. */
 const notFields: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  status: refusing,
+  statusCode: refusing,
+  body: '; what the sender reads is `reply`',
   runner: '; a runner is set in the mapping',
   busy: '; it is set in the mapping',
   coalesce: '; it is set in the mapping',
