@@ -99,7 +99,7 @@ function nextSteps(kind: PluginKind, name: string, folder: string, io: Io): stri
     '',
     'It speaks to a service that does not exist: put your own into index.js, and into the test what that service answers.',
     '',
-    `Test it:  cd ${shellWord(folder)} && node --test`,
+    `Test it:  cd ${shellWord(folder)} && node --test     (on Node.js 24)`,
     'Use it:   add to reveille.yaml, with the path as it is seen from there:',
     '',
     `plugins: [./${folder}]`,
