@@ -31,6 +31,9 @@ export type FoundGateway =
 /** Longer files are none of ours, in bytes. */
 const longest = 4096
 
+/** No link is followed, and no pipe is waited for. Windows has neither flag. */
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
 /** A clock may be set after the start of the machine. Milliseconds. */
 const bootSlackMs = 60_000
 
@@ -83,7 +86,7 @@ async function readPrivately(
   file: string,
   folder: string,
 ): Promise<{ readonly text: string } | { readonly why: string } | undefined> {
-  const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(() => undefined)
+  const handle = await open(file, flags).catch(() => undefined)
   if (handle === undefined) return undefined
   try {
     const [own, { uid }] = [await handle.stat(), await stat(folder)]

@@ -119,6 +119,13 @@ test(
   },
 )
 
+test('a command does not wait for a pipe that lies where the file should be', limit, async (t) => {
+  const { run, file, gateway } = await createBench(t)
+  await gateway.close({ graceMs: 0 })
+  if (spawnSync('mkfifo', ['-m', '600', file]).status !== 0) return t.skip('there is no mkfifo here')
+  assert.equal((await run('status')).code, 1)
+})
+
 test('a token that the gateway has not read yet is refused with what to do about it', limit, async (t) => {
   const { run, write, url, folder } = await createBench(t)
   const text = configuration.replaceAll('{folder}', folder)

@@ -68,6 +68,7 @@ test('a reply is what the sender reads, with 200, for an accepted request, a rep
     assert.deepEqual([what, status, text], [what, 200, '{"response_type":"ephemeral","text":"On it"}'])
     assert.equal(headers['content-type'], 'application/json; charset=utf-8')
     assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.equal(headers['content-security-policy'], 'sandbox')
     assert.match(String(headers['x-request-id']), /^\w+/)
   }
   const { status, text, headers } = await post('/hooks/slash', { challenge: 'abc' })

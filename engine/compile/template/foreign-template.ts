@@ -120,7 +120,8 @@ const table: readonly ForeignTemplate[] = foreign.map(([find, message, hint]) =>
 export function foreignTemplate(
   source: string,
 ): { readonly message: string; readonly hint: string; readonly place: number } | undefined {
-  for (const { 0: all, 1: inside = '', index } of source.matchAll(/\{\{~?((?:(?!\}\}).)*?)~?\}\}/gs)) {
+  // No placeholder reaches past the next one's beginning: else many without an end would be looked through many times.
+  for (const { 0: all, 1: inside = '', index } of source.matchAll(/\{\{~?((?:(?!\}\}|\{\{).)*?)~?\}\}/gs)) {
     const text = inside.trim()
     const found = text.startsWith('!') ? undefined : table.find(({ find }) => find.test(text))
     const match = found?.find.exec(text)

@@ -35,8 +35,9 @@ export function reply(exchange: Exchange, ending: Ending, timers: Timers): void 
   }
   // A source reads our own answer.
   if ('reply' in ending && ending.reply && !exchange.isOurs) {
-    // It may hold what a sender wrote.
+    // It may hold what a sender wrote, and XML can hold scripts.
     headers.push('content-type', ending.reply.contentType, 'x-content-type-options', 'nosniff')
+    headers.push('content-security-policy', 'sandbox')
     sendAs(exchange, statusOfEnding(ending), headers, ending.reply.body, isInTheWay, timers)
     return
   }
