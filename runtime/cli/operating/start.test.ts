@@ -121,7 +121,7 @@ test('a port can be chosen before the first start, and commands find the gateway
     if (/runs\n/.test(out)) break
   }
   assert.match(out, /^Wrote a first configuration to \.\/\n/)
-  assert.match(out, /^# See what became of them:\nreveille runs$/m)
+  assert.match(out, /^# See what became of them:\n(npx )?reveille runs$/m)
   const address = /listens on (\S+)/.exec(out)?.[1]
   assert.doesNotMatch(address ?? '', /:8787$/)
   const status = await promisify(execFile)(process.execPath, [main, 'status'], { cwd, env })
