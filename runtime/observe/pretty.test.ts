@@ -181,9 +181,10 @@ test('each event is told in one set line', () => {
         requestId: run.runId,
         endpoint: 'agent',
         client: '::1',
-        fields: ['/foo is not known'],
+        fields: 2,
+        problems: ['is not a field of an agent', 'is written `sessionKey`'],
       },
-      'warning     /agent was sent fields without effect: /foo is not known  from ::1  request b88539',
+      'warning     /agent was sent 2 fields without effect: is not a field of an agent; is written `sessionKey`  from ::1  request b88539',
     ],
     [
       { ...run, event: 'run-succeeded', runner: 'echo', ms: 5 },

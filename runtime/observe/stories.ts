@@ -88,7 +88,7 @@ export const stories: Record<string, ((facts: Facts) => Line) | undefined> = {
   ],
   'unknown-fields': (f) => [
     'warning',
-    `${endpoint(f)} was sent fields without effect: ${[f['fields']].flat().map(text).join('; ')}`,
+    `${endpoint(f)} was sent ${count(f['fields'], 'field')} without effect: ${[f['problems']].flat().map(text).join('; ')}`,
     `from ${text(f['client'])}  request ${id(f['requestId'])}`,
   ],
   'old-token-used': (f) => [
