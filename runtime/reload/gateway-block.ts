@@ -1,14 +1,9 @@
 /** Owns what a configuration says of its gateway while something else in it is broken: where it is, what it keeps. */
 
 import { readFile } from 'node:fs/promises'
-import {
-  type Configuration,
-  type LoadOptions,
-  loadConfiguration,
-  withoutJson5Comments,
-} from '@reveille/engine'
-import { parseDocument } from 'yaml'
+import { type Configuration, type LoadOptions, loadConfiguration } from '@reveille/engine'
 import { createKeptFiles } from '../generations/index.ts'
+import { contentOf, documentOf } from '../written-document.ts'
 
 /** Undefined where the block `gateway:` cannot be used either. `file`: absolute. */
 export async function loadGatewayBlock({
@@ -26,8 +21,7 @@ export async function loadGatewayBlock({
 /** As far as it can be read: what is broken may stand below it. */
 async function blockOf(file: string): Promise<unknown> {
   try {
-    const document = parseDocument(withoutJson5Comments(await readFile(file, 'utf8')), { logLevel: 'silent' })
-    const { gateway } = document.toJS({ maxAliasCount: 100 }) as { gateway?: unknown }
+    const { gateway } = contentOf(documentOf(await readFile(file, 'utf8'))) as { gateway?: unknown }
     return typeof gateway === 'object' && gateway !== null ? gateway : undefined
   } catch {
     return undefined

@@ -26,6 +26,12 @@ test('policies are those of today, be they new, others or gone', () => {
     [`# a comment\n${policy('two')}\n# another\n${broken}`, policy('one') + mappings, 'two'],
     [broken, policy('one') + mappings, undefined],
     ['{ "endpoints": { "a": { "token": "two" } }, "mappings": 5 }', policy('one') + mappings, 'two'],
+    [
+      '{ // "a: b"\n "endpoints": { "a": { "token": "two" } }, "mappings": 5 }',
+      policy('one') + mappings,
+      'two',
+    ],
+    [policy('two') + broken, '{ // "a: b"\n "mappings": [{ message: x }] }', 'two'],
   ] as const) {
     const text = withPoliciesOf(today, old)
     assert.equal(policyOf(text), expected, today)

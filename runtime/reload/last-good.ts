@@ -18,8 +18,9 @@ import {
   type ReloadResult,
   realFiles,
 } from '@reveille/engine'
-import { isMap, parseDocument } from 'yaml'
+import { isMap } from 'yaml'
 import { createKeptFiles, openGenerationArchive } from '../generations/index.ts'
+import { contentOf, documentOf } from '../written-document.ts'
 import { loadGatewayBlock } from './gateway-block.ts'
 
 /** How a start got by without files that are broken. */
@@ -245,9 +246,9 @@ async function readText(path: string): Promise<string | undefined> {
 export function withPoliciesOf(today: string, old: string): string | undefined {
   const policies = policiesIn(today)
   if (policies === undefined) return undefined
-  const document = parseDocument(old, { logLevel: 'silent' })
+  const document = documentOf(old)
   if (document.errors.length > 0 || !isMap(document.contents)) return undefined
-  const { endpoints } = document.toJS({ maxAliasCount: 100 }) as { endpoints?: unknown }
+  const { endpoints } = contentOf(document) as { endpoints?: unknown }
   if (isDeepStrictEqual(endpoints ?? undefined, policies.endpoints)) return old
   if (policies.endpoints === undefined) document.delete('endpoints')
   else document.set('endpoints', document.createNode(policies.endpoints))
@@ -272,9 +273,9 @@ function policiesIn(text: string): { readonly endpoints: unknown } | undefined {
 
 function parsed(text: string): { readonly endpoints: unknown } | undefined {
   try {
-    const document = parseDocument(text, { logLevel: 'silent' })
+    const document = documentOf(text)
     if (document.errors.length > 0 || !isMap(document.contents)) return undefined
-    const { endpoints } = document.toJS({ maxAliasCount: 100 }) as { endpoints?: unknown }
+    const { endpoints } = contentOf(document) as { endpoints?: unknown }
     return { endpoints: endpoints ?? undefined }
   } catch {
     return undefined

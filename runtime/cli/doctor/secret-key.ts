@@ -1,14 +1,7 @@
 /** Owns what has to be set so that an endpoint's signature is verified: the variable that its policy names, else the key. */
 
-import {
-  type Configuration,
-  calledInText,
-  type ProviderRow,
-  providerRow,
-  withoutJson5Comments,
-  writePath,
-} from '@reveille/engine'
-import { parseDocument } from 'yaml'
+import { type Configuration, calledInText, type ProviderRow, providerRow, writePath } from '@reveille/engine'
+import { contentOf, documentOf } from '../../written-document.ts'
 
 /** Texts beyond that are not looked through for a name. */
 const longestText = 262_144
@@ -53,9 +46,7 @@ function* variablesIn(text: string): Iterable<[string, string]> {
 
 function policiesIn(text: string): unknown {
   try {
-    const document = parseDocument(withoutJson5Comments(text), { logLevel: 'silent' }).toJS({
-      maxAliasCount: 100,
-    }) as {
+    const document = contentOf(documentOf(text)) as {
       endpoints?: unknown
       hooks?: { endpoints?: unknown }
     } | null

@@ -2,8 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { withoutJson5Comments } from '@reveille/engine'
-import { parseDocument } from 'yaml'
+import { documentOf } from '../../written-document.ts'
 import type { TokenSource } from './banner.ts'
 
 const reference = /^\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$/
@@ -26,7 +25,7 @@ export async function findTokenSource(
 
 /** The variable that `hooks.token`, or the first of several, refers to. */
 async function nameIn(configFile: string): Promise<string | undefined> {
-  const document = parseDocument(withoutJson5Comments(await readOrNothing(configFile)))
+  const document = documentOf(await readOrNothing(configFile))
   const token = document.getIn(['hooks', 'token']) ?? undefined
   const first = typeof token === 'string' ? token : document.getIn(['hooks', 'token', 0])
   return typeof first === 'string' ? reference.exec(first)?.[1] : undefined

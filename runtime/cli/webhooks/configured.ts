@@ -8,10 +8,10 @@ import {
   type Loaded,
   loadConfiguration,
   realFiles,
-  withoutJson5Comments,
 } from '@reveille/engine'
-import { isMap, parseDocument } from 'yaml'
+import { isMap } from 'yaml'
 import { presetsFolder } from '../../presets-folder.ts'
+import { contentOf, documentOf } from '../../written-document.ts'
 import { withCompiled } from '../authoring/compile.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics } from '../configuration.ts'
@@ -58,7 +58,7 @@ const standIns = {
 
 /** The text with these in their places, so that the rest is read as it is meant. Undefined where none of them is missing. */
 function withStandIns(text: string): { readonly text: string; readonly keys: readonly string[] } | undefined {
-  const document = parseDocument(withoutJson5Comments(text), { logLevel: 'silent' })
+  const document = documentOf(text)
   if (document.errors.length > 0 || !isMap(document.getIn(['hooks', 'gmail']))) return undefined
   const missing = Object.entries(standIns).filter(([key]) => !document.hasIn(['hooks', 'gmail', key]))
   if (missing.length === 0) return undefined
@@ -107,9 +107,9 @@ function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 function withoutMailbox(
   text: string,
 ): { readonly text: string; readonly mailbox: Readonly<Record<string, unknown>> } | undefined {
-  const document = parseDocument(withoutJson5Comments(text), { logLevel: 'silent' })
+  const document = documentOf(text)
   if (document.errors.length > 0 || !document.hasIn(['hooks', 'gmail'])) return undefined
-  const { hooks } = document.toJS({ maxAliasCount: 100 }) as { hooks: { gmail: unknown } }
+  const { hooks } = contentOf(document) as { hooks: { gmail: unknown } }
   const entries = Object.entries(hooks.gmail ?? {})
   if (entries.some(([, value]) => JSON.stringify(value)?.includes('${'))) return undefined
   document.setIn(['hooks', 'gmail'], Object.fromEntries(entries.filter(([key]) => isOfGmailPreset(key))))

@@ -2,12 +2,13 @@
 
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { isOfGmailPreset, withoutJson5Comments } from '@reveille/engine'
+import { isOfGmailPreset } from '@reveille/engine'
 import type { Connection } from '@reveille/kit'
-import { parseDocument, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import { type Edit, editConfiguration } from '../../scaffold/edit-configuration.ts'
 import { NotAddable } from '../../scaffold/not-addable.ts'
 import { replaceFile } from '../../scaffold/replace-file.ts'
+import { contentOf, documentOf } from '../../written-document.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { formatDiagnostics, shownPath } from '../configuration.ts'
 import type { Io } from '../io.ts'
@@ -121,9 +122,7 @@ function withoutVerify(text: string, name: string): readonly Setting[] {
 }
 
 function keysAt(text: string, path: readonly string[]): readonly string[] {
-  let value: unknown = parseDocument(withoutJson5Comments(text), { logLevel: 'silent' }).toJS({
-    maxAliasCount: 100,
-  })
+  let value: unknown = contentOf(documentOf(text))
   for (const name of path) value = (value as Values | null | undefined)?.[name]
   return Object.keys(value ?? {})
 }
