@@ -1,6 +1,9 @@
-/** Owns the samples that fields are looked up in: bodies of tests, and those that a host found in files. */
+/** Samples that mappings are judged by: bodies of tests, and those that a host found in files. */
 
-import type { TestEntry } from '../config/configuration.ts'
+import { compileMatch } from '../compile/match/compile-match.ts'
+import type { MappingSource, TestEntry } from '../config/configuration.ts'
+import { createScope } from '../resolve/scope.ts'
+import { silent } from './implication/match.ts'
 
 export interface Sample {
   /** The endpoint that it was posted to. */
@@ -18,5 +21,44 @@ export function sampleOfTest({ value: { request } }: TestEntry): Sample | undefi
     return { endpoint, headers, payload: JSON.parse(bodyText) }
   } catch {
     return undefined
+  }
+}
+
+export type Match = NonNullable<MappingSource['match']>
+
+/** Whether a sample satisfies the match. */
+export async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
+  const satisfies = createSatisfies(match)
+  for (const sample of samples) if (await satisfies(sample)) return true
+  return false
+}
+
+/** The samples that satisfy the match. */
+export async function samplesOf(match: Match, samples: readonly Sample[]): Promise<readonly Sample[]> {
+  const satisfies = createSatisfies(match)
+  const satisfying: Sample[] = []
+  for (const sample of samples) if (await satisfies(sample)) satisfying.push(sample)
+  return satisfying
+}
+
+/** Headers that are not known are taken to be as wanted. */
+function createSatisfies(match: Match): (sample: Sample) => Promise<boolean> {
+  const whole = compileMatch(match, silent)
+  const withoutHeaders = compileMatch({ ...match, headers: undefined }, silent)
+  return async ({ endpoint, headers, payload }) => {
+    const { matches } = headers === undefined ? withoutHeaders : whole
+    const request = {
+      endpoint,
+      headers: headers ?? {},
+      query: {},
+      payload,
+      // Expressions alone look at it.
+      get rawBody() {
+        return Buffer.from(JSON.stringify(payload))
+      },
+      now: 0,
+    }
+    const budget = { spent: 0, limit: Number.POSITIVE_INFINITY }
+    return (await matches(createScope(request), budget)) === true
   }
 }

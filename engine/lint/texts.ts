@@ -1,4 +1,7 @@
-/** Says which conditions give something else than true or false, and which texts hold a reference that nothing resolves. */
+/**
+ * Warns of expressions and texts that work and were hardly meant so: a condition that gives neither true nor false, a
+ * reference or single braces that stay as they are written, and a `forEach` whose element nothing names.
+ */
 
 import { bareExpression, compileExpression, unwrapExpression } from '../compile/expression.ts'
 import { placeOfReference, referenceHint, wordFields } from '../compile/literal-reference.ts'

@@ -1,18 +1,15 @@
 /** Owns fields that a mapping names and no sample of its endpoint has. */
 
-import { compileMatch } from '../compile/match/compile-match.ts'
 import { operatorNames } from '../compile/match/operators.ts'
-import type { MappingEntry, MappingSource } from '../config/configuration.ts'
+import type { MappingEntry } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
 import { writePath } from '../config/path.ts'
-import { createScope } from '../resolve/scope.ts'
 import { isKnown, nearestField } from './fields/known-fields.ts'
 import { mappingReferences, type NamedReference } from './fields/mapping-references.ts'
 import { anyStep } from './fields/reference.ts'
 import { parametersOf } from './implication/endpoints.ts'
-import { silent } from './implication/match.ts'
 import type { ReadMapping } from './reachability.ts'
-import type { Sample } from './sample.ts'
+import { hasSample, type Sample } from './sample.ts'
 import type { Warnings } from './warnings.ts'
 
 /** Ours to know without any sample: what `vars` and the path give. */
@@ -67,38 +64,6 @@ export async function lintFields(
       hint: found.hint,
     })
   }
-}
-
-export type Match = NonNullable<MappingSource['match']>
-
-/** Whether a sample satisfies the match. Headers that are not known are taken to be as wanted. */
-export async function hasSample(match: Match, samples: readonly Sample[]): Promise<boolean> {
-  return (await samplesOf(match, samples)).length > 0
-}
-
-/** The samples that satisfy the match. Headers that are not known are taken to be as wanted. */
-export async function samplesOf(match: Match, samples: readonly Sample[]): Promise<readonly Sample[]> {
-  const whole = compileMatch(match, silent)
-  const withoutHeaders = compileMatch({ ...match, headers: undefined }, silent)
-  const satisfying: Sample[] = []
-  for (const sample of samples) {
-    const { endpoint, headers, payload } = sample
-    const { matches } = headers === undefined ? withoutHeaders : whole
-    const request = {
-      endpoint,
-      headers: headers ?? {},
-      query: {},
-      payload,
-      // Expressions alone look at it.
-      get rawBody() {
-        return Buffer.from(JSON.stringify(payload))
-      },
-      now: 0,
-    }
-    const verdict = await matches(createScope(request), { spent: 0, limit: Number.POSITIVE_INFINITY })
-    if (verdict === true) satisfying.push(sample)
-  }
-  return satisfying
 }
 
 /** Of a name of the payload's that is also a value of ours. */

@@ -5,15 +5,15 @@
  */
 
 import { operatorNames } from '../compile/match/operators.ts'
+import { isMap } from '../config/map.ts'
 import { nearestName } from '../config/nearest.ts'
 import { writePath } from '../config/path.ts'
 import { valuesAt } from './fields/known-fields.ts'
 import type { ReadMapping } from './reachability.ts'
-import type { Sample } from './sample.ts'
-import { type Match, samplesOf } from './unknown-fields.ts'
+import { hasSample, type Match, type Sample, samplesOf } from './sample.ts'
 import type { Warnings } from './warnings.ts'
 
-type Map = Readonly<Record<string, unknown>>
+type Keys = Readonly<Record<string, unknown>>
 
 /** What is wanted of one field. */
 interface Clause {
@@ -43,7 +43,7 @@ export async function lintUnmetClauses(
   for (const clause of clauses) {
     const judges = await samplesOf(without(match, clause), samples)
     const held = valuesOf(clause, judges)
-    const isUnmet = held.length > 0 && (await samplesOf(alone(clause), judges)).length === 0
+    const isUnmet = held.length > 0 && !(await hasSample(alone(clause), judges))
     const problem = isUnmet
       ? unmet(
           clause,
@@ -63,7 +63,7 @@ export async function lintUnmetClauses(
 type Problem = Pick<Parameters<Warnings['add']>[1], 'code' | 'message' | 'hint'>
 
 /** One clause for each field; a map of keys is a clause for each of its keys. */
-function bodyClauses(pattern: Map, above: readonly string[]): readonly Clause[] {
+function bodyClauses(pattern: Keys, above: readonly string[]): readonly Clause[] {
   return Object.entries(pattern).flatMap(([key, wanted]) => {
     const steps = [...above, key]
     const isKeys = isMap(wanted) && !Object.keys(wanted).every((name) => operatorNames.has(name))
@@ -78,8 +78,8 @@ function without(match: Match, { of, steps }: Clause): Match {
   return { ...rest, headers: removed(match.headers ?? {}, steps) as Match['headers'] }
 }
 
-function removed(map: Map, [key = '', ...rest]: readonly string[]): Map | undefined {
-  const below = rest.length === 0 ? undefined : removed(map[key] as Map, rest)
+function removed(map: Keys, [key = '', ...rest]: readonly string[]): Keys | undefined {
+  const below = rest.length === 0 ? undefined : removed(map[key] as Keys, rest)
   const left = Object.entries(map).flatMap(([name, each]) =>
     name !== key ? [[name, each]] : below === undefined ? [] : [[name, below]],
   )
@@ -172,8 +172,4 @@ function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
-}
-
-function isMap(value: unknown): value is Map {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,6 +4,7 @@
  * looked up as a key of the payload, and never match.
  */
 
+import { isMap } from '../../config/map.ts'
 import type { Path } from '../../config/path.ts'
 import type { Report } from '../report.ts'
 
@@ -210,10 +211,6 @@ export function refuseForeignLogic(
       report.warn({ ...finding, message: 'is taken for a key of the payload, because it is not an operator' })
   }
   return isRefused
-}
-
-function isMap(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function foreignPath(key: string): readonly string[] | undefined {

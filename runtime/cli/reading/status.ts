@@ -148,12 +148,12 @@ async function unreadable(
   return 1
 }
 
-/** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */
 function routeText({ route, standIn }: RouteAnswer): string {
   if (route) return addressText(route)
   return standIn ? `none; replies to \`last\` go to ${addressText(standIn)}` : 'none'
 }
 
+/** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */
 function withoutLists({ changes: _changes, diagnostics, ...item }: GenerationItem): object {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length
   return { ...item, errors, warnings: diagnostics.length - errors }

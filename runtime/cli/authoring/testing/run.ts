@@ -113,12 +113,13 @@ function outcomeOf(result: TestResult, own: ReadonlySet<string>): TestOutcome {
   return takenBy === undefined ? result : { ...result, takenBy }
 }
 
-/** What exists as a file or folder is one; anything else is a part of a name. */
+/** What a pattern is compared with. */
 type Fitted = Pick<TestEntry, 'locate'> & {
   readonly value: { readonly name: string }
   readonly origin: { readonly name: string }
 }
 
+/** A pattern that exists as a file or folder means it; any other is a part of a name. */
 function createFit(pattern: string, folders: readonly string[]): (test: Fitted) => boolean {
   const paths = folders.map((folder) => path.resolve(folder, pattern)).filter((each) => existsSync(each))
   if (paths.length > 0) {
