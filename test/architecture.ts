@@ -3,7 +3,7 @@
 import { type Import, library } from './import-graph.ts'
 
 const kit = 'plugins/kit/index.ts'
-const kitDoors = [kit, 'plugins/kit/markdown/index.ts', 'plugins/kit/stand-in/index.ts']
+const kitDoors = [kit, 'plugins/kit/markdown/index.ts', 'plugins/kit/fake-server/index.ts']
 const engine = 'engine/index.ts'
 const define = 'engine/transform/define.ts'
 

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import type { VendorStandIn } from '../plugins/kit/stand-in/index.ts'
+import type { FakeVendor } from '../plugins/kit/fake-server/index.ts'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
 import { atEnd } from './at-end.ts'
 import { createFolder, gatewayToken, hookToken, install, until } from './installation.ts'
@@ -16,7 +16,7 @@ const page = await readFile(join(root, 'docs/writing-a-channel.md'), 'utf8')
 
 /** The files that the page shows, and no other. */
 async function writeChannel(t: TestContext): Promise<string> {
-  const names = ['package.json', 'config.schema.json', 'index.js', 'stand-in.js', 'index.test.js']
+  const names = ['package.json', 'config.schema.json', 'index.js', 'fake-server.js', 'index.test.js']
   return join(await createFolder(t, filesOnPage(page, 'crier', names)), 'crier')
 }
 
@@ -24,8 +24,8 @@ async function writeChannel(t: TestContext): Promise<string> {
 async function openCrier(t: TestContext, folder: string) {
   const copy = await writeChannel(t)
   await installKit(copy)
-  const { openVendor } = await import(pathToFileURL(join(copy, 'stand-in.js')).href)
-  const crier: VendorStandIn = await openVendor()
+  const { openVendor } = await import(pathToFileURL(join(copy, 'fake-server.js')).href)
+  const crier: FakeVendor = await openVendor()
   atEnd(t, () => crier.close())
   const [, shown = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? []
   const configuration = shown

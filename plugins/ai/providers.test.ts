@@ -7,11 +7,11 @@ import { parse as parseYaml } from 'yaml'
 import { parsePluginConfiguration } from '../../runtime/plugin/configuration.ts'
 import type { PluginPackage } from '../../runtime/plugin/package.ts'
 import { atEnd } from '../../test/at-end.ts'
+import { protocols } from './fake-server/protocols.ts'
+import { failureOf, run, turnTo } from './fake-server/runners.ts'
 import plugin from './index.ts'
 import type { AiConfig } from './providers.ts'
 import { createAiRunner } from './runner.ts'
-import { protocols } from './stand-in/protocols.ts'
-import { failureOf, run, turnTo } from './stand-in/runners.ts'
 
 const configSchema = fileURLToPath(new URL('./config.schema.json', import.meta.url))
 const read = (given: Record<string, unknown>) =>

@@ -10,9 +10,9 @@ import {
   refuse,
   startCaptureServer,
   stream,
-} from './stand-in/capture-server.ts'
-import { apiKey, type Protocol, protocols, repeat, usage } from './stand-in/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from './stand-in/runners.ts'
+} from './fake-server/capture-server.ts'
+import { apiKey, type Protocol, protocols, repeat, usage } from './fake-server/protocols.ts'
+import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
 
 // Loading takes as long as many turns, and is no part of what any of these tests measures.
 before(() => Promise.all([import('ai'), import('@ai-sdk/openai'), import('@ai-sdk/google')]))

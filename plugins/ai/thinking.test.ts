@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from '../../test/at-end.ts'
-import { type Asked, startCaptureServer } from './stand-in/capture-server.ts'
-import { type Protocol, protocols, repeat } from './stand-in/protocols.ts'
-import { createRunner, run, turnTo } from './stand-in/runners.ts'
+import { type Asked, startCaptureServer } from './fake-server/capture-server.ts'
+import { type Protocol, protocols, repeat } from './fake-server/protocols.ts'
+import { createRunner, run, turnTo } from './fake-server/runners.ts'
 
 const readme = await readFile(new URL('./README.md', import.meta.url), 'utf8')
 /** Rows of the table: a level, and what becomes of it in each column. */

@@ -1,11 +1,11 @@
-/** Against a mock that others maintain, who replay it against the vendors: our own stand-in must not be its own judge. */
+/** Against a mock that others maintain, who replay it against the vendors: our own fake server must not be its own judge. */
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { LLMock } from '@copilotkit/aimock'
 import type { Message, Progress } from '@reveille/kit'
-import { apiKey, protocols } from './stand-in/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from './stand-in/runners.ts'
+import { apiKey, protocols } from './fake-server/protocols.ts'
+import { createRunner, failureOf, run, turnTo } from './fake-server/runners.ts'
 
 const long = 'one two three four five six seven eight nine ten '.repeat(20)
 const mock = new LLMock({ port: 0, auth: { apiKeys: [apiKey] } })

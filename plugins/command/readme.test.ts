@@ -8,12 +8,12 @@ import { checkPlugins } from '../../runtime/plugin/index.ts'
 import { atEnd } from '../../test/at-end.ts'
 import schema from './config.schema.json' with { type: 'json' }
 import type { CommandConfiguration } from './configuration.ts'
+import { openCall, turnOf } from './fake-programs/fake-program.ts'
 import command from './index.ts'
 import { allowedVariables } from './input/environment.ts'
 import { placeholders } from './input/placeholder.ts'
 import { recipes } from './recipes/recipes.ts'
 import { compileSettings } from './settings.ts'
-import { openCall, turnOf } from './stand-ins/stand-in.ts'
 
 const page = await readFile(path.join(import.meta.dirname, 'README.md'), 'utf8')
 

@@ -8,8 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { atEnd } from '../../test/at-end.ts'
 import type { ArgumentList, CommandConfiguration } from './configuration.ts'
+import { failureOf, isAlive, openCall, turnOf } from './fake-programs/fake-program.ts'
 import command from './index.ts'
-import { failureOf, isAlive, openCall, turnOf } from './stand-ins/stand-in.ts'
 
 const posix = { skip: process.platform === 'win32' && 'Windows has no process groups' }
 

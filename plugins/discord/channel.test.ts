@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { StandInAnswer, VendorStandIn } from '@reveille/kit/stand-in'
+import type { FakeServerAnswer, FakeVendor } from '@reveille/kit/fake-server'
 import { createDiscordChannel, userAgent } from './channel.ts'
 import type { DiscordConfig } from './configuration.ts'
-import { openVendor, visibleText } from './stand-in/index.ts'
+import { openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the channel discord conforms',
@@ -29,8 +29,7 @@ vendorConformance({
   ],
 })
 
-const configOf = ({ config }: VendorStandIn) =>
-  ({ linkPreviews: false, ...config }) as unknown as DiscordConfig
+const configOf = ({ config }: FakeVendor) => ({ linkPreviews: false, ...config }) as unknown as DiscordConfig
 
 async function open(given: Partial<DiscordConfig> = {}) {
   const vendor = await openVendor()
@@ -158,7 +157,7 @@ test('after the last message that Discord takes for now the next waits, and no r
   )
 })
 
-test('a bucket that is used up is known from the headers of the stand-in, so that no 429 is asked for', async () => {
+test('a bucket that is used up is known from the headers of the fake server, so that no 429 is asked for', async () => {
   const vendor = await openVendor({ bucket: { count: 2, seconds: 60 } })
   await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
   const channel = createDiscordChannel({ config: configOf(vendor), fetch, now: () => performance.now() })
@@ -171,7 +170,7 @@ test('a bucket that is used up is known from the headers of the stand-in, so tha
   assert.deepEqual([vendor.requests.length, vendor.messages.length], [2, 2])
 })
 
-const limited = (more: Partial<StandInAnswer>): StandInAnswer => ({
+const limited = (more: Partial<FakeServerAnswer>): FakeServerAnswer => ({
   status: 429,
   body: { message: 'You are being rate limited.', retry_after: 0.65, global: false },
   ...more,
@@ -211,7 +210,7 @@ for (const { what, answer, retryAfter, wholeChannel } of limits) {
 }
 
 /** What Discord says, and what comes of it: code, whether to try again, whether it may have arrived. */
-const refusals: readonly (readonly [StandInAnswer, string, boolean, boolean])[] = [
+const refusals: readonly (readonly [FakeServerAnswer, string, boolean, boolean])[] = [
   [refusal(403, 50001, 'Missing Access'), 'forbidden', false, false],
   [refusal(403, 50013, 'Missing Permissions'), 'forbidden', false, false],
   [refusal(403, 99999, 'Something new'), 'forbidden', false, false],
@@ -249,11 +248,11 @@ test('a refusal names the field and the word of Discord, and what to do', async 
   assert.match((await bed.failure(bed.vendor.hiddenTo)).message, /give it `View Channel` there \(403, 50001 /)
 })
 
-function refusal(status: number, code: number, message: string): StandInAnswer {
+function refusal(status: number, code: number, message: string): FakeServerAnswer {
   return { status, body: { message, code } }
 }
 
-function formError(field: string, code: string): StandInAnswer {
+function formError(field: string, code: string): FakeServerAnswer {
   const errors = { [field]: { _errors: [{ code, message: 'It may quote what was sent.' }] } }
   return { status: 400, body: { message: 'Invalid Form Body', code: 50035, errors } }
 }

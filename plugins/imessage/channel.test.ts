@@ -1,5 +1,5 @@
 import { vendorConformance } from '@reveille/kit/conformance'
-import { openVendor, visibleText } from './stand-in/index.ts'
+import { openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the imessage channel conforms',

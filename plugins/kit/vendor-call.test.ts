@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Fault, openFakeServer } from './fake-server/index.ts'
 import { isPluginError, type PluginError } from './plugin-error.ts'
 import { createPluginFetch } from './plugin-fetch.ts'
-import { type Fault, openStandIn } from './stand-in/index.ts'
 import { callVendor, type VendorCall } from './vendor-call.ts'
 
 /** A service that says what it was asked. */
 async function open(...faults: readonly Fault[]) {
-  const standIn = await openStandIn({
+  const fakeServer = await openFakeServer({
     answer: ({ method, headers, text }) => ({
       status: 418,
       headers: { 'retry-after': '3' },
       body: { method, type: headers['content-type'], accepts: headers['x-own'], text },
     }),
   })
-  standIn.script(...faults)
+  fakeServer.script(...faults)
   const fetch = createPluginFetch({
     fetch: globalThis.fetch,
     log: { debug() {} },
@@ -22,13 +22,13 @@ async function open(...faults: readonly Fault[]) {
     signal: new AbortController().signal,
   })
   const call = (more: Partial<VendorCall> = {}) =>
-    callVendor(fetch, { url: standIn.url, signal: new AbortController().signal, ...more })
+    callVendor(fetch, { url: fakeServer.url, signal: new AbortController().signal, ...more })
   async function failure(more: Partial<VendorCall> = {}): Promise<PluginError> {
     const error = await call(more).catch((reason: unknown) => reason)
     assert.ok(isPluginError(error), String(error))
     return error
   }
-  return { ...standIn, call, failure, [Symbol.asyncDispose]: standIn.close }
+  return { ...fakeServer, call, failure, [Symbol.asyncDispose]: fakeServer.close }
 }
 
 test('an answer is an answer, whatever its status is', async () => {

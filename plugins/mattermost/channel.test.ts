@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPluginError, PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { VendorStandIn } from '@reveille/kit/stand-in'
+import type { FakeVendor } from '@reveille/kit/fake-server'
 import { createMattermostChannel } from './channel.ts'
 import type { MattermostConfig } from './configuration.ts'
-import { openVendor, visibleText } from './stand-in/index.ts'
+import { openVendor, visibleText } from './fake-server/index.ts'
 
 const id = 'k4mrhtno5tdszd7oqhm5u1zx9o'
 const post = '9nmyryd3ttnk3mzr8kd6ipzdgc'
@@ -33,7 +33,7 @@ vendorConformance({
   ],
 })
 
-const configOf = ({ config }: VendorStandIn) =>
+const configOf = ({ config }: FakeVendor) =>
   ({ linkPreviews: false, ...config }) as unknown as MattermostConfig
 
 async function open(change: Partial<MattermostConfig> = {}) {
@@ -120,7 +120,7 @@ test('the window that is promised is over before the server forgets', async () =
   assert.equal(vendor.messages.length, 1)
   clock.pass(30_000)
   await send('Once')
-  assert.equal(vendor.messages.length, 2, 'the stand-in forgets as the server does')
+  assert.equal(vendor.messages.length, 2, 'the fake server forgets as the server does')
 })
 
 test('what the server says of a post becomes a sentence with its own word', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
 import { createTeamsChannel } from './channel.ts'
 import type { TeamsConfig } from './configuration.ts'
-import { openVendor, visibleText } from './stand-in/index.ts'
+import { openVendor, visibleText } from './fake-server/index.ts'
 
 const general = '19:general0000000000000000000000000@thread.tacv2'
 const person = '5b649834-7412-4cce-9e69-176e95a394f5'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import fc from 'fast-check'
+import { readMarkup } from './fake-server/markup.ts'
 import { renderReply } from './render.ts'
-import { readMarkup } from './stand-in/markup.ts'
 
 /** The markup of a reply that is one message. */
 function write(markdown: string): string {

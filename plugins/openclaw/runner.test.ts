@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { isPluginError, PluginError, type Turn } from '@reveille/kit'
 import { runnerConformance } from '@reveille/kit/conformance'
 import type { OpenClawConfig } from './configuration.ts'
+import { type FakeServerOptions, json, openFakeServer, page, plain } from './fake-server.ts'
 import { createOpenClawRunner } from './runner.ts'
-import { json, openStandIn, page, plain, type StandInOptions } from './stand-in.ts'
 
 const token = 'hook-token-0123456789'
 const defaults = { token, hooksPath: '/hooks', sessionKey: 'pass', timeout: '30s' } as const
@@ -15,32 +15,32 @@ runnerConformance({
   plugin: new URL('./index.ts', import.meta.url),
   secrets: [token],
   async create() {
-    const standIn = await openStandIn({ token })
-    const textOf = ({ body }: (typeof standIn.taken)[number]) => String(body['message'] ?? body['text'])
+    const fakeServer = await openFakeServer({ token })
+    const textOf = ({ body }: (typeof fakeServer.taken)[number]) => String(body['message'] ?? body['text'])
     return {
-      runner: createOpenClawRunner({ config: { ...defaults, url: standIn.url }, fetch, now }),
-      stall: standIn.stall,
-      stallMidway: standIn.stallMidway,
-      fail: () => standIn.answer(() => json(500, { ok: false, error: `Error: no model for ${token}` })),
-      handed: () => standIn.taken.map(textOf),
-      close: standIn.close,
+      runner: createOpenClawRunner({ config: { ...defaults, url: fakeServer.url }, fetch, now }),
+      stall: fakeServer.stall,
+      stallMidway: fakeServer.stallMidway,
+      fail: () => fakeServer.answer(() => json(500, { ok: false, error: `Error: no model for ${token}` })),
+      handed: () => fakeServer.taken.map(textOf),
+      close: fakeServer.close,
     }
   },
 })
 
 interface Setting {
-  readonly openClaw?: Partial<StandInOptions>
+  readonly openClaw?: Partial<FakeServerOptions>
   readonly config?: Partial<OpenClawConfig>
   readonly fetch?: typeof fetch
 }
 
 async function open(t: TestContext, setting: Setting = {}) {
-  const standIn = await openStandIn({ token, ...setting.openClaw })
-  t.after(() => standIn.close())
-  const config = { ...defaults, url: standIn.url, ...setting.config }
+  const fakeServer = await openFakeServer({ token, ...setting.openClaw })
+  t.after(() => fakeServer.close())
+  const config = { ...defaults, url: fakeServer.url, ...setting.config }
   const runner = createOpenClawRunner({ config, fetch: setting.fetch ?? fetch, now })
   const { signal } = new AbortController()
-  return { ...standIn, run: (turn: Turn) => runner.run(turn, { signal }) }
+  return { ...fakeServer, run: (turn: Turn) => runner.run(turn, { signal }) }
 }
 
 const run: Turn = {

@@ -4,9 +4,9 @@ import { isPluginError, type PluginError, type Receipt } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import { createSignalChannel } from './channel.ts'
 import { checkConfiguration, type SignalConfig } from './configuration.ts'
-import { groups, openRestVendor, openVendor, ownNumber, people, visibleText } from './stand-in/index.ts'
-import { rpcError } from './stand-in/refusals.ts'
-import { restError } from './stand-in/rest.ts'
+import { groups, openRestVendor, openVendor, ownNumber, people, visibleText } from './fake-server/index.ts'
+import { rpcError } from './fake-server/refusals.ts'
+import { restError } from './fake-server/rest.ts'
 
 const { ada, stranger, gone } = people
 

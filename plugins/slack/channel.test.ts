@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { openVendor, visibleText } from './stand-in/index.ts'
+import { openVendor, visibleText } from './fake-server/index.ts'
 import { parseTarget } from './target.ts'
 
 const plugin = new URL('./index.ts', import.meta.url)

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMarkdown, readText } from '@reveille/kit/markdown'
 import fc from 'fast-check'
+import { visibleText } from './fake-server/index.ts'
 import { renderReply } from './render.ts'
-import { visibleText } from './stand-in/index.ts'
 
 const formats = ['markdown', 'mrkdwn'] as const
 

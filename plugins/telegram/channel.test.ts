@@ -4,8 +4,8 @@ import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import { createTelegramChannel } from './channel.ts'
 import type { TelegramConfig } from './configuration.ts'
-import { chats, openVendor, type TelegramStandInOptions, visibleText } from './stand-in/index.ts'
-import { badRequest } from './stand-in/refusals.ts'
+import { chats, type FakeTelegramOptions, openVendor, visibleText } from './fake-server/index.ts'
+import { badRequest } from './fake-server/refusals.ts'
 
 vendorConformance({
   name: 'the channel telegram conforms',
@@ -36,7 +36,7 @@ vendorConformance({
   ],
 })
 
-async function open(given: Partial<TelegramConfig> = {}, options?: TelegramStandInOptions) {
+async function open(given: Partial<TelegramConfig> = {}, options?: FakeTelegramOptions) {
   const vendor = await openVendor(options)
   const warnings: unknown[] = []
   const log = {
@@ -338,6 +338,6 @@ test('a check says as which bot the token is known', async () => {
   await using bed = await open()
   assert.deepEqual(await bed.channel.check?.(new AbortController().signal), {
     ok: true,
-    detail: 'Telegram knows the bot as @reveille_stand_in_bot.',
+    detail: 'Telegram knows the bot as @reveille_fake_bot.',
   })
 })

@@ -3,16 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import type { StandInAnswer } from '@reveille/kit/stand-in'
+import type { FakeServerAnswer } from '@reveille/kit/fake-server'
 import { createWhatsAppChannel, userAgent } from './channel.ts'
 import type { WhatsAppConfig } from './configuration.ts'
-import { graphError } from './stand-in/errors.ts'
-import {
-  openVendor,
-  visibleText,
-  type WhatsAppStandIn,
-  type WhatsAppStandInOptions,
-} from './stand-in/index.ts'
+import { graphError } from './fake-server/errors.ts'
+import { type FakeWhatsApp, type FakeWhatsAppOptions, openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the channel whatsapp conforms',
@@ -38,9 +33,9 @@ vendorConformance({
 })
 
 const defaults = { apiVersion: 'v23.0', linkPreviews: false }
-const configOf = ({ config }: WhatsAppStandIn) => ({ ...defaults, ...config }) as unknown as WhatsAppConfig
+const configOf = ({ config }: FakeWhatsApp) => ({ ...defaults, ...config }) as unknown as WhatsAppConfig
 
-async function open(given: Partial<WhatsAppConfig> = {}, options?: WhatsAppStandInOptions) {
+async function open(given: Partial<WhatsAppConfig> = {}, options?: FakeWhatsAppOptions) {
   const vendor = await openVendor(options)
   const config = { ...configOf(vendor), ...given }
   const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
@@ -205,7 +200,7 @@ test('a wait is read where an answer has one', async () => {
     [{ 'x-business-use-case-usage': JSON.stringify(usage) }, 120],
     [{ 'x-business-use-case-usage': '{' }, undefined],
   ] as const) {
-    bed.vendor.script({ kind: 'answer', answer: { status, body, headers } as StandInAnswer })
+    bed.vendor.script({ kind: 'answer', answer: { status, body, headers } as FakeServerAnswer })
     assert.equal((await bed.failure()).retryAfter, retryAfter)
   }
 })

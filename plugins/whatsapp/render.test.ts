@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readMarkup } from './fake-server/markup.ts'
 import { renderReply } from './render.ts'
-import { readMarkup } from './stand-in/markup.ts'
 
 function written(markdown: string): string {
   return renderReply(markdown)

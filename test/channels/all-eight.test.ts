@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import type { Fault, VendorStandIn } from '@reveille/kit/stand-in'
+import type { FakeVendor, Fault } from '@reveille/kit/fake-server'
 import type { ChannelState } from '../../runtime/dispatch/delivery/channel-state.ts'
 import type { DeliveryRecord, RunRecord } from '../../runtime/store/port.ts'
 import { startModelServer } from '../agents/model-server.ts'
@@ -106,12 +106,12 @@ function submittedReview(): unknown {
   return found.body
 }
 
-function shownIn({ messages }: VendorStandIn): string {
+function shownIn({ messages }: FakeVendor): string {
   return messages.map(({ text }) => text).join('\n')
 }
 
 /** Each vendor meets the fault that is made for it, at its next message. */
-function befall(vendors: Vendors, faultFor: (vendor: VendorStandIn) => Fault): void {
+function befall(vendors: Vendors, faultFor: (vendor: FakeVendor) => Fault): void {
   for (const name of vendorNames) vendors.of[name].script(faultFor(vendors.of[name]))
 }
 

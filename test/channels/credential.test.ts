@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openVendor } from '../../plugins/slack/stand-in/index.ts'
+import { openVendor } from '../../plugins/slack/fake-server/index.ts'
 import type { ChannelState } from '../../runtime/dispatch/index.ts'
 import type { DeliveryRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DiscordAPIError, RateLimitError, REST } from '@discordjs/rest'
 import { createDiscordChannel } from '../../plugins/discord/channel.ts'
-import { openVendor } from '../../plugins/discord/stand-in/index.ts'
+import { openVendor } from '../../plugins/discord/fake-server/index.ts'
 
 const dayMs = 86_400_000
 
@@ -45,7 +45,7 @@ async function refusalOf(call: Promise<unknown>) {
   return [error.status, error.code, error.message.split('\n')[0]]
 }
 
-test('the bot of discord.js is known to the stand-in, and its message is stored and answered', async () => {
+test('the bot of discord.js is known to the fake server, and its message is stored and answered', async () => {
   await using bed = await open()
   const self = (await bed.rest.get('/users/@me')) as { username: string }
   assert.equal(self.username, 'hooks')
@@ -69,7 +69,7 @@ test('who calls by discord.js without saying whom may be called is heard, and we
   assert.deepEqual(bed.vendor.pings, ['@everyone'])
 })
 
-test("the stand-in's refusals are refusals to discord.js, with Discord's own codes", async () => {
+test("the fake server's refusals are refusals to discord.js, with Discord's own codes", async () => {
   await using bed = await open()
   const { rest, stranger, vendor } = bed
   assert.deepEqual(await refusalOf(rest.post(nowhere, { body: { content: 'x' } })), [

@@ -1,7 +1,7 @@
-/** Owns the eight vendors of one test: their stand-ins, open until it ends, and the configuration that leads to them. */
+/** Owns the eight vendors of one test: their fake servers, open until it ends, and the configuration that leads to them. */
 
 import type { TestContext } from 'node:test'
-import type { VendorStandIn } from '@reveille/kit/stand-in'
+import type { FakeVendor } from '@reveille/kit/fake-server'
 import { atEnd } from '../at-end.ts'
 
 export const vendorNames = [
@@ -20,7 +20,7 @@ export type VendorName = (typeof vendorNames)[number]
 export const recognisesRepeats: ReadonlySet<VendorName> = new Set(['discord', 'mattermost'])
 
 export interface Vendors {
-  readonly of: Readonly<Record<VendorName, VendorStandIn>>
+  readonly of: Readonly<Record<VendorName, FakeVendor>>
   /** For `channels:`, as JSON, which is YAML too. */
   readonly configuration: string
   /** For `deliverTo:`: an address that takes messages, of each. */
@@ -32,15 +32,15 @@ export async function openVendors(t: TestContext): Promise<Vendors> {
     vendorNames.map(async (name) => [name, await openVendor(t, name)] as const),
   )
   return {
-    of: Object.fromEntries(entries) as Record<VendorName, VendorStandIn>,
+    of: Object.fromEntries(entries) as Record<VendorName, FakeVendor>,
     configuration: JSON.stringify(Object.fromEntries(entries.map(([name, { config }]) => [name, config]))),
     addresses: entries.map(([channel, { to }]) => ({ channel, to })),
   }
 }
 
-async function openVendor(t: TestContext, name: VendorName): Promise<VendorStandIn> {
-  const stand: { openVendor(): Promise<VendorStandIn> } = await import(
-    `../../plugins/${name}/stand-in/index.ts`
+async function openVendor(t: TestContext, name: VendorName): Promise<FakeVendor> {
+  const stand: { openVendor(): Promise<FakeVendor> } = await import(
+    `../../plugins/${name}/fake-server/index.ts`
   )
   const vendor = await stand.openVendor()
   atEnd(t, () => vendor.close())

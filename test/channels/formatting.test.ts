@@ -1,5 +1,5 @@
 /**
- * A hundred replies on every surface: each message within the vendor's limit and taken by its stand-in, no word lost, nobody
+ * A hundred replies on every surface: each message within the vendor's limit and taken by its fake server, no word lost, nobody
  * called, and written as it was when somebody last looked (`corpus/snapshots`; REVEILLE_UPDATE_SNAPSHOTS=1 writes them anew).
  */
 

@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { createIMessageChannel } from '../../plugins/imessage/channel.ts'
 import type { IMessageConfig } from '../../plugins/imessage/configuration.ts'
-import { openVendor } from '../../plugins/imessage/stand-in/index.ts'
-import { existing } from '../../plugins/imessage/stand-in/mac.ts'
+import { openVendor } from '../../plugins/imessage/fake-server/index.ts'
+import { existing } from '../../plugins/imessage/fake-server/mac.ts'
 import { atEnd } from '../at-end.ts'
 
 async function open(t: TestContext) {
@@ -152,7 +152,7 @@ test('an error quotes neither the password nor the message', async (t) => {
   })
   const { message } = await failure(send(existing.person, text))
   assert.match(message, /-1728/)
-  for (const word of ['4711', 'stand-in']) assert.ok(!message.includes(word), message)
+  for (const word of ['4711', 'made-up']) assert.ok(!message.includes(word), message)
 })
 
 test('the host is told how long BlueBubbles may take', async (t) => {

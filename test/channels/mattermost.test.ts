@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { Client4 } from '@mattermost/client'
 import { createMattermostChannel } from '../../plugins/mattermost/channel.ts'
 import type { MattermostConfig } from '../../plugins/mattermost/configuration.ts'
-import { openVendor } from '../../plugins/mattermost/stand-in/index.ts'
+import { openVendor } from '../../plugins/mattermost/fake-server/index.ts'
 
-/** Mattermost's own client and our channel, both at the stand-in. */
+/** Mattermost's own client and our channel, both at the fake server. */
 async function open() {
   const vendor = await openVendor()
   const config = vendor.config as unknown as MattermostConfig
@@ -23,7 +23,7 @@ async function open() {
 
 type NewPost = Parameters<Client4['createPost']>[0]
 
-test('Mattermost’s own client posts to the stand-in, and our channel puts the same on the wire', async () => {
+test('Mattermost’s own client posts to the fake server, and our channel puts the same on the wire', async () => {
   await using used = await open()
   const { vendor, client, send, posted } = used
   const [, rootId = ''] = vendor.threadTo?.split(':thread:') ?? []
@@ -53,7 +53,7 @@ test('Mattermost’s own client finds the person, and opens the channel that our
   assert.equal(vendor.messages[0]?.to, direct.id)
 })
 
-test('Mattermost’s own client reads the stand-in’s refusals as its server’s', async () => {
+test('Mattermost’s own client reads the fake server’s refusals as its server’s', async () => {
   await using used = await open()
   const { vendor, client } = used
   const refusal = (post: object) =>

@@ -63,8 +63,8 @@ for (const vendor of vendors) {
   for (const [way, open] of Object.entries(vendor.ways)) {
     test(`${vendor.name} (${way}) makes sense of whatever it is answered`, async () => {
       const { plugin, manifest, schema } = await load(pluginOf(vendor))
-      const standIn = await open()
-      const { secrets, to } = standIn
+      const fakeServer = await open()
+      const { secrets, to } = fakeServer
       const lines: unknown[][] = []
       const write = (...line: unknown[]) => void lines.push(line)
       const signal = new AbortController().signal
@@ -83,7 +83,7 @@ for (const vendor of vendors) {
       }
 
       const provided = await plugin.setup({
-        config: fillIn(schema, standIn.config) as never,
+        config: fillIn(schema, fakeServer.config) as never,
         log: { info: write, warn: write, error: write },
         fetch: createPluginFetch({
           fetch: async (...call) => {
@@ -105,12 +105,12 @@ for (const vendor of vendors) {
       const send = () => channel.send(part as Part, { target, key: 'd:1', signal })
       await send()
       await channel.check(signal)
-      const { badCredential, forbidden, serverError, badGateway, rateLimited } = standIn.refusals
+      const { badCredential, forbidden, serverError, badGateway, rateLimited } = fakeServer.refusals
       for (const answer of [badCredential, forbidden, serverError, badGateway, rateLimited(1)]) {
-        standIn.script({ kind: 'answer', answer })
+        fakeServer.script({ kind: 'answer', answer })
         await send().catch(() => {})
       }
-      await standIn.close()
+      await fakeServer.close()
       isHonest = false
 
       function assertQuiet(text: string) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTeamsChannel } from '../../plugins/msteams/channel.ts'
 import type { TeamsConfig } from '../../plugins/msteams/configuration.ts'
-import { openVendor } from '../../plugins/msteams/stand-in/index.ts'
+import { openVendor } from '../../plugins/msteams/fake-server/index.ts'
 
 const life = 3600
 const minute = 60_000
@@ -122,7 +122,7 @@ test('the secret goes to the authority alone, and the token to the service alone
   assert.equal(authority[0]?.headers['authorization'], undefined)
   assert.equal(connector.length, 2)
   assert.ok(!JSON.stringify(connector).includes(String(appPassword)))
-  assert.ok(connector.every(({ headers }) => headers['authorization'] === 'Bearer msteams-stand-in-token-1'))
+  assert.ok(connector.every(({ headers }) => headers['authorization'] === 'Bearer msteams-fake-token-1'))
 })
 
 test('what Entra refuses is told by its own number, with what to do', async () => {

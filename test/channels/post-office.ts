@@ -1,9 +1,9 @@
 /** Owns a service that knows a message by its key and stores it once, and the channel that sends to it. */
 
 import { type Channel, callVendor, createPluginFetch, PluginError } from '@reveille/kit'
-import { openStandIn, type StandIn } from '@reveille/kit/stand-in'
+import { type FakeServer, openFakeServer } from '@reveille/kit/fake-server'
 
-export interface PostOffice extends StandIn {
+export interface PostOffice extends FakeServer {
   readonly channel: Channel
   /** What was stored, in order. */
   readonly messages: readonly { readonly to: string; readonly text: string }[]
@@ -23,7 +23,7 @@ export async function openPostOffice(id: string, stir: () => void): Promise<Post
   const keys = new Set<string>()
   let open = 0
 
-  const standIn = await openStandIn({
+  const fakeServer = await openFakeServer({
     answer({ json }) {
       const letter = json as Letter
       if (!keys.has(letter.key)) messages.push(letter)
@@ -40,7 +40,7 @@ export async function openPostOffice(id: string, stir: () => void): Promise<Post
   })
 
   async function call(letter: Letter, signal: AbortSignal): Promise<{ id: string }> {
-    const { status } = await callVendor(fetch, { url: standIn.url, body: letter, signal })
+    const { status } = await callVendor(fetch, { url: fakeServer.url, body: letter, signal })
     if (status === 200) return { id: letter.key }
     throw new PluginError(`The post office answered ${status}.`, { code: 'unavailable', retryable: true })
   }
@@ -63,5 +63,5 @@ export async function openPostOffice(id: string, stir: () => void): Promise<Post
     },
   }
 
-  return { ...standIn, channel, messages, open: () => open }
+  return { ...fakeServer, channel, messages, open: () => open }
 }

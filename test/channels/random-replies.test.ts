@@ -1,6 +1,6 @@
 /**
  * Random replies on every surface, of trees and of loose signs. Of a reply the words of its tree are compared (no markup, no
- * addresses behind labels), of the parts what the vendor's stand-in reads of them; white space and what has no width
+ * addresses behind labels), of the parts what the vendor's fake server reads of them; white space and what has no width
  * go from both. Each word must be there, after the word before it. So parts may hold more: markers of items, rules,
  * addresses beside labels, an ellipsis where an item goes on, and heads of tables, which stand before each cell where
  * a surface has no tables.

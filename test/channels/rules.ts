@@ -1,6 +1,6 @@
 /** Owns what a vendor's rules say that no schema can: which answers there are, and what each is to be taken for. */
 
-import type { StandInAnswer } from '../../plugins/kit/stand-in/index.ts'
+import type { FakeServerAnswer } from '../../plugins/kit/fake-server/index.ts'
 import { specification } from '../sample-data.ts'
 import type { Body, Vendor, Word } from './vendors.ts'
 
@@ -43,7 +43,7 @@ export function rulesOf({ name }: Vendor): Rules | undefined {
 }
 
 /** Every answer that the rule stands for, as the vendor would write it. */
-export function answersOf(rule: Rule, vendor: Vendor): StandInAnswer[] {
+export function answersOf(rule: Rule, vendor: Vendor): FakeServerAnswer[] {
   const { http: status = 200, headers = {}, body, text } = rule
   if (body !== undefined) return [{ status, headers, body }]
   if (text !== undefined)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createEmulator } from 'emulate'
 import { createSlackChannel } from '../../plugins/slack/channel.ts'
-import { openVendor } from '../../plugins/slack/stand-in/index.ts'
+import { openVendor } from '../../plugins/slack/fake-server/index.ts'
 import { atEnd } from '../at-end.ts'
 
 /** Any token will do for it, and it has these from the start. */
@@ -82,7 +82,7 @@ test('it knows no `markdown_text`, and the error says what to do about that', as
   await assert.rejects(send(channelId, 'Hello.'), /no_text.*set `format: mrkdwn`/)
 })
 
-test('it refuses our messages as our stand-in does', async (t) => {
+test('it refuses our messages as our fake server does', async (t) => {
   const emulate = await openEmulator(t)
   const vendor = await openVendor()
   atEnd(t, () => vendor.close())

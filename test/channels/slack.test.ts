@@ -4,10 +4,10 @@ import { isPluginError } from '@reveille/kit'
 import { ErrorCode, WebClient } from '@slack/web-api'
 import { createSlackChannel } from '../../plugins/slack/channel.ts'
 import type { SlackConfig } from '../../plugins/slack/configuration.ts'
-import { openVendor } from '../../plugins/slack/stand-in/index.ts'
+import { openVendor } from '../../plugins/slack/fake-server/index.ts'
 import { atEnd } from '../at-end.ts'
 
-/** The stand-in of Slack, Slack's own client and our channel, both pointed at it. */
+/** The fake server of Slack, Slack's own client and our channel, both pointed at it. */
 async function open(t: TestContext, format: SlackConfig['format'] = 'markdown') {
   const vendor = await openVendor({ format })
   atEnd(t, () => vendor.close())
@@ -32,11 +32,11 @@ async function open(t: TestContext, format: SlackConfig['format'] = 'markdown') 
   return { vendor, client, send }
 }
 
-test("Slack's own client finds in the stand-in the Slack that it knows", async (t) => {
+test("Slack's own client finds in the fake server the Slack that it knows", async (t) => {
   const { vendor, client } = await open(t)
   const web = client()
   const { user, team } = await web.auth.test()
-  assert.deepEqual([user, team], ['reveille', 'Stand-in'])
+  assert.deepEqual([user, team], ['reveille', 'Fake'])
 
   const { channel } = await web.conversations.open({ users: 'U0123ADA' })
   const sent = await web.chat.postMessage({ channel: channel?.id ?? '', markdown_text: 'Hello, **Ada**.' })
@@ -50,7 +50,7 @@ test("Slack's own client finds in the stand-in the Slack that it knows", async (
   ])
 })
 
-test("Slack's own client knows the stand-in's refusals", async (t) => {
+test("Slack's own client knows the fake server's refusals", async (t) => {
   const { vendor, client } = await open(t)
   const message = { channel: 'C0123GENERAL', text: 'Hello.' }
   const refusals: [web: WebClient, body: Parameters<WebClient['chat']['postMessage']>[0], error: string][] = [

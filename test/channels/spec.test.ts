@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { StandInRequest } from '../../plugins/kit/stand-in/index.ts'
+import type { FakeServerRequest } from '../../plugins/kit/fake-server/index.ts'
 import { openSpec } from './spec.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
 
 interface Case {
   readonly spec: string
-  readonly good: Partial<StandInRequest>
+  readonly good: Partial<FakeServerRequest>
   /** By what has to be said of them. */
-  readonly bad: Readonly<Record<string, Partial<StandInRequest>>>
+  readonly bad: Readonly<Record<string, Partial<FakeServerRequest>>>
 }
 
 const token = '123456:abcdefghijklmnopqrstuvwxyz0123456789'
@@ -136,7 +136,7 @@ for (const { spec: name, good, bad } of cases) {
   })
 }
 
-function requestOf(facts: Partial<StandInRequest>): StandInRequest {
+function requestOf(facts: Partial<FakeServerRequest>): FakeServerRequest {
   return {
     method: 'POST',
     path: '/',

@@ -1,13 +1,13 @@
-/** Owns the first witness against a cosy stand-in: is a request one that the vendor's published description allows? */
+/** Owns the first witness against a cosy fake server: is a request one that the vendor's published description allows? */
 
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { StandInRequest } from '../../plugins/kit/stand-in/index.ts'
+import type { FakeServerRequest } from '../../plugins/kit/fake-server/index.ts'
 import { specification } from '../sample-data.ts'
 
 export interface Spec {
   /** What the description says against the request, a sentence each; none when it allows it. */
-  problems(request: StandInRequest): string[]
+  problems(request: FakeServerRequest): string[]
 }
 
 /** Of OpenAPI 3.1 or of JSON-RPC, by the file's name; undefined where the descriptions are not at hand. */
@@ -65,7 +65,7 @@ function openHttpSpec(document: OpenApi): Spec {
   const base = new URL(document.servers?.[0]?.url ?? 'http://vendor').pathname.replace(/\/$/, '')
   const routes = routesOf(document)
 
-  function securityProblems({ security = [] }: Operation, request: StandInRequest): string[] {
+  function securityProblems({ security = [] }: Operation, request: FakeServerRequest): string[] {
     return security
       .flatMap((each) => Object.keys(each))
       .flatMap((name) => {
@@ -77,7 +77,10 @@ function openHttpSpec(document: OpenApi): Spec {
       })
   }
 
-  function bodyProblems({ operation: { requestBody }, pointer }: Route, request: StandInRequest): string[] {
+  function bodyProblems(
+    { operation: { requestBody }, pointer }: Route,
+    request: FakeServerRequest,
+  ): string[] {
     if (requestBody === undefined)
       return /^(\{\})?$/.test(request.text) ? [] : ['it has a body, and may have none']
     if (request.text === '') return requestBody.required ? ['it has no body'] : []

@@ -1,12 +1,12 @@
-/** What the channels send, and what their stand-ins say, is what the vendors' published descriptions and rules know. */
+/** What the channels send, and what their fake servers say, is what the vendors' published descriptions and rules know. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { load, type OpenVendor, setUp } from '../../plugins/kit/conformance/opened-vendor.ts'
 import { withOtherCredentials } from '../../plugins/kit/conformance/refusals.ts'
+import type { FakeServerRequest } from '../../plugins/kit/fake-server/index.ts'
 import { isPluginError, type PluginError } from '../../plugins/kit/index.ts'
-import type { StandInRequest } from '../../plugins/kit/stand-in/index.ts'
 import { answersOf, isAnswerOf, type Rule, type Rules, rulesOf } from './rules.ts'
 import { openSpec, type Spec } from './spec.ts'
 import { type Body, pluginOf, type Vendor, vendors } from './vendors.ts'
@@ -41,7 +41,7 @@ for (const vendor of vendors) {
       const check = openChecks(t, vendor)
       if (check === undefined) return
       await using used = await setUp({ plugin: pluginOf(vendor), open })
-      const { channel, vendor: standIn } = used
+      const { channel, vendor: fakeServer } = used
       // What is asked here is how a message looks, and not whether the vendor takes it.
       const send: OpenVendor['send'] = (...message) =>
         used.send(...message).catch((error: PluginError) => {
@@ -51,12 +51,12 @@ for (const vendor of vendors) {
       await send('A short text.')
       await send('A long text, line by line.\n\n'.repeat(channel.limits.part / 20))
       await send(formatted)
-      for (const to of [standIn.threadTo ?? [], vendor.addresses].flat()) {
+      for (const to of [fakeServer.threadTo ?? [], vendor.addresses].flat()) {
         await send(`To ${to}.`, { to, delivery: to })
       }
       const health = await channel.check?.(new AbortController().signal)
       assert.equal(health?.ok, true, health?.detail)
-      const problems = standIn.requests.flatMap((request) =>
+      const problems = fakeServer.requests.flatMap((request) =>
         check(request).map((each) => [lineOf(request), each]),
       )
       assert.deepEqual(problems, [])
@@ -87,36 +87,36 @@ for (const vendor of vendors) {
     assert.deepEqual([...seen], Object.keys(taken))
   })
 
-  test(`${vendor.name}: the stand-in refuses what the vendor refuses, in its words`, async (t) => {
+  test(`${vendor.name}: the fake server refuses what the vendor refuses, in its words`, async (t) => {
     const rules = openRules(t, vendor)
     if (rules === undefined) return
     await using used = await setUp({ plugin: pluginOf(vendor), open })
-    const { vendor: standIn } = used
+    const { vendor: fakeServer } = used
     await used.send('A short text.')
-    const request = standIn.requests.findLast(({ text }) => text.includes('A short text.'))
+    const request = fakeServer.requests.findLast(({ text }) => text.includes('A short text.'))
     assert.ok(request)
-    const stored = standIn.messages.length
+    const stored = fakeServer.messages.length
     const { empty, tooLong, max } = rules.text
     if (empty) await assertRefused(used, withText(request, '', vendor), [empty], vendor)
     if (tooLong && max !== null) {
       // The limit is a message's, not a text's, where it is written in bytes: well over it is over it.
       await assertRefused(used, withText(request, 'x'.repeat(max * 2), vendor), [tooLong], vendor)
     }
-    if (standIn.secrets.length > 0) {
+    if (fakeServer.secrets.length > 0) {
       const ofCredentials = rules.errors.filter((rule) => rule.class === 'auth')
-      await assertRefused(used, withOtherSecrets(request, standIn.secrets), ofCredentials, vendor)
+      await assertRefused(used, withOtherSecrets(request, fakeServer.secrets), ofCredentials, vendor)
     }
-    assert.equal(standIn.messages.length, stored, 'nothing of it is stored')
+    assert.equal(fakeServer.messages.length, stored, 'nothing of it is stored')
   })
 
   test(`${vendor.name}: the schema is one by the standard, and takes what the channel is tried with, and nothing besides`, async () => {
     const { schema } = await load(pluginOf(vendor))
     const validate = ajv.compile(schema)
     for (const openWay of Object.values(vendor.ways)) {
-      const standIn = await openWay()
-      await standIn.close()
-      assert.ok(validate(structuredClone(standIn.config)), ajv.errorsText(validate.errors))
-      assert.ok(!validate({ ...standIn.config, misspelt: true }))
+      const fakeServer = await openWay()
+      await fakeServer.close()
+      assert.ok(validate(structuredClone(fakeServer.config)), ajv.errorsText(validate.errors))
+      assert.ok(!validate({ ...fakeServer.config, misspelt: true }))
     }
   })
 
@@ -147,7 +147,7 @@ for (const vendor of vendors) {
 const specs = new Map<string, Spec | undefined>()
 
 /** What the descriptions say against a request; undefined, and the test skipped, where they are not at hand. */
-function openChecks(t: TestContext, vendor: Vendor): ((request: StandInRequest) => string[]) | undefined {
+function openChecks(t: TestContext, vendor: Vendor): ((request: FakeServerRequest) => string[]) | undefined {
   const rules = openRules(t, vendor)
   return (
     rules &&
@@ -189,10 +189,10 @@ function factsOf({ code, retryable, maybeDelivered, wholeChannel, message }: Plu
   return { code, retryable, maybeDelivered, wholeChannel, message }
 }
 
-/** The same request again, changed, and straight to the stand-in: what it answers is an answer of one of the rules. */
+/** The same request again, changed, and straight to the fake server: what it answers is an answer of one of the rules. */
 async function assertRefused(
   used: OpenVendor,
-  request: StandInRequest,
+  request: FakeServerRequest,
   rules: readonly Rule[],
   vendor: Vendor,
 ) {
@@ -209,11 +209,11 @@ async function assertRefused(
   assert.ok(isKnown, `${response.status} ${text} is none of ${JSON.stringify(rules)}`)
 }
 
-function withText(request: StandInRequest, text: string, vendor: Vendor): StandInRequest {
+function withText(request: FakeServerRequest, text: string, vendor: Vendor): FakeServerRequest {
   return { ...request, text: JSON.stringify(vendor.withText(request.json as Body, text)) }
 }
 
-function withOtherSecrets(request: StandInRequest, secrets: readonly string[]): StandInRequest {
+function withOtherSecrets(request: FakeServerRequest, secrets: readonly string[]): FakeServerRequest {
   const change = (text: string) => {
     const { text: changed } = withOtherCredentials({ text }, secrets) as { text: string }
     if (changed !== text) return changed
@@ -234,6 +234,6 @@ function parse(text: string): Body {
   }
 }
 
-function lineOf({ method, path }: StandInRequest): string {
+function lineOf({ method, path }: FakeServerRequest): string {
   return `${method} ${path}`
 }

@@ -1,8 +1,8 @@
-/** Owns the surfaces that replies are written for: each channel as its plugin sets it up, before a stand-in of its vendor. */
+/** Owns the surfaces that replies are written for: each channel as its plugin sets it up, before a fake server of its vendor. */
 
 import { readFileSync } from 'node:fs'
 import type { Channel, Part, Plugin } from '@reveille/kit'
-import type { VendorStandIn } from '@reveille/kit/stand-in'
+import type { FakeVendor } from '@reveille/kit/fake-server'
 import { vendorNames } from './eight.ts'
 
 export interface Surface {
@@ -20,19 +20,19 @@ export const surfaces: readonly Surface[] = [
 
 export interface OpenSurface extends AsyncDisposable {
   readonly channel: Channel
-  readonly vendor: VendorStandIn
+  readonly vendor: FakeVendor
   /** What a person reads of a part. */
   visibleText(part: Part): string
 }
 
 export async function openSurface({ plugin, config = {} }: Surface): Promise<OpenSurface> {
   const folder = new URL(`../../plugins/${plugin}/`, import.meta.url)
-  const standIn: {
-    openVendor(options: object): Promise<VendorStandIn>
+  const fakeServer: {
+    openVendor(options: object): Promise<FakeVendor>
     visibleText(part: Part): string
-  } = await import(new URL('stand-in/index.ts', folder).href)
+  } = await import(new URL('fake-server/index.ts', folder).href)
   const { default: found }: { default: Plugin<unknown> } = await import(new URL('index.ts', folder).href)
-  const vendor = await standIn.openVendor(config)
+  const vendor = await fakeServer.openVendor(config)
   const ending = new AbortController()
   const quiet = { info: () => {}, warn: () => {}, error: () => {} }
   const provided = await found.setup({
@@ -46,7 +46,7 @@ export async function openSurface({ plugin, config = {} }: Surface): Promise<Ope
   return {
     channel,
     vendor,
-    visibleText: standIn.visibleText,
+    visibleText: fakeServer.visibleText,
     async [Symbol.asyncDispose]() {
       ending.abort()
       await provided.close?.()

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { Api, GrammyError } from 'grammy'
 import { createTelegramChannel } from '../../plugins/telegram/channel.ts'
 import type { TelegramConfig } from '../../plugins/telegram/configuration.ts'
+import { parseHtml } from '../../plugins/telegram/fake-server/html.ts'
+import { chats, openVendor } from '../../plugins/telegram/fake-server/index.ts'
 import { rendererOf } from '../../plugins/telegram/render.ts'
-import { parseHtml } from '../../plugins/telegram/stand-in/html.ts'
-import { chats, openVendor } from '../../plugins/telegram/stand-in/index.ts'
 
 /** The vendor's side is judged by a client of its own: grammY. */
 async function open() {
@@ -30,9 +30,9 @@ async function refusalOf(call: Promise<unknown>) {
   return { error_code, description, parameters }
 }
 
-test("grammY's bot is known to the stand-in, and its message is stored and answered", async () => {
+test("grammY's bot is known to the fake server, and its message is stored and answered", async () => {
   await using bed = await open()
-  assert.equal((await bed.api.getMe()).username, 'reveille_stand_in_bot')
+  assert.equal((await bed.api.getMe()).username, 'reveille_fake_bot')
   const message = await bed.api.sendMessage(chats.forum, '<b>Hello</b> <i>Ada</i>', {
     parse_mode: 'HTML',
     message_thread_id: 7,
@@ -48,7 +48,7 @@ test("grammY's bot is known to the stand-in, and its message is stored and answe
   assert.deepEqual([message.text, message.chat.id, message.message_thread_id], ['Hello Ada', chats.forum, 7])
 })
 
-test("the stand-in's refusals are refusals to grammY, with their parameters", async () => {
+test("the fake server's refusals are refusals to grammY, with their parameters", async () => {
   await using bed = await open()
   const { api, other, vendor } = bed
   assert.deepEqual(await refusalOf(api.sendMessage(987654321, 'x')), {

@@ -1,24 +1,24 @@
 /** Owns the table of the vendors: what to send them, and what their descriptions do not say alike. */
 
-import * as discord from '../../plugins/discord/stand-in/index.ts'
-import * as imessage from '../../plugins/imessage/stand-in/index.ts'
-import type { StandInRequest, VendorStandIn } from '../../plugins/kit/stand-in/index.ts'
-import * as mattermost from '../../plugins/mattermost/stand-in/index.ts'
-import * as msteams from '../../plugins/msteams/stand-in/index.ts'
-import * as signal from '../../plugins/signal/stand-in/index.ts'
-import * as slack from '../../plugins/slack/stand-in/index.ts'
-import * as telegram from '../../plugins/telegram/stand-in/index.ts'
-import * as whatsapp from '../../plugins/whatsapp/stand-in/index.ts'
+import * as discord from '../../plugins/discord/fake-server/index.ts'
+import * as imessage from '../../plugins/imessage/fake-server/index.ts'
+import type { FakeServerRequest, FakeVendor } from '../../plugins/kit/fake-server/index.ts'
+import * as mattermost from '../../plugins/mattermost/fake-server/index.ts'
+import * as msteams from '../../plugins/msteams/fake-server/index.ts'
+import * as signal from '../../plugins/signal/fake-server/index.ts'
+import * as slack from '../../plugins/slack/fake-server/index.ts'
+import * as telegram from '../../plugins/telegram/fake-server/index.ts'
+import * as whatsapp from '../../plugins/whatsapp/fake-server/index.ts'
 
 export interface Vendor {
   /** Of the channel. */
   readonly name: string
   /** The ways in which the channel writes to it. */
-  readonly ways: Readonly<Record<string, () => Promise<VendorStandIn>>>
-  /** Other kinds of places than the stand-in's own: a person, a group. */
+  readonly ways: Readonly<Record<string, () => Promise<FakeVendor>>>
+  /** Other kinds of places than the fake server's own: a person, a group. */
   readonly addresses: readonly string[]
   /** The description that says what such a request may be; undefined where none does. */
-  description(request: StandInRequest): Described | undefined
+  description(request: FakeServerRequest): Described | undefined
   /** The body of a message that says something else. */
   withText(body: Body, text: string): Body
   /** An error as the vendor writes it, of its own word or number for it. */
@@ -31,7 +31,7 @@ export interface Vendor {
 
 export interface Described {
   readonly name: string
-  /** The path without the one under which the stand-in has that service. Default: the request's. */
+  /** The path without the one under which the fake server has that service. Default: the request's. */
   readonly path?: string
 }
 
@@ -96,9 +96,9 @@ export const vendors: readonly Vendor[] = [
     ways: {
       'free text': () => whatsapp.openVendor(),
       template: async () => {
-        const standIn = await whatsapp.openVendor()
-        const { template, silentTo: to } = standIn
-        return { ...standIn, to, config: { ...standIn.config, template } }
+        const fakeServer = await whatsapp.openVendor()
+        const { template, silentTo: to } = fakeServer
+        return { ...fakeServer, to, config: { ...fakeServer.config, template } }
       },
     },
     addresses: ['16505551234', 'group:Y2FwaV9ncm91cDoxNzA1NTU1MDEzOToxMjAzNjM0MDQ2OTQyMzM4MjAZD'],
@@ -151,7 +151,7 @@ export function pluginOf({ name }: Vendor): URL {
   return new URL(`../../plugins/${name}/index.ts`, import.meta.url)
 }
 
-async function configured(opening: Promise<VendorStandIn>, more: object): Promise<VendorStandIn> {
-  const standIn = await opening
-  return { ...standIn, config: { ...standIn.config, ...more } }
+async function configured(opening: Promise<FakeVendor>, more: object): Promise<FakeVendor> {
+  const fakeServer = await opening
+  return { ...fakeServer, config: { ...fakeServer.config, ...more } }
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { openStandIn, type Received, type StandInOptions } from '../../plugins/openclaw/stand-in.ts'
+import { type FakeServerOptions, openFakeServer, type Received } from '../../plugins/openclaw/fake-server.ts'
 import type { EventRecord, Page, RunRecord } from '../../runtime/store/port.ts'
 import { atEnd } from '../at-end.ts'
 import { gatewayToken, hookToken, install, until } from '../installation.ts'
@@ -36,8 +36,8 @@ agents:
   runners: { openclaw: { kind: openclaw, url: "${url}", token: "\${OPENCLAW_HOOK_TOKEN}" } }
 `
 
-async function openBoth(t: TestContext, options: Partial<StandInOptions> = {}) {
-  const openClaw = await openStandIn({ token: clawToken, ...options })
+async function openBoth(t: TestContext, options: Partial<FakeServerOptions> = {}) {
+  const openClaw = await openFakeServer({ token: clawToken, ...options })
   atEnd(t, openClaw.close)
   const gateway = await install(
     t,
@@ -136,7 +136,7 @@ test('an OpenClaw that is away for a while loses nothing, and takes nothing twic
   await line('heartbeat-failed')
   await until(() => (lines('run-retried').length >= 3 ? true : undefined), 'each run to be tried again')
 
-  const back = await openStandIn({ token: clawToken, port: Number(port) })
+  const back = await openFakeServer({ token: clawToken, port: Number(port) })
   atEnd(t, back.close)
   for (const runId of accepted) {
     const run = await ended(runId)

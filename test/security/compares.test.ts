@@ -15,7 +15,9 @@ const onePlace = 'engine/verify/compare.ts'
 function isProduct(file: string): boolean {
   return (
     /^(engine|runtime|plugins)\/.*\.[jt]s$/.test(file) &&
-    !/\.test\.ts$|\/stand-ins?[/.]|\/conformance\/|\/contract\/|fixture\.ts$|\/test-bed\.ts$/.test(file)
+    !/\.test\.ts$|\/fake-(?:server|programs)[/.]|\/conformance\/|\/contract\/|fixture\.ts$|\/test-bed\.ts$/.test(
+      file,
+    )
   )
 }
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
 import { atEnd } from '../../../test/at-end.ts'
-import { createAiRunner } from '../runner.ts'
 import {
   type CaptureServer,
   openStream,
@@ -13,9 +12,10 @@ import {
   type Script,
   startCaptureServer,
   stream,
-} from '../stand-in/capture-server.ts'
-import { apiKey, type Protocol, protocols } from '../stand-in/protocols.ts'
-import { createRunner, failureOf, run, turnTo } from '../stand-in/runners.ts'
+} from '../fake-server/capture-server.ts'
+import { apiKey, type Protocol, protocols } from '../fake-server/protocols.ts'
+import { createRunner, failureOf, run, turnTo } from '../fake-server/runners.ts'
+import { createAiRunner } from '../runner.ts'
 
 const byName = Object.fromEntries(protocols.map((each) => [each.name, each])) as Record<string, Protocol>
 const { openai, anthropic, google, local } = byName as Record<

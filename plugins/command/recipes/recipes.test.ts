@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Usage } from '@reveille/kit'
 import { atEnd } from '../../../test/at-end.ts'
-import { createStandIn, failureOf, isAlive, openCall, type Preset, turnOf } from '../stand-ins/stand-in.ts'
+import {
+  createFakeProgram,
+  failureOf,
+  isAlive,
+  openCall,
+  type Preset,
+  turnOf,
+} from '../fake-programs/fake-program.ts'
 
 interface Expectation {
   readonly model: string
@@ -77,7 +84,7 @@ const expectations: Readonly<Record<Preset, Expectation>> = {
 }
 
 const posix = {
-  skip: process.platform === 'win32' && 'the stand-ins are started by shell scripts',
+  skip: process.platform === 'win32' && 'the fake programs are started by shell scripts',
   concurrency: true,
 }
 
@@ -115,44 +122,44 @@ for (const [name, expected] of Object.entries(expectations)) {
     })
 
     test('fails with what the program said, and refuses models that it cannot take', async (t) => {
-      const standIn = await open(t, preset)
+      const fakeProgram = await open(t, preset)
       const { otherModel, model } = expected
-      standIn.play('fail')
-      const error = await failureOf(standIn.runner.run(turnOf('Look.', { model }), openCall()))
+      fakeProgram.play('fail')
+      const error = await failureOf(fakeProgram.runner.run(turnOf('Look.', { model }), openCall()))
       assert.deepEqual([error.code, error.retryable], ['exit', false])
       assert.match(error.message, expected.failure)
-      assert.equal(standIn.runner.checkModel?.(model), undefined)
+      assert.equal(fakeProgram.runner.checkModel?.(model), undefined)
       const others = ['--help', `${model}\n`, `x ${model}`, ...(otherModel ? [otherModel] : [])]
-      for (const other of others) assert.match(standIn.runner.checkModel?.(other) ?? '', /takes no model/)
+      for (const other of others) assert.match(fakeProgram.runner.checkModel?.(other) ?? '', /takes no model/)
     })
 
     if (expected.keepsHistory) {
       test('begins a new conversation when the program has lost the old one, and says so', async (t) => {
-        const standIn = await open(t, preset)
-        const { state } = await standIn.runner.run(turnOf('One.'), openCall())
-        await standIn.forget()
-        const result = await standIn.runner.run(turnOf('Two.', { state }), openCall())
+        const fakeProgram = await open(t, preset)
+        const { state } = await fakeProgram.runner.run(turnOf('One.'), openCall())
+        await fakeProgram.forget()
+        const result = await fakeProgram.runner.run(turnOf('Two.', { state }), openCall())
         assert.match(result.reply, /^turn=1$/m)
         assert.match(result.warnings?.join() ?? '', /no longer had the conversation/)
-        const third = await standIn.runner.run(turnOf('Three.', { state: result.state }), openCall())
+        const third = await fakeProgram.runner.run(turnOf('Three.', { state: result.state }), openCall())
         assert.match(third.reply, /^turn=2$/m)
         assert.equal(third.warnings, undefined)
       })
     }
 
     test('is killed when it is deaf to TERM, with what it started, and the turn does not wait for that', async (t) => {
-      const standIn = await open(t, preset)
-      standIn.play('hang')
+      const fakeProgram = await open(t, preset)
+      fakeProgram.play('hang')
       const abort = new AbortController()
-      const running = failureOf(standIn.runner.run(turnOf('Look.'), openCall(abort.signal)))
-      const pids = await standIn.pids(running)
+      const running = failureOf(fakeProgram.runner.run(turnOf('Look.'), openCall(abort.signal)))
+      const pids = await fakeProgram.pids(running)
       assert.deepEqual(await Promise.all(pids.map(isAlive)), [true, true])
       abort.abort(new DOMException('The time for this call is over.', 'TimeoutError'))
       const error = await running
       assert.equal(error.code, 'aborted')
       // The next turn of the session waits until nothing of the last one is left.
-      standIn.play('')
-      await standIn.runner.run(turnOf('Again.'), openCall())
+      fakeProgram.play('')
+      await fakeProgram.runner.run(turnOf('Again.'), openCall())
       assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
     })
   })
@@ -167,17 +174,17 @@ test('claude goes on with a conversation whose id nobody kept', posix, async (t)
 })
 
 test('what a program leaves behind holds no turn, and is gone before the plugin is', posix, async (t) => {
-  const standIn = await open(t, 'codex')
-  standIn.play('linger')
-  const turn = standIn.runner.run(turnOf('Look.'), openCall())
-  const pids = await standIn.pids(turn)
+  const fakeProgram = await open(t, 'codex')
+  fakeProgram.play('linger')
+  const turn = fakeProgram.runner.run(turnOf('Look.'), openCall())
+  const pids = await fakeProgram.pids(turn)
   assert.match((await turn).reply, /Look\.$/)
-  await standIn.stop()
+  await fakeProgram.stop()
   assert.deepEqual(await Promise.all(pids.map(isAlive)), [false, false])
 })
 
 async function open(t: TestContext, preset: Preset) {
-  const standIn = await createStandIn(preset)
-  atEnd(t, standIn.close)
-  return standIn
+  const fakeProgram = await createFakeProgram(preset)
+  atEnd(t, fakeProgram.close)
+  return fakeProgram
 }

@@ -20,7 +20,7 @@ export interface ChannelFixture {
   fail?(): void
   /** Credentials that this fixture uses, beside those of the suite. */
   readonly secrets?: readonly string[]
-  /** Releases what `create` took, the channel and the stand-in of the vendor. */
+  /** Releases what `create` took, the channel and the fake server of the vendor. */
   close?(): Promise<void> | void
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fault } from '../stand-in/index.ts'
+import type { Fault } from '../fake-server/index.ts'
 import { type OpenVendor, setUp, shortText, type VendorSetup } from './opened-vendor.ts'
 import { within } from './patience.ts'
 

@@ -1,27 +1,27 @@
-/** Owns a channel set up against the stand-in of its vendor, as a host would: configuration, log, fetch, close. */
+/** Owns a channel set up against the fake server of its vendor, as a host would: configuration, log, fetch, close. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type Channel, channelErrorCodes, type Part } from '../channel.ts'
+import type { FakeVendor } from '../fake-server/index.ts'
 import type { Plugin, PluginManifest } from '../plugin.ts'
 import type { PluginError } from '../plugin-error.ts'
 import { createPluginFetch } from '../plugin-fetch.ts'
-import type { VendorStandIn } from '../stand-in/index.ts'
 import { assertPluginError, assertSentence } from './assertions.ts'
 import { within } from './patience.ts'
 
 export interface VendorSetup {
   /** The plugin's entry: what its package exports. */
   readonly plugin: URL
-  /** A fresh stand-in of the vendor. */
-  open(): Promise<VendorStandIn>
+  /** A fresh fake server of the vendor. */
+  open(): Promise<FakeVendor>
 }
 
 export type Configuration = Readonly<Record<string, unknown>>
 
 export interface SendOptions {
-  /** Default: the stand-in's own address. */
+  /** Default: the fake server's own address. */
   readonly to?: string
   /** Default: of one delivery. The part's number is added. */
   readonly delivery?: string
@@ -29,7 +29,7 @@ export interface SendOptions {
 }
 
 export interface OpenVendor {
-  readonly vendor: VendorStandIn
+  readonly vendor: FakeVendor
   readonly channel: Channel
   /** Everything that the plugin and its fetch have logged, a line each. */
   readonly lines: readonly string[]
@@ -41,7 +41,7 @@ export interface OpenVendor {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** `change` makes another configuration of the stand-in's. */
+/** `change` makes another configuration of the fake server's. */
 export async function setUp(
   { plugin: entry, open }: VendorSetup,
   change: (config: Configuration, secrets: readonly string[]) => Configuration = (config) => config,

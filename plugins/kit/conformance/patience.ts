@@ -1,6 +1,6 @@
 /** Owns how long the suites wait for something that should come at once. */
 
-/** Far longer than any stand-in on one machine needs, and short enough to sit through. Milliseconds. */
+/** Far longer than any fake server on one machine needs, and short enough to sit through. Milliseconds. */
 let patienceMs = 2000
 
 export function patience(): number {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fault, StandInAnswer } from '../stand-in/index.ts'
+import type { FakeServerAnswer, Fault } from '../fake-server/index.ts'
 import { assertNoSecret, assertStorable } from './assertions.ts'
 import { setUp, shortText, type VendorSetup } from './opened-vendor.ts'
 
@@ -43,7 +43,7 @@ export function secrecyTests(options: VendorSetup): void {
 }
 
 /** The same answer with the secret in each text of its body. */
-function quote(answer: StandInAnswer, secret: string): StandInAnswer {
+function quote(answer: FakeServerAnswer, secret: string): FakeServerAnswer {
   return { ...answer, body: append(answer.body ?? '', ` (it was ${secret})`) as object | string }
 }
 

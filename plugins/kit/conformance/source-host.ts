@@ -1,4 +1,4 @@
-/** Owns a source set up and run as a host would, by a stand-in of the gateway that remembers what it is given. */
+/** Owns a source set up and run as a host would, by a fake server of the gateway that remembers what it is given. */
 
 import assert from 'node:assert/strict'
 import type { Plugin } from '../plugin.ts'

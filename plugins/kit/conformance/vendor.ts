@@ -1,4 +1,4 @@
-/** Owns what a channel to a vendor's service must do, as tests against a stand-in of that service. */
+/** Owns what a channel to a vendor's service must do, as tests against a fake server of that service. */
 
 import { describe } from 'node:test'
 import type { Part } from '../channel.ts'
@@ -25,7 +25,7 @@ export interface VendorConformance extends VendorSetup {
 
 /**
  * All that `channelConformance` asks, and what only a vendor can be asked: what it has stored, how it refuses, how
- * connections fail. The channel is set up by the plugin's own `setup`, with the configuration of the stand-in.
+ * connections fail. The channel is set up by the plugin's own `setup`, with the configuration of the fake server.
  */
 export function vendorConformance(options: VendorConformance): void {
   describe(options.name, () => {

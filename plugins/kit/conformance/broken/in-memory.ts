@@ -1,7 +1,7 @@
 /** Owns vendors without sockets, behind a `fetch` of their own: a thousand of them cost what a few servers do. */
 
-import { createFaults, type FaultyVendor, type Outcome, parseJson } from '../../stand-in/faults.ts'
-import type { StandIn } from '../../stand-in/index.ts'
+import { createFaults, type FaultyVendor, type Outcome, parseJson } from '../../fake-server/faults.ts'
+import type { FakeServer } from '../../fake-server/index.ts'
 
 type Door = Pick<ReturnType<typeof createFaults<object>>, 'expect' | 'meet' | 'release'>
 
@@ -9,7 +9,7 @@ const doors = new Map<string, Door>()
 let opened = 0
 
 /** Is there for those who call it by `fetchInMemory`. */
-export function openInMemory(options: FaultyVendor): StandIn {
+export function openInMemory(options: FaultyVendor): FakeServer {
   const { faults, ...door } = createFaults<object>(options)
   opened += 1
   const host = `vendor-${opened}.test`

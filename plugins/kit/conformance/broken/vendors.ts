@@ -8,8 +8,8 @@ import { vendorConformance } from '../index.ts'
 import { refusalTests } from '../refusals.ts'
 import { secrecyTests } from '../secrecy.ts'
 import { fetchInMemory } from './in-memory.ts'
+import { openPager, visibleText } from './pager/fake-server.ts'
 import { spoilersOf } from './pager/spoilers.ts'
-import { openPager, visibleText } from './pager/stand-in.ts'
 
 globalThis.fetch = fetchInMemory
 

@@ -1,0 +1,119 @@
+/** Owns the stage of a recipe's test: its fake program on the PATH under the real name, a folder, and turns to ask. */
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { isPluginError, type PluginError, type Progress, type Runner, type Turn } from '@reveille/kit'
+import type { CommandConfiguration } from '../configuration.ts'
+import command from '../index.ts'
+
+export type Preset = NonNullable<CommandConfiguration['preset']>
+
+export interface FakeProgram {
+  readonly runner: Runner
+  /** From now on it plays this part. */
+  play(mode: 'fail' | 'hang' | 'linger' | ''): void
+  /** Drops every conversation. */
+  forget(): Promise<void>
+  /** The program and the child that it left, once both are there; unless the turn ends before. */
+  pids(turn: Promise<unknown>): Promise<readonly number[]>
+  /** Closes the plugin. */
+  stop(): Promise<void>
+  /** And takes the stage down. */
+  close(): Promise<void>
+}
+
+export async function createFakeProgram(
+  preset: Preset,
+  more: CommandConfiguration = {},
+): Promise<FakeProgram> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille-fake-program-')))
+  const at = (...names: string[]) => path.join(folder, ...names)
+  await mkdir(at('bin'))
+  await mkdir(at('work'))
+  const script = path.join(import.meta.dirname, `${preset}.mjs`)
+  await writeFile(at('bin', preset), `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`)
+  await chmod(at('bin', preset), 0o755)
+
+  const env = { PATH: `${at('bin')}:/usr/bin:/bin`, FAKE_PROGRAM_FOLDER: folder, ...more.env }
+  const abort = new AbortController()
+  const brought = await command.setup({
+    config: { preset, cwd: at('work'), killGrace: '50ms', ...more, env },
+    log: { info() {}, warn() {}, error() {} },
+    fetch,
+    signal: abort.signal,
+  })
+  const [runner] = brought.runners ?? []
+  if (runner === undefined) throw new Error('the plugin brings a runner')
+  async function stop() {
+    abort.abort()
+    await brought.close?.()
+  }
+  return {
+    runner,
+    play: (mode) => writeFileSync(at('mode'), mode),
+    forget: () => rm(at('conversations'), { recursive: true }),
+    async pids(turn) {
+      let isOver = false
+      turn.finally(() => {
+        isOver = true
+      })
+      for (;;) {
+        const text = await readFile(at('pids'), 'utf8').catch(() => '')
+        if (text.endsWith('\n')) return text.trim().split(/\s+/).map(Number)
+        if (isOver) throw new Error('The turn ended before its program had begun.')
+        await wait(5)
+      }
+    },
+    stop,
+    async close() {
+      await stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function turnOf(prompt: string, more: Partial<Turn> = {}): Turn {
+  return {
+    runId: 'run-1',
+    sessionKey: 'hook:pull:7',
+    kind: 'run',
+    prompt,
+    events: [],
+    history: [],
+    attempt: 1,
+    ...more,
+  }
+}
+
+/** A call that nobody stops, and what it told. */
+export function openCall(signal: AbortSignal = new AbortController().signal) {
+  const told: Progress[] = []
+  return { signal, told, onProgress: (progress: Progress) => void told.push(progress) }
+}
+
+/** Whether a process is there and does something: one that is dead may still wait for its parent to notice. */
+export async function isAlive(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const known = await readdir('/proc').catch(() => [])
+  if (known.length === 0) return true
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return stat !== '' && !/\) [ZX] /.test(stat)
+}
+
+/** What a turn that has to fail ends with. */
+export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
+  const error = await promise.then(
+    () => assert.fail('it fails'),
+    (reason: unknown) => reason,
+  )
+  assert.ok(isPluginError(error), String(error))
+  return error
+}

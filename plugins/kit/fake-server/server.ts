@@ -1,0 +1,86 @@
+/** Owns the server that stands in for a vendor: it answers as its rules say, or does what the script says first. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import {
+  createFaults,
+  type FakeServerAnswer,
+  type FakeServerRequest,
+  type Faults,
+  type FaultyVendor,
+  parseJson,
+} from './faults.ts'
+
+export interface FakeServer extends Faults {
+  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  readonly url: string
+  /** May be called more than once. */
+  close(): Promise<void>
+}
+
+export type FakeServerOptions = FaultyVendor
+
+/** Listens on loopback, on a port of its own. */
+export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
+  const { faults, expect, meet, release } = createFaults<ServerResponse>(options)
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const outcome = await meet(response, await read(incoming))
+    switch (outcome.end) {
+      case 'answer':
+        return write(response, outcome.answer)
+      case 'cut':
+        return void incoming.socket.destroy()
+      case 'cut-answer': {
+        const { status = 200, headers } = outcome.answer
+        response.writeHead(status, { 'content-length': '1000', ...headers })
+        return void response.write('{', () => incoming.socket.destroy())
+      }
+      case 'hang':
+        return
+    }
+  }
+
+  const server = createServer((incoming, response) => {
+    expect(response)
+    response.on('close', () => release(response))
+    serve(incoming, response).catch((error: unknown) => {
+      response.writeHead(599).end(String(error))
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  let closed: Promise<unknown> | undefined
+  return {
+    ...faults,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      closed ??= once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function read(incoming: IncomingMessage): Promise<FakeServerRequest> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString('utf8')
+  const url = new URL(incoming.url ?? '/', 'http://fake-server')
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])
+  return {
+    method: incoming.method ?? 'GET',
+    path: decodeURIComponent(url.pathname),
+    query: url.searchParams,
+    headers: Object.fromEntries(headers),
+    text,
+    json: parseJson(text),
+  }
+}
+
+function write(response: ServerResponse, { status = 200, headers = {}, body = '' }: FakeServerAnswer): void {
+  const isText = typeof body === 'string'
+  response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
+  response.end(isText ? body : JSON.stringify(body))
+}

@@ -1,0 +1,246 @@
+/** Owns the fake server of a Mattermost server: users, channels, posts, and a memory of pending posts. */
+
+import type { Part } from '@reveille/kit'
+import {
+  type FakeServerAnswer,
+  type FakeServerRequest,
+  type FakeVendor,
+  openFakeServer,
+  type VendorMessage,
+} from '@reveille/kit/fake-server'
+import { readMarkup } from './markup.ts'
+
+export interface MattermostPost extends VendorMessage {
+  /** As it came. */
+  readonly post: Readonly<Record<string, unknown>>
+  /** Addresses that the server would fetch for it: of a preview and of images. */
+  readonly fetched: readonly string[]
+}
+
+export interface FakeMattermost extends FakeVendor {
+  readonly messages: readonly MattermostPost[]
+  /** A channel that the bot is in; another one that is archived. */
+  readonly channelId: string
+  readonly archivedId: string
+  /** A person, and the direct channel with them once it is open. */
+  readonly userId: string
+  readonly username: string
+}
+
+/** What a person reads of a part. */
+export function visibleText(part: Part): string {
+  return readMarkup(part.text).text
+}
+
+export interface OpenVendorOptions {
+  /** Milliseconds; the memory of pending posts goes by it. Default: the machine's clock. */
+  readonly now?: () => number
+  /** Code points. Default: 16,383, a server's own. */
+  readonly longestPost?: number
+}
+
+/** How long a server knows a pending post. Milliseconds. */
+const pendingMs = 30_000
+
+const id = (letter: string) => letter.repeat(26)
+const token = 'mattermost-fake-token'
+const own = { id: id('b'), username: 'reveille', is_bot: true }
+const person = { id: id('p'), username: 'ada', is_bot: false }
+const town = id('t')
+const archived = id('a')
+const rootId = id('r')
+
+export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeMattermost> {
+  const { now = Date.now, longestPost = 16_383 } = options
+  const users = [own, person]
+  /** By id; the name of a direct channel says who is in it. */
+  const channels = new Map<string, { id: string; name: string; type: string; delete_at: number }>([
+    [town, { id: town, name: 'town-square', type: 'O', delete_at: 0 }],
+    [archived, { id: archived, name: 'old-square', type: 'O', delete_at: 1 }],
+  ])
+  const posts = new Map<string, Record<string, unknown>>([[rootId, { id: rootId, channel_id: town }]])
+  const pending = new Map<string, { at: number; post: Record<string, unknown> }>()
+  const messages: MattermostPost[] = []
+  /** Usernames, and `all`, `channel`, `here`. */
+  const pings: string[] = []
+  let count = 0
+
+  function nextId(): string {
+    count += 1
+    return count.toString(36).padStart(26, '0')
+  }
+
+  function createDirect(json: unknown): FakeServerAnswer {
+    if (!Array.isArray(json) || json.length !== 2) return invalid('user_ids')
+    if (!json.includes(own.id))
+      return refuse(403, 'api.context.permissions.app_error', 'You do not have the appropriate permissions.')
+    if (json.some((each) => !users.some((user) => user.id === each))) {
+      return refuse(
+        400,
+        'api.channel.create_direct_channel.invalid_user.app_error',
+        'Invalid user ID for direct channel creation.',
+      )
+    }
+    const name = json.toSorted().join('__')
+    const found = [...channels.values()].find((channel) => channel.name === name)
+    const channel = found ?? { id: nextId(), name, type: 'D', delete_at: 0 }
+    channels.set(channel.id, channel)
+    return { status: 201, body: { ...channel, display_name: '' } }
+  }
+
+  function createPost(json: unknown): FakeServerAnswer {
+    const sent = (json ?? {}) as Record<string, unknown>
+    const { channel_id: channelId, message, root_id: root = '', pending_post_id: pendingId = '' } = sent
+    if ([channelId, message, root, pendingId].some((each) => typeof each !== 'string')) return invalid('post')
+    const channel = channels.get(String(channelId))
+    // An id that is no channel's is a channel where the bot may not post.
+    if (channel === undefined)
+      return refuse(403, 'api.context.permissions.app_error', 'You do not have the appropriate permissions.')
+    const known = pending.get(String(pendingId))
+    if (known !== undefined && now() - known.at < pendingMs) return { status: 201, body: known.post }
+    if (channel.delete_at > 0) {
+      return refuse(
+        400,
+        'api.post.create_post.can_not_post_to_deleted.error',
+        'Can not post to deleted channel.',
+      )
+    }
+    if (root !== '' && !posts.has(String(root))) {
+      return refuse(400, 'api.post.create_post.root_id.app_error', 'Invalid RootId parameter.')
+    }
+    if (root !== '' && posts.get(String(root))?.['channel_id'] !== channelId) {
+      return refuse(
+        500,
+        'api.post.create_post.channel_root_id.app_error',
+        'Invalid ChannelId for RootId parameter.',
+      )
+    }
+    const text = String(message)
+    if (text.trim() === '') return invalid('message')
+    if ([...text].length > longestPost) {
+      return refuse(
+        400,
+        'model.post.is_valid.message_length.app_error',
+        'Post Message property is longer than the maximum permitted length.',
+      )
+    }
+    const at = now()
+    const post = {
+      id: nextId(),
+      create_at: at,
+      update_at: at,
+      delete_at: 0,
+      edit_at: 0,
+      user_id: own.id,
+      channel_id: channelId,
+      root_id: root,
+      original_id: '',
+      message: text,
+      type: '',
+      props: sent['props'] ?? {},
+      pending_post_id: pendingId,
+    }
+    posts.set(post.id, post)
+    if (pendingId !== '') pending.set(String(pendingId), { at, post })
+    const { text: read, words, bareAddresses, images } = readMarkup(text)
+    const names = [...users.map((user) => user.username), 'all', 'channel', 'here']
+    pings.push(...names.filter((name) => words.has(`@${name}`)))
+    messages.push({
+      to: String(channelId),
+      text: read,
+      post: sent,
+      fetched: [...bareAddresses.slice(0, 1), ...images],
+    })
+    return { status: 201, body: post }
+  }
+
+  function answer({ method, path, headers, json }: FakeServerRequest): FakeServerAnswer {
+    const route = `${method} ${path}`
+    if (route === 'GET /api/v4/system/ping') return { body: { status: 'OK' } }
+    if (!path.startsWith('/api/v4/')) return { status: 404, body: '<html>404 page not found</html>' }
+    // The scheme's name is read without case: the vendor's own client shouts it.
+    if (headers['authorization']?.replace(/^bearer /i, '') !== token) return expired
+    if (route === 'POST /api/v4/posts') return createPost(json)
+    if (route === 'POST /api/v4/channels/direct') return createDirect(json)
+    const asked = /^GET \/api\/v4\/users\/(username\/)?([^/]+)$/.exec(route)
+    if (asked === null) return refuse(404, 'api.context.404.app_error', 'Sorry, we could not find the page.')
+    const [, byName, value] = asked
+    const found = users.find(
+      (user) => (byName ? user.username : user.id) === (value === 'me' ? own.id : value),
+    )
+    return found
+      ? { body: { ...found, email: '', roles: 'system_user' } }
+      : refuse(404, 'app.user.missing_account.const', 'Unable to find the user.')
+  }
+
+  const fakeServer = await openFakeServer({ answer, isSend: ({ path }) => path === '/api/v4/posts' })
+  return {
+    ...fakeServer,
+    messages,
+    pings,
+    config: { baseUrl: fakeServer.url, token },
+    secrets: [token],
+    to: `channel:${town}`,
+    unknownTo: '@nobody.here',
+    threadTo: `${town}:thread:${rootId}`,
+    channelId: town,
+    archivedId: archived,
+    userId: person.id,
+    username: person.username,
+    refusals: {
+      badCredential: expired,
+      forbidden: refuse(
+        403,
+        'api.context.permissions.app_error',
+        'You do not have the appropriate permissions.',
+      ),
+      rateLimited: (seconds) => ({
+        status: 429,
+        headers: {
+          'x-ratelimit-limit': '10',
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-reset': String(seconds),
+          'retry-after': String(seconds),
+        },
+        body: 'limit exceeded',
+      }),
+      serverError: refuse(
+        500,
+        'api.post.deduplicate_create_post.pending',
+        'Rejected post since another client is making the same request.',
+      ),
+      badGateway: {
+        status: 502,
+        headers: { 'content-type': 'text/html' },
+        body: '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>nginx</body></html>',
+      },
+    },
+  }
+}
+
+const expired = refuse(
+  401,
+  'api.context.session_expired.app_error',
+  'Invalid or expired session, please login again.',
+)
+
+function invalid(parameter: string): FakeServerAnswer {
+  return refuse(
+    400,
+    'api.context.invalid_body_param.app_error',
+    `Invalid or missing ${parameter} in request body.`,
+  )
+}
+
+function refuse(status: number, errorId: string, message: string): FakeServerAnswer {
+  return {
+    status,
+    body: {
+      id: errorId,
+      message,
+      detailed_error: '',
+      request_id: 'fakerequest00000000000000',
+      status_code: status,
+    },
+  }
+}

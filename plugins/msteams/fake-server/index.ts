@@ -1,0 +1,255 @@
+/** Owns the fake server of Teams in two roles on one server: Microsoft Entra, which gives tokens, and the Bot Connector. */
+
+import type { Part } from '@reveille/kit'
+import {
+  type FakeServerAnswer,
+  type FakeServerRequest,
+  type FakeVendor,
+  openFakeServer,
+  type VendorMessage,
+} from '@reveille/kit/fake-server'
+import { readMarkup } from './markup.ts'
+
+export interface TeamsMessage extends VendorMessage {
+  /** As it came. */
+  readonly activity: Readonly<Record<string, unknown>>
+  /** Addresses that a client would fetch for it: of images. */
+  readonly fetched: readonly string[]
+}
+
+export interface FakeTeams extends FakeVendor {
+  readonly messages: readonly TeamsMessage[]
+  /** A channel that the bot is not in. */
+  readonly foreignTo: string
+  /** A person who has the app, and one of the tenant who has not. */
+  readonly userTo: string
+  readonly strangerTo: string
+  /** How many tokens were given. */
+  tokensGiven(): number
+  /** Tokens that were given are worth nothing from now on. */
+  revokeTokens(): void
+  /** Requests to each role. */
+  readonly asked: {
+    readonly authority: readonly FakeServerRequest[]
+    readonly connector: readonly FakeServerRequest[]
+  }
+}
+
+/** What a person reads of a part. */
+export function visibleText(part: Part): string {
+  return readMarkup(part.text).text
+}
+
+export interface OpenVendorOptions {
+  /** Milliseconds; tokens end by it. Default: the machine's clock. */
+  readonly now?: () => number
+  /** Seconds. Default: 3599, as Entra gives them. */
+  readonly tokenLife?: number
+}
+
+const appId = '0c1e4b2a-5f0d-4c1b-9a53-3a8f0d4f9c11'
+const appPassword = 'msteams-fake-password'
+const tenantId = '6babcaad-604b-40ac-a9d7-9fd97c0b779f'
+const scope = 'https://api.botframework.com/.default'
+const general = '19:general0000000000000000000000000@thread.tacv2'
+const foreign = '19:foreign0000000000000000000000000@thread.tacv2'
+const groupChat = '19:meeting_group00000000000000@thread.v2'
+const firstMessage = '1763682000000'
+const person = '5b649834-7412-4cce-9e69-176e95a394f5'
+const stranger = '520e4d1e-2108-43ee-a092-46a9507c6200'
+/** Of a whole message as UTF-16. Bytes. */
+const largestMessage = 100 * 1024
+const formats: readonly unknown[] = ['markdown', 'plain', 'xml']
+
+export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeTeams> {
+  const { now = Date.now, tokenLife = 3599 } = options
+  const asked = { authority: [] as FakeServerRequest[], connector: [] as FakeServerRequest[] }
+  /** When each token ends. Milliseconds. */
+  const tokens = new Map<string, number>()
+  const conversations = new Set([general, `${general};messageid=${firstMessage}`, groupChat])
+  const chats = new Map<string, string>()
+  const messages: TeamsMessage[] = []
+  const pings: string[] = []
+  let given = 0
+  let sent = 0
+
+  function giveToken({ method, path, headers, text }: FakeServerRequest): FakeServerAnswer {
+    const tenant = /^\/authority\/([^/]+)\/oauth2\/v2\.0\/token$/.exec(path)?.[1]
+    if (method !== 'POST' || tenant === undefined) return { status: 404, body: '<html>404</html>' }
+    if (!String(headers['content-type']).startsWith('application/x-www-form-urlencoded')) {
+      return entra(
+        400,
+        'invalid_request',
+        900144,
+        "The request body must contain the parameter: 'grant_type'.",
+      )
+    }
+    const form = new URLSearchParams(text)
+    if (tenant !== tenantId && tenant !== 'botframework.com') {
+      return entra(400, 'invalid_request', 90002, `Tenant '${tenant}' not found.`)
+    }
+    if (form.get('grant_type') !== 'client_credentials') {
+      return entra(400, 'unsupported_grant_type', 70003, 'The app requested an unsupported grant type.')
+    }
+    if (form.get('scope') !== scope) {
+      return entra(
+        400,
+        'invalid_scope',
+        70011,
+        'The provided value for the input parameter scope is not valid.',
+      )
+    }
+    if (form.get('client_id') !== appId) {
+      return entra(400, 'unauthorized_client', 700016, 'The application was not found in the directory.')
+    }
+    if (form.get('client_secret') !== appPassword) {
+      return entra(401, 'invalid_client', 7000215, 'Invalid client secret provided.')
+    }
+    given += 1
+    const token = `msteams-fake-token-${given}`
+    tokens.set(token, now() + tokenLife * 1000)
+    return {
+      body: { token_type: 'Bearer', expires_in: tokenLife, ext_expires_in: tokenLife, access_token: token },
+    }
+  }
+
+  function connect(request: FakeServerRequest): FakeServerAnswer {
+    const { method, path, headers, json } = request
+    const token = /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1] ?? ''
+    if (now() >= (tokens.get(token) ?? 0)) return denied
+    if (method !== 'POST')
+      return { status: 405, body: { message: 'The resource does not support that method.' } }
+    if (!String(headers['content-type']).startsWith('application/json') || !isObject(json)) {
+      return connector(400, 'BadSyntax', 'The request body is no JSON object.')
+    }
+    if (path === '/teams/v3/conversations') return createChat(json)
+    const conversation = /^\/teams\/v3\/conversations\/([^/]+)\/activities$/.exec(path)?.[1]
+    if (conversation === undefined) return { status: 404, body: { message: 'No HTTP resource was found.' } }
+    return send(conversation, json, request.text)
+  }
+
+  function createChat({ isGroup, bot, members, tenantId: tenant, channelData }: Facts): FakeServerAnswer {
+    if (isGroup === true)
+      return connector(400, 'BadArgument', 'Group conversations are not for bots to create.')
+    if (!isObject(bot) || bot['id'] !== `28:${appId}`) return connector(400, 'BadArgument', 'Unknown bot.')
+    const named =
+      isObject(channelData) && isObject(channelData['tenant']) ? channelData['tenant']['id'] : tenant
+    if (named !== tenantId) return connector(400, 'BadArgument', 'Malformed tenant id.')
+    const [member] = Array.isArray(members) ? members : []
+    const id = isObject(member) ? String(member['id']) : ''
+    if (id === stranger) {
+      return connector(
+        403,
+        'ForbiddenOperationException',
+        'The bot is not installed in the user’s personal scope.',
+      )
+    }
+    if (id !== person) return connector(400, 'BadSyntax', 'Invalid user identity in provided tenant.')
+    const chat = chats.get(id) ?? `a:1chat${chats.size}`
+    chats.set(id, chat)
+    conversations.add(chat)
+    return { status: 201, body: { id: chat } }
+  }
+
+  function send(conversation: string, activity: Facts, raw: string): FakeServerAnswer {
+    if (conversation === foreign) {
+      return connector(403, 'BotNotInConversationRoster', 'The bot is not part of the conversation roster.')
+    }
+    if (!conversations.has(conversation))
+      return connector(404, 'ConversationNotFound', 'Conversation not found.')
+    const { type, text, textFormat = 'markdown', entities = [] } = activity
+    if (type !== 'message') return connector(400, 'BadArgument', 'Unknown activity type.')
+    if (!formats.includes(textFormat)) return connector(400, 'BadArgument', 'Unknown text format.')
+    if (typeof text !== 'string' || text.trim() === '') {
+      return connector(400, 'BadSyntax', 'Activity resulted into multiple skype activities.')
+    }
+    if (raw.length * 2 > largestMessage) return connector(413, 'MessageSizeTooBig', 'Message size too large.')
+    const read = readMarkup(text)
+    pings.push(...read.named)
+    if (Array.isArray(entities)) pings.push(...entities.map((entity) => JSON.stringify(entity)))
+    messages.push({ to: conversation, text: read.text, activity, fetched: read.images })
+    sent += 1
+    const id = String(Number(firstMessage) + sent)
+    if (conversation === general) conversations.add(`${general};messageid=${id}`)
+    return { status: 201, body: { id } }
+  }
+
+  const fakeServer = await openFakeServer({
+    answer(request) {
+      const isAuthority = request.path.startsWith('/authority/')
+      asked[isAuthority ? 'authority' : 'connector'].push(request)
+      return isAuthority ? giveToken(request) : connect(request)
+    },
+    isSend: ({ path }) => path.endsWith('/activities'),
+  })
+  return {
+    ...fakeServer,
+    messages,
+    pings,
+    asked,
+    tokensGiven: () => given,
+    revokeTokens: () => tokens.clear(),
+    config: {
+      appId,
+      appPassword,
+      tenantId,
+      baseUrl: `${fakeServer.url}/teams`,
+      authority: `${fakeServer.url}/authority`,
+    },
+    secrets: [appPassword, 'msteams-fake-token-1'],
+    to: `conversation:${general}`,
+    unknownTo: 'conversation:19:nobody00000000000000000000000000@thread.tacv2',
+    threadTo: `conversation:${general};messageid=${firstMessage}`,
+    foreignTo: foreign,
+    userTo: `user:${person}`,
+    strangerTo: `user:${stranger}`,
+    refusals: {
+      badCredential: denied,
+      forbidden: connector(
+        403,
+        'BotNotInConversationRoster',
+        'The bot is not part of the conversation roster.',
+      ),
+      rateLimited: (seconds) => ({
+        ...connector(429, 'Throttled', 'Too many requests.'),
+        headers: { 'retry-after': String(seconds) },
+      }),
+      serverError: connector(500, 'ServiceError', 'An internal error occurred.'),
+      badGateway: {
+        status: 502,
+        headers: { 'content-type': 'text/html' },
+        body: '<html><head><title>502 Bad Gateway</title></head><body>Microsoft-Azure-Application-Gateway/v2</body></html>',
+      },
+    },
+  }
+}
+
+type Facts = Readonly<Record<string, unknown>>
+
+/** The connector's word for a token that is none, or none any more. */
+const denied: FakeServerAnswer = {
+  status: 401,
+  body: { message: 'Authorization has been denied for this request.' },
+}
+
+function connector(status: number, code: string, message: string): FakeServerAnswer {
+  return { status, body: { error: { code, message } } }
+}
+
+function entra(status: number, error: string, number: number, sentence: string): FakeServerAnswer {
+  return {
+    status,
+    body: {
+      error,
+      error_description: `AADSTS${number}: ${sentence} Trace ID: 00000000-0000-0000-0000-000000000000`,
+      error_codes: [number],
+      timestamp: '2026-11-21 00:00:00Z',
+      trace_id: '00000000-0000-0000-0000-000000000000',
+      correlation_id: '00000000-0000-0000-0000-000000000000',
+    },
+  }
+}
+
+function isObject(value: unknown): value is Facts {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

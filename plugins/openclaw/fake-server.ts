@@ -1,0 +1,144 @@
+/**
+ * Owns a fake server for an OpenClaw gateway: its hooks as `src/gateway/server/hooks-request-handler.ts` of
+ * openclaw/openclaw answers them (read in 2026), on a socket of its own, with a memory of what it was sent.
+ */
+
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Received {
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly body: string
+}
+
+export interface FakeServer {
+  readonly url: string
+  /** What it took, in order. */
+  readonly taken: readonly Received[]
+  /** Every request, taken or not. */
+  readonly received: readonly Received[]
+  /** Answers in its place from now on; undefined: it answers itself. */
+  answer(reply: ((request: Received) => Reply | undefined) | undefined): void
+  /** Takes requests and never answers. */
+  stall(): void
+  /** Begins its answers and never ends them. Settles when the first has begun. */
+  stallMidway(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface FakeServerOptions {
+  readonly token: string
+  /** Default: any free one. */
+  readonly port?: number
+  /** Default: true, as versions before 2026.2.12 had it. */
+  readonly allowRequestSessionKey?: boolean
+  /** Default: OpenClaw's, 262,144. */
+  readonly maxBodyBytes?: number
+}
+
+export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
+  const { token, port = 0, allowRequestSessionKey = true, maxBodyBytes = 262_144 } = options
+  const received: Received[] = []
+  const taken: Received[] = []
+  const runs = new Map<string, string>()
+  const begun = Promise.withResolvers<void>()
+  let mood: 'well' | 'stalled' | 'midway' = 'well'
+  let scripted: ((request: Received) => Reply | undefined) | undefined
+
+  const server = createServer(async (request, response) => {
+    const text = await bodyOf(request)
+    const found = { path: request.url ?? '', headers: request.headers, body: parse(text) }
+    received.push(found)
+    if (mood === 'stalled') return
+    const { status, headers, body } = scripted?.(found) ?? replyTo(found, text)
+    response.writeHead(status, headers ?? { 'content-type': 'application/json; charset=utf-8' })
+    if (mood === 'well') return void response.end(body)
+    response.write(body.slice(0, body.length / 2), () => begun.resolve())
+  })
+  server.on('clientError', (_error, socket) => socket.destroy())
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+
+  function replyTo(request: Received, text: string): Reply {
+    const { path, headers, body } = request
+    if (!path.startsWith('/hooks/')) return plain(404, 'Not Found')
+    if (headers.authorization !== `Bearer ${token}`) return plain(401, 'Unauthorized')
+    if (Buffer.byteLength(text) > maxBodyBytes) return json(413, { ok: false, error: 'payload too large' })
+    if (path === '/hooks/wake') {
+      if (!isText(body['text'])) return json(400, { ok: false, error: 'text required' })
+      taken.push(request)
+      return json(200, { ok: true, mode: body['mode'] ?? 'now' })
+    }
+    if (path !== '/hooks/agent') return plain(404, 'Not Found')
+    if (!isText(body['message'])) return json(400, { ok: false, error: 'message required' })
+    if (body['sessionKey'] !== undefined && !allowRequestSessionKey) {
+      const refused = 'sessionKey is disabled for external /hooks/agent payloads'
+      const error = `${refused}; set hooks.allowRequestSessionKey=true to enable`
+      return json(400, { ok: false, error })
+    }
+    // Its idempotency holds for requests that are equal in all that counts.
+    const key = JSON.stringify([headers['idempotency-key'], body])
+    const known = runs.get(key)
+    if (known === undefined) taken.push(request)
+    const runId = known ?? `claw-${taken.length}`
+    runs.set(key, runId)
+    return json(200, { ok: true, runId })
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    taken,
+    received,
+    answer(reply) {
+      scripted = reply
+    },
+    stall() {
+      mood = 'stalled'
+    },
+    stallMidway() {
+      mood = 'midway'
+      return begun.promise
+    },
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+}
+
+export function plain(status: number, body: string, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8', ...headers }, body }
+}
+
+export function page(status: number): Reply {
+  const body = '<!doctype html><title>Sign in</title><p>Please sign in.</p>'
+  return { status, headers: { 'content-type': 'text/html' }, body }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function parse(text: string): Received['body'] {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() !== ''
+}
