@@ -1,4 +1,4 @@
-/** Owns reading who imports whom: TypeScript parses, so that no comment, string or unusual form of import fools us. */
+/** Reads who imports whom. TypeScript parses the files, so that no comment, string or unusual form of import misleads us. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -11,11 +11,11 @@ import { API } from 'typescript/unstable/sync'
 export interface Import {
   readonly from: string
   readonly to: string
-  /** Gone at run time. */
+  /** True if the import is gone at run time. */
   readonly isType: boolean
 }
 
-/** Before the name of a package that is not ours. */
+/** Stands before the name of a package that is not ours. */
 export const library = 'node_modules/'
 
 /** Every import by a file of ours, of one or of a library: static, re-exported, dynamic, of a value or of a type. */
@@ -62,7 +62,7 @@ function resolve(from: string, specifier: string, entries: ReadonlyMap<string, s
   if (specifier.startsWith('.')) return join(from, '..', specifier)
   const entry = entries.get(specifier)
   if (entry !== undefined) return entry
-  // A package of ours reached past its exports is kept as it reads, for the rules to refuse.
+  // An import of our package past its exports is kept as it is written, so that the rules refuse it.
   if (specifier.startsWith('@reveille/')) return specifier
   return isBuiltin(specifier) ? undefined : `${library}${specifier}`
 }

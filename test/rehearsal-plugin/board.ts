@@ -3,7 +3,7 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Channel, PluginError } from '@reveille/kit'
-import type { RehearsalConfig } from './index.ts'
+import type { RehearsalConfig } from './configuration.ts'
 
 export const boardFile = 'board.jsonl'
 

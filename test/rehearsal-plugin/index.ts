@@ -2,14 +2,8 @@
 
 import { definePlugin } from '@reveille/kit'
 import { createBoard } from './board.ts'
+import type { RehearsalConfig } from './configuration.ts'
 import { createBlabbing, createCountingTurns, createPatient } from './runners.ts'
-
-export interface RehearsalConfig {
-  readonly folder: string
-  readonly defaultTo?: string
-  readonly apiKey?: string
-  readonly clings?: boolean
-}
 
 export default definePlugin<RehearsalConfig>({
   name: 'rehearsal-plugin',

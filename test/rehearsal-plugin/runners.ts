@@ -4,7 +4,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { PluginLog, Runner } from '@reveille/kit'
-import type { RehearsalConfig } from './index.ts'
+import type { RehearsalConfig } from './configuration.ts'
 
 export const startsFile = 'starts'
 export const goFile = 'go'

@@ -1,7 +1,7 @@
 /** Owns putting a request together, from a seed to the bytes of a connection. */
 
 import { bodyOf } from './bodies.ts'
-import { goodRequest } from './good.ts'
+import { type ExpectedAnswer, goodRequest } from './good.ts'
 import { type Header, headersOf } from './headers.ts'
 import { methodOf, targetOf } from './targets.ts'
 import { createRandom, piece, type Random, textOf } from './words.ts'
@@ -18,17 +18,9 @@ export interface FuzzCase {
   /** As many answers as there may be; of those that are `answered`, exactly. */
   readonly answers: number
   /** What each answer has to be, where that is known. */
-  readonly expected?: readonly Expected[]
+  readonly expected?: readonly ExpectedAnswer[]
   /** The address that it comes from. Default: one of many. */
   readonly client?: string
-}
-
-export interface Expected {
-  readonly name: string
-  /** One of these. */
-  readonly statuses: readonly number[]
-  /** In the body of the answer. */
-  readonly holding: string
 }
 
 export function fuzzCase(seed: number): FuzzCase {

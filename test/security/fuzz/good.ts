@@ -1,14 +1,27 @@
-/** Owns the good requests among the bad ones, each with the answer that it has to get, whatever the others are doing. */
+/** Makes the good requests among the bad ones. Each has an answer that it must get, whatever the other requests do. */
 
 import { gzipSync } from 'node:zlib'
-import type { FuzzCase } from './cases.ts'
 import { endpointToken, hookToken } from './gateway.ts'
 import { type Signed, signers } from './signers.ts'
 import { chosen, type Random } from './words.ts'
 
-type Good = Required<Pick<FuzzCase, 'pieces' | 'expected'>> & Pick<FuzzCase, 'client'>
+export interface ExpectedAnswer {
+  readonly name: string
+  /** The answer has one of these. */
+  readonly statuses: readonly number[]
+  /** The body of the answer contains this text. */
+  readonly holding: string
+}
 
-export function goodRequest(random: Random, id: string): Good {
+interface GoodRequest {
+  /** The buffers are written one after another. */
+  readonly pieces: readonly Buffer[]
+  readonly expected: readonly ExpectedAnswer[]
+  /** The address that the request comes from. Default: one of many. */
+  readonly client?: string
+}
+
+export function goodRequest(random: Random, id: string): GoodRequest {
   return chosen(
     random,
     makers.map((make) => () => make(random, id)),
@@ -19,7 +32,7 @@ const bearer = { Authorization: `Bearer ${hookToken}` }
 const wake = (id: string) => JSON.stringify({ text: `good ${id}`, mode: 'next-heartbeat' })
 const accepted = (name: string) => ({ name, statuses: [200], holding: '"eventId"' })
 
-const makers: readonly ((random: Random, id: string) => Good)[] = [
+const makers: readonly ((random: Random, id: string) => GoodRequest)[] = [
   (_, id) => one('a token', 'wake', { headers: bearer, body: wake(id) }),
   (_, id) =>
     one('a token in a header of ours', 'wake', { headers: { 'X-Gateway-Token': hookToken }, body: wake(id) }),
@@ -75,7 +88,7 @@ interface Content {
   readonly body: string | Buffer
 }
 
-function one(name: string, endpoint: string, content: Content, before = ''): Good {
+function one(name: string, endpoint: string, content: Content, before = ''): GoodRequest {
   return { pieces: [bytesOf(endpoint, content, before)], expected: [accepted(name)] }
 }
 
