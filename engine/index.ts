@@ -30,6 +30,7 @@ export { inLargestUnit } from './config/duration.ts'
 export { withoutJson5Comments } from './config/file/json5-comments.ts'
 export { type Files, realFiles } from './config/file/reading.ts'
 export { holdsUnset } from './config/file/unset.ts'
+export { isRecord } from './config/is-record.ts'
 export { createLoader, type Loader, type LoadOptions, loadConfiguration } from './config/load.ts'
 export { isLoopback } from './config/loopback.ts'
 export { nearestName } from './config/nearest.ts'
@@ -91,6 +92,7 @@ export type {
   FieldTrace,
   SourceTrace,
 } from './resolve/trace.ts'
+export { realTimers, type Timers } from './timers.ts'
 export { createBundler } from './transform/bundle/create-bundler.ts'
 export { createTransformHost } from './transform/host/host.ts'
 export {

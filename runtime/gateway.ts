@@ -12,6 +12,7 @@ import {
   loadConfiguration,
   type ReloadEvent,
   type ReloadResult,
+  realTimers,
 } from '@reveille/engine'
 import type { SourceClock } from '@reveille/kit'
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
@@ -21,7 +22,7 @@ import { createDeliveriesByHand, createDispatch, createProgressBoard } from './d
 import { removeGatewayFile, writeGatewayFile } from './gateway-file.ts'
 import { createKeptFiles, openGenerationArchive } from './generations/index.ts'
 import { createLoopGuard, createOwnWords, rememberOwnWords } from './guard/index.ts'
-import { createApp, createHookSurface, listen, postLimitsOf, realTimers } from './http/index.ts'
+import { createApp, createHookSurface, listen, postLimitsOf } from './http/index.ts'
 import { createIgnoredTraces } from './observe/ignored-traces.ts'
 import { createLog, type Log, type LogOptions } from './observe/log.ts'
 import { createReloadReporter } from './observe/reloads.ts'

@@ -1,6 +1,6 @@
 /** Owns one expected value: compared as it stands, or held against tests such as `{contains: "#42"}`. */
 
-import { isMap } from '../config/map.ts'
+import { isRecord } from '../config/is-record.ts'
 import type { Path } from '../config/path.ts'
 import { compileRegex, RegexLimitError, RegexSyntaxError } from '../regex/regex.ts'
 
@@ -56,7 +56,7 @@ export function checkValue(expected: unknown, actual: unknown, path: Path): Shor
         : checkTest(name, wanted, actual, [...path, name]),
     )
   }
-  if (isMap(expected)) return checkFields(expected, actual, path)
+  if (isRecord(expected)) return checkFields(expected, actual, path)
   const wanted = expected ?? undefined
   if (isEqual(wanted, actual)) return []
   return [unequal(wanted, actual, path)]
@@ -69,7 +69,7 @@ function checkList(expected: readonly unknown[], actual: unknown, path: Path): S
 
 /** Only what is named is looked at. */
 function checkFields(expected: Readonly<Record<string, unknown>>, actual: unknown, path: Path): Shortfall[] {
-  if (!isMap(actual)) return [unequal(expected, actual, path)]
+  if (!isRecord(actual)) return [unequal(expected, actual, path)]
   return Object.entries(expected).flatMap(([name, each]) =>
     checkValue(each, Object.hasOwn(actual, name) ? actual[name] : undefined, [...path, name]),
   )
@@ -145,7 +145,7 @@ function textTest(
 
 /** As in patterns: an object whose keys are all tests is one, any other is fields. */
 function isTests(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (!isMap(value)) return false
+  if (!isRecord(value)) return false
   const names = Object.keys(value)
   return names.length > 0 && names.every((name) => name === 'not' || tests[name] !== undefined)
 }

@@ -2,7 +2,7 @@
 
 import { Ajv, MissingRefError, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { isMap } from '../config/map.ts'
+import { isRecord } from '../config/is-record.ts'
 import { readPointer } from '../config/path.ts'
 import { regExpEngineForAjv } from '../regex/ajv-engine.ts'
 import { RegexLimitError } from '../regex/regex.ts'
@@ -28,7 +28,7 @@ export function compilePayloadSchema(
   known: Map<object, CheckPayload> = new Map(),
 ): Program['checkPayload'] {
   if (schema === undefined || schema === true) return undefined
-  const shared = isMap(schema) ? known.get(schema) : undefined
+  const shared = isRecord(schema) ? known.get(schema) : undefined
   if (shared !== undefined) return shared
   const problem = (found: SchemaProblem): void =>
     report.error({ ...found, code: 'INVALID_SCHEMA', path: ['schema', ...found.path] })
@@ -50,7 +50,7 @@ export function compilePayloadSchema(
   const meter = createSchemaMeter()
   try {
     const check = checkerOf(createAjv(dialect, meter).compile(prepared.schema), meter)
-    if (isMap(schema)) known.set(schema, check)
+    if (isRecord(schema)) known.set(schema, check)
     return check
   } catch (error) {
     problem(compileProblem(error, prepared))
@@ -114,7 +114,8 @@ const rulebooks: Partial<Record<Dialect, Ajv>> = {}
 
 function brokenRule(schema: unknown, dialect: Dialect): SchemaProblem | undefined {
   if (typeof schema === 'boolean') return undefined
-  if (!isMap(schema)) return { path: [], message: 'must be a JSON Schema: true, false or a map of keywords' }
+  if (!isRecord(schema))
+    return { path: [], message: 'must be a JSON Schema: true, false or a map of keywords' }
   rulebooks[dialect] ??= new (dialect === 'draft-07' ? Ajv : Ajv2020)({ logger: false }) as Ajv
   const rulebook = rulebooks[dialect]
   if (rulebook.validateSchema(schema) === true) return undefined

@@ -5,7 +5,7 @@
  */
 
 import { operatorNames } from '../compile/match/operators.ts'
-import { isMap } from '../config/map.ts'
+import { isRecord } from '../config/is-record.ts'
 import { nearestName } from '../config/nearest.ts'
 import { writePath } from '../config/path.ts'
 import { valuesAt } from './fields/known-fields.ts'
@@ -66,7 +66,7 @@ type Problem = Pick<Parameters<Warnings['add']>[1], 'code' | 'message' | 'hint'>
 function bodyClauses(pattern: Keys, above: readonly string[]): readonly Clause[] {
   return Object.entries(pattern).flatMap(([key, wanted]) => {
     const steps = [...above, key]
-    const isKeys = isMap(wanted) && !Object.keys(wanted).every((name) => operatorNames.has(name))
+    const isKeys = isRecord(wanted) && !Object.keys(wanted).every((name) => operatorNames.has(name))
     return isKeys ? bodyClauses(wanted, steps) : [{ of: 'body' as const, steps, wanted }]
   })
 }
@@ -122,7 +122,7 @@ function hintFor(wanted: unknown, held: readonly unknown[], steps: readonly stri
   const areAll = (type: string) => held.every((value) => typeof value === type)
   if (Array.isArray(wanted))
     return wanted.map((each) => hintFor(each, held, steps)).find((hint) => hint !== undefined)
-  if (isMap(wanted)) {
+  if (isRecord(wanted)) {
     if ('numeric' in wanted && areAll('string'))
       return `\`numeric\` takes numbers alone; write \`when: "$number(${field}) > …"\`.`
     const [operator] = ['prefix', 'suffix', 'pattern'].filter((name) => name in wanted)

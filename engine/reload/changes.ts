@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Configuration, EndpointPolicy, MappingEntry } from '../config/configuration.ts'
-import { isMap } from '../config/map.ts'
+import { isRecord } from '../config/is-record.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Bundle } from '../transform/port.ts'
 
@@ -161,7 +161,7 @@ function changedKeys(before: Settings, after: Settings): string[] {
   const keys: string[] = []
   const walk = (one: unknown, other: unknown, path: string, isWhole: boolean): void => {
     if (isSame(one, other)) return
-    if (isWhole || !isMap(one) || !isMap(other)) {
+    if (isWhole || !isRecord(one) || !isRecord(other)) {
       keys.push(keyNames[path] ?? path)
       return
     }

@@ -23,15 +23,15 @@ const longInteger = /[:[,\s]-?\d{16}|^\ufeff?-?\d{16}/
  * JSON (a form), so that the payload as it was parsed serves. A promise for a long body, which is read in turns.
  */
 export function parseExact(body: Uint8Array | string): unknown | Promise<unknown> {
-  return parseMarked(textOf(body), mark, unmark)
+  return parseMarked(decodeBody(body), mark, unmark)
 }
 
 /** The same with each unsafe integer as its source text. */
 export function parseTexts(body: Uint8Array | string): unknown | Promise<unknown> {
-  return parseMarked(textOf(body), '', (value) => value)
+  return parseMarked(decodeBody(body), '', (value) => value)
 }
 
-function textOf(body: Uint8Array | string): string {
+function decodeBody(body: Uint8Array | string): string {
   return typeof body === 'string'
     ? body
     : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8')

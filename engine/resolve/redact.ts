@@ -73,12 +73,12 @@ export async function createRedactor(
       text += '}'
     }
     write(value)
-    return cut(text)
+    return shorten(text)
   }
 
   return {
     value: (value, path) => (isSecretPath(path) ? `"${hidden}"` : json(value)),
-    plain: (value) => (typeof value === 'string' ? cut(scrub(value)) : json(value)),
+    plain: (value) => (typeof value === 'string' ? shorten(scrub(value)) : json(value)),
     text: (segments) => {
       let text = ''
       for (const segment of segments) {
@@ -86,7 +86,7 @@ export async function createRedactor(
         if (isLiteral(segment)) text += segment.literal
         else text += isSecretPath(segment.path) ? hidden : scrub(segment.value)
       }
-      return cut(text)
+      return shorten(text)
     },
   }
 }
@@ -154,6 +154,6 @@ function isPartOfWord(text: string, start: number, end: number): boolean {
   return /[\p{L}\p{N}]/u.test(`${text[start - 1] ?? ''}${text[end] ?? ''}`)
 }
 
-function cut(text: string): string {
+function shorten(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}${hidden}`.toWellFormed() : text
 }

@@ -269,7 +269,7 @@ function partsOf(value: unknown, name: Names): readonly PromptPart[] {
   if (isPrompt(value))
     return value.parts.map((part) => ('literal' in part ? part : { ...part, path: name() }))
   if (Array.isArray(value) && value.some(isPrompt)) return joined(value, '\n', name)
-  const text = textOf(value)
+  const text = promptText(value)
   return text === '' ? [] : [{ value: text, path: name() }]
 }
 
@@ -281,7 +281,7 @@ function joined(list: readonly unknown[], separator: string, name: Names): reado
   ])
 }
 
-function textOf(value: unknown): string {
+function promptText(value: unknown): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value)
 }

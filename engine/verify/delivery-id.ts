@@ -46,11 +46,11 @@ function join(values: readonly unknown[]): string | undefined {
 /** Finds a text, or a list of texts where the path goes through lists. */
 function createPathFinder(path: string): (payload: unknown) => unknown {
   const names = path.split('.')
-  if (!path.includes('[]')) return (payload) => textOf(valueAt(payload, names))
+  if (!path.includes('[]')) return (payload) => idText(valueAt(payload, names))
   return (payload) => {
     const found: unknown[] = []
     collect(payload, names, 0, found)
-    const texts = found.map(textOf)
+    const texts = found.map(idText)
     return texts.length === 0 || texts.includes(undefined) ? undefined : texts
   }
 }
@@ -70,7 +70,7 @@ function collect(value: unknown, names: readonly string[], at: number, into: unk
 }
 
 /** A number that was rounded when it was read could be another one's: it names nothing. */
-function textOf(value: unknown): string | undefined {
+function idText(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -1,9 +1,6 @@
 /** Owns one call into a plugin: it ends when the plugin answers, its time is over, or it has to stop. */
 
-export interface Timers {
-  setTimeout(callback: () => void, ms: number): unknown
-  clearTimeout(timer: unknown): void
-}
+import type { Timers } from '@reveille/engine'
 
 export interface CallBounds {
   /** The call's time. */

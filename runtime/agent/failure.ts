@@ -49,7 +49,7 @@ function readFailure(error: unknown, code: string, { place = false }: Telling): 
       reason: message,
     }
   }
-  if (!(error instanceof Error)) return ownFailure(textOf(error), code)
+  if (!(error instanceof Error)) return ownFailure(describeThrown(error), code)
   return ownFailure(place ? placed(error) : bounded(error.message), code)
 }
 
@@ -66,7 +66,7 @@ function pathOf(url: string): string {
   }
 }
 
-function textOf(thrown: unknown): string {
+function describeThrown(thrown: unknown): string {
   const isObject = typeof thrown === 'object' && thrown !== null
   return isObject ? 'it threw an object that is no error' : bounded(thrown)
 }

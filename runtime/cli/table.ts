@@ -25,11 +25,11 @@ export function formatTable(
       line
         .map((cell, column) => {
           const most = widths[column] ?? 0
-          return (column === header.length - 1 ? cell : cut(cell, most)).padEnd(most)
+          return (column === header.length - 1 ? cell : fitWidth(cell, most)).padEnd(most)
         })
         .join(gap),
     )
-    .map((line) => `${cut(line.trimEnd(), width)}\n`)
+    .map((line) => `${fitWidth(line.trimEnd(), width)}\n`)
     .join('')
 }
 
@@ -68,6 +68,6 @@ function day(at: number): string {
 }
 
 /** To so many columns, the ellipsis counted. */
-export function cut(line: string, width: number): string {
+export function fitWidth(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }

@@ -25,7 +25,6 @@ import type { DispatchOptions } from './options.ts'
 import { createRunPerformer } from './run/performer.ts'
 import { createSettingsApplier } from './settings.ts'
 
-export type { Timers } from '../agent/bounded-call.ts'
 export { createProgressBoard, type ProgressBoard, type TurnProgress } from '../agent/progress.ts'
 export {
   createDeliveriesByHand,

@@ -1,8 +1,7 @@
 /** Owns what dispatch is given by its host. */
 
-import type { CurrentLive } from '@reveille/engine'
+import type { CurrentLive, Timers } from '@reveille/engine'
 import type { Channel, Runner } from '@reveille/kit'
-import type { Timers } from '../agent/bounded-call.ts'
 import type { ProgressBoard } from '../agent/progress.ts'
 import type { Fence } from '../session/history.ts'
 import type { MintId } from '../store/id.ts'

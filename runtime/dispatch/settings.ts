@@ -1,6 +1,6 @@
 /** Owns taking settings to the store: one after the other, the newest last, and again until it takes them. */
 
-import type { Timers } from '../agent/bounded-call.ts'
+import type { Timers } from '@reveille/engine'
 
 export interface SettingsApplier {
   /**

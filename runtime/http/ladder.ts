@@ -3,7 +3,7 @@
  * pass, no rung above checks again; nothing above `readBody` runs for a stranger.
  */
 
-import type { Action, HookRequest, Refusal, Snapshot } from '@reveille/engine'
+import type { Action, HookRequest, Refusal, Snapshot, Timers } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
 import { founderOf } from '../store/tasks.ts'
@@ -28,7 +28,6 @@ import { type Accepted, type Ending, type Exchange, refused } from './exchange.t
 import { type Receive, type Receiver, sourceAway, sourceOf } from './receiving.ts'
 import type { OutcomeWaits, Waiting } from './reply/outcome-waits.ts'
 import { waitSecondsOf } from './reply/prefer.ts'
-import type { Timers } from './timers.ts'
 
 export interface LadderOptions {
   readonly store: Store

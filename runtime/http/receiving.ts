@@ -1,10 +1,10 @@
 /** Owns requests that a source takes over: they wait for it within bounds, and what it makes of them is the answer. */
 
 import type { ServerResponse } from 'node:http'
+import type { Timers } from '@reveille/engine'
 import { isPluginError } from '@reveille/kit'
 import { SenderGone } from './body/read-body.ts'
 import { type Ending, type Exchange, type Refused, refused } from './exchange.ts'
-import type { Timers } from './timers.ts'
 
 /** Resolves when the request may be answered with success. A throw: its sender is to come again. */
 export type Receiver = (body: unknown) => Promise<void>

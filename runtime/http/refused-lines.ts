@@ -3,10 +3,10 @@
  * of all clients are told within a minute, the others are counted and told in one line. `debug` has them all.
  */
 
+import type { Timers } from '@reveille/engine'
 import { clientKey } from './clients/client.ts'
 import type { Ending, Exchange } from './exchange.ts'
 import { type HookLog, isOurTrouble } from './log.ts'
-import type { Timers } from './timers.ts'
 
 export interface RefusedLines {
   /** The log in which this ending is told. */

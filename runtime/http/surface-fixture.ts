@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import type { Action, Decision, HookRequest, Live, Snapshot, Terms } from '@reveille/engine'
+import type { Action, Decision, HookRequest, Live, Snapshot, Terms, Timers } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import type { Acceptance, Entry, RequestRecord, Store } from '../store/port.ts'
 import { createApp, createHookSurface, type HookSurfaceOptions } from './index.ts'
-import type { Timers } from './timers.ts'
 
 export const token = 'right-token'
 export const bearer = { authorization: `Bearer ${token}` }

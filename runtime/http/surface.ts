@@ -5,7 +5,9 @@ import {
   type CurrentLive,
   type Handshake,
   type HookRequest,
+  realTimers,
   type Snapshot,
+  type Timers,
   UnavailableError,
   type VerifyMeans,
 } from '@reveille/engine'
@@ -32,7 +34,6 @@ import { createRefusedLines } from './refused-lines.ts'
 import { createOutcomeWaits, type Waiting } from './reply/outcome-waits.ts'
 import { reply, replyNotFound, replyWithOutcome } from './reply/reply.ts'
 import { parseTarget } from './target.ts'
-import { realTimers, type Timers } from './timers.ts'
 
 export interface HookSurfaceOptions {
   readonly current: CurrentLive

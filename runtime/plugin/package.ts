@@ -4,7 +4,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { nearestName } from '@reveille/engine'
+import { isRecord, nearestName } from '@reveille/engine'
 import { KIT_VERSION, type PluginManifest } from '@reveille/kit'
 import { type PluginProblem, PluginSetupError } from './setup-error.ts'
 
@@ -189,8 +189,4 @@ function isNames(value: unknown): value is readonly string[] {
 function isInheritable(names: readonly string[]): names is readonly InheritedKey[] {
   const keys: readonly string[] = inheritable
   return names.every((name) => keys.includes(name))
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 /** What a plugin hands out is looked at once, at its set-up: what is not of its kind's shape would fail in the middle of a reply. */
 
+import { isRecord } from '@reveille/engine'
 import type { ProvidedKind } from './directory.ts'
 
 type Rule = readonly [path: string, rule: string, holds: (value: unknown) => boolean]
@@ -69,8 +70,4 @@ function describe(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
   if (typeof value === 'string') return /^[\w.-]{1,20}$/.test(value) ? `'${value}'` : 'another text'
   return typeof value === 'function' ? aFunction : Array.isArray(value) ? 'a list' : 'an object'
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,8 +1,9 @@
 /** Owns a new entry in a configuration that a person wrote: everything else in the file stays as it is, byte for byte. */
 
+import { isRecord } from '@reveille/engine'
 import { makeChange } from './change.ts'
 import { NotAddable } from './not-addable.ts'
-import { isRecord, read } from './written.ts'
+import { read } from './written.ts'
 
 type Entry = Readonly<Record<string, unknown>>
 

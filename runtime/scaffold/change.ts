@@ -1,5 +1,6 @@
 /** Owns one change to a configuration: made in the text where its layout is known, else by the library, else not at all. */
 
+import { isRecord } from '@reveille/engine'
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import { NotAddable } from './not-addable.ts'
 import {
@@ -12,7 +13,7 @@ import {
   splice,
   withLineEndsOf,
 } from './splices.ts'
-import { type AnyPair, isInBraces, isRecord, merges, pairOf, read, says, type Written } from './written.ts'
+import { type AnyPair, isInBraces, merges, pairOf, read, says, type Written } from './written.ts'
 
 type Path = readonly string[]
 

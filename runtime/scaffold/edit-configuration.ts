@@ -1,9 +1,10 @@
 /** Owns changes to a configuration that a person wrote: whatever is not meant stays as it is, byte for byte. */
 
 import { isDeepStrictEqual } from 'node:util'
+import { isRecord } from '@reveille/engine'
 import { type Change, makeChange } from './change.ts'
 import { escapeReferences } from './printed.ts'
-import { isRecord, read } from './written.ts'
+import { read } from './written.ts'
 
 /** What is to stand there afterwards. Names from the outside in: `['hooks', 'endpoints', 'gmail/push']`. */
 export type Edit = SetEdit | IncludeEdit

@@ -1,7 +1,7 @@
 /** Owns how a value is written into a configuration: as a person would, references in quotes. */
 
+import { isRecord } from '@reveille/engine'
 import { Document, visit } from 'yaml'
-import { isRecord } from './written.ts'
 
 /**
  * `key: value` on lines of their own, moved in by `indent`; what is a map and no empty one has its keys on the lines

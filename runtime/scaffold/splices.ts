@@ -1,5 +1,6 @@
 /** Owns where in a text something new goes, or something old is taken out, so that all else keeps its place. */
 
+import { isRecord } from '@reveille/engine'
 import { isMap, type YAMLMap, type YAMLSeq } from 'yaml'
 import { printInBraces, printJson, printLines } from './printed.ts'
 import {
@@ -10,7 +11,6 @@ import {
   extentOfItem,
   hasProperties,
   isInBraces,
-  isRecord,
   lineStart,
   type Written,
 } from './written.ts'
@@ -206,18 +206,18 @@ function removeBetween(text: string, map: YAMLMap, pair: AnyPair, { start, end }
   const next = extentOfItem(text, map.items[index + 1])
   const comma = commaIn(text, end, next?.start ?? (extentOf(text, map)?.end ?? end + 1) - 1)
   const kept = commentsKept(text, start, end, '')
-  if (comma !== undefined) return [{ ...cut(text, start, comma + 1), text: kept }]
+  if (comma !== undefined) return [{ ...removedExtent(text, start, comma + 1), text: kept }]
   const before = previous && commaIn(text, previous.end, start)
   if (previous === undefined || before === undefined) return undefined
   if (text.slice(before + 1, start).trim() === '') return [{ start: before, end, text: kept }]
   return [
     { start: before, end: before + 1, text: '' },
-    { ...cut(text, start, end), text: kept },
+    { ...removedExtent(text, start, end), text: kept },
   ]
 }
 
 /** With its whole line, where nothing else stands on that, else with the spaces behind it. */
-function cut(text: string, start: number, end: number): Extent {
+function removedExtent(text: string, start: number, end: number): Extent {
   const from = lineStart(text, start)
   const to = lineEnd(text, end)
   const isAlone = text.slice(from, start).trim() === '' && text.slice(end, to).trim() === ''

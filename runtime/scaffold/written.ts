@@ -1,7 +1,7 @@
 /** Owns what a configuration's text says, and where in it what stands. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { withoutJson5Comments } from '@reveille/engine'
+import { isRecord, withoutJson5Comments } from '@reveille/engine'
 import {
   CST,
   type Document,
@@ -167,8 +167,4 @@ export function isInBraces(node: unknown): boolean {
 
 export function hasProperties(node: unknown): boolean {
   return isNode(node) && (node.tag !== undefined || ('anchor' in node && node.anchor !== undefined))
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

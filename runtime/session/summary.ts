@@ -1,5 +1,6 @@
 /** Makes the summary: the event that tells the main session how a run ended. */
 
+import { oneLine } from '@reveille/kit'
 import type { Ending } from '../agent/ending.ts'
 import { cut } from '../cut.ts'
 import type { EventRecord, Id, RunRecord } from '../store/port.ts'
@@ -15,14 +16,10 @@ export function summaryText(
   ending: Ending,
 ): string {
   const name = run.name ?? (run.endpoint === 'agent' ? undefined : run.endpoint)
-  const who = name === undefined ? 'Hook' : `Hook ${shorten(oneLine(name), longestName)}`
+  // A name comes from outside too: a second line of it could pass for one of ours.
+  const who = name === undefined ? 'Hook' : `Hook ${oneLine(name, longestName)}`
   if (ending.state !== 'succeeded') return `${who} (error): ${shorten(ending.error.message, longestSummary)}`
   return `${who}: ${shorten(ending.reply.trim(), longestSummary) || '(no reply)'}`
-}
-
-/** A name comes from outside too, and a second line of it could pass for one of ours. */
-function oneLine(name: string): string {
-  return name.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
 /** At most `limit` UTF-16 units, the ellipsis of a shortened text among them. */

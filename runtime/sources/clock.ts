@@ -1,7 +1,7 @@
 /** Owns the clock that sources live by. */
 
+import { realTimers, type Timers } from '@reveille/engine'
 import type { SourceClock } from '@reveille/kit'
-import { realTimers, type Timers } from '../http/timers.ts'
 
 /** A timer takes no more; a longer sleep is several. Milliseconds. */
 const longestTimerMs = 2 ** 31 - 1

@@ -52,7 +52,7 @@ export function createKept(folder: string): Kept {
     },
     async write(name, value) {
       const file = fileOf(folder, name)
-      const text = textOf(file, value)
+      const text = jsonText(file, value)
       const before = writing.get(name)
       const own = (async () => {
         await before?.catch(() => {})
@@ -112,7 +112,7 @@ function fileOf(folder: string, name: string): string {
   })
 }
 
-function textOf(file: string, value: unknown): string {
+function jsonText(file: string, value: unknown): string {
   let text: string | undefined
   try {
     text = JSON.stringify(value)

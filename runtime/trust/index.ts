@@ -1,8 +1,7 @@
 /** The public face of trust: what verifying and handshakes need of this host. */
 
 import { join } from 'node:path'
-import type { Handshake, VerifyMeans } from '@reveille/engine'
-import type { Timers } from '../http/index.ts'
+import type { Handshake, Timers, VerifyMeans } from '@reveille/engine'
 import type { Log } from '../observe/log.ts'
 import { createConfirmations } from './confirmations.ts'
 import { createDownloads } from './downloads.ts'

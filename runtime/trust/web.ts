@@ -1,6 +1,6 @@
 /** Owns asking an address for a small text: straight, briefly, and no more of it than is wanted. */
 
-import type { Timers } from '../http/index.ts'
+import type { Timers } from '@reveille/engine'
 
 /** The way out. */
 export interface Web {

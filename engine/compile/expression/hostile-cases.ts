@@ -18,7 +18,7 @@ function listOf(bytes: number, element: (index: number) => unknown): unknown[] {
   return elements
 }
 
-const textOf = (bytes: number, piece: string) => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
+const repeatTo = (bytes: number, piece: string) => piece.repeat(Math.floor(bytes / Buffer.byteLength(piece)))
 
 /** What `a` holds, by name. */
 const bodies = {
@@ -38,22 +38,22 @@ const bodies = {
   deep: (bytes: number) => ({
     a: JSON.parse(`${'['.repeat(990)}${listOf(bytes - 2_000, () => 1).join()}${']'.repeat(990)}`),
   }),
-  text: (bytes: number) => ({ a: textOf(bytes - 64, 'a') }),
-  words: (bytes: number) => ({ a: textOf(bytes - 64, 'a ') }),
-  emoji: (bytes: number) => ({ a: textOf(bytes - 64, '😀') }),
-  digits: (bytes: number) => ({ a: textOf(bytes - 64, '9') }),
+  text: (bytes: number) => ({ a: repeatTo(bytes - 64, 'a') }),
+  words: (bytes: number) => ({ a: repeatTo(bytes - 64, 'a ') }),
+  emoji: (bytes: number) => ({ a: repeatTo(bytes - 64, '😀') }),
+  digits: (bytes: number) => ({ a: repeatTo(bytes - 64, '9') }),
   needle: (bytes: number) => ({
-    a: textOf(bytes / 2 - 64, 'a'),
-    b: `${textOf(bytes / 4 - 64, 'a')}b${textOf(bytes / 4 - 64, 'a')}`,
+    a: repeatTo(bytes / 2 - 64, 'a'),
+    b: `${repeatTo(bytes / 4 - 64, 'a')}b${repeatTo(bytes / 4 - 64, 'a')}`,
   }),
   numbersAndPictures: (bytes: number) => ({
     a: 1e15,
-    b: textOf(bytes / 2, 'x'),
+    b: repeatTo(bytes / 2, 'x'),
     n: 9_007_199_254_740_991,
-    p: textOf(bytes / 8, '0'),
-    z: textOf(bytes / 8, '[Y]'),
+    p: repeatTo(bytes / 8, '0'),
+    z: repeatTo(bytes / 8, '[Y]'),
   }),
-  searched: (bytes: number) => ({ a: textOf(bytes / 4, 'ab'), b: textOf(bytes / 4, 'a ') }),
+  searched: (bytes: number) => ({ a: repeatTo(bytes / 4, 'ab'), b: repeatTo(bytes / 4, 'a ') }),
 }
 
 /** By the body that is worst for them. */

@@ -4,7 +4,7 @@
  * looked up as a key of the payload, and never match.
  */
 
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import type { Path } from '../../config/path.ts'
 import type { Report } from '../report.ts'
 
@@ -197,8 +197,8 @@ export function refuseForeignLogic(
   let isRefused = false
   for (const [name, operand] of Object.entries(body)) {
     const logic = /^\$?(or|and|nor|not|any|all|anyOf|allOf|oneOf|noneOf)$/i.exec(name)?.[1]?.toLowerCase()
-    const isOfMaps = Array.isArray(operand) && operand.length > 0 && operand.every(isMap)
-    if (logic === undefined || !(isOfMaps || (logic === 'not' && isMap(operand)))) continue
+    const isOfMaps = Array.isArray(operand) && operand.length > 0 && operand.every(isRecord)
+    if (logic === undefined || !(isOfMaps || (logic === 'not' && isRecord(operand)))) continue
     const hint =
       logic === 'and' || logic === 'all' || logic === 'allof'
         ? 'Write the keys side by side under `body`: all of them must hold.'

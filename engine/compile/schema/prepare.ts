@@ -1,6 +1,6 @@
 /** Owns reading an author's schema before Ajv does: what is wrong with it and where, and what each part costs to check. */
 
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { compileRegex, RegexSyntaxError } from '../../regex/regex.ts'
 import { isFormat } from './formats.ts'
@@ -39,7 +39,7 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
   const references: { target: string; path: Path }[] = []
 
   function copySchema(schema: unknown, path: Path, extra = 0): unknown {
-    if (!isMap(schema)) return schema
+    if (!isRecord(schema)) return schema
     const copy: Record<string, unknown> = {}
     let cost = extra
     let loops = 0
@@ -69,7 +69,7 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
     if (holds === 'schema' || holds === 'schema-or-schemas') {
       return copySchema(value, path, keyword === 'contains' ? elementCost : 0)
     }
-    if (!isMap(value)) return value
+    if (!isRecord(value)) return value
     const copies = Object.entries(value).map(([name, each]) => [
       name,
       Array.isArray(each) ? each : copySchema(each, [...path, name]),
@@ -82,7 +82,7 @@ export function prepareSchema(written: boolean | object, dialect: Dialect): Prep
       references.push({ target: value, path })
     }
     if (keyword === 'pattern' && typeof value === 'string') checkPattern(value, path, true)
-    if (keyword === 'patternProperties' && isMap(value)) {
+    if (keyword === 'patternProperties' && isRecord(value)) {
       for (const source of Object.keys(value)) checkPattern(source, [...path, source], false)
     }
     if (keyword === 'format' && typeof value === 'string' && !isFormat(value)) {
@@ -125,7 +125,7 @@ function unknownKeyword(keyword: string, path: Path, dialect: Dialect): SchemaPr
 function costOf(keyword: string, value: unknown): number {
   switch (keyword) {
     case 'properties':
-      return isMap(value) ? Object.keys(value).length : 1
+      return isRecord(value) ? Object.keys(value).length : 1
     case 'required':
     case 'enum':
       return Array.isArray(value) ? value.length : 1

@@ -1,6 +1,6 @@
 /** Owns which words a JSON Schema may be written in, and what stands below each. */
 
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 
 export type Dialect = 'draft-07' | '2020-12'
 
@@ -64,7 +64,7 @@ export function keywordsOf(dialect: Dialect): string[] {
 
 /** The dialect that `$schema` names; nothing for one that we do not speak. */
 export function dialectOf(schema: unknown): Dialect | undefined {
-  const named = isMap(schema) ? schema.$schema : undefined
+  const named = isRecord(schema) ? schema.$schema : undefined
   if (named === undefined) return 'draft-07'
   if (typeof named !== 'string') return undefined
   if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(named)) return 'draft-07'

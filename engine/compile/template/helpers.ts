@@ -1,6 +1,6 @@
 /** Owns the helpers that a template may call: plain functions from values to a value. */
 
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import { isExactNumber, isInexact } from '../../resolve/exact-numbers.ts'
 import { isLarge } from '../../resolve/json/print.ts'
 import {
@@ -196,6 +196,6 @@ function joinAll(values: readonly unknown[], separator: string, name: unknown, o
 
 /** An element that is no object stands for itself: some senders write labels as texts, others as objects. */
 function propertyOf(value: unknown, name: string): unknown {
-  if (!isMap(value) || isExactNumber(value)) return value
+  if (!isRecord(value) || isExactNumber(value)) return value
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox'
 import { backgroundMs, takeTurn } from '../../turn.ts'
 import type { Diagnostic, Place } from '../diagnostic/diagnostic.ts'
 import type { Findings } from '../diagnostic/findings.ts'
-import { isMap } from '../map.ts'
+import { isRecord } from '../is-record.ts'
 import { remember } from '../memory.ts'
 import { type Path, writePath } from '../path.ts'
 import { describeErrors, validateValue } from '../schema/check.ts'
@@ -89,7 +89,7 @@ export async function checkSource<Value>(
   findings: Findings,
 ): Promise<CheckedFile<Value> | undefined> {
   const root = source.value ?? {}
-  if (!isMap(root)) {
+  if (!isRecord(root)) {
     const hint = Array.isArray(root) ? 'Put the list under `mappings:`.' : 'Write `key: value` lines.'
     findings.report(source, {
       path: [],

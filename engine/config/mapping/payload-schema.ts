@@ -7,7 +7,7 @@ import { readNamedFile } from '../file/named-file.ts'
 import { plainCopy } from '../file/plain-copy.ts'
 import type { Reading } from '../file/reading.ts'
 import { parseSource, type Source } from '../file/source.ts'
-import { isMap } from '../map.ts'
+import { isRecord } from '../is-record.ts'
 import { remember, type Stages } from '../memory.ts'
 import type { Path } from '../path.ts'
 
@@ -60,7 +60,7 @@ async function parse(
   const { source } = result
   const { value } = source
   if (typeof value === 'boolean') return { value, source }
-  if (isMap(value)) {
+  if (isRecord(value)) {
     try {
       return { value: memory.keep('schema value', file, copyOf(source, value)), source }
     } catch (error) {

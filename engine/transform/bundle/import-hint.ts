@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
 import type { HintFolders } from './message.ts'
@@ -80,7 +80,7 @@ async function homeOf(folder: string, top: string): Promise<string | undefined> 
 async function isHome(manifest: string): Promise<boolean> {
   try {
     const found: unknown = JSON.parse(await readFile(manifest, 'utf8'))
-    return !isMap(found) || Object.keys(found).join() !== 'type'
+    return !isRecord(found) || Object.keys(found).join() !== 'type'
   } catch {
     return (await leadsTo(manifest)) !== null
   }

@@ -3,8 +3,8 @@
  * loaded, so that whoever needs a worker has one at once, for the memory of one thread in the whole process.
  */
 
+import type { Timers } from '../../timers.ts'
 import { startThread, type Thread } from './thread.ts'
-import type { Timers } from './timers.ts'
 
 /** The first moments after a reload or a lost worker are others'. */
 const refillMs = 50

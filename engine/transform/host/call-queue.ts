@@ -1,8 +1,8 @@
 /** Owns calls that wait for a worker: in order, so many of them, and each no longer than it may take itself. */
 
+import type { Timers } from '../../timers.ts'
 import type { TransformError } from '../port.ts'
 import { type Call, failure, secondsOf } from './call.ts'
-import type { Timers } from './timers.ts'
 
 const mostWaiting = 1_000
 

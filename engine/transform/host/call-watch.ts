@@ -1,8 +1,8 @@
 /** Owns the time of one call: whether it began, and when it has had enough. */
 
+import type { Timers } from '../../timers.ts'
 import { phases, slots } from '../worker/protocol.ts'
 import type { Thread } from './thread.ts'
-import type { Timers } from './timers.ts'
 
 /** For so long the thread may be busy with what an earlier call left behind. */
 const beginMs = 250

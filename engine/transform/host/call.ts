@@ -41,10 +41,10 @@ export function orderOf(
 
 /** `text` continues the sentence that the module's name begins. */
 export function failure(module: string, text: string, code?: TransformErrorCode): TransformError {
-  return failureOf(module, { text, isSentence: true }, code)
+  return transformError(module, { text, isSentence: true }, code)
 }
 
-export function failureOf(
+export function transformError(
   module: string,
   { name, text, isSentence, refused, stack, place }: ToldError,
   code: TransformErrorCode = 'TRANSFORM_FAILED',
@@ -66,7 +66,10 @@ export function failureOf(
 
 /** Of a call that found no worker, because its module could not be loaded. */
 export function loadFailureOf(module: string, error: ToldError): TransformError {
-  return failureOf(module, error.isSentence ? error : { ...error, text: `cannot be loaded: ${error.text}` })
+  return transformError(
+    module,
+    error.isSentence ? error : { ...error, text: `cannot be loaded: ${error.text}` },
+  )
 }
 
 export function secondsOf(ms: number): string {

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { backgroundTimers, type Timers } from '../../timers.ts'
 import { callOne, createHosted, createServing, failureOf, shownPlace } from './fixture.ts'
-import { realTimers, type Timers } from './timers.ts'
 
 const said = (value: string) => ({ kind: 'one', action: { message: { value } } })
 
@@ -13,12 +13,12 @@ function holdTimers(ms: number) {
   const held = new Set<() => void>()
   const timers: Timers = {
     setTimeout(act, after) {
-      if (after !== ms) return realTimers.setTimeout(act, after)
+      if (after !== ms) return backgroundTimers.setTimeout(act, after)
       held.add(act)
       return act
     },
     clearTimeout(timer) {
-      if (!held.delete(timer as () => void)) realTimers.clearTimeout(timer)
+      if (!held.delete(timer as () => void)) backgroundTimers.clearTimeout(timer)
     },
   }
   const fire = () => {
@@ -29,8 +29,8 @@ function holdTimers(ms: number) {
 
 /** What takes seconds takes a tenth; what a loaded machine needs time for has it. */
 const hastyTimers: Timers = {
-  ...realTimers,
-  setTimeout: (act, ms) => realTimers.setTimeout(act, ms < 1_000 ? ms : ms / 10),
+  ...backgroundTimers,
+  setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms < 1_000 ? ms : ms / 10),
 }
 
 test('a call that never ends fails at its deadline, told with what it does, and holds nobody up', async (t) => {
@@ -143,7 +143,7 @@ test('more calls than can wait, and calls that wait too long, are told to come a
 test('workers that cannot be stopped are told, and two of them are enough', {
   skip: process.platform === 'win32',
 }, async (t) => {
-  const timers: { current: Timers } = { current: realTimers }
+  const timers: { current: Timers } = { current: backgroundTimers }
   const hosted = await createHosted(
     t,
     {
@@ -174,7 +174,7 @@ test('workers that cannot be stopped are told, and two of them are enough', {
   const failures = [1, 2].map(() => failureOf(callOne(open, 'blocks.ts', { payload: { file } })))
   for (const failure of failures) assert.equal((await failure).code, 'TRANSFORM_TIMEOUT')
   await hosted.event((event) => event.type === 'worker-abandoned' && event.abandoned === 2)
-  timers.current = realTimers
+  timers.current = backgroundTimers
   const refused = await failureOf(callOne(open, 'blocks.ts', { payload: {} }))
   assert.equal(refused.code, 'TRANSFORM_FAILED')
   assert.match(refused.message, /^blocks\.ts has 2 workers that cannot be stopped/)

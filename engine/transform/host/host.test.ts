@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { appendFile, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
+import { backgroundTimers, type Timers } from '../../timers.ts'
 import { callOne, createHosted, createServing, failureOf, type Hosted, shownPlace } from './fixture.ts'
-import { realTimers, type Timers } from './timers.ts'
 
 test('a transform is given everything that it is promised, as its own copy', async (t) => {
   const { call } = await createServing(t, {
@@ -130,7 +130,10 @@ test('a module whose top level does not end is told, and ended', async (t) => {
 })
 
 test('a module that is not loaded within two seconds is named while edits wait for it', async (t) => {
-  const soon: Timers = { ...realTimers, setTimeout: (act, ms) => realTimers.setTimeout(act, ms / 20) }
+  const soon: Timers = {
+    ...backgroundTimers,
+    setTimeout: (act, ms) => backgroundTimers.setTimeout(act, ms / 20),
+  }
   const files = { 'waits.ts': 'await new Promise(() => {})\nexport default () => null' }
   const hosted = await createHosted(t, files, { loadTimeoutMs: 10_000, timers: soon })
   const open = await hosted.open(['waits.ts'])
@@ -154,8 +157,8 @@ const counting = (name: string) => `
 test('candidates with the same bundle share its workers, each with its own limits', async (t) => {
   // The worker of a late call waits a second for another one, which a busy machine may need for less.
   const timers: Timers = {
-    ...realTimers,
-    setTimeout: (act, ms) => (ms === 1_000 ? undefined : realTimers.setTimeout(act, ms)),
+    ...backgroundTimers,
+    setTimeout: (act, ms) => (ms === 1_000 ? undefined : backgroundTimers.setTimeout(act, ms)),
   }
   const hosted = await createHosted(t, { 'placeholder.ts': 'export default () => null' }, { timers })
   const witness = path.join(hosted.folder, 'witness')
@@ -279,11 +282,12 @@ test('a worker that nobody calls for minutes ends, and the next call starts anot
   const halfMinutes = new Set<() => void>()
   const timers: Timers = {
     setTimeout(act, ms) {
-      if (ms !== 30_000) return realTimers.setTimeout(act, ms)
+      if (ms !== 30_000) return backgroundTimers.setTimeout(act, ms)
       halfMinutes.add(act)
       return act
     },
-    clearTimeout: (timer) => void (halfMinutes.delete(timer as () => void) || realTimers.clearTimeout(timer)),
+    clearTimeout: (timer) =>
+      void (halfMinutes.delete(timer as () => void) || backgroundTimers.clearTimeout(timer)),
   }
   const passHalfMinute = () => {
     const due = [...halfMinutes]

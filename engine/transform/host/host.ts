@@ -1,6 +1,7 @@
 /** Owns the worker sets of all open candidates, one for each bundle. */
 
 import { url as inspectorUrl } from 'node:inspector'
+import { backgroundTimers, type Timers } from '../../timers.ts'
 import type { LoadFailure, OpenedModule, OpenTransforms, TransformHost, TransformListener } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
 import { createBlankThreads } from './blank-threads.ts'
@@ -10,7 +11,6 @@ import { createMask } from './mask.ts'
 import { createMemoryWatch } from './memory-watch.ts'
 import { checkModules } from './module-check.ts'
 import { createOutput } from './output.ts'
-import { realTimers, type Timers } from './timers.ts'
 import { createWorkerSet, type WorkerSet } from './worker-set.ts'
 
 export interface TransformHostOptions {
@@ -34,7 +34,7 @@ const openClawAdvice: Readonly<Record<OpenClawWord, string>> = {
 }
 
 export function createTransformHost(options: TransformHostOptions): TransformHost {
-  const { onEvent, timers = realTimers, loadTimeoutMs = 10_000, isDebugged = isInspected } = options
+  const { onEvent, timers = backgroundTimers, loadTimeoutMs = 10_000, isDebugged = isInspected } = options
   const sets = new Map<string, WorkerSet>()
   const blanks = createBlankThreads(timers)
   const memory = createMemoryWatch(timers)

@@ -3,8 +3,8 @@
  * worker is asked what it holds, garbage included, and is ended when that is too much.
  */
 
+import type { Timers } from '../../timers.ts'
 import type { Thread } from './thread.ts'
-import type { Timers } from './timers.ts'
 
 const lookMs = 50
 /** What V8 lets lie in a worker before it collects: 80 to 120 MB were seen of programs that hold next to nothing. */

@@ -5,11 +5,12 @@
  * be trusted with a further one; a call under way fails in the first two cases and is answered in the third.
  */
 
+import type { Timers } from '../../timers.ts'
 import type { TransformErrorCode } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
 import type { FromWorker, ModuleExports, ToldError } from '../worker/protocol.ts'
 import { findBusyLine } from './busy-line.ts'
-import { type Call, failureOf, orderOf, secondsOf } from './call.ts'
+import { type Call, orderOf, secondsOf, transformError } from './call.ts'
 import { takeBack, watchCall } from './call-watch.ts'
 import type { Mask } from './mask.ts'
 import type { MemoryWatch } from './memory-watch.ts'
@@ -17,7 +18,6 @@ import type { Output } from './output.ts'
 import { readAnswer } from './read-answer.ts'
 import { sourcePlace } from './source-place.ts'
 import type { Thread } from './thread.ts'
-import type { Timers } from './timers.ts'
 
 export interface ModuleWorker {
   load(memoryMb: number): Promise<Loaded>
@@ -168,7 +168,7 @@ export function createModuleWorker(options: ModuleWorkerOptions): ModuleWorker {
   async function fail(call: Call, error: ToldError, code?: TransformErrorCode): Promise<void> {
     const position = functions.find(({ name }) => name === call.exportName)?.position
     const place = error.place ?? (position && (await sourcePlace(file, position)))
-    call.reject(failureOf(call.module, { ...error, ...(place && { place }) }, code))
+    call.reject(transformError(call.module, { ...error, ...(place && { place }) }, code))
   }
 
   /** The call is over, as far as this worker is concerned. */

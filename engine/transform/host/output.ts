@@ -1,8 +1,8 @@
 /** Owns telling what modules print: so much of each in a second, and how much more there was. */
 
+import type { Timers } from '../../timers.ts'
 import type { TransformEvent, TransformListener } from '../port.ts'
 import { outputLimits } from '../worker/protocol.ts'
-import type { Timers } from './timers.ts'
 
 const { mostLines, mostCharacters, windowMs } = outputLimits
 

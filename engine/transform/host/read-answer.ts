@@ -1,12 +1,12 @@
 /** Owns reading what a worker wrote of a result. */
 
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import type { AnsweredAction, TransformAnswer } from '../port.ts'
 
 /** Undefined: no worker of ours wrote it. */
 export function readAnswer(text: string): TransformAnswer | undefined {
   const written = parse(text)
-  if (!isMap(written)) return undefined
+  if (!isRecord(written)) return undefined
   const { kind, action, actions } = written
   if (kind === 'one' && isAction(action)) return { kind, action: actionOf(action) }
   if (kind === 'list' && Array.isArray(actions) && actions.every(isAction)) {
@@ -24,16 +24,16 @@ function actionOf(written: WrittenAction): AnsweredAction {
 
 function isAction(value: unknown): value is WrittenAction {
   if (value === null || value === 0) return true
-  return isMap(value) && Object.values(value).every(isField)
+  return isRecord(value) && Object.values(value).every(isField)
 }
 
 function isField(value: unknown): boolean {
-  if (!isMap(value)) return false
+  if (!isRecord(value)) return false
   return 'value' in value || (Array.isArray(value['prompt']) && value['prompt'].every(isSegment))
 }
 
 function isSegment(value: unknown): boolean {
-  if (!isMap(value)) return false
+  if (!isRecord(value)) return false
   const { literal, value: text, path } = value
   return typeof literal === 'string' || (typeof text === 'string' && typeof path === 'string')
 }

@@ -6,10 +6,10 @@
  */
 
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import type { Timers } from '../../timers.ts'
 import { type FromWorker, slots, type ToWorker, type WorkerData } from '../worker/protocol.ts'
 import { workerFile } from '../worker/worker-file.ts'
 import { isFromWorker } from './message-check.ts'
-import type { Timers } from './timers.ts'
 
 /**
  * V8 ends the whole process when one allocation finds no room below a worker's limit: a list of a hundred thousand

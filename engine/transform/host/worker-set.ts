@@ -7,6 +7,7 @@
  */
 
 import type { TransformLimits } from '../../config/settings.ts'
+import type { Timers } from '../../timers.ts'
 import type { TransformEvent } from '../port.ts'
 import type { OpenClawWord } from '../worker/openclaw.ts'
 import type { BlankThreads } from './blank-threads.ts'
@@ -17,7 +18,6 @@ import type { MemoryWatch } from './memory-watch.ts'
 import type { CheckedModule } from './module-check.ts'
 import { createModuleWorker, type Loaded, type ModuleWorker, type WorkerKeeper } from './module-worker.ts'
 import type { Output } from './output.ts'
-import type { Timers } from './timers.ts'
 
 /** Most calls take less; for those a spare would be started in vain. */
 const growMs = 5

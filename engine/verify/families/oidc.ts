@@ -81,7 +81,7 @@ export function createOidcVerifier(
         return { ok: true, scheme: name, secret: 0 }
       } catch (error) {
         if (error instanceof UnavailableError) throw error
-        return await failureOf(error, now)
+        return await tokenFailure(error, now)
       }
     },
   }
@@ -107,7 +107,7 @@ async function namesKey(token: string): Promise<boolean> {
 }
 
 /** @throws UnavailableError for what is wrong with the sender's keys */
-async function failureOf(error: unknown, now: number): Promise<Unverified> {
+async function tokenFailure(error: unknown, now: number): Promise<Unverified> {
   const { errors } = await jose()
   const isOfKeys = error instanceof errors.JWKSInvalid || error instanceof errors.JWKSMultipleMatchingKeys
   if (isOfKeys || !(error instanceof errors.JOSEError))

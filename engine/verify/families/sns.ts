@@ -6,7 +6,7 @@
 import { verify as isSignedBy, type KeyObject, X509Certificate } from 'node:crypto'
 import type { VerifyPolicy } from '../../config/configuration.ts'
 import { parseDuration } from '../../config/duration.ts'
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import { decode } from '../../providers/encoding.ts'
 import { parseJson } from '../../resolve/json/parse.ts'
 import type { SnsScheme } from '../scheme.ts'
@@ -132,7 +132,7 @@ async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string>
   if (body.byteLength > mostBytes) return undefined
   try {
     const value = await parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    if (!isMap(value)) return undefined
+    if (!isRecord(value)) return undefined
     // A subject that is neither text nor nothing would be seen by mappings, and is not signed.
     if (typeof (value['Subject'] ?? '') !== 'string') return undefined
     return new Map(

@@ -1,6 +1,6 @@
 /** Owns how handshakes answer: texts that are echoed are short, and harmless wherever a browser may show them. */
 
-import { isMap } from '../../config/map.ts'
+import { isRecord } from '../../config/is-record.ts'
 import type { Handshake } from './handshake.ts'
 
 /** Of a text that is sent back, in UTF-16 units. */
@@ -13,12 +13,12 @@ export function isEcho(value: unknown): value is string {
 
 /** What a payload that is an object holds under the name itself. */
 export function fieldOf(payload: unknown, name: string): unknown {
-  return isMap(payload) && Object.hasOwn(payload, name) ? payload[name] : undefined
+  return isRecord(payload) && Object.hasOwn(payload, name) ? payload[name] : undefined
 }
 
 /** The same where the object holds nothing else. */
 export function onlyFieldOf(payload: unknown, name: string): unknown {
-  return isMap(payload) && Object.keys(payload).length === 1 ? fieldOf(payload, name) : undefined
+  return isRecord(payload) && Object.keys(payload).length === 1 ? fieldOf(payload, name) : undefined
 }
 
 /** A header or a parameter of the query that came once. */

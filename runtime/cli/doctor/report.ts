@@ -64,7 +64,7 @@ function linesOf({ title, result }: Line, width: number, paint: Paint, columns: 
   const head = `${gap}${markOf(state, paint)} ${state === 'not-checked' ? paint.dim(name) : name}${gap}`
   const left = ' '.repeat(gap.length + 2 + width + gap.length)
   const room = Math.max(leastRoom, columns - left.length)
-  const told = wrapWords(printable(textOf(result)), room)
+  const told = wrapWords(printable(resultText(result)), room)
   const advice = fix === undefined ? [] : wrapWords(printable(fix), room - 2)
   return [
     ...told.map(
@@ -74,7 +74,7 @@ function linesOf({ title, result }: Line, width: number, paint: Paint, columns: 
   ]
 }
 
-function textOf({ state, place, message, code }: Result): string {
+function resultText({ state, place, message, code }: Result): string {
   const told = place === undefined ? message : `${place}: ${message}`
   return code === undefined || state === 'not-checked' ? told : `${told} [${code}]`
 }

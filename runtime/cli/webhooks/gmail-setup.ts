@@ -10,7 +10,7 @@ import type { Prompts } from '../prompts.ts'
 import { createStopSignal } from '../stop-signal.ts'
 import { adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
-import { calledOff, type Done, failureOf, tellDone, unforeseen } from './outcome.ts'
+import { calledOff, type Done, setupFailure, tellDone, unforeseen } from './outcome.ts'
 import { createPerson } from './person.ts'
 import { ask, type Known } from './questions.ts'
 import { createSteps, type Steps } from './steps.ts'
@@ -37,7 +37,7 @@ export async function setUpGmail(options: GmailSetupOptions, given: Io): Promise
     tellDone(done, { shown, json, prompts, steps }, io)
     return 0
   } catch (error) {
-    const { code, message, exitCode } = failureOf(error, io)
+    const { code, message, exitCode } = setupFailure(error, io)
     if (json) io.out(`${JSON.stringify({ ok: false, code, message, steps: steps.all }, null, 2)}\n`)
     else io.err(`${prompts === undefined ? '' : '\n'}${broken(message, io)}\n`)
     return exitCode

@@ -59,7 +59,7 @@ export interface Failure {
 }
 
 /** @throws whatever nobody has foreseen */
-export function failureOf(error: unknown, io: Io): Failure {
+export function setupFailure(error: unknown, io: Io): Failure {
   if (error instanceof CommandFailure) {
     return { code: 'failed', message: error.message, exitCode: error.exitCode }
   }

@@ -1,6 +1,6 @@
 /** Owns a short wait on the spot: it ends with its time, or when whoever waits has to stop. */
 
-import type { Timers } from '../../agent/bounded-call.ts'
+import type { Timers } from '@reveille/engine'
 
 export function pause(ms: number, stops: readonly AbortSignal[], timers: Timers): Promise<void> {
   if (stops.some((signal) => signal.aborted)) return Promise.resolve()

@@ -1,6 +1,6 @@
 /** Owns when the start of a turn reaches the disk. */
 
-import type { Timers } from '../../agent/bounded-call.ts'
+import type { Timers } from '@reveille/engine'
 import type { Claim, Effects } from '../../store/port.ts'
 
 /** A turn that is over sooner is written once, when it ends. Milliseconds. */

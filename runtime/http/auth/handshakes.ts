@@ -1,6 +1,6 @@
 /** Owns handshakes on the hook surface: which requests may be one, and what answering one takes. */
 
-import { type Handshake, type HandshakeRequest, UnavailableError } from '@reveille/engine'
+import { type Handshake, type HandshakeRequest, type Timers, UnavailableError } from '@reveille/engine'
 import { decodeFor, maxBytesFor } from '../body/decode.ts'
 import { decompress } from '../body/decompress.ts'
 import { type Fields, parseFields } from '../body/fields.ts'
@@ -8,7 +8,6 @@ import { readBody } from '../body/read-body.ts'
 import type { Throttle } from '../clients/throttle.ts'
 import { RequestError } from '../errors.ts'
 import { type Ending, type Exchange, type Refused, refused } from '../exchange.ts'
-import type { Timers } from '../timers.ts'
 import type { Entrance } from './doors.ts'
 import { overRate, type TurnAway } from './turn-away.ts'
 

@@ -22,8 +22,8 @@ export function presentedToken(
 ): PresentedToken | undefined {
   const token =
     bearerOf(taken.includes('authorization') ? undefined : headers.authorization) ??
-    textOf(headers['x-gateway-token']) ??
-    textOf(headers['x-openclaw-token'])
+    headerText(headers['x-gateway-token']) ??
+    headerText(headers['x-openclaw-token'])
   if (token !== undefined) return { token: asUtf8(token), deprecated: false }
   if (!allowQueryToken) return undefined
   const given = query['token']
@@ -63,7 +63,7 @@ function bearerOf(authorization: string | undefined): string | undefined {
   return authorization.slice('bearer '.length).trim() || undefined
 }
 
-function textOf(header: string | string[] | undefined): string | undefined {
+function headerText(header: string | string[] | undefined): string | undefined {
   return (typeof header === 'string' ? header.trim() : header?.[0]) || undefined
 }
 

@@ -1,8 +1,8 @@
 /** Owns reading a body: never more than the limit, never longer than the deadline. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Timers } from '@reveille/engine'
 import { RequestError } from '../errors.ts'
-import type { Timers } from '../timers.ts'
 
 const empty = Buffer.alloc(0)
 /** A body in chunks of one byte would otherwise hold a hundred times its size. */

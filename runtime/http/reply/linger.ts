@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Timers } from '../timers.ts'
+import type { Timers } from '@reveille/engine'
 
 /** How long a sender may take to see its reply and stop. */
 export const lingerMs = 2000

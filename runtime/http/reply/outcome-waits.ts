@@ -1,8 +1,8 @@
 /** Owns senders that wait for the outcome of their run: who they are, and the one subscription that all of them share. */
 
 import type { ServerResponse } from 'node:http'
+import type { Timers } from '@reveille/engine'
 import type { Id, RunRecord, RunState, Store } from '../../store/port.ts'
-import type { Timers } from '../timers.ts'
 
 /** Senders that wait at one time; each holds a connection. Whoever comes when there are as many is answered at once. */
 export const mostWaiting = 1000

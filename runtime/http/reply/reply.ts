@@ -1,7 +1,7 @@
 /** Owns the wording of replies and the way they leave. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Handshake } from '@reveille/engine'
+import type { Handshake, Timers } from '@reveille/engine'
 import type { RunRecord } from '../../store/port.ts'
 import { declaredBytes } from '../body/read-body.ts'
 import { sessionKeyOf, statusOfEnding } from '../entry.ts'
@@ -15,7 +15,6 @@ import {
   type Refused,
   refused,
 } from '../exchange.ts'
-import type { Timers } from '../timers.ts'
 import { endLingering } from './linger.ts'
 import type { WaitEnd } from './outcome-waits.ts'
 

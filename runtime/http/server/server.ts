@@ -2,10 +2,10 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { realTimers, type Timers } from '@reveille/engine'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { clientOf } from '../clients/client.ts'
 import { createProxyTrust, type Proxies, type ProxyTrust } from '../clients/proxies.ts'
-import { realTimers, type Timers } from '../timers.ts'
 import { isWellFormed } from './malformed.ts'
 import { httpOptions, maxHeadersCount, maxRequestsPerSocket, serverOptions } from './server-options.ts'
 

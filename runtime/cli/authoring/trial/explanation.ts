@@ -11,7 +11,7 @@ import type {
 import type { Paint } from '../../../observe/paint.ts'
 import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
-import { cut } from '../../table.ts'
+import { fitWidth } from '../../table.ts'
 import { formatClause } from '../clause.ts'
 import { formatOutcome, formatReading } from './verdict.ts'
 
@@ -88,7 +88,7 @@ function isTold({ vars, fields }: ActionTrace): boolean {
 function formatAction({ mapping, index, vars, fields }: ActionTrace, setting: Setting): string[] {
   const { paint, columns = Number.POSITIVE_INFINITY } = setting
   const element = index === undefined ? '' : `, element ${index} of \`forEach\``
-  const computed = columnsOf(vars).map((line) => cut(`${gap}${gap}${line}`, columns))
+  const computed = columnsOf(vars).map((line) => fitWidth(`${gap}${gap}${line}`, columns))
   return [
     paint.bold(`${printable(mapping)}${element}`),
     ...(vars.length > 0 ? [`${gap}vars`, ...computed.map(paint.dim)] : []),
@@ -106,9 +106,9 @@ function formatFields(fields: readonly FieldTrace[], paint: Paint, columns: numb
     // Its value is the field's.
     if (setting !== undefined) return [`${head}${printable(value)}${gap}${paint.dim(`← ${setting.path}`)}`]
     return [
-      `${head}${cut(printable(value), room)}`,
+      `${head}${fitWidth(printable(value), room)}`,
       ...columnsOf(sources).map((line) =>
-        paint.dim(cut(`${' '.repeat(width + 2 * gap.length)}← ${line}`, columns)),
+        paint.dim(fitWidth(`${' '.repeat(width + 2 * gap.length)}← ${line}`, columns)),
       ),
     ]
   })

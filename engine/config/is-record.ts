@@ -1,0 +1,5 @@
+/** Tells a map of keys from lists, scalars and nothing. */
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,5 +1,0 @@
-/** Owns telling a map of keys from lists, scalars and nothing. */
-
-export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
