@@ -80,7 +80,7 @@ const gaps = [
  */
 const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   engine: [
-    ['turn.ts', 'boundary/', 'providers/'],
+    ['timers.ts', 'turn.ts', 'boundary/', 'providers/'],
     ['config/'],
     ['regex/', 'transform/'],
     ['resolve/'],
