@@ -16,7 +16,7 @@ sourceConformance({
     const always = <Value>(value: Value) => Array.from({ length: 1000 }, () => value)
     return {
       config: { account: google.account, topic, subscription, baseUrls: google.baseUrls },
-      kept: { credentials },
+      storage: { credentials },
       secrets: [clientSecret, refreshToken, accessToken].filter((secret) => secret !== undefined),
       happen: () => google.deliver({ subject: 'Lunch?', text: 'At noon.' }),
       idsIn: (body) => (body as MailPost).messages.map(({ id }) => id),

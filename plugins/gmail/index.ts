@@ -15,9 +15,9 @@ export default definePlugin<GmailConfiguration>({
             import('./google/index.ts'),
           ])
           const { baseUrls } = config
-          const { kept, clock } = call
+          const { storage, clock } = call
           const open = (credentials: Parameters<typeof openGoogle>[0]['credentials']) =>
-            openGoogle({ credentials, kept, baseUrls, fetch, clock })
+            openGoogle({ credentials, storage, baseUrls, fetch, clock })
           await watchMailbox({ config, log, open }, call)
         },
       },

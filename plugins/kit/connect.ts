@@ -1,6 +1,6 @@
 /** Owns how a plugin is connected to a service with a person's help, before there is a configuration for it. */
 
-import type { Kept, SourceClock } from './source.ts'
+import type { SourceClock, SourceStorage } from './source.ts'
 
 export interface ConnectCall {
   /** What is configured already; empty where nothing is. */
@@ -8,14 +8,14 @@ export interface ConnectCall {
   /** What the person asks for this time, by option or answer: it wins over `config`. */
   readonly wanted: Readonly<Record<string, unknown>>
   /** The same as the source will have. Credentials go here, and nowhere else. */
-  readonly kept: Kept
+  readonly storage: SourceStorage
   readonly fetch: typeof fetch
   readonly clock: SourceClock
   /** Aborted when the person calls it off. */
   readonly signal: AbortSignal
   readonly person: Person
   /** What was done, when it was done. Without secrets. */
-  told(step: ConnectStep): void
+  report(step: ConnectStep): void
 }
 
 export interface Person {

@@ -17,8 +17,8 @@ export interface SourceCall {
   /** Aborted when the source is to end: the gateway stops, or its configuration changed. */
   readonly signal: AbortSignal
   readonly clock: SourceClock
-  /** What the source keeps from one run to the next. */
-  readonly kept: Kept
+  /** What the source stores from one run to the next. */
+  readonly storage: SourceStorage
   /**
    * As if `body` had been posted to `hooks.path` + `endpoint` by somebody who is trusted: what comes of it is decided
    * by mappings, and the answer comes when that is on disk. Refusals are answers.
@@ -53,7 +53,7 @@ export interface SourceClock {
  * Small values by name, on disk in a folder that is the source's own, for its owner's eyes only. What `write` has
  * resolved for survives a crash; a value is there whole or as it was.
  */
-export interface Kept {
+export interface SourceStorage {
   /** As JSON gives it back; undefined where there is none. @throws PluginError `kept-damaged` */
   read(name: string): Promise<unknown>
   /** @throws PluginError `kept-failed`, retryable: the disk did not take it */

@@ -45,10 +45,11 @@ export async function connectorOf(
     async connect(call) {
       const redact = compileRedaction(secretsIn({ ...wanted, given: call.config }))
       const fetch = createPluginFetch({ fetch: call.fetch, log, owner, signal: call.signal })
-      const told: ConnectCall['told'] = (step) => call.told({ ...step, detail: redact(String(step.detail)) })
+      const report: ConnectCall['report'] = (step) =>
+        call.report({ ...step, detail: redact(String(step.detail)) })
       try {
         return await Reflect.apply(plugin.connect as NonNullable<typeof plugin.connect>, plugin, [
-          { ...call, fetch, told },
+          { ...call, fetch, report },
         ])
       } catch (error) {
         throw redactError(error, redact)

@@ -73,7 +73,7 @@ export function createLastGood({ whole, loader, ...options }: LastGoodOptions): 
   let last: Kept | undefined
 
   async function substitute(diagnostics: readonly Diagnostic[]): Promise<boolean> {
-    last ??= await readKept(file, options, whole)
+    last ??= await readStored(file, options, whole)
     if (isWhole || last === undefined) return false
     const done = (await replaceBroken(diagnostics, last.content)) || replaceAll()
     isFresh ||= done
@@ -200,7 +200,7 @@ interface Kept {
 }
 
 /** Undefined where nothing was ever live, or not all of it is there as it was written. `whole`: as for `--last-good`. */
-async function readKept(
+async function readStored(
   configFile: string,
   { env, presets }: LoadOptions,
   whole: boolean,

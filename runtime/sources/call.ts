@@ -2,12 +2,12 @@
 
 import {
   isPluginError,
-  type Kept,
   PluginError,
   type PostLimits,
   type SourceCall,
   type SourceClock,
   type SourceReport,
+  type SourceStorage,
 } from '@reveille/kit'
 import type { OwnPost, Receiver } from '../http/index.ts'
 import type { Receivers } from './receivers.ts'
@@ -22,7 +22,7 @@ export interface Outlets {
 
 export interface CallOptions extends Outlets {
   readonly source: string
-  readonly kept: Kept
+  readonly storage: SourceStorage
   /** Undefined where nothing can be received. */
   readonly receivers: Receivers | undefined
   onReport(report: SourceReport): void
@@ -40,7 +40,7 @@ export interface OwnCall {
 
 export function createCall({
   source,
-  kept,
+  storage,
   receivers,
   clock,
   post,
@@ -72,9 +72,9 @@ export function createCall({
   const call: SourceCall = {
     signal,
     clock: { now: () => clock.now(), sleep: (ms, own) => quiet(async () => clock.sleep(ms, own)) },
-    kept: {
-      read: (name) => during(() => kept.read(name)),
-      write: (name, value) => during(() => kept.write(name, value)),
+    storage: {
+      read: (name) => during(() => storage.read(name)),
+      write: (name, value) => during(() => storage.write(name, value)),
     },
     post: (endpoint, body, own) =>
       during(async () => {

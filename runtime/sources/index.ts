@@ -1,7 +1,7 @@
 /** What runs sources, and the parts of it that a command uses too. */
 
 export { createSourceClock } from './clock.ts'
-export { createKept, sourcesFolder } from './kept.ts'
 export { lockSource } from './lock.ts'
+export { createSourceStorage, sourcesFolder } from './source-storage.ts'
 export { createSources, type Sources, type SourcesOptions } from './sources.ts'
 export type { SourceState } from './state.ts'

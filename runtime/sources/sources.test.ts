@@ -57,17 +57,17 @@ test('a source that ignores its end is abandoned after ten seconds, and can do n
   call.receive('tides/push', async () => {})
   bed.live[0] = next.source
   bed.apply()
-  await call.kept.write('cursor', 1)
+  await call.storage.write('cursor', 1)
   await bed.sleepThrough(10_000)
   await bed.until(() => next.calls.length === 1, 'the next one runs')
   assert.ok(bed.events().includes('source-abandoned'))
-  await assert.rejects(call.kept.write('cursor', 2), { code: 'aborted' })
-  await assert.rejects(call.kept.read('cursor'), { code: 'aborted' })
+  await assert.rejects(call.storage.write('cursor', 2), { code: 'aborted' })
+  await assert.rejects(call.storage.read('cursor'), { code: 'aborted' })
   await assert.rejects(call.post('tides', {}), { code: 'aborted' })
   assert.throws(() => call.receive('tides/push', async () => {}), { code: 'aborted' })
   assert.equal(bed.receiverOf('tides/push'), undefined)
   call.report({ state: 'working', detail: 'still here' })
-  assert.equal(await next.calls[0]?.kept.read('cursor'), 1)
+  assert.equal(await next.calls[0]?.storage.read('cursor'), 1)
   assert.deepEqual(
     bed.states().map(({ detail }) => detail),
     [''],
@@ -455,8 +455,8 @@ test('nothing that a source leaves unawaited becomes an unhandled rejection', as
   t.after(() => process.off('unhandledRejection', note))
   const careless = createScripted('tides', (call) => {
     void call.post('tides', undefined)
-    void call.kept.write('UPPER', 1)
-    void call.kept.read('../x')
+    void call.storage.write('UPPER', 1)
+    void call.storage.read('../x')
     void call.clock.sleep(1e9, call.signal)
     throw new Error('careless')
   })
@@ -465,7 +465,7 @@ test('nothing that a source leaves unawaited becomes an unhandled rejection', as
   await bed.untilStates('failing')
   const [call] = careless.calls
   void call?.post('tides', {})
-  void call?.kept.write('cursor', 1)
+  void call?.storage.write('cursor', 1)
   void call?.clock.sleep(1, call.signal)
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
   assert.deepEqual(unhandled, [])

@@ -1,14 +1,14 @@
 /** Owns which sources run: those that are live, each once. */
 
 import { join } from 'node:path'
-import type { Kept } from '@reveille/kit'
+import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
 import type { Receiver } from '../http/index.ts'
 import type { LiveSource } from '../plugin/index.ts'
 import type { Outlets } from './call.ts'
 import { type Keeping, keep } from './keeping.ts'
-import { createKept } from './kept.ts'
 import { createReceivers } from './receivers.ts'
+import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 
 export interface SourcesOptions extends Outlets {
@@ -42,17 +42,17 @@ export function createSources(options: SourcesOptions): Sources {
   /** The last one of each name. */
   const keepings = new Map<string, Keeping>()
   /** One for each name, whatever its configuration: what is written at one time comes one after the other. */
-  const keeps = new Map<string, Kept>()
+  const storages = new Map<string, SourceStorage>()
   let isClosed = false
 
   function begin(source: LiveSource): void {
     const { name } = source
-    const kept = keeps.get(name) ?? createKept(join(folder, name))
-    keeps.set(name, kept)
+    const storage = storages.get(name) ?? createSourceStorage(join(folder, name))
+    storages.set(name, storage)
     const keeping = keep(source, keepings.get(name)?.ended, {
       ...options,
       folder: join(folder, name),
-      kept,
+      storage,
       random,
       onState,
       receivers: receives ? receivers : undefined,

@@ -52,10 +52,10 @@ async function begin(t: TestContext, overrides: Partial<Io> = {}) {
   )
   const setup = (...options: readonly string[]) => line.start('webhooks', 'gmail', 'setup', ...options)
   const read = (name: string) => readFile(path.join(line.cwd, name), 'utf8')
-  return { ...line, google, setup, read, kept: () => readKept(line.cwd) }
+  return { ...line, google, setup, read, storage: () => readStored(line.cwd) }
 }
 
-async function readKept(cwd: string) {
+async function readStored(cwd: string) {
   const text = await readFile(path.join(cwd, 'data/sources/gmail/credentials.json'), 'utf8')
   return JSON.parse(text) as { readonly refreshToken: string; readonly accessToken: string }
 }
@@ -87,7 +87,7 @@ async function openFiles(cwd: string): Promise<readonly string[]> {
 }
 
 test('flags alone and a consent in the browser set everything up, and no secret leaves the data folder', async (t) => {
-  const { setup, google, read, kept, cwd } = await begin(t)
+  const { setup, google, read, storage, cwd } = await begin(t)
   const going = setup(...flags, '--json')
   const url = await addressIn(going)
   const redirect = new URL(new URL(url).searchParams.get('redirect_uri') ?? '')
@@ -113,7 +113,7 @@ test('flags alone and a consent in the browser set everything up, and no secret 
   assert.deepEqual(presets, ['gmail'])
   assert.deepEqual([gmail.account, gmail.topic], ['ada@example.com', answer.topic])
 
-  const { refreshToken, accessToken } = await kept()
+  const { refreshToken, accessToken } = await storage()
   const codes = google.callsOf('oauth.token').map(({ body }) => (body as { readonly code?: string }).code)
   const secrets = [clientSecretOf(google), refreshToken, accessToken, ...codes]
   for (const secret of secrets) {

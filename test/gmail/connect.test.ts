@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { type ConnectStep, createPluginFetch } from '@reveille/kit'
 import plugin from '../../plugins/gmail/index.ts'
-import { createKept } from '../../runtime/sources/index.ts'
+import { createSourceStorage } from '../../runtime/sources/index.ts'
 import { createStandInGoogle } from '../google/index.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -19,12 +19,12 @@ const pushEndpoint = 'https://hooks.example.com/hooks/gmail/push'
 async function open() {
   const google = await createStandInGoogle({ now: Date.parse('2026-01-15T12:00:00Z') })
   const folder = await mkdtemp(join(tmpdir(), 'reveille-connect-'))
-  const kept = createKept(folder)
+  const storage = createSourceStorage(folder)
   const { signal } = new AbortController()
   const log = { debug: () => undefined }
   const setup = {
     google,
-    kept,
+    storage,
     folder,
     steps: [] as ConnectStep[],
     slept: [] as number[],
@@ -38,7 +38,7 @@ async function open() {
         return await plugin.connect?.({
           config: { baseUrls: google.baseUrls, ...config },
           wanted,
-          kept,
+          storage,
           fetch: createPluginFetch({ fetch, log, owner: { plugin: 'gmail' }, signal }),
           clock: {
             now: google.now,
@@ -52,7 +52,7 @@ async function open() {
             show: async (url) => void setup.person(url),
             ask: async () => setup.pastes.shift() ?? new Promise(() => {}),
           },
-          told: (step) => void setup.steps.push(step),
+          report: (step) => void setup.steps.push(step),
         })
       } catch (error) {
         setup.errors.push(inspect(error, { depth: 10, showHidden: true }))
@@ -128,7 +128,7 @@ test('what is kept is for its owner alone, and nothing that is told or answered 
   await assert.rejects(setup.run({}), { code: 'bad-request' })
   const answers = JSON.stringify([await setup.run({}), setup.steps, setup.errors])
   assert.equal(setup.errors.length, 2)
-  const { clientSecret, refreshToken, accessToken } = (await setup.kept.read('credentials')) as Record<
+  const { clientSecret, refreshToken, accessToken } = (await setup.storage.read('credentials')) as Record<
     string,
     string
   >
@@ -201,7 +201,7 @@ test('headless, the address where the browser ended is pasted', async () => {
   assert.ok(google.watch)
 
   setup.pastes = ['4/0AWrongCodeWrongCode']
-  await setup.kept.write('credentials', null)
+  await setup.storage.write('credentials', null)
   const second = Promise.withResolvers<string>()
   setup.pastes.push(second.promise as unknown as string)
   setup.person = async (url) =>
@@ -225,7 +225,7 @@ test('a consent that is denied, partial, or of somebody else leaves nothing behi
       assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
     }
     await assert.rejects(setup.run({ client: google.clientFile, ...wanted }), { code })
-    assert.equal(await setup.kept.read('credentials'), undefined, code)
+    assert.equal(await setup.storage.read('credentials'), undefined, code)
   }
 })
 

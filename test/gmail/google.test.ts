@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { isPluginError, type Kept, type PluginError } from '@reveille/kit'
+import { isPluginError, type PluginError, type SourceStorage } from '@reveille/kit'
 import { authorizationUrl, exchange, newVerifier } from '../../plugins/gmail/google/consent.ts'
 import type { Credentials } from '../../plugins/gmail/google/credentials.ts'
 import { createHost } from '../../plugins/gmail/google/fixture.ts'
@@ -12,15 +12,15 @@ const role = 'roles/pubsub.publisher'
 const member = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 
 /** The room of Google, as the plugin opens it, with the stand-in at the other end. */
-async function open(credentials?: (kept: Credentials) => Partial<Credentials>) {
+async function open(credentials?: (usual: Credentials) => Partial<Credentials>) {
   const standIn = await createStandInGoogle({ now: Date.parse('2026-01-15T12:00:00Z'), pullWait: 20 })
   const given = standIn.credentials() as Credentials
-  const { disk, kept, fetch, signal } = createHost()
+  const { disk, storage, fetch, signal } = createHost()
   const clock = { now: standIn.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
   const { baseUrls } = standIn
   const google = await openGoogle({
     credentials: { ...given, ...credentials?.(given) },
-    kept,
+    storage,
     baseUrls,
     fetch,
     clock,
@@ -238,8 +238,11 @@ test('a person consents on the page, and the code gives tokens that work, once',
   const { scopes, ...tokens } = await exchange(request)
   assert.equal(scopes.length, 2)
   const credentials = { account: standIn.account, clientId, clientSecret, scopes, ...tokens }
-  const kept: Kept = { read: async () => undefined, write: () => assert.fail('nothing is renewed') }
-  const google = await openGoogle({ credentials, kept, baseUrls, fetch, clock })
+  const storage: SourceStorage = {
+    read: async () => undefined,
+    write: () => assert.fail('nothing is renewed'),
+  }
+  const google = await openGoogle({ credentials, storage, baseUrls, fetch, clock })
   assert.equal((await google.gmail.profile(signal)).emailAddress, standIn.account)
   assert.deepEqual(standIn.complaints, [])
   assert.equal((await bed.failureOf(exchange(request))).code, 'bad-code')

@@ -85,7 +85,7 @@ export interface WatchedMailbox extends Mailbox {
   /** The runs of mails, once there are so many. Moves the clock on while there are not, a second at a time. */
   runs(count: number): Promise<readonly RunRecord[]>
   /** What the source has written down. */
-  kept(name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>>
+  stored(name: 'cursor' | 'credentials'): Promise<Readonly<Record<string, unknown>>>
 }
 
 /** A gateway in this process that watches the mailbox. Sources go by a clock that stands still unless something is waited for. */
@@ -166,7 +166,7 @@ export async function watchMailbox(
           }),
         `${count} runs of ${google.account}`,
       ),
-    kept: async (name) =>
+    stored: async (name) =>
       JSON.parse(await readFile(join(sourceFolder(join(folder, 'data')), `${name}.json`), 'utf8')),
   }
 }

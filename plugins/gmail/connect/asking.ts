@@ -11,7 +11,7 @@ const waitsSeconds = [2, 4, 8]
 const longestWaitSeconds = 60
 
 export async function ask<Value>(
-  call: Pick<ConnectCall, 'clock' | 'signal' | 'told'>,
+  call: Pick<ConnectCall, 'clock' | 'signal' | 'report'>,
   question: () => Promise<Value>,
   advice: Advice = {},
 ): Promise<Value> {
@@ -31,11 +31,11 @@ export async function ask<Value>(
 
 /** Says why nothing seems to happen. */
 export async function waitWith(
-  { clock, signal, told }: Pick<ConnectCall, 'clock' | 'signal' | 'told'>,
+  { clock, signal, report }: Pick<ConnectCall, 'clock' | 'signal' | 'report'>,
   detail: string,
   seconds: number,
 ): Promise<void> {
-  told({ step: 'wait', outcome: 'unchanged', detail })
+  report({ step: 'wait', outcome: 'unchanged', detail })
   await clock.sleep(seconds * 1000, signal)
 }
 

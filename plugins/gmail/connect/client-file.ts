@@ -3,7 +3,7 @@
 import { recordOf, textOf } from '@reveille/kit'
 import { setupError } from './failure.ts'
 
-/** Kept as `client`. */
+/** SourceStorage as `client`. */
 export interface Client {
   readonly id: string
   /** Desktop apps cannot keep it from their users, and Google asks for it all the same. */

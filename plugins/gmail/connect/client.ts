@@ -1,18 +1,18 @@
 /** Owns which OAuth client speaks for us: the one that is given, else the one of last time. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type ConnectCall, type Kept, recordOf, textOf } from '@reveille/kit'
+import { type ConnectCall, recordOf, type SourceStorage, textOf } from '@reveille/kit'
 import { type Client, howToCreate, parseClient } from './client-file.ts'
 import { hasCode, setupError } from './failure.ts'
 
 /** Writes down one that is given, so that a second run needs no file. @throws PluginError `client-missing` */
 export async function findClient(call: ConnectCall, given: unknown): Promise<Client> {
-  const known = await knownClient(call.kept)
+  const known = await knownClient(call.storage)
   const client = given === undefined ? known : parseClient(given)
   if (client === undefined) throw setupError('client-missing', `There is no OAuth client. ${howToCreate}`)
   const isKnown = isDeepStrictEqual(client, known)
-  if (!isKnown) await call.kept.write('client', client)
-  call.told({
+  if (!isKnown) await call.storage.write('client', client)
+  call.report({
     step: 'client',
     outcome: isKnown ? 'unchanged' : 'done',
     detail: `The OAuth client ${client.project === undefined ? client.id : `of the project ${client.project}`} asks for the consent.`,
@@ -20,11 +20,11 @@ export async function findClient(call: ConnectCall, given: unknown): Promise<Cli
   return client
 }
 
-async function knownClient(kept: Kept): Promise<Client | undefined> {
-  const client = recordOf(await readKept(kept, 'client'))
+async function knownClient(storage: SourceStorage): Promise<Client | undefined> {
+  const client = recordOf(await readStored(storage, 'client'))
   const id = textOf(client?.['id'])
   if (id !== undefined) return pick(id, client?.['secret'], client?.['project'])
-  const credentials = recordOf(await readKept(kept, 'credentials'))
+  const credentials = recordOf(await readStored(storage, 'credentials'))
   const clientId = textOf(credentials?.['clientId'])
   return clientId === undefined ? undefined : pick(clientId, credentials?.['clientSecret'])
 }
@@ -38,9 +38,9 @@ function pick(id: string, secret: unknown, project?: unknown): Client {
 }
 
 /** What is damaged can be asked for anew. */
-export async function readKept(kept: Kept, name: string): Promise<unknown> {
+export async function readStored(storage: SourceStorage, name: string): Promise<unknown> {
   try {
-    return await kept.read(name)
+    return await storage.read(name)
   } catch (error) {
     if (hasCode(error, 'kept-damaged')) return undefined
     throw error

@@ -33,7 +33,7 @@ test('a first run does every step and says so, and its answer is all that a conf
     topic: names.topic,
     ackDeadline: 60,
   })
-  assert.deepEqual(setup.kept.get('cursor'), {
+  assert.deepEqual(setup.storage.get('cursor'), {
     account,
     historyId: '1000',
     readAt: 0,
@@ -46,7 +46,7 @@ test('a first run does every step and says so, and its answer is all that a conf
 test('a second run changes nothing, needs no client file and no person, and answers the same', async () => {
   const setup = createSetup()
   const first = await setup.run()
-  const before = structuredClone(setup.kept)
+  const before = structuredClone(setup.storage)
   setup.google.changes = []
   setup.show = () => assert.fail('nobody is asked')
   const second = await setup.run({}, { ...first.config })
@@ -56,7 +56,7 @@ test('a second run changes nothing, needs no client file and no person, and answ
     allSteps.map((step) => `${step} unchanged`),
   )
   assert.deepEqual(setup.google.changes, [])
-  assert.deepEqual(setup.kept, before)
+  assert.deepEqual(setup.storage, before)
 })
 
 test('whatever fails, a second run continues there without another consent', async () => {
@@ -163,7 +163,7 @@ test('without a client, or with another thing in its place, it says what to crea
       assert.doesNotMatch(error.message, /secret-of-client|ppppp|refresh/)
       return true
     })
-    assert.equal(setup.kept.size, 0)
+    assert.equal(setup.storage.size, 0)
   }
 })
 
@@ -252,7 +252,7 @@ test('an option that cannot be is refused by its name before anything is done', 
       code: 'bad-option',
       message,
     })
-    assert.equal(setup.kept.size, 0)
+    assert.equal(setup.storage.size, 0)
   }
 })
 
@@ -265,7 +265,7 @@ test('a label is found by name or id, and one that is not there is answered with
     const setup = createSetup()
     const { config } = await setup.run({ client: clientFile, label })
     assert.equal(config['label'], written)
-    assert.equal((setup.kept.get('cursor') as { watch: { labelId: string } }).watch.labelId, id)
+    assert.equal((setup.storage.get('cursor') as { watch: { labelId: string } }).watch.labelId, id)
   }
   const setup = createSetup()
   setup.google.labels = [
@@ -362,7 +362,7 @@ test('push without an address or an account is refused with what to give, before
     code: 'push-account-missing',
     message: /serviceaccounts.*Service Account Token Creator/,
   })
-  assert.equal(first.kept.size, 0)
+  assert.equal(first.storage.size, 0)
   for (const bad of [
     'http://hooks.example.com/hooks/gmail/push',
     'https://user:word@hooks.example.com/hooks/gmail/push',
@@ -373,7 +373,7 @@ test('push without an address or an account is refused with what to give, before
     const setup = createSetup()
     const running = setup.run({ client: clientFile, mode: 'push', pushEndpoint: bad, pushServiceAccount })
     await assert.rejects(running, { code: 'bad-option', message: /--push-endpoint/ }, bad)
-    assert.equal(setup.kept.size, 0)
+    assert.equal(setup.storage.size, 0)
   }
   const here = 'http://127.0.0.1:8787/hooks/gmail/push'
   await createSetup().run({ client: clientFile, mode: 'push', pushEndpoint: here, pushServiceAccount })
@@ -448,15 +448,15 @@ test('a cursor of the same mailbox counts however its address is written, and a 
   const setup = createSetup()
   const { config } = await setup.run()
   const cursor = { historyId: '700', readAt: 5, recent: ['m0'], refused: [] }
-  setup.kept.set('cursor', { ...cursor, account: account.toUpperCase() })
+  setup.storage.set('cursor', { ...cursor, account: account.toUpperCase() })
   await setup.run({}, { ...config, account: account.toUpperCase() })
-  const { watch: _watch, ...rest } = setup.kept.get('cursor') as Record<string, unknown>
+  const { watch: _watch, ...rest } = setup.storage.get('cursor') as Record<string, unknown>
   assert.deepEqual(rest, { ...cursor, account })
 
   for (const damaged of ['no cursor', {}]) {
-    setup.kept.set('cursor', damaged)
+    setup.storage.set('cursor', damaged)
     await setup.run({}, { ...config })
-    const { historyId, watch } = setup.kept.get('cursor') as Record<string, unknown>
+    const { historyId, watch } = setup.storage.get('cursor') as Record<string, unknown>
     assert.equal(historyId, '0', 'what came since is not forgotten')
     assert.ok(watch)
   }
@@ -466,11 +466,11 @@ test('mails since the cursor are not forgotten by a new watch; another mailbox b
   const setup = createSetup()
   const { config } = await setup.run()
   const refused = [{ id: 'm1', code: 'X', tries: 1, since: 1, nextTryAt: 2 }]
-  setup.kept.set('cursor', { account, historyId: '1200', readAt: 5, recent: ['m0'], refused })
+  setup.storage.set('cursor', { account, historyId: '1200', readAt: 5, recent: ['m0'], refused })
   setup.google.historyId = '2000'
   setup.google.now = 3 * dayMs
   await setup.run({}, { ...config })
-  assert.deepEqual(setup.kept.get('cursor'), {
+  assert.deepEqual(setup.storage.get('cursor'), {
     account,
     historyId: '1200',
     readAt: 5,
@@ -482,7 +482,7 @@ test('mails since the cursor are not forgotten by a new watch; another mailbox b
   setup.google.emailAddress = 'grace@example.com'
   const moved = await setup.run({ account: 'grace@example.com' }, { ...config })
   assert.equal(moved.config['account'], 'grace@example.com')
-  const { historyId, recent } = setup.kept.get('cursor') as { historyId: string; recent: unknown }
+  const { historyId, recent } = setup.storage.get('cursor') as { historyId: string; recent: unknown }
   assert.deepEqual([historyId, recent], ['2000', []])
 })
 
@@ -491,14 +491,14 @@ test('a consent that ended, is partial, of another client or asked for again is 
     ({ google }: ReturnType<typeof createSetup>) => {
       google.isRevoked = true
     },
-    ({ kept }: ReturnType<typeof createSetup>) => {
-      kept.set('credentials', { ...(kept.get('credentials') as object), scopes: [] })
+    ({ storage }: ReturnType<typeof createSetup>) => {
+      storage.set('credentials', { ...(storage.get('credentials') as object), scopes: [] })
     },
-    ({ kept }: ReturnType<typeof createSetup>) => {
-      kept.set('credentials', { ...(kept.get('credentials') as object), clientId: 'other' })
+    ({ storage }: ReturnType<typeof createSetup>) => {
+      storage.set('credentials', { ...(storage.get('credentials') as object), clientId: 'other' })
     },
-    ({ kept }: ReturnType<typeof createSetup>) => {
-      kept.set('credentials', 'garbage')
+    ({ storage }: ReturnType<typeof createSetup>) => {
+      storage.set('credentials', 'garbage')
     },
   ]) {
     const setup = createSetup()
@@ -527,13 +527,13 @@ test('what another consent would not mend is no reason to ask for one', async ()
 test('a consent that is not whole names the box, and the one of before stays', async () => {
   const setup = createSetup()
   await setup.run()
-  const before = setup.kept.get('credentials')
+  const before = setup.storage.get('credentials')
   setup.google.granted = ['https://www.googleapis.com/auth/pubsub', 'openid']
   await assert.rejects(setup.run({ again: true }), {
     code: 'missing-scope',
     message: /tick "View your email messages and settings" on/,
   })
-  assert.deepEqual(setup.kept.get('credentials'), before)
+  assert.deepEqual(setup.storage.get('credentials'), before)
 })
 
 test('the account that consents is the one that was asked for, dots aside', async () => {
@@ -543,7 +543,7 @@ test('the account that consents is the one that was asked for, dots aside', asyn
     message: /ada@example\.com consented, and grace@example\.com was asked for/,
   })
   assert.equal(setup.google.asked[0]?.loginHint, 'grace@example.com')
-  assert.equal(setup.kept.has('credentials'), false)
+  assert.equal(setup.storage.has('credentials'), false)
 
   const dotted = createSetup()
   dotted.google.emailAddress = 'adalovelace@gmail.com'
@@ -555,7 +555,7 @@ test('a denied consent says so, and nothing is kept but the client', async () =>
   const setup = createSetup()
   setup.show = (url) => fetch(redirectOf(url, { code: undefined, error: 'access_denied' }))
   await assert.rejects(setup.run(), { code: 'consent-denied', message: /test users/ })
-  assert.deepEqual([...setup.kept.keys()], ['client'])
+  assert.deepEqual([...setup.storage.keys()], ['client'])
   setup.show = (url) => fetch(redirectOf(url, { code: undefined, error: '<script>' }))
   await assert.rejects(setup.run({}), { code: 'consent-failed', message: /\(unknown\)/ })
 })
@@ -662,5 +662,5 @@ test('a client secret that was replaced is tried, and nobody is asked for it', a
   const client = { installed: { ...clientFile.installed, client_secret: 'another-secret' } }
   await setup.run({ client })
   assert.equal(setup.google.asked.length, 1)
-  assert.equal((setup.kept.get('credentials') as { clientSecret: string }).clientSecret, 'another-secret')
+  assert.equal((setup.storage.get('credentials') as { clientSecret: string }).clientSecret, 'another-secret')
 })

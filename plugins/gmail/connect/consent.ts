@@ -1,7 +1,7 @@
 /** Owns a person's consent: the one that is kept where it is good, else a new one. */
 
 import { randomBytes } from 'node:crypto'
-import type { ConnectCall, Kept } from '@reveille/kit'
+import type { ConnectCall, SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
@@ -33,20 +33,20 @@ export interface Consent {
 
 /** What is consented to is kept at once, so that a later failure costs nobody a second consent. */
 export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
-  const kept = options.again ? undefined : await keptConsent(options)
+  const earlier = options.again ? undefined : await earlierConsent(options)
   const { call } = options
-  if (kept !== undefined) {
-    call.told({
+  if (earlier !== undefined) {
+    call.report({
       step: 'consent',
       outcome: 'unchanged',
-      detail: `${kept.account} has given its consent before.`,
+      detail: `${earlier.account} has given its consent before.`,
     })
-    return kept
+    return earlier
   }
   const credentials = await newConsent(options)
-  await call.kept.write('credentials', credentials)
+  await call.storage.write('credentials', credentials)
   const { account } = credentials
-  call.told({
+  call.report({
     step: 'consent',
     outcome: 'done',
     detail: `${account} lets its mail be read, and topics and subscriptions be managed.`,
@@ -55,25 +55,25 @@ export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
 }
 
 /** Undefined where a person has to be asked. @throws PluginError what asking a person does not mend */
-async function keptConsent(options: ConsentOptions): Promise<Consent | undefined> {
+async function earlierConsent(options: ConsentOptions): Promise<Consent | undefined> {
   const { call, client, account } = options
-  const kept = await readCredentials(call.kept)
-  if (kept === undefined || kept.clientId !== client.id) return undefined
-  if (account !== undefined && !isSameMailbox(account, kept.account)) return undefined
-  if (missingBoxes(kept.scopes).length > 0) return undefined
+  const stored = await readCredentials(call.storage)
+  if (stored === undefined || stored.clientId !== client.id) return undefined
+  if (account !== undefined && !isSameMailbox(account, stored.account)) return undefined
+  if (missingBoxes(stored.scopes).length > 0) return undefined
 
   // A secret that was replaced is tried at once: the access token of before would hide that it is wrong.
-  const isReplaced = client.secret !== undefined && client.secret !== kept.clientSecret
+  const isReplaced = client.secret !== undefined && client.secret !== stored.clientSecret
   const credentials = isReplaced
-    ? { ...kept, clientSecret: client.secret, accessToken: undefined, accessTokenEnds: undefined }
-    : kept
+    ? { ...stored, clientSecret: client.secret, accessToken: undefined, accessTokenEnds: undefined }
+    : stored
   const google = await open(options, credentials)
   try {
     const profile = await ask(call, () => google.gmail.profile(call.signal))
-    if (!isSameMailbox(profile.emailAddress, kept.account)) return undefined
+    if (!isSameMailbox(profile.emailAddress, stored.account)) return undefined
     if (isReplaced) {
-      const renewed = (await readCredentials(call.kept)) ?? kept
-      await call.kept.write('credentials', { ...renewed, clientSecret: client.secret })
+      const renewed = (await readCredentials(call.storage)) ?? stored
+      await call.storage.write('credentials', { ...renewed, clientSecret: client.secret })
     }
     return { google, account: profile.emailAddress, isNew: false }
   } catch (error) {
@@ -136,7 +136,7 @@ function refusePartial(granted: readonly string[]): void {
 
 async function whoConsented(options: ConsentOptions, credentials: Credentials): Promise<string> {
   const { call, account } = options
-  const { gmail } = await open({ ...options, call: { ...call, kept: nowhere } }, credentials)
+  const { gmail } = await open({ ...options, call: { ...call, storage: nowhere } }, credentials)
   const { emailAddress } = await ask(call, () => gmail.profile(call.signal))
   if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
   throw setupError(
@@ -146,9 +146,9 @@ async function whoConsented(options: ConsentOptions, credentials: Credentials): 
 }
 
 function open({ call, door, baseUrls }: ConsentOptions, credentials: Credentials): Promise<Google> {
-  const { kept, fetch, clock } = call
-  return door.openGoogle({ credentials, kept, baseUrls, fetch, clock })
+  const { storage, fetch, clock } = call
+  return door.openGoogle({ credentials, storage, baseUrls, fetch, clock })
 }
 
 /** Nothing is kept of a consent before it is known whose it is. */
-const nowhere: Kept = { read: async () => undefined, write: async () => {} }
+const nowhere: SourceStorage = { read: async () => undefined, write: async () => {} }

@@ -1,12 +1,12 @@
 /** Owns reading what is kept of a consent, and whether it is enough. */
 
-import type { Kept } from '@reveille/kit'
+import type { SourceStorage } from '@reveille/kit'
 import { type Credentials, parseCredentials, scopes } from '../google/credentials.ts'
-import { readKept } from './client.ts'
+import { readStored } from './client.ts'
 
 /** Undefined where there are none that could be used. */
-export async function readCredentials(kept: Kept): Promise<Credentials | undefined> {
-  return parseCredentials(await readKept(kept, 'credentials'))
+export async function readCredentials(storage: SourceStorage): Promise<Credentials | undefined> {
+  return parseCredentials(await readStored(storage, 'credentials'))
 }
 
 /** As Google's page names them. https://developers.google.com/identity/protocols/oauth2/scopes */

@@ -148,13 +148,13 @@ export function redirectOf(shown: string, change: Readonly<Record<string, string
 
 export function createSetup() {
   const { google, door } = createGoogle()
-  const kept = new Map<string, unknown>()
+  const storage = new Map<string, unknown>()
   const shown = Promise.withResolvers<string>()
   const calledOff = new AbortController()
   const sleeps: { ms: number; wake: () => void }[] = []
   const setup = {
     google,
-    kept,
+    storage,
     calledOff,
     /** What the person does with the page; by default, what Google asks. */
     show: (url: string): unknown => fetch(redirectOf(url)),
@@ -179,10 +179,10 @@ export function createSetup() {
     return {
       config,
       wanted,
-      kept: {
-        read: async (name) => structuredClone(kept.get(name)),
+      storage: {
+        read: async (name) => structuredClone(storage.get(name)),
         write: async (name, value) => {
-          kept.set(name, JSON.parse(JSON.stringify(value)))
+          storage.set(name, JSON.parse(JSON.stringify(value)))
         },
       },
       fetch,
@@ -210,7 +210,7 @@ export function createSetup() {
           return setup.pastes.shift() ?? new Promise(() => {})
         },
       },
-      told: (step) => void setup.steps.push(step),
+      report: (step) => void setup.steps.push(step),
     }
   }
   return setup

@@ -14,7 +14,7 @@ export async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: strin
   const found = findLabel(labels, wanted)
   if (found === undefined)
     throw setupError('no-label', `There is no label ${JSON.stringify(wanted)}. ${near(labels, wanted)}`)
-  call.told({ step: 'label', outcome: 'unchanged', detail: `Mails with the label ${found.name} count.` })
+  call.report({ step: 'label', outcome: 'unchanged', detail: `Mails with the label ${found.name} count.` })
   return found
 }
 

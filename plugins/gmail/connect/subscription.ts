@@ -36,7 +36,7 @@ export async function ensureSubscription(
   if (there !== undefined && there.topic !== topic) throw ofOtherTopic(there)
   const isChanged = there !== undefined && !isSamePush(there.push, push)
   if (isChanged) await ask(call, () => pubsub.changePush(name, push, call.signal), advice)
-  call.told({
+  call.report({
     step: 'subscription',
     outcome: isMade || isChanged ? 'done' : 'unchanged',
     detail: `The subscription ${name} ${isMade ? `was made and ${how}` : isChanged ? `${how} now` : how}.`,

@@ -13,7 +13,7 @@ export async function ensureTopic(call: ConnectCall, pubsub: PubSub, topic: stri
   const advice = adviceOn(topic)
   const isThere = (await ask(call, () => pubsub.topic(topic, call.signal), advice)) !== undefined
   if (!isThere) await ask(call, () => pubsub.createTopic(topic, call.signal), advice)
-  call.told({
+  call.report({
     step: 'topic',
     outcome: isThere ? 'unchanged' : 'done',
     detail: `The topic ${topic} ${isThere ? 'is there' : 'was made'}.`,
@@ -25,7 +25,7 @@ export async function ensureTopic(call: ConnectCall, pubsub: PubSub, topic: stri
 export async function ensurePublisher(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
   const grant = () => pubsub.grant(topic, role, `serviceAccount:${gmailItself}`, call.signal)
   const isGranted = (await ask(call, grant, grantAdvice(topic))) === 'granted'
-  call.told({
+  call.report({
     step: 'publisher',
     outcome: isGranted ? 'done' : 'unchanged',
     detail: `Gmail ${isGranted ? 'may now' : 'may'} publish to the topic.`,

@@ -25,7 +25,7 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
   const running = (await cursorOf(call, account))?.watch
   const isRunning = running?.topic === topic && running.labelId === labelId && running.begunAt <= now
   if (!isFresh && isRunning && running.endsAt - now > enoughMs) {
-    call.told({
+    call.report({
       step: 'watch',
       outcome: 'unchanged',
       detail: `Gmail watches until ${wordsOf(running.endsAt)}.`,
@@ -36,8 +36,8 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
   const { historyId, endsAt } = await begin(call, gmail, plan)
   // Mails since the cursor are yet to be posted: only who has none begins here.
   const cursor = (await cursorOf(call, account)) ?? beginCursor(account, historyId, now)
-  await call.kept.write('cursor', { ...cursor, watch: { topic, labelId, begunAt: now, endsAt } })
-  call.told({
+  await call.storage.write('cursor', { ...cursor, watch: { topic, labelId, begunAt: now, endsAt } })
+  call.report({
     step: 'watch',
     outcome: 'done',
     detail: `Gmail watches until ${wordsOf(endsAt)}; the gateway begins it anew long before.`,
@@ -82,10 +82,10 @@ async function begin(
 }
 
 /** That of another mailbox counts for nothing. Of a damaged one nobody knows how far it came: the mailbox is listed then. */
-async function cursorOf({ kept, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
+async function cursorOf({ storage, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
   const unknown = unknownCursor(account, clock.now())
   try {
-    const found = await kept.read('cursor')
+    const found = await storage.read('cursor')
     if (found === undefined) return undefined
     const cursor = parseCursor(found, clock.now()) ?? unknown
     // As it may be written in the configuration, and as Google writes it.

@@ -243,7 +243,7 @@ test('the environment does not decide where requests go', async (t) => {
   }
   const options = {
     credentials: { ...credentials, accessToken: undefined },
-    kept: host.kept,
+    storage: host.storage,
     clock: host.clock,
   }
   const { gmail } = await openGoogle({ ...options, baseUrls, fetch })

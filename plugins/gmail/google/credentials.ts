@@ -2,7 +2,7 @@
 
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
 
-/** Kept as `credentials`. Secret, all but the account. */
+/** SourceStorage as `credentials`. Secret, all but the account. */
 export interface Credentials {
   readonly account: string
   readonly clientId: string

@@ -7,9 +7,9 @@ import { inspect } from 'node:util'
 import {
   createPluginFetch,
   isPluginError,
-  type Kept,
   type PluginError,
   PluginError as Refusal,
+  type SourceStorage,
 } from '@reveille/kit'
 import type { Credentials } from './credentials.ts'
 import { openGoogle } from './index.ts'
@@ -145,7 +145,7 @@ export async function openScripted(
   const host = createHost()
   const google = await openGoogle({
     credentials: { ...credentials, ...options.credentials },
-    kept: host.kept,
+    storage: host.storage,
     baseUrls: { ...server.baseUrls, ...options.baseUrls },
     fetch: host.fetch,
     clock: host.clock,
@@ -158,7 +158,7 @@ export function createHost() {
   const time = { now: start }
   const disk = new Map<string, unknown>()
   const state = { isFull: false, writes: 0 }
-  const kept: Kept = {
+  const storage: SourceStorage = {
     read: async (name) => structuredClone(disk.get(name)),
     async write(name, value) {
       if (state.isFull) throw new Refusal('The disk is full.', { code: 'kept-failed', retryable: true })
@@ -174,7 +174,7 @@ export function createHost() {
     signal,
   })
   const clock = { now: () => time.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
-  return { time, disk, state, kept, fetch, clock, signal }
+  return { time, disk, state, storage, fetch, clock, signal }
 }
 
 /** The PluginError that it ends with, in which no secret is to be found, however deep one looks. */

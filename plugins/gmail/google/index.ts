@@ -1,6 +1,6 @@
 /** The one door to Google. */
 
-import type { Kept, SourceClock } from '@reveille/kit'
+import type { SourceClock, SourceStorage } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
 import type { Credentials } from './credentials.ts'
 import type { Gmail, PubSub } from './port.ts'
@@ -15,7 +15,7 @@ export interface Google {
 export interface GoogleOptions {
   readonly credentials: Credentials
   /** Where renewed tokens are written down. */
-  readonly kept: Kept
+  readonly storage: SourceStorage
   readonly baseUrls: BaseUrls
   readonly fetch: typeof fetch
   readonly clock: SourceClock

@@ -29,9 +29,9 @@ step('setup')
 const { openGoogle, readNotification } = await import(room)
 readNotification({})
 step('room')
-const kept = { read: async () => undefined, write: async () => undefined }
+const storage = { read: async () => undefined, write: async () => undefined }
 const credentials = { account: 'a@b', clientId: 'c', refreshToken: 'r', scopes: [] }
-const google = await openGoogle({ credentials, kept, baseUrls, fetch, clock: { now: Date.now } })
+const google = await openGoogle({ credentials, storage, baseUrls, fetch, clock: { now: Date.now } })
 await google.gmail.profile(new AbortController().signal)
 step('open')
 console.log(JSON.stringify(steps))

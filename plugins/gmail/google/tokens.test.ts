@@ -45,10 +45,14 @@ test('one that ends within the minute, by the given clock, is renewed first', as
 })
 
 test('a token of which no end is known, or that cannot stand in a header, is not used', async () => {
-  for (const kept of [{ accessTokenEnds: undefined }, { accessToken: undefined }, { accessToken: 'a\nb' }]) {
+  for (const stored of [
+    { accessTokenEnds: undefined },
+    { accessToken: undefined },
+    { accessToken: 'a\nb' },
+  ]) {
     await using google = await openScripted(
       { [route]: [profile], 'POST /token': [tokens('ya29.second')] },
-      { credentials: kept },
+      { credentials: stored },
     )
     await google.gmail.profile(google.signal)
     assert.deepEqual(

@@ -1,6 +1,6 @@
 /** Owns the access token: which one is good by the given clock, one renewal at a time, and what is written down of it. */
 
-import { compileRedaction, type Kept, recordOf, type SourceClock } from '@reveille/kit'
+import { compileRedaction, recordOf, type SourceClock, type SourceStorage } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { Credentials } from './credentials.ts'
@@ -11,7 +11,7 @@ import { isToken, readTokens } from './token-answer.ts'
 
 export interface TokensOptions {
   readonly credentials: Credentials
-  readonly kept: Kept
+  readonly storage: SourceStorage
   readonly baseUrls: BaseUrls
   readonly fetch: typeof globalThis.fetch
   readonly clock: SourceClock
@@ -30,7 +30,7 @@ export interface Tokens {
 /** Milliseconds. */
 const margin = 60_000
 
-export function createTokens({ credentials, kept, baseUrls, fetch, clock }: TokensOptions): Tokens {
+export function createTokens({ credentials, storage, baseUrls, fetch, clock }: TokensOptions): Tokens {
   const { account, clientId, clientSecret } = credentials
   let current = credentials
   /** What is on disk of `current`: the same, or what it was renewed from. */
@@ -47,12 +47,12 @@ export function createTokens({ credentials, kept, baseUrls, fetch, clock }: Toke
   /** A consent that somebody else wrote down meanwhile is newer than all that is known here: it stays. */
   async function write(): Promise<void> {
     const wanted = current
-    const there = recordOf(await kept.read('credentials'))
+    const there = recordOf(await storage.read('credentials'))
     const refreshToken = there?.['refreshToken']
     if (refreshToken === undefined || refreshToken === written.refreshToken) {
       // Setup may have been given a new secret, while the old one still opens.
       const secret = there?.['clientSecret'] ?? clientSecret
-      await kept.write('credentials', { ...wanted, ...(secret !== undefined && { clientSecret: secret }) })
+      await storage.write('credentials', { ...wanted, ...(secret !== undefined && { clientSecret: secret }) })
     }
     written = wanted
   }

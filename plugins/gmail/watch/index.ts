@@ -31,18 +31,18 @@ export interface WatchOptions {
 /** As the contract of sources says. */
 export async function watchMailbox(options: WatchOptions, call: SourceCall): Promise<void> {
   const { config, log, random = Math.random } = options
-  const { clock, kept, signal } = call
+  const { clock, storage, signal } = call
   const { account } = config
   const status = createStatus(call.report)
   const means = { clock, random, status }
   let cursor: CursorCell | undefined
   try {
     const receiving = config.mode === 'push' ? receiveNotifications(call) : undefined
-    cursor = await retry(means, signal, () => openCursor({ kept, log, account, now: clock.now }))
+    cursor = await retry(means, signal, () => openCursor({ storage, log, account, now: clock.now }))
     let refused: RefusedConsent | undefined
     for (;;) {
       const trouble = status.trouble()
-      const credentials = await awaitCredentials({ kept, clock, account, trouble }, refused, signal)
+      const credentials = await awaitCredentials({ storage, clock, account, trouble }, refused, signal)
       try {
         const open = () => options.open(credentials)
         const google = await retry(means, signal, open, { passes: whatCanBeMended })
@@ -50,7 +50,7 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
       } catch (error) {
         if (isLabelChanged(error)) continue
         if (!needsConsent(error)) throw error
-        refused = await refuseConsent(kept, credentials, error)
+        refused = await refuseConsent(storage, credentials, error)
       }
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Owns the cursor while a source runs: read with care, changed in one place, written one after the other. */
 
-import { isPluginError, type Kept, type PluginLog } from '@reveille/kit'
+import { isPluginError, type PluginLog, type SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import { type Cursor, parseCursor, unknownCursor, unknownHistory } from './cursor.ts'
 
@@ -17,7 +17,7 @@ export interface CursorCell {
 }
 
 interface Keeping {
-  readonly kept: Kept
+  readonly storage: SourceStorage
   readonly log: PluginLog
   readonly account: string
   readonly now: () => number
@@ -33,7 +33,7 @@ export async function openCursor(keeping: Keeping): Promise<CursorCell> {
   async function write(): Promise<void> {
     const next = value
     if (next === undefined || next === saved) return
-    await keeping.kept.write(name, next)
+    await keeping.storage.write(name, next)
     saved = next
   }
 
@@ -65,10 +65,10 @@ export async function openCursor(keeping: Keeping): Promise<CursorCell> {
 }
 
 /** What cannot be understood is not the first beginning: mails came since, so the mailbox is to be listed. */
-async function readCursor({ kept, log, account, now }: Keeping): Promise<Cursor | undefined> {
+async function readCursor({ storage, log, account, now }: Keeping): Promise<Cursor | undefined> {
   let found: unknown
   try {
-    found = await kept.read(name)
+    found = await storage.read(name)
   } catch (error) {
     if (!isPluginError(error) || error.code !== 'kept-damaged') throw error
     log.error('gmail-cursor-damaged', { account, code: error.code })

@@ -1,7 +1,7 @@
 /** Owns waiting for a person: for a consent where there is none, and for another one where Google refuses it. */
 
 import { hash } from 'node:crypto'
-import { isPluginError, type Kept, type SourceClock } from '@reveille/kit'
+import { isPluginError, type SourceClock, type SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import { hourMs, secondMs } from '../durations.ts'
 import { type Credentials, parseCredentials } from '../google/credentials.ts'
@@ -20,7 +20,7 @@ export interface RefusedConsent {
 }
 
 interface Waiting {
-  readonly kept: Kept
+  readonly storage: SourceStorage
   readonly clock: SourceClock
   readonly account: string
   readonly trouble: Trouble
@@ -28,12 +28,12 @@ interface Waiting {
 
 /** Resolves with what the person consented to, for this account. @throws the reason of the signal */
 export async function awaitCredentials(
-  { kept, clock, account, trouble }: Waiting,
+  { storage, clock, account, trouble }: Waiting,
   refused: RefusedConsent | undefined,
   signal: AbortSignal,
 ): Promise<Credentials> {
   for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
-    const found = await readCredentials(kept, account)
+    const found = await readCredentials(storage, account)
     if (typeof found === 'string') trouble.set('waiting', found)
     else if (!refused || waitedMs >= tryAgainMs || isAnother(found, refused)) {
       trouble.clear()
@@ -45,11 +45,11 @@ export async function awaitCredentials(
 
 /** To be asked right after the refusal: whatever is written later may be what mends it. */
 export async function refuseConsent(
-  kept: Kept,
+  storage: SourceStorage,
   credentials: Credentials,
   { message }: Error,
 ): Promise<RefusedConsent> {
-  const mark = markOf(parseCredentials(await kept.read('credentials').catch(() => undefined)))
+  const mark = markOf(parseCredentials(await storage.read('credentials').catch(() => undefined)))
   return { credentials, mark, detail: withSetup(message) }
 }
 
@@ -61,10 +61,10 @@ function isAnother(found: Credentials, { credentials, mark }: RefusedConsent): b
 const damaged = withSetup('What is kept of the consent to read mail is damaged.')
 
 /** A text is why there are none. */
-async function readCredentials(kept: Kept, account: string): Promise<Credentials | string> {
+async function readCredentials(storage: SourceStorage, account: string): Promise<Credentials | string> {
   let value: unknown
   try {
-    value = await kept.read('credentials')
+    value = await storage.read('credentials')
   } catch (error) {
     if (!isPluginError(error)) throw error
     return error.code === 'kept-damaged' ? damaged : error.message

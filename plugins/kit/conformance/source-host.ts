@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Plugin } from '../plugin.ts'
 import { PluginError } from '../plugin-error.ts'
 import { createPluginFetch } from '../plugin-fetch.ts'
-import type { Kept, Posted, PostLimits, Source, SourceCall, SourceReport } from '../source.ts'
+import type { Posted, PostLimits, Source, SourceCall, SourceReport, SourceStorage } from '../source.ts'
 import { watchListeners } from './listeners.ts'
 import { fillIn, load } from './opened-vendor.ts'
 import { createQuickClock, type QuickClock } from './quick-clock.ts'
@@ -14,7 +14,7 @@ export interface SourceFixture {
   /** What is written for the source in a configuration: it leads to the service that stands in. */
   readonly config: Readonly<Record<string, unknown>>
   /** What `connect` has left for the source to begin with, by name. */
-  readonly kept?: Readonly<Record<string, unknown>>
+  readonly storage?: Readonly<Record<string, unknown>>
   /** Credentials that the fixture uses; they must show up in no post, report, error or line of the log. */
   readonly secrets?: readonly string[]
   /** The service has one more event. Answers how it is recognised in what is posted. */
@@ -110,7 +110,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
   const lines: string[] = []
   const late: string[] = []
   const values = new Map(
-    Object.entries(fixture.kept ?? {}).map(([name, value]) => [name, JSON.stringify(value)]),
+    Object.entries(fixture.storage ?? {}).map(([name, value]) => [name, JSON.stringify(value)]),
   )
   const open = new Set<Running>()
   let decide: Parameters<SourceHost['answer']>[0]
@@ -214,7 +214,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
     }
 
     function callFor(run: { isOver: boolean }, signal: AbortSignal): SourceCall {
-      const kept: Kept = {
+      const storage: SourceStorage = {
         async read(name) {
           step('read', run.isOver)
           const text = values.get(name)
@@ -234,7 +234,7 @@ export async function openSource(setup: SourceSetup): Promise<SourceHost> {
             await clock.sleep(ms, own)
           },
         },
-        kept,
+        storage,
         async post(endpoint, body, own) {
           step('post', run.isOver)
           const either = own ? AbortSignal.any([own, signal]) : signal

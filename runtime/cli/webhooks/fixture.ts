@@ -49,22 +49,22 @@ export default {
       },
     }],
   }),
-  async connect({ config, wanted, kept, person, told, signal }) {
-    const known = await kept.read('client')
+  async connect({ config, wanted, storage, person, report, signal }) {
+    const known = await storage.read('client')
     const client = wanted.client ?? known
     if (client === undefined) throw new PluginError('There is no OAuth client.', { code: 'client-missing', retryable: false })
-    if (wanted.client !== undefined) await kept.write('client', wanted.client)
-    told({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
-    if ((await kept.read('credentials')) === undefined || wanted.again) {
+    if (wanted.client !== undefined) await storage.write('client', wanted.client)
+    report({ step: 'client', outcome: known ? 'unchanged' : 'done', detail: 'the client of harbour' })
+    if ((await storage.read('credentials')) === undefined || wanted.again) {
       await person.show('https://accounts.example/consent?state=1')
       const code = await person.ask('Address that the browser ends at', signal)
       if (code === 'deny') throw new PluginError('Nobody consented.', { code: 'consent-denied', retryable: false })
-      await kept.write('credentials', { refreshToken: '${refreshToken}', code })
-      told({ step: 'consent', outcome: 'done', detail: 'given by ada\\u001b[2J' })
-    } else told({ step: 'consent', outcome: 'unchanged', detail: 'there is one' })
+      await storage.write('credentials', { refreshToken: '${refreshToken}', code })
+      report({ step: 'consent', outcome: 'done', detail: 'given by ada\\u001b[2J' })
+    } else report({ step: 'consent', outcome: 'unchanged', detail: 'there is one' })
     const { account, label, mode } = { ...config, ...wanted }
     if (account === undefined) throw new PluginError('The account is missing.', { code: 'bad-option', retryable: false })
-    await kept.write('cursor', { watch: { endsAt: 1775000000000 } })
+    await storage.write('cursor', { watch: { endsAt: 1775000000000 } })
     return {
       config: {
         ...config,

@@ -1,9 +1,9 @@
 /** `reveille webhooks gmail setup`: connects a mailbox, and writes it into the configuration. */
 
 import path from 'node:path'
-import { type Connection, isPluginError, type Kept, recordOf, textOf } from '@reveille/kit'
+import { type Connection, isPluginError, recordOf, type SourceStorage, textOf } from '@reveille/kit'
 import { type Connector, connectorOf } from '../../plugin/index.ts'
-import { createKept, createSourceClock, sourcesFolder } from '../../sources/index.ts'
+import { createSourceClock, createSourceStorage, sourcesFolder } from '../../sources/index.ts'
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
@@ -57,15 +57,15 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
   const { settings } = found.configuration
   const connector = await connectorOf('gmail', settings)
   const configured = { ...found, mailbox: usable(found.mailbox, connector) }
-  const kept = createKept(path.join(sourcesFolder(settings.gateway.dataDir), 'gmail'))
-  const known = { wanted, config: configured.mailbox, ...(await knownBefore(kept)) }
+  const storage = createSourceStorage(path.join(sourcesFolder(settings.gateway.dataDir), 'gmail'))
+  const known = { wanted, config: configured.mailbox, ...(await knownBefore(storage)) }
   const asked = prompts === undefined ? wanted : await ask(prompts, { ...known, ...connector }, io)
   const connection = await connect(asked)
   const { changed } = await writeConnection(file, connection, configured, steps, io)
   const { configuration } = await readConfigured(file, io)
   const advice = await adviceFor(configuration, connection, io)
   for (const warning of advice.warnings) steps.warn(warning)
-  return { mailbox: connection.config, watchEnds: await watchEndOf(kept), changed, advice }
+  return { mailbox: connection.config, watchEnds: await watchEndOf(storage), changed, advice }
 
   async function connect(wanted: Values): Promise<Connection> {
     const call = new AbortController()
@@ -83,12 +83,12 @@ async function setUp({ file, wanted, options, prompts, steps }: Task, io: Io): P
       return await connector.connect({
         config: configured.mailbox,
         wanted,
-        kept,
+        storage,
         fetch: io.fetch,
         clock: createSourceClock(io.now),
         signal: call.signal,
         person,
-        told: steps.told,
+        report: steps.report,
       })
     } catch (error) {
       // Whatever became of the step that was under way, the person knows why.
@@ -107,9 +107,9 @@ function usable(mailbox: Values, { examine }: Connector): Values {
 }
 
 /** From a run before, which may not have come to its end. */
-async function knownBefore(kept: Kept): Promise<Pick<Known, 'hasClient' | 'account'>> {
+async function knownBefore(storage: SourceStorage): Promise<Pick<Known, 'hasClient' | 'account'>> {
   const [client, credentials] = await Promise.all(
-    ['client', 'credentials'].map((name) => readOrNothing(kept, name)),
+    ['client', 'credentials'].map((name) => readOrNothing(storage, name)),
   )
   return {
     hasClient: client !== undefined || credentials !== undefined,
@@ -117,8 +117,8 @@ async function knownBefore(kept: Kept): Promise<Pick<Known, 'hasClient' | 'accou
   }
 }
 
-async function watchEndOf(kept: Kept): Promise<number | undefined> {
-  const cursor = (await readOrNothing(kept, 'cursor')) as
+async function watchEndOf(storage: SourceStorage): Promise<number | undefined> {
+  const cursor = (await readOrNothing(storage, 'cursor')) as
     | { readonly watch?: { readonly endsAt?: unknown } }
     | undefined
   const endsAt = cursor?.watch?.endsAt
@@ -126,6 +126,6 @@ async function watchEndOf(kept: Kept): Promise<number | undefined> {
 }
 
 /** What is damaged is asked for anew. */
-function readOrNothing(kept: Kept, name: string): Promise<unknown> {
-  return kept.read(name).catch(() => undefined)
+function readOrNothing(storage: SourceStorage, name: string): Promise<unknown> {
+  return storage.read(name).catch(() => undefined)
 }

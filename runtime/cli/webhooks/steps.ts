@@ -8,7 +8,7 @@ import type { Prompts } from '../prompts.ts'
 
 export interface Steps {
   readonly all: readonly ConnectStep[]
-  told(step: ConnectStep): void
+  report(step: ConnectStep): void
   /** Something to mend, which stops nothing. */
   warn(text: string): void
   readonly warnings: readonly string[]
@@ -47,7 +47,7 @@ export function createSteps({
   return {
     all,
     warnings,
-    told(step) {
+    report(step) {
       all.push(step)
       const left = nameWidth + gap.length
       const room = Math.max(leastRoom, (io.columns ?? Number.POSITIVE_INFINITY) - margin - left)

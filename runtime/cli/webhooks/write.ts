@@ -52,13 +52,13 @@ export async function writeConnection(
     await replaceOrFail(file, edited, connection, shown)
   }
   const isNew = connected !== text
-  steps.told({
+  steps.report({
     step: 'configuration',
     outcome: isNew ? 'done' : 'unchanged',
     detail: isNew ? `${editsInWords(edits)} in ${shown}.` : `${shown} says it already.`,
   })
   const isAdded = edited !== connected
-  steps.told({
+  steps.report({
     step: 'preset',
     outcome: isAdded ? 'done' : 'unchanged',
     detail: isAdded ? `Added ${preset} to hooks.presets in ${shown}.` : 'It need not be added.',

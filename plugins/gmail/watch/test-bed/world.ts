@@ -112,7 +112,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
             if (life.isDead) await new Promise<never>(() => {})
           },
         },
-        kept: {
+        storage: {
           async read(name) {
             const text = disk.get(name)
             try {

@@ -44,13 +44,13 @@ export function createFeed(config: FeedConfig, fetch: typeof globalThis.fetch): 
   return {
     id: 'feed',
     async run(call) {
-      const { kept, signal, clock } = call
-      let after = Number((await kept.read('cursor')) ?? 0)
+      const { storage, signal, clock } = call
+      let after = Number((await storage.read('cursor')) ?? 0)
       while (!signal.aborted) {
         for (const event of await ask(config, fetch, after, signal)) {
           await post([event], call)
           after = event.number
-          await kept.write('cursor', after)
+          await storage.write('cursor', after)
         }
         call.report({
           state: 'working',

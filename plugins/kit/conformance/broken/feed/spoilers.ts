@@ -19,9 +19,9 @@ const reporting = (change: (report: SourceReport, context: Context) => SourceRep
   given(({ report }, context) => ({ report: (told) => report(change(told, context)) }))
 
 /** Moves the cursor to where the feed stands. */
-async function skip({ config, fetch }: Context, { kept }: SourceCall, signal: AbortSignal): Promise<void> {
+async function skip({ config, fetch }: Context, { storage }: SourceCall, signal: AbortSignal): Promise<void> {
   const newest = (await ask(config, fetch, 0, signal)).at(-1)
-  await kept.write('cursor', newest?.number ?? 0)
+  await storage.write('cursor', newest?.number ?? 0)
 }
 
 export const spoilers: Readonly<Record<string, (run: Run, context: Context) => Run>> = {
@@ -30,7 +30,7 @@ export const spoilers: Readonly<Record<string, (run: Run, context: Context) => R
     await skip(context, call, call.signal)
     return run(call)
   },
-  'posts once what was taken': given(({ kept }) => ({ kept: { ...kept, write: async () => {} } })),
+  'posts once what was taken': given(({ storage }) => ({ storage: { ...storage, write: async () => {} } })),
   'posts again what the gateway could not take': given(({ post }) => ({
     post: async (...args) =>
       post(...args).then(
@@ -50,16 +50,16 @@ export const spoilers: Readonly<Record<string, (run: Run, context: Context) => R
   'goes on from what is kept, wherever it was called off': (run, context) => async (call) => {
     await run(call).finally(() => skip(context, call, forever))
   },
-  'goes on from what is kept, wherever it was cut off': given(({ kept, post }) => ({
+  'goes on from what is kept, wherever it was cut off': given(({ storage, post }) => ({
     // Moved on before it is posted, and back where that fails.
     async post(endpoint, body, signal) {
-      const before = await kept.read('cursor')
+      const before = await storage.read('cursor')
       const [event] = (body as { events: { number: number }[] }).events
-      await kept.write('cursor', event?.number)
+      await storage.write('cursor', event?.number)
       try {
         return await post(endpoint, body, signal)
       } catch (error) {
-        await kept.write('cursor', before)
+        await storage.write('cursor', before)
         throw error
       }
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createKept } from './index.ts'
+import { createSourceStorage } from './index.ts'
 import { makeFolder } from './test-bed.ts'
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
@@ -10,20 +10,20 @@ const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toStrin
 test('what is kept comes back as JSON gives it, to whoever looks next', async () => {
   await using made = await makeFolder()
   const folder = join(made.folder, 'sources', 'tides')
-  const kept = createKept(folder)
-  assert.equal(await kept.read('cursor'), undefined)
+  const storage = createSourceStorage(folder)
+  assert.equal(await storage.read('cursor'), undefined)
   for (const value of [{ high: [1, null, 'ü'] }, null, 0, 'text', { at: new Date(0) }]) {
-    await kept.write('cursor', value)
-    assert.deepEqual(await createKept(folder).read('cursor'), JSON.parse(JSON.stringify(value)))
+    await storage.write('cursor', value)
+    assert.deepEqual(await createSourceStorage(folder).read('cursor'), JSON.parse(JSON.stringify(value)))
   }
-  await kept.write('refresh-token', 'x')
+  await storage.write('refresh-token', 'x')
   assert.deepEqual((await readdir(folder)).sort(), ['cursor.json', 'refresh-token.json'])
 })
 
 test('it is for its owner alone, whatever was there before', async () => {
   await using made = await makeFolder()
   const folder = join(made.folder, 'sources', 'tides')
-  await createKept(folder).write('cursor', 1)
+  await createSourceStorage(folder).write('cursor', 1)
   assert.deepEqual(
     [
       await modeOf(join(made.folder, 'sources')),
@@ -37,32 +37,32 @@ test('it is for its owner alone, whatever was there before', async () => {
   await writeFile(join(open, 'cursor.json'), '{"what": "was there')
   await chmod(join(open, 'cursor.json'), 0o644)
   await chmod(open, 0o755)
-  await createKept(open).write('cursor', 1)
+  await createSourceStorage(open).write('cursor', 1)
   assert.deepEqual([await modeOf(open), await modeOf(join(open, 'cursor.json'))], ['700', '600'])
   assert.deepEqual(await readdir(open), ['cursor.json'])
 })
 
 test('what is written at one time is there whole, the last of it at the end', async () => {
   await using made = await makeFolder()
-  const kept = createKept(made.folder)
+  const storage = createSourceStorage(made.folder)
   const writes = Array.from({ length: 20 }, (_, number) =>
-    kept.write('cursor', { number, text: 'x'.repeat(number * 1000) }),
+    storage.write('cursor', { number, text: 'x'.repeat(number * 1000) }),
   )
-  assert.deepEqual(await kept.read('cursor'), { number: 19, text: 'x'.repeat(19_000) })
+  assert.deepEqual(await storage.read('cursor'), { number: 19, text: 'x'.repeat(19_000) })
   await Promise.all(writes)
   assert.deepEqual(await readdir(made.folder), ['cursor.json'])
 })
 
 test('two who write at one time, as setup and a gateway do, both succeed, and whoever reads sees one of both', async () => {
   await using made = await makeFolder()
-  const each = [createKept(made.folder), createKept(made.folder)]
+  const each = [createSourceStorage(made.folder), createSourceStorage(made.folder)]
   const texts = ['a'.repeat(300_000), 'b'.repeat(300_000)]
   await each[0]?.write('credentials', texts[0])
   for (let round = 0; round < 10; round++) {
-    const writes = each.map((kept, index) => kept.write('credentials', texts[index]))
-    assert.ok(texts.includes(String(await createKept(made.folder).read('credentials'))))
+    const writes = each.map((storage, index) => storage.write('credentials', texts[index]))
+    assert.ok(texts.includes(String(await createSourceStorage(made.folder).read('credentials'))))
     await Promise.all(writes)
-    assert.ok(texts.includes(String(await createKept(made.folder).read('credentials'))))
+    assert.ok(texts.includes(String(await createSourceStorage(made.folder).read('credentials'))))
   }
   assert.deepEqual(await readdir(made.folder), ['credentials.json'])
 })
@@ -72,14 +72,14 @@ test('what a crash left half written goes with the next write, what somebody wri
   const drafts = ['cursor.json.draft', 'credentials.json.0a-1b.draft', 'credentials.json.2c-3d.draft']
   for (const draft of drafts) await writeFile(join(made.folder, draft), '"a secret')
   for (const draft of drafts.slice(0, 2)) await utimes(join(made.folder, draft), 0, 0)
-  await createKept(made.folder).write('cursor', 1)
+  await createSourceStorage(made.folder).write('cursor', 1)
   assert.deepEqual((await readdir(made.folder)).sort(), ['credentials.json.2c-3d.draft', 'cursor.json'])
 })
 
 test('a damaged file is named, and none of it is told', async () => {
   await using made = await makeFolder()
   await writeFile(join(made.folder, 'credentials.json'), '{"refreshToken": "very-secret-0123')
-  const damaged = await createKept(made.folder)
+  const damaged = await createSourceStorage(made.folder)
     .read('credentials')
     .catch((error: unknown) => error)
   assert.ok(damaged instanceof Error)
@@ -91,31 +91,31 @@ test('a damaged file is named, and none of it is told', async () => {
 
 test('a disk that does not take it is told, and what was there stays', async () => {
   await using made = await makeFolder()
-  const kept = createKept(made.folder)
-  await kept.write('cursor', 1)
+  const storage = createSourceStorage(made.folder)
+  await storage.write('cursor', 1)
   // Nothing can be written where a folder lies.
   await mkdir(join(made.folder, 'other.json'))
-  await assert.rejects(kept.write('other', 2), {
+  await assert.rejects(storage.write('other', 2), {
     code: 'kept-failed',
     retryable: true,
     message: /other\.json cannot be written \(EISDIR\)\.$/,
   })
   assert.deepEqual((await readdir(made.folder)).sort(), ['cursor.json', 'other.json'])
   assert.equal(await readFile(join(made.folder, 'cursor.json'), 'utf8'), '1\n')
-  await assert.rejects(kept.read('other'), { code: 'kept-failed', retryable: true })
-  await assert.rejects(createKept(join(import.meta.filename, 'x')).write('cursor', 1), {
+  await assert.rejects(storage.read('other'), { code: 'kept-failed', retryable: true })
+  await assert.rejects(createSourceStorage(join(import.meta.filename, 'x')).write('cursor', 1), {
     code: 'kept-failed',
   })
 })
 
 test('names that could lead elsewhere, and values that are no JSON, are refused', async () => {
   await using made = await makeFolder()
-  const kept = createKept(made.folder)
+  const storage = createSourceStorage(made.folder)
   for (const name of ['', '..', '../x', 'a/b', 'A', 'lock.db', 'x'.repeat(61), 'a\0']) {
-    await assert.rejects(kept.write(name, 1), { code: 'bad-request' }, name)
-    await assert.rejects(kept.read(name), { code: 'bad-request' }, name)
+    await assert.rejects(storage.write(name, 1), { code: 'bad-request' }, name)
+    await assert.rejects(storage.read(name), { code: 'bad-request' }, name)
   }
   for (const value of [undefined, () => {}, 1n])
-    await assert.rejects(kept.write('cursor', value), { code: 'bad-request', retryable: false })
+    await assert.rejects(storage.write('cursor', value), { code: 'bad-request', retryable: false })
   assert.deepEqual(await readdir(made.folder), [])
 })

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Kept, PluginError } from '@reveille/kit'
+import { PluginError, type SourceStorage } from '@reveille/kit'
 import { writeWhole } from '../write-whole.ts'
 
 /** Each source has a folder in it, by its name. */
@@ -12,7 +12,7 @@ export function sourcesFolder(dataDir: string): string {
 }
 
 /** The folder is made with the first value. */
-export function createKept(folder: string): Kept {
+export function createSourceStorage(folder: string): SourceStorage {
   /** The last write of each name, which the next one waits for. */
   const writing = new Map<string, Promise<void>>()
   let cleared: Promise<void> | undefined
