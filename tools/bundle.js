@@ -25,8 +25,8 @@ const result = await build({
   absWorkingDir: root,
   entryPoints: {
     main: 'runtime/main.ts',
-    'sqlite-writer': 'runtime/store/sqlite/sqlite-writer.ts',
-    'sqlite-reader': 'runtime/store/sqlite/sqlite-reader.ts',
+    'sqlite-writer': 'runtime/store/sqlite/writer/sqlite-writer.ts',
+    'sqlite-reader': 'runtime/store/sqlite/reader/sqlite-reader.ts',
     'transform-worker': 'engine/transform/worker/transform-worker.ts',
     'builder-thread': 'engine/transform/bundle/builder-thread.ts',
     ...Object.fromEntries(Object.entries(pluginFiles).map(([source, file]) => [file.slice(0, -3), source])),

@@ -9,10 +9,10 @@ import {
   type Settlement,
   StoreError,
   type TaskKind,
-  type Workforce,
+  type WorkerPool,
   type WorkOptions,
 } from '../store/port.ts'
-import { heartbeatAgain, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
+import { expediteHeartbeat, heartbeatBurstMs, heartbeatTask } from '../store/tasks.ts'
 import { createBudgets } from './budget.ts'
 import type { ChannelState } from './delivery/channel-state.ts'
 import { createChannelChecks } from './delivery/checks.ts'
@@ -70,9 +70,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { store, current, log, now, timers } = options
   const stopping = new AbortController()
   const performers = { ...options, stopping: stopping.signal, budgets: createBudgets(options) }
-  let workforces: Workforce[] = []
-  let runs: Workforce | undefined
-  let deliveries: Workforce | undefined
+  let workerPools: WorkerPool[] = []
+  let runs: WorkerPool | undefined
+  let deliveries: WorkerPool | undefined
   const gate = createChannelGate({ ...options, onChange: makeRoom })
   const checks = createChannelChecks(options)
   const board = createHeartbeatBoard()
@@ -88,10 +88,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { heartbeat, runner } = agents.defaults
     // What already waits for the timer need not wait for it any more where events are passed on.
     const inMs = options.relays?.(runner) === true ? heartbeatBurstMs : heartbeat.everyMs
-    if (inMs > 0) await store.command({ type: 'arm', task: heartbeatTask(now() + inMs) })
+    if (inMs > 0) await store.command({ type: 'schedule', task: heartbeatTask(now() + inMs) })
     const { model, thinking } = agents.defaults
     const next = [runner, model, thinking, agents.runners, agents.providers]
-    if (asked !== undefined && !isDeepStrictEqual(asked, next)) await store.command(heartbeatAgain(now()))
+    if (asked !== undefined && !isDeepStrictEqual(asked, next)) await store.command(expediteHeartbeat(now()))
     asked = next
   }
 
@@ -162,9 +162,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const reason = new StoreError('DRAINING', 'the gateway drains')
     const timer = timers.setTimeout(() => stopping.abort(reason), graceMs)
     if (graceMs === 0) stopping.abort(reason)
-    await Promise.all([checked, ...workforces.map((workforce) => workforce.drain(graceMs + settleMs))])
+    await Promise.all([checked, ...workerPools.map((workerPool) => workerPool.drain(graceMs + settleMs))])
     timers.clearTimeout(timer)
-    workforces = []
+    workerPools = []
     runs = undefined
     deliveries = undefined
   }
@@ -173,11 +173,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     async start() {
       await apply()
       // Whoever restarts a gateway may have mended what the main session failed of.
-      await store.command(heartbeatAgain(now()))
+      await store.command(expediteHeartbeat(now()))
       runs = work('run', { concurrency: concurrency(), pools: pools() }, createRunPerformer(performers))
       applyChannels()
       deliveries = work('delivery', gate.rooms(), createDeliveryPerformer({ ...performers, gate }))
-      workforces = [
+      workerPools = [
         runs,
         work('heartbeat', { concurrency: 1 }, createHeartbeatPerformer(performers, board)),
         deliveries,

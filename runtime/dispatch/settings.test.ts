@@ -13,7 +13,7 @@ test('settings that meet a full disk are applied once there is room', async () =
     async command({ type }: Command) {
       if (isFull) throw new StoreError('STORE_FULL', 'no room')
       obeyed.push(type)
-      if (type === 'arm') armed.resolve()
+      if (type === 'schedule') armed.resolve()
       return { ok: true }
     },
   }
@@ -30,7 +30,7 @@ test('settings that meet a full disk are applied once there is room', async () =
   isFull = false
   due[0]?.()
   await armed.promise
-  assert.deepEqual(obeyed, ['offer-route', 'arm'])
+  assert.deepEqual(obeyed, ['offer-route', 'schedule'])
   assert.equal(due.length, 1)
 })
 
@@ -69,7 +69,7 @@ test('settings that change while older ones are under way follow them, and of se
     await new Promise(setImmediate)
   }
   await over
-  assert.deepEqual(obeyed, ['first', 'arm', 'third', 'arm'])
+  assert.deepEqual(obeyed, ['first', 'schedule', 'third', 'schedule'])
 })
 
 test('a changed concurrency starts more turns at once, or lets those under way end first', async (t) => {

@@ -2,7 +2,7 @@
 
 import type { Action, AgentAction, WakeAction } from '@reveille/engine'
 import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../store/port.ts'
-import { heartbeatBurstMs, heartbeatTask, madeUpKey, runTask } from '../store/tasks.ts'
+import { generatedSessionKey, heartbeatBurstMs, heartbeatTask, runTask } from '../store/tasks.ts'
 import { statusOf } from './errors.ts'
 import {
   type Accepted,
@@ -72,7 +72,7 @@ function placedAs(kept: Acceptance['actions'][number] | undefined, placed: Place
 
 /** Where the conversation goes on: a run that others are joined to keeps the key that was made up for it. */
 export function sessionKeyOf({ id, became }: Placed, { sessionKey, sessionKeyGiven }: AgentAction): string {
-  return became === 'joined' && !sessionKeyGiven ? madeUpKey(id) : sessionKey
+  return became === 'joined' && !sessionKeyGiven ? generatedSessionKey(id) : sessionKey
 }
 
 /** A duplicate's record is made by the store, which alone knows. */

@@ -6,7 +6,7 @@
 import type { Action, HookRequest, Refusal, Snapshot, Timers } from '@reveille/engine'
 import type { MintId } from '../store/id.ts'
 import type { Id, Store } from '../store/port.ts'
-import { founderOf } from '../store/tasks.ts'
+import { firstRunOf } from '../store/tasks.ts'
 import type { Door, Entrance, FoundToken } from './auth/doors.ts'
 import { type Handshakes, payloadIn } from './auth/handshakes.ts'
 import { isOfThisMachine } from './auth/local.ts'
@@ -212,7 +212,7 @@ export function createLadder(options: LadderOptions): Climb {
 
 /** A session that nobody named carries the id of its first run, so that the next one can be told to wait for it. */
 function idOf(action: Action): string | undefined {
-  return action.kind === 'agent' && !action.sessionKeyGiven ? founderOf(action.sessionKey) : undefined
+  return action.kind === 'agent' && !action.sessionKeyGiven ? firstRunOf(action.sessionKey) : undefined
 }
 
 export function hundredths(ms: number): number {

@@ -4,35 +4,35 @@
  */
 
 import { acceptingContract } from './contract/accepting.ts'
-import type { ContractSubject } from './contract/bench.ts'
+import { adminSendContract } from './contract/admin-send.ts'
+import type { ContractSubject } from './contract/bench/bench.ts'
 import { boundsContract } from './contract/bounds.ts'
 import { busyContract } from './contract/busy.ts'
 import { cancellingContract } from './contract/cancelling.ts'
 import { changesContract } from './contract/changes.ts'
+import { coalescingContract } from './contract/coalescing.ts'
 import { failingContract } from './contract/failing.ts'
 import { heartbeatContract } from './contract/heartbeat.ts'
 import { idleSessionsContract } from './contract/idle-sessions.ts'
-import { joiningContract } from './contract/joining.ts'
 import { performingContract } from './contract/performing.ts'
 import { poolsContract } from './contract/pools.ts'
 import { readingContract } from './contract/reading.ts'
 import { retentionContract } from './contract/retention.ts'
-import { sendingContract } from './contract/sending.ts'
 import { sessionsContract } from './contract/sessions.ts'
 import { spendingContract } from './contract/spending.ts'
 
-export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench.ts'
+export type { ContractFault, ContractSubject, OpenedStore, Place } from './contract/bench/bench.ts'
 
 export function storeContract(subject: ContractSubject): void {
   acceptingContract(subject)
   performingContract(subject)
-  joiningContract(subject)
+  coalescingContract(subject)
   busyContract(subject)
   boundsContract(subject)
   poolsContract(subject)
   heartbeatContract(subject)
   cancellingContract(subject)
-  sendingContract(subject)
+  adminSendContract(subject)
   sessionsContract(subject)
   spendingContract(subject)
   readingContract(subject)

@@ -14,7 +14,7 @@ const counterMax = 0xfff
  */
 export function createIdMinter(now: () => number): MintId {
   const random = new Uint8Array(4096)
-  /** Written over for every id: joining twenty pieces would leave twenty pieces to collect. */
+  /** Written over for every id: coalescing twenty pieces would leave twenty pieces to collect. */
   const text = Buffer.from('00000000-0000-7000-8000-000000000000')
   let used = random.length
   let time = 0

@@ -40,7 +40,7 @@ export interface Store {
    */
   note(request: RequestRecord): void
   /** Claims due tasks and performs them, at most `concurrency` at a time. Called once per kind. */
-  work(options: WorkOptions): Workforce
+  work(options: WorkOptions): WorkerPool
   command(command: Command): Promise<CommandResult>
   /**
    * Other limits than those that it was opened with, for whatever is asked from now on. Over a lower `backlog` nothing
@@ -132,7 +132,7 @@ export interface NewTask {
   readonly dueAt: number
   /** The record it is about. */
   readonly subject?: Id
-  /** Tasks of one pool may be limited in number. Absent: only the workforce's own limit holds. */
+  /** Tasks of one pool may be limited in number. Absent: only the workerPool's own limit holds. */
   readonly pool?: string
 }
 
@@ -146,7 +146,7 @@ export interface WorkOptions {
   onFault?(error: unknown, task: ClaimedTask): void
 }
 
-export interface Workforce {
+export interface WorkerPool {
   /**
    * Another `concurrency`, and other pools; without `pools` theirs stay as they are. What is being performed goes on, and nothing new is claimed while it is that many or more.
    * Resolves when it holds; never rejects, as nothing has to be written for it.
@@ -250,9 +250,9 @@ export type Command =
   /** The configured first route: taken only while none was set by hand. */
   | { readonly type: 'offer-route'; readonly route: Route | undefined }
   /** Arms a task from outside a claim (the periodic heartbeat). */
-  | { readonly type: 'arm'; readonly task: NewTask }
+  | { readonly type: 'schedule'; readonly task: NewTask }
   /** Brings forward the next try of a task that failed; nothing where it does not wait for one. */
-  | { readonly type: 'hasten'; readonly task: string; readonly dueAt: number }
+  | { readonly type: 'expedite'; readonly task: string; readonly dueAt: number }
   /**
    * Ends a run: a queued or parked one at once, as `cancelled` with `CANCELLED`; of a running one `cancelRequestedAt`
    * is set and its claim told. Not one whose turn is over.

@@ -13,18 +13,18 @@ export function laneOf(sessionKey: string): string {
 const madeUp = /^hook:([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/
 
 /** The run whose session a key names that the gateway made up: the key holds the run's id. */
-export function founderOf(sessionKey: string): Id | undefined {
+export function firstRunOf(sessionKey: string): Id | undefined {
   return madeUp.exec(sessionKey)?.[1]
 }
 
 /** The session key that the gateway makes up for a run. */
-export function madeUpKey(id: Id): string {
+export function generatedSessionKey(id: Id): string {
   return `hook:${id}`
 }
 
 /** The task that goes first in a lane that it is not in: the founder's, whose key nobody knew before its answer. */
-export function founderTask(lane: string): string | undefined {
-  const founder = lane.startsWith(laneOf('')) ? founderOf(lane.slice(laneOf('').length)) : undefined
+export function firstTaskOf(lane: string): string | undefined {
+  const founder = lane.startsWith(laneOf('')) ? firstRunOf(lane.slice(laneOf('').length)) : undefined
   return founder === undefined ? undefined : `run:${founder}`
 }
 
@@ -49,8 +49,8 @@ export function heartbeatTask(dueAt: number): NewTask {
 }
 
 /** One that failed is tried again now, because what made it fail may be mended. */
-export function heartbeatAgain(dueAt: number): Command {
-  return { type: 'hasten', task: heartbeatKey, dueAt }
+export function expediteHeartbeat(dueAt: number): Command {
+  return { type: 'expedite', task: heartbeatKey, dueAt }
 }
 
 /** `channel`: its name, and the pool by which all of its deliveries are held back together. */

@@ -3,7 +3,7 @@
 import type { Settings } from '@reveille/engine'
 import type { OpenDeliveries, Page, RequestRecord, RunRecord } from '../../store/port.ts'
 import { StoreError } from '../../store/port.ts'
-import { glanceAtStore, type StoreGlance } from '../../store/sqlite/index.ts'
+import { readStoreSummary, type StoreSummary } from '../../store/sqlite/index.ts'
 import type { Admin } from '../reading/admin-client.ts'
 import { NotChecked } from './check.ts'
 import type { GatewayView } from './gateway-view.ts'
@@ -24,7 +24,7 @@ const lookedAt = 2_000
 const page = 500
 
 export function createRecordsView(settings: Settings, gateway: GatewayView) {
-  let glance: StoreGlance | undefined
+  let summary: StoreSummary | undefined
   let opened: Promise<RecordsView> | undefined
 
   async function open(): Promise<RecordsView> {
@@ -33,8 +33,8 @@ export function createRecordsView(settings: Settings, gateway: GatewayView) {
     } catch (error) {
       if (!(error instanceof NotChecked)) throw error
     }
-    glance = glanceOf(settings.gateway.dataDir)
-    return fromStore(glance, settings.gateway.limits.backlog)
+    summary = openSummary(settings.gateway.dataDir)
+    return fromStore(summary, settings.gateway.limits.backlog)
   }
 
   return {
@@ -43,13 +43,13 @@ export function createRecordsView(settings: Settings, gateway: GatewayView) {
       opened ??= open()
       return opened
     },
-    close: () => glance?.close(),
+    close: () => summary?.close(),
   }
 }
 
-function glanceOf(location: string): StoreGlance {
+function openSummary(location: string): StoreSummary {
   try {
-    return glanceAtStore(location)
+    return readStoreSummary(location)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     throw new NotChecked('STORE_UNREADABLE', `no gateway answers, and ${error.message}`)
@@ -86,12 +86,12 @@ function fromGateway(admin: Admin, gateway: GatewayView): RecordsView {
   }
 }
 
-function fromStore(glance: StoreGlance, limit: number): RecordsView {
+function fromStore(summary: StoreSummary, limit: number): RecordsView {
   return {
     source: 'its store',
-    requests: async () => glance.requests(lookedAt),
-    openDeliveries: async () => glance.openDeliveries(),
-    parkedRuns: async () => ({ count: glance.parkedRuns(), more: false }),
-    backlog: async () => ({ waiting: glance.backlog(), limit }),
+    requests: async () => summary.requests(lookedAt),
+    openDeliveries: async () => summary.openDeliveries(),
+    parkedRuns: async () => ({ count: summary.parkedRuns(), more: false }),
+    backlog: async () => ({ waiting: summary.backlog(), limit }),
   }
 }

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Dedupe } from '../port.ts'
-import { type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 export function acceptingContract(subject: ContractSubject): void {
   describe(`${subject.name}: accepting`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -153,8 +153,8 @@ export function acceptingContract(subject: ContractSubject): void {
       await bench.store.accept(sample.entry(sample.runAction()))
       assert.equal(bench.store.health().full, true)
       await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       claim.done()
       await bench.settled()
       assert.equal(bench.store.health().full, false)
@@ -169,8 +169,8 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().full, true)
       await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
       assert.equal(bench.store.health().backlog, 2)
-      const hands = hireHands(bench.store, ['run'])
-      for (const claim of [await hands.next(), await hands.next()]) claim.done()
+      const worker = startManualWorker(bench.store, ['run'])
+      for (const claim of [await worker.next(), await worker.next()]) claim.done()
       await bench.settled()
       await bench.store.accept(sample.entry(sample.runAction()))
     })

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Id } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { type HeldClaim, hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 export function boundsContract(subject: ContractSubject): void {
   describe(`${subject.name}: bounds`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -68,8 +68,8 @@ export function boundsContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.eventAction()))
       await bench.store.accept(sample.entry(sample.runAction()))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       claim.settle({ done: true, effects: { events: [sample.event()] } })
       await bench.settled()
       assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
@@ -216,9 +216,9 @@ function waiting({ store }: Bench) {
 }
 
 async function heartbeat(bench: Bench): Promise<HeldClaim> {
-  const hands = hireHands(bench.store, ['heartbeat'])
-  await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
-  return hands.next()
+  const worker = startManualWorker(bench.store, ['heartbeat'])
+  await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
+  return worker.next()
 }
 
 function consume(claim: HeldClaim, { clock, mintId }: Bench, events: readonly Id[]): void {

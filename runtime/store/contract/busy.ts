@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 const sessionKey = 'pr:1'
 
@@ -29,25 +29,25 @@ export function busyContract(subject: ContractSubject): void {
         },
         cancelledAt: now,
       })
-      const hands = hireHands(bench.store, ['run'])
-      ;(await hands.next()).done()
+      const worker = startManualWorker(bench.store, ['run'])
+      ;(await worker.next()).done()
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
     })
 
     test('a session is busy while its run is performed or waits for its next try, and free after', async (t) => {
       const bench = await openBench(t, subject)
       const { accept, queue, reject } = entrance(bench)
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       await accept(queue())
-      const claim = await hands.next()
+      const claim = await worker.next()
       assert.equal((await accept(reject())).outcome, 'busy')
       claim.again(bench.clock.now() + 60_000)
       await bench.settled()
       assert.equal((await accept(reject())).outcome, 'busy')
       assert.equal((await accept(queue())).outcome, 'accepted', 'who does not mind is queued')
       bench.clock.advance(60_000)
-      for (let time = 0; time < 2; time++) (await hands.next()).done()
+      for (let time = 0; time < 2; time++) (await worker.next()).done()
       await bench.settled()
       assert.equal((await accept(reject())).outcome, 'accepted')
     })
@@ -79,14 +79,14 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal((await accept(founder)).outcome, 'accepted')
       const follow = () => sample.runAction({ sessionKey: `hook:${idOf(founder)}` }, { busy: 'reject' })
       assert.equal((await accept(follow())).outcome, 'busy')
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       assert.equal((await accept(follow())).outcome, 'busy')
       claim.done()
       await bench.settled()
       const later = follow()
       assert.equal((await accept(later)).outcome, 'accepted')
-      assert.equal((await hands.next()).task.subject, idOf(later))
+      assert.equal((await worker.next()).task.subject, idOf(later))
     })
 
     test('it is answered alike when it is sent again, and as a duplicate to others', async (t) => {
@@ -115,11 +115,11 @@ export function busyContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const { accept } = entrance(bench)
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       const action = () => sample.coalescedAction({}, { sessionKey }, { busy: 'reject' })
       const outcomes = [(await accept(action())).outcome, (await accept(action())).outcome]
       bench.clock.advance(1_000)
-      const claim = await hands.next()
+      const claim = await worker.next()
       outcomes.push((await accept(action())).outcome)
       claim.done()
       await bench.settled()

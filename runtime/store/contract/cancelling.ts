@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Id, RunRecord, Store } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { type HeldClaim, hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { type HeldClaim, startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 const parkedFor = { code: 'BUDGET', message: 'the budget is spent', retryable: true }
 
@@ -28,12 +28,12 @@ export function cancellingContract(subject: ContractSubject): void {
         error: { code: 'CANCELLED', message: 'it was cancelled while it waited', retryable: false },
         cancelledAt: 8,
       })
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       assert.equal(claim.task.subject, idOf(third))
       claim.done()
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       assert.equal(bench.store.health().backlog, 0)
     })
 
@@ -44,10 +44,10 @@ export function cancellingContract(subject: ContractSubject): void {
       const tasks = later.tasks.map((task) => ({ ...task, dueAt: bench.clock.now() + 5_000 }))
       await bench.store.accept(sample.entry(now, { ...later, tasks }))
       for (const action of [now, later]) assert.ok((await cancel(bench.store, idOf(action))).ok)
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       bench.clock.advance(5_000)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       assert.equal(bench.store.health().backlog, 0)
     })
 
@@ -57,8 +57,8 @@ export function cancellingContract(subject: ContractSubject): void {
       const [action, other] = [sample.runAction(), sample.runAction()]
       const id = idOf(action)
       await bench.store.accept(sample.entry(action, other))
-      const hands = hireHands(bench.store, ['run'])
-      const [claim, beside] = [await hands.next(), await hands.next()]
+      const worker = startManualWorker(bench.store, ['run'])
+      const [claim, beside] = [await worker.next(), await worker.next()]
       await claim.checkpoint({ run: { id, state: 'running', stage: 'running' } })
       assert.deepEqual(await cancel(bench.store, id, 7), { ok: true })
       assert.deepEqual(
@@ -82,12 +82,12 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.ok(action && next)
       const id = idOf(action)
       await bench.store.accept(sample.entry(action, next))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       await cancel(bench.store, id, 7)
       const parked = { id, state: 'parked', stage: 'accepted', error: parkedFor } as const
       claim.settle({ done: true, effects: { run: parked } })
-      assert.equal((await hands.next()).task.subject, idOf(next))
+      assert.equal((await worker.next()).task.subject, idOf(next))
       const run = await bench.store.read.run(id)
       assert.deepEqual(
         [run?.state, run?.stage, run?.error?.code, run?.cancelRequestedAt],
@@ -101,9 +101,9 @@ export function cancellingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const beat = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
       const left = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
-      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
-      const hands = hireHands(bench.store, ['heartbeat'])
-      const claim = await hands.next()
+      await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
+      const worker = startManualWorker(bench.store, ['heartbeat'])
+      const claim = await worker.next()
       await claim.checkpoint({ run: beat })
       assert.ok((await cancel(bench.store, beat.id)).ok)
       assert.equal(claim.cancel.aborted, true)
@@ -113,7 +113,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.ok((await cancel(bench.store, left.id)).ok)
       assert.equal((await bench.store.read.run(left.id))?.state, 'cancelled')
       bench.clock.advance(1_000)
-      assert.equal((await hands.next()).task.key, 'heartbeat:main')
+      assert.equal((await worker.next()).task.key, 'heartbeat:main')
     })
 
     test('a run that waits for its next try ends at once, and its lane goes on', async (t) => {
@@ -122,14 +122,14 @@ export function cancellingContract(subject: ContractSubject): void {
       const [first, second] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(first && second)
       await bench.store.accept(sample.entry(first, second))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       const attempts = [{ number: 1, startedAt: 1, endedAt: 2, outcome: 'failed' as const }]
       await claim.checkpoint({ run: { id: idOf(first), stage: 'running', attempts } })
       claim.again(bench.clock.now() + 60_000)
       await bench.settled()
       assert.ok((await cancel(bench.store, idOf(first))).ok)
-      const next = await hands.next()
+      const next = await worker.next()
       assert.equal(next.task.subject, idOf(second))
       const ended = await bench.store.read.run(idOf(first))
       assert.deepEqual([ended?.state, ended?.attempts], ['cancelled', attempts])
@@ -140,14 +140,14 @@ export function cancellingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const [one, two] = [sample.runAction(), sample.runAction()]
       await bench.store.accept(sample.entry(one, two))
-      const hands = hireHands(bench.store, ['run'])
-      const claims = [await hands.next(), await hands.next()]
+      const worker = startManualWorker(bench.store, ['run'])
+      const claims = [await worker.next(), await worker.next()]
       await cancel(bench.store, idOf(one))
       const asked = cancel(bench.store, idOf(two))
       for (const claim of claims) claim.again(bench.clock.now() + 60_000)
       assert.ok((await asked).ok)
       const again = new Map<Id | undefined, HeldClaim>()
-      for (const claim of [await hands.next(), await hands.next()]) again.set(claim.task.subject, claim)
+      for (const claim of [await worker.next(), await worker.next()]) again.set(claim.task.subject, claim)
       for (const action of [one, two]) {
         const { run } = (await again.get(idOf(action))?.load()) ?? {}
         assert.equal(run?.cancelRequestedAt, bench.clock.now())
@@ -159,7 +159,7 @@ export function cancellingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       for (const stage of ['ran', 'summarised', 'delivered'] as const) {
         await claim.checkpoint({ run: { id: idOf(action), state: 'succeeded', stage } })
         const result = await cancel(bench.store, idOf(action))
@@ -177,7 +177,7 @@ export function cancellingContract(subject: ContractSubject): void {
     test('a cancel that races the claims is never lost', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 100)
+      const worker = startManualWorker(bench.store, ['run'], 100)
       const claims = new Map<Id | undefined, HeldClaim>()
       const actions: Id[] = []
       for (let round = 0; round < 30; round++) {
@@ -189,7 +189,7 @@ export function cancellingContract(subject: ContractSubject): void {
         const result = await cancel(bench.store, idOf(action))
         assert.ok(result.ok, result.reason)
         await bench.settled()
-        for (const claim of hands.waiting) claims.set(claim.task.subject, claim)
+        for (const claim of worker.waiting) claims.set(claim.task.subject, claim)
       }
       for (const id of actions) {
         const run = await bench.store.read.run(id)
@@ -206,8 +206,8 @@ export function cancellingContract(subject: ContractSubject): void {
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(running && queued)
       await bench.store.accept(sample.entry(running, queued))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       for (const action of [running, queued]) {
         await bench.fault('commit-fails')
         await assert.rejects(cancel(bench.store, idOf(action)), { code: 'STORE_UNAVAILABLE' })
@@ -216,7 +216,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(claim.cancel.aborted, false)
       assert.equal(bench.store.health().backlog, 2)
       claim.done()
-      const next = await hands.next()
+      const next = await worker.next()
       assert.equal(next.task.subject, idOf(queued))
       assert.equal(next.cancel.aborted, false)
       await bench.fault('answer-lost')
@@ -230,7 +230,7 @@ export function cancellingContract(subject: ContractSubject): void {
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(running && queued)
       await bench.store.accept(sample.entry(running, queued))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       const results = await Promise.allSettled([
         cancel(bench.store, idOf(queued)),
         cancel(bench.store, idOf(running)),
@@ -266,13 +266,13 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.deepEqual([run?.state, run?.error], ['queued', undefined])
       assert.equal((await resume(bench.store, parked.id)).why, 'state', 'it is parked no more')
       assert.equal(bench.store.health().backlog, 2)
-      const hands = hireHands(bench.store, ['run'])
-      const first = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const first = await worker.next()
       assert.equal(first.task.subject, idOf(waiting))
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       first.done()
-      const { task } = await hands.next()
+      const { task } = await worker.next()
       assert.deepEqual([task.subject, task.pool, task.attempt], [parked.id, 'github', 1])
     })
 
@@ -283,13 +283,13 @@ export function cancellingContract(subject: ContractSubject): void {
       await resume(bench.store, parked.id)
       const follower = sample.runAction({ sessionKey: parked.sessionKey })
       await bench.store.accept(sample.entry(follower))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       assert.equal(claim.task.subject, parked.id)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       claim.done()
-      assert.equal((await hands.next()).task.subject, idOf(follower))
+      assert.equal((await worker.next()).task.subject, idOf(follower))
     })
 
     test('what was asked for survives the process', async (t) => {
@@ -298,25 +298,25 @@ export function cancellingContract(subject: ContractSubject): void {
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       assert.ok(running && queued)
       await bench.store.accept(sample.entry(running, queued))
-      await hireHands(bench.store, ['run']).next()
+      await startManualWorker(bench.store, ['run']).next()
       for (const action of [running, queued]) await cancel(bench.store, idOf(action), 7)
       const store = await bench.open()
-      const hands = hireHands(store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(store, ['run'])
+      const claim = await worker.next()
       assert.equal((await claim.load()).run?.cancelRequestedAt, 7)
       claim.done()
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
     })
 
     async function park(bench: Bench, action: ReturnType<ReturnType<typeof createSampler>['runAction']>) {
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       const run: Partial<RunRecord> & { id: Id } = { id: idOf(action), state: 'parked', error: parkedFor }
       claim.settle({ done: true, effects: { run } })
-      await hands.drain(1_000)
+      await worker.drain(1_000)
       return { ...action.record, ...run } as RunRecord
     }
   })

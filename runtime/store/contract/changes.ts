@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Change } from '../port.ts'
-import { type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 export function changesContract(subject: ContractSubject): void {
   describe(`${subject.name}: changes`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -18,9 +18,9 @@ export function changesContract(subject: ContractSubject): void {
       const action = sample.runAction({ sessionKey: 'pr:1' })
       const entry = sample.entry(action)
       await bench.store.accept(entry)
-      const hands = hireHands(bench.store, ['run'])
-      await hands.next()
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      await worker.next()
+      const claim = await worker.next()
       await claim.checkpoint({ run: { id: idOf(action), state: 'running', stage: 'running' } })
       const seen = await take(changes, 3)
       over.abort()

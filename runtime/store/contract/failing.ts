@@ -6,9 +6,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Bench, type ContractSubject, createBench, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type Bench, type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 export function failingContract(subject: ContractSubject): void {
   describe(`${subject.name}: failing`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -44,7 +44,7 @@ export function failingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       await bench.fault('disk-full')
       const reply = 'x'.repeat(100_000)
       const over = new AbortController()
@@ -65,14 +65,14 @@ export function failingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       await bench.fault('disk-full')
       const reply = 'x'.repeat(100_000)
       claim.settle({ done: true, effects: { run: { id: idOf(action), state: 'succeeded', reply } } })
       await assert.rejects(bench.store.accept(sample.entry(sample.runAction({ message: reply }))))
       await bench.fault('disk-freed')
-      await hands.drain(0)
+      await worker.drain(0)
       assert.equal((await bench.store.read.run(idOf(action)))?.reply, reply)
       assert.equal(bench.store.health().backlog, 0)
     })
@@ -80,34 +80,34 @@ export function failingContract(subject: ContractSubject): void {
     test('limits and sizes that change while the disk is full hold once there is room', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 1)
+      const worker = startManualWorker(bench.store, ['run'], 1)
       await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
-      await hands.next()
+      await worker.next()
       await bench.fault('disk-full')
       const large = sample.runAction({ message: 'x'.repeat(100_000) })
       await assert.rejects(bench.store.accept(sample.entry(large)), { code: 'STORE_FULL' })
-      await hands.resize(2)
+      await worker.resize(2)
       bench.store.configure({ keepMs: 1_000_000, backlog: 2 })
       await bench.fault('disk-freed')
       bench.clock.advance(1_000)
-      await hands.next()
+      await worker.next()
       await assert.rejects(bench.store.accept(sample.entry(sample.runAction())), { code: 'BACKLOG' })
     })
 
     test('a drain that begins while the disk is full still ends the claims', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       await bench.settled()
       await bench.fault('disk-full')
       const refused = bench.store.accept(sample.entry(sample.runAction({ message: 'x'.repeat(100_000) })))
-      const drained = hands.drain(0)
+      const drained = worker.drain(0)
       await assert.rejects(refused)
       await drained
       await bench.fault('disk-freed')
       await bench.store.accept(sample.entry(sample.runAction()))
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
     })
 
     test('a commit that failed has left nothing, and the next one works', async (t) => {
@@ -121,21 +121,21 @@ export function failingContract(subject: ContractSubject): void {
       await bench.store.accept(entry)
       assert.equal(bench.store.health().backlog, 1)
       assert.equal(bench.store.health().writable, true)
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       claim.done()
     })
 
     test('a commit whose answer was lost is found, and its callers hear of success', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       await bench.settled()
       const entry = sample.entry(sample.runAction())
       await bench.fault('answer-lost')
       const { actions } = await bench.store.accept(entry)
       assert.equal(actions[0]?.outcome, 'accepted')
       assert.ok(await bench.store.read.request(entry.request.id))
-      const claim = await hands.next()
+      const claim = await worker.next()
       assert.deepEqual([claim.task.claims, claim.task.interrupted], [1, false])
       await bench.fault('answer-lost')
       claim.done()
@@ -147,7 +147,7 @@ export function failingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction()))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       await bench.fault('commit-fails')
       await assert.rejects(bench.store.accept(sample.entry(sample.eventAction())))
       await claim.checkpoint({ run: { id: claim.task.subject ?? '', state: 'running' } })
@@ -162,8 +162,8 @@ export function failingContract(subject: ContractSubject): void {
       const id = await child.firstLine
       await child.kill()
       const store = await bench.open({ now: Date.now, setTimer: undefined })
-      const hands = hireHands(store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(store, ['run'])
+      const claim = await worker.next()
       const { attempt, claims, interrupted, subject: runId } = claim.task
       assert.deepEqual(
         { attempt, claims, interrupted, runId },
@@ -172,9 +172,9 @@ export function failingContract(subject: ContractSubject): void {
       const { run } = await claim.load()
       assert.equal(run?.reply, 'checkpointed')
       await bench.settled()
-      assert.equal(hands.waiting.length, 0, 'its lane is closed meanwhile')
+      assert.equal(worker.waiting.length, 0, 'its lane is closed meanwhile')
       claim.done()
-      const next = await hands.next()
+      const next = await worker.next()
       assert.equal(next.task.interrupted, false)
       next.done()
     })
@@ -190,7 +190,7 @@ export function failingContract(subject: ContractSubject): void {
       assert.equal(store.health().writable, true)
     })
 
-    test('killed while joining, everything that was answered is part of the one run', async (t) => {
+    test('killed while coalescing, everything that was answered is part of the one run', async (t) => {
       const bench = await createBench(t, subject)
       const child = startVictim(t, subject, bench, 'join')
       await child.firstLine
@@ -208,7 +208,7 @@ export function failingContract(subject: ContractSubject): void {
       const sample = createSampler({ mintId: bench.mintId, clock: { now: Date.now } })
       const { actions } = await store.accept(sample.entry(sample.coalescedAction()))
       assert.deepEqual(actions, [{ outcome: 'joined', id: run?.id }])
-      const claim = await hireHands(store, ['run']).next()
+      const claim = await startManualWorker(store, ['run']).next()
       assert.equal((await claim.load()).joinedCount, run?.coalesce?.count)
     })
   })
@@ -223,7 +223,7 @@ interface Victim {
 
 /** A process of its own that opens the store, works on it and reports by lines. */
 function startVictim(t: TestContext, { opener }: ContractSubject, { location }: Bench, task: string): Victim {
-  const script = fileURLToPath(new URL('./victim.ts', import.meta.url))
+  const script = fileURLToPath(new URL('./bench/victim.ts', import.meta.url))
   const child: ChildProcess = spawn(process.execPath, [script, opener.module, opener.name, location, task], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

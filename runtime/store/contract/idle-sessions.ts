@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Id, StoreOptions } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler } from './bench/samples.ts'
 
 const hour = 3_600_000
 const limits = { keepMs: 7 * 24 * hour, backlog: 1_000 }
@@ -48,11 +48,11 @@ export function idleSessionsContract(subject: ContractSubject): void {
       bench.clock.advance(2 * hour)
       await forgotten(bench, idle)
       assert.ok(await bench.store.read.session(followed))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       assert.equal((await claim.load()).history.length, 1)
       claim.done()
-      await hands.drain(1_000)
+      await worker.drain(1_000)
       bench.clock.advance(60_000)
       await forgotten(bench, followed)
     })
@@ -88,8 +88,11 @@ export function idleSessionsContract(subject: ContractSubject): void {
     async function openSessions(t: TestContext, options: Partial<StoreOptions>) {
       const bench = await openBench(t, subject, options)
       const sample = createSampler(bench)
-      await bench.store.command({ type: 'arm', task: { key: 'k', kind: 'upkeep', dueAt: bench.clock.now() } })
-      const claim = await hireHands(bench.store, ['upkeep']).next()
+      await bench.store.command({
+        type: 'schedule',
+        task: { key: 'k', kind: 'upkeep', dueAt: bench.clock.now() },
+      })
+      const claim = await startManualWorker(bench.store, ['upkeep']).next()
       const keys = [1, 2].map(() => `hook:${bench.mintId()}`)
       const turn = async (session: string) => {
         const id: Id = bench.mintId()
@@ -99,11 +102,11 @@ export function idleSessionsContract(subject: ContractSubject): void {
       }
       const states = async (sessionKey: string) => {
         await bench.store.accept(sample.entry(sample.runAction({ sessionKey })))
-        const hands = hireHands(bench.store, ['run'])
-        const given = await hands.next()
+        const worker = startManualWorker(bench.store, ['run'])
+        const given = await worker.next()
         const { runnerState } = await given.load()
         given.done()
-        await hands.drain(1_000)
+        await worker.drain(1_000)
         return runnerState
       }
       return { bench, keys, turn, states }

@@ -4,24 +4,24 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { SessionMessage } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
-import { type ContractSubject, createBench, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 export function performingContract(subject: ContractSubject): void {
   describe(`${subject.name}: performing`, { concurrency: 4, timeout: 30_000 }, () => {
     test('a task is not claimed before it is due, and then at once', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       const action = sample.runAction()
       const tasks = action.tasks.map((task) => ({ ...task, dueAt: bench.clock.now() + 5_000 }))
       await bench.store.accept(sample.entry({ ...action, tasks }))
       bench.clock.advance(4_999)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       bench.clock.advance(1)
-      const claim = await hands.next()
+      const claim = await worker.next()
       assert.equal(claim.task.subject, idOf(action))
       claim.done()
     })
@@ -31,12 +31,12 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const actions = [1, 2, 3].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       await Promise.all(actions.map((action) => bench.store.accept(sample.entry(action))))
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       for (const action of actions) {
-        const claim = await hands.next()
+        const claim = await worker.next()
         assert.equal(claim.task.subject, idOf(action))
         await bench.settled()
-        assert.equal(hands.waiting.length, 0, 'the lane is closed meanwhile')
+        assert.equal(worker.waiting.length, 0, 'the lane is closed meanwhile')
         claim.done()
       }
       await bench.settled()
@@ -51,17 +51,17 @@ export function performingContract(subject: ContractSubject): void {
         sample.runAction({ sessionKey: 'pr:1' }),
       ]
       await bench.store.accept(sample.entry(first, second))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       claim.again(bench.clock.now() + 60_000)
       bench.clock.advance(59_999)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       bench.clock.advance(1)
-      const retried = await hands.next()
+      const retried = await worker.next()
       assert.equal(retried.task.subject, idOf(first))
       retried.done()
-      const next = await hands.next()
+      const next = await worker.next()
       assert.equal(next.task.subject, idOf(second))
       next.done()
     })
@@ -77,93 +77,93 @@ export function performingContract(subject: ContractSubject): void {
         sample.runAction(),
       ]
       await bench.store.accept(sample.entry(...actions))
-      const hands = hireHands(bench.store, ['run'])
-      const claims = [await hands.next(), await hands.next(), await hands.next(), await hands.next()]
+      const worker = startManualWorker(bench.store, ['run'])
+      const claims = [await worker.next(), await worker.next(), await worker.next(), await worker.next()]
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       const second = actions[1]
       assert.ok(second && !claims.some((claim) => claim.task.subject === idOf(second)))
       for (const claim of claims) claim.done()
-      const last = await hands.next()
+      const last = await worker.next()
       last.done()
     })
 
     test('no more are performed at one time than `concurrency` says', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 2)
+      const worker = startManualWorker(bench.store, ['run'], 2)
       await bench.store.accept(sample.entry(sample.runAction(), sample.runAction(), sample.runAction()))
-      const claim = await hands.next()
+      const claim = await worker.next()
       await bench.settled()
-      assert.equal(hands.waiting.length, 1)
+      assert.equal(worker.waiting.length, 1)
       claim.done()
       await bench.settled()
-      assert.equal(hands.waiting.length, 2)
+      assert.equal(worker.waiting.length, 2)
     })
 
-    test('a workforce that grows is given more at once', async (t) => {
+    test('a workerPool that grows is given more at once', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 1)
+      const worker = startManualWorker(bench.store, ['run'], 1)
       const actions = Array.from({ length: 4 }, () => sample.runAction())
       await bench.store.accept(sample.entry(...actions))
-      const claims = [await hands.next()]
+      const claims = [await worker.next()]
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
-      await hands.resize(3)
-      claims.push(await hands.next(), await hands.next())
+      assert.equal(worker.waiting.length, 0)
+      await worker.resize(3)
+      claims.push(await worker.next(), await worker.next())
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       for (const claim of claims) claim.done()
-      const last = await hands.next()
+      const last = await worker.next()
       last.done()
     })
 
-    test('a workforce that shrinks keeps what it performs, and claims again only below its new size', async (t) => {
+    test('a workerPool that shrinks keeps what it performs, and claims again only below its new size', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 3)
+      const worker = startManualWorker(bench.store, ['run'], 3)
       await bench.store.accept(sample.entry(...Array.from({ length: 6 }, () => sample.runAction())))
-      const claims = [await hands.next(), await hands.next(), await hands.next()]
-      await hands.resize(1)
+      const claims = [await worker.next(), await worker.next(), await worker.next()]
+      await worker.resize(1)
       for (const [index, claim] of claims.entries()) {
         await bench.settled()
-        assert.deepEqual([hands.waiting.length, claim.lease.aborted], [0, false], `${index} were settled`)
+        assert.deepEqual([worker.waiting.length, claim.lease.aborted], [0, false], `${index} were settled`)
         claim.done()
       }
-      const only = await hands.next()
+      const only = await worker.next()
       await bench.store.accept(sample.entry(sample.runAction()))
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       only.done()
-      await hands.next()
+      await worker.next()
     })
 
     test('of several sizes that are asked for together the last one counts', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 2)
+      const worker = startManualWorker(bench.store, ['run'], 2)
       await bench.store.accept(sample.entry(...Array.from({ length: 9 }, () => sample.runAction())))
-      await Promise.all([8, 1, 4].map((concurrency) => hands.resize(concurrency)))
+      await Promise.all([8, 1, 4].map((concurrency) => worker.resize(concurrency)))
       await bench.settled()
-      assert.equal(hands.waiting.length, 4)
+      assert.equal(worker.waiting.length, 4)
     })
 
-    test('a workforce that drained is given nothing, whatever its size', async (t) => {
+    test('a workerPool that drained is given nothing, whatever its size', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const hands = hireHands(bench.store, ['run'], 1)
-      await hands.drain(0)
-      await hands.resize(8)
+      const worker = startManualWorker(bench.store, ['run'], 1)
+      await worker.drain(0)
+      await worker.resize(8)
       await bench.store.accept(sample.entry(sample.runAction()))
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
     })
 
-    test('a workforce is given its own kinds only', async (t) => {
+    test('a workerPool is given its own kinds only', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
-      const beats = hireHands(bench.store, ['heartbeat'])
+      const beats = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.accept(sample.entry(sample.runAction(), sample.eventAction()))
       bench.clock.advance(1_000)
       const claim = await beats.next()
@@ -177,10 +177,10 @@ export function performingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction()))
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       const seen: unknown[] = []
       for (const counts of [true, false, true]) {
-        const claim = await hands.next()
+        const claim = await worker.next()
         const { attempt, claims, interrupted } = claim.task
         seen.push([attempt, claims, interrupted])
         claim.again(bench.clock.now(), counts)
@@ -198,15 +198,15 @@ export function performingContract(subject: ContractSubject): void {
       const action = sample.runAction()
       const id = idOf(action)
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       const before = await claim.load()
       assert.equal(before.run?.stage, 'accepted')
       await claim.checkpoint({ run: { id, state: 'succeeded', stage: 'ran', reply: 'hi', model: undefined } })
       assert.equal((await bench.store.read.run(id))?.reply, 'hi')
       assert.equal((await claim.load()).run?.stage, 'ran')
       claim.again(bench.clock.now(), false)
-      const retried = await hands.next()
+      const retried = await worker.next()
       const { run } = await retried.load()
       assert.deepEqual(run, { ...before.run, state: 'succeeded', stage: 'ran', reply: 'hi' })
       retried.done()
@@ -217,7 +217,7 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const action = sample.runAction({ reply: 'hi' })
       await bench.store.accept(sample.entry(action))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       await claim.checkpoint({ run: { id: idOf(action), reply: undefined } })
       const run = await bench.store.read.run(idOf(action))
       assert.ok(run !== undefined && !('reply' in run))
@@ -229,7 +229,7 @@ export function performingContract(subject: ContractSubject): void {
       const action = sample.runAction({ sessionKey: 'pr:1' })
       const turn = idOf(action)
       await bench.store.accept(sample.entry(action))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       const messages: SessionMessage[] = [
         { role: 'user', text: 'question', at: bench.clock.now(), turn },
         { role: 'assistant', text: 'answer', at: bench.clock.now(), turn },
@@ -246,7 +246,7 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       await bench.store.command({ type: 'set-route', route: { channel: 'slack', to: 'C1' } })
       await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       for (const text of ['a', 'b', 'c', 'd']) {
         const turn = bench.mintId()
         const messages = [{ role: 'user' as const, text, at: bench.clock.now(), turn }]
@@ -267,8 +267,8 @@ export function performingContract(subject: ContractSubject): void {
       const delivery = sample.delivery({ runId: idOf(action), to: 'C1' })
       const summary = sample.event({ mode: 'next-heartbeat', origin: { runId: idOf(action) } })
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run', 'delivery'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run', 'delivery'])
+      const claim = await worker.next()
       claim.settle({
         done: true,
         effects: {
@@ -278,7 +278,7 @@ export function performingContract(subject: ContractSubject): void {
           tasks: [sample.deliveryTask(delivery)],
         },
       })
-      const sending = await hands.next()
+      const sending = await worker.next()
       const work = await sending.load()
       assert.deepEqual(work.delivery, delivery)
       assert.equal(work.run?.stage, 'summarised')
@@ -303,13 +303,13 @@ export function performingContract(subject: ContractSubject): void {
       const deliveries = ['C1', 'C2', 'C3'].map((to) => sample.delivery({ runId: run, to }))
       const deliveryIds = deliveries.map(({ id }) => id)
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run', 'delivery'])
+      const worker = startManualWorker(bench.store, ['run', 'delivery'])
       const tasks = deliveries.map((delivery) => sample.deliveryTask(delivery))
       const effects = { run: { id: run, stage: 'summarised' as const, deliveryIds }, deliveries, tasks }
-      ;(await hands.next()).settle({ done: true, effects })
+      ;(await worker.next()).settle({ done: true, effects })
       for (const [index, state] of (['delivered', 'skipped', 'delivered'] as const).entries()) {
         assert.equal((await bench.store.read.run(run))?.stage, 'summarised', `${index} ended`)
-        const claim = await hands.next()
+        const claim = await worker.next()
         const delivery = { id: claim.task.subject ?? '', state }
         claim.settle({ done: true, effects: { delivery, delivered: { run, at: 7 } } })
         await bench.settled()
@@ -352,16 +352,16 @@ export function performingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction(), sample.runAction()))
-      const hands = hireHands(bench.store, ['run'])
-      const [bad, good] = [await hands.next(), await hands.next()]
+      const worker = startManualWorker(bench.store, ['run'])
+      const [bad, good] = [await worker.next(), await worker.next()]
       bad.settle({ done: true, effects: { run: { id: bench.mintId(), stage: 'ran' } } })
       good.done()
       await bench.settled()
       await bench.settled()
-      assert.equal(hands.faults.length, 1)
+      assert.equal(worker.faults.length, 1)
       assert.equal(bench.store.health().backlog, 1)
       bench.clock.advance(5_000)
-      const retried = await hands.next()
+      const retried = await worker.next()
       assert.equal(retried.task.key, bad.task.key)
       await assert.rejects(retried.checkpoint({ run: { id: bench.mintId(), stage: 'ran' } }), {
         code: 'BAD_ENTRY',
@@ -374,9 +374,9 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run'])
-      const lost = await hands.next()
-      await hands.drain(0)
+      const worker = startManualWorker(bench.store, ['run'])
+      const lost = await worker.next()
+      await worker.drain(0)
       assert.equal(lost.lease.aborted, true)
       const patch = { run: { id: idOf(action), reply: 'too late' } }
       await assert.rejects(lost.checkpoint(patch), { code: 'LEASE_LOST' })
@@ -384,7 +384,7 @@ export function performingContract(subject: ContractSubject): void {
       lost.settle({ done: true, effects: patch })
       await bench.settled()
       assert.equal((await bench.store.read.run(idOf(action)))?.reply, undefined)
-      const next = await hireHands(bench.store, ['run']).next()
+      const next = await startManualWorker(bench.store, ['run']).next()
       assert.equal(next.task.subject, idOf(action))
       assert.deepEqual([next.task.attempt, next.task.claims, next.task.interrupted], [1, 2, false])
       next.done()
@@ -397,19 +397,19 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const first = sample.runAction()
       const sessionKey = `hook:${idOf(first)}`
-      const hands = hireHands(bench.store, ['run'])
+      const worker = startManualWorker(bench.store, ['run'])
       await bench.store.accept(sample.entry(first))
-      const claim = await hands.next()
+      const claim = await worker.next()
       const [second, third] = [sample.runAction({ sessionKey }), sample.runAction({ sessionKey })]
       await bench.store.accept(sample.entry(second, third))
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       claim.done()
       for (const action of [second, third]) {
-        const next = await hands.next()
+        const next = await worker.next()
         assert.equal(next.task.subject, idOf(action))
         await bench.settled()
-        assert.equal(hands.waiting.length, 0)
+        assert.equal(worker.waiting.length, 0)
         next.done()
       }
     })
@@ -422,18 +422,18 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler({ mintId: bench.mintId, clock })
       const actions = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
       await store.accept(sample.entry(...actions))
-      await store.command({ type: 'arm', task: heartbeatTask(clock.now() + 1_000) })
+      await store.command({ type: 'schedule', task: heartbeatTask(clock.now() + 1_000) })
       ahead = 0
-      const hands = hireHands(store, ['run', 'heartbeat'])
+      const worker = startManualWorker(store, ['run', 'heartbeat'])
       for (const action of actions) {
-        const claim = await hands.next()
+        const claim = await worker.next()
         assert.equal(claim.task.subject, idOf(action))
         claim.done()
       }
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       bench.clock.advance(1_000)
-      const beat = await hands.next()
+      const beat = await worker.next()
       assert.equal(beat.task.kind, 'heartbeat')
       beat.done()
     })
@@ -443,11 +443,11 @@ export function performingContract(subject: ContractSubject): void {
       const sample = createSampler(bench)
       const action = sample.runAction()
       await bench.store.accept(sample.entry(action))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
-      const drained = hands.drain(30_000)
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
+      const drained = worker.drain(30_000)
       await bench.store.accept(sample.entry(sample.runAction()))
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       assert.equal(claim.lease.aborted, false)
       claim.settle({ done: true, effects: { run: { id: idOf(action), reply: 'just in time' } } })
       await drained
@@ -459,15 +459,15 @@ export function performingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction()))
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
-      const drained = hands.drain(30_000)
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
+      const drained = worker.drain(30_000)
       await bench.settled()
       bench.clock.advance(30_000)
       await drained
       assert.equal(claim.lease.aborted, true)
       const store = await bench.open()
-      const next = await hireHands(store, ['run']).next()
+      const next = await startManualWorker(store, ['run']).next()
       assert.deepEqual([next.task.claims, next.task.interrupted], [2, false])
       next.done()
     })

@@ -3,22 +3,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry, NewAction } from '../port.ts'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 export function poolsContract(subject: ContractSubject): void {
   describe(`${subject.name}: pools`, { concurrency: 4, timeout: 30_000 }, () => {
     test('of a pool no more are performed at one time than its limit, and others pass it', async (t) => {
       const bench = await openBench(t, subject)
-      const hands = hireHands(bench.store, ['run'], 8, { github: 2 })
+      const worker = startManualWorker(bench.store, ['run'], 8, { github: 2 })
       const github = Array.from({ length: 5 }, () => pooled(bench, 'github'))
       const other = [pooled(bench, 'stripe'), pooled(bench, 'stripe'), createSampler(bench).runAction()]
       await bench.store.accept(entryOf(bench, ...github, ...other))
-      const claims = [1, 2, 3, 4, 5].map(() => hands.next())
+      const claims = [1, 2, 3, 4, 5].map(() => worker.next())
       const [first, second, ...rest] = await Promise.all(claims)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       assert.deepEqual(
         [first, second, ...rest].map((claim) => claim?.task.subject),
         [...github.slice(0, 2), ...other].map(idOf),
@@ -26,9 +26,9 @@ export function poolsContract(subject: ContractSubject): void {
       assert.deepEqual([first?.task.pool, rest.at(-1)?.task.pool], ['github', undefined])
       for (const [index, done] of [first, second].entries()) {
         done?.done()
-        assert.equal((await hands.next()).task.subject, github.map(idOf)[2 + index])
+        assert.equal((await worker.next()).task.subject, github.map(idOf)[2 + index])
         await bench.settled()
-        assert.equal(hands.waiting.length, 0)
+        assert.equal(worker.waiting.length, 0)
       }
     })
 
@@ -44,9 +44,9 @@ export function poolsContract(subject: ContractSubject): void {
       ]
       await bench.store.accept(entryOf(bench, ...actions))
       bench.clock.advance(10)
-      const hands = hireHands(bench.store, ['run'], 1, { a: 1, b: 1 })
+      const worker = startManualWorker(bench.store, ['run'], 1, { a: 1, b: 1 })
       for (const index of [4, 2, 3, 1, 0]) {
-        const claim = await hands.next()
+        const claim = await worker.next()
         assert.equal(claim.task.subject, actions.map(idOf)[index])
         claim.done()
       }
@@ -54,35 +54,35 @@ export function poolsContract(subject: ContractSubject): void {
 
     test('other limits hold at once, in both directions, and a pool without one is not limited', async (t) => {
       const bench = await openBench(t, subject)
-      const hands = hireHands(bench.store, ['run'], 8, { constructor: 1 })
+      const worker = startManualWorker(bench.store, ['run'], 8, { constructor: 1 })
       const actions = Array.from({ length: 9 }, () => pooled(bench, 'constructor'))
       await bench.store.accept(entryOf(bench, ...actions))
-      const claims = [await hands.next()]
-      await hands.resize(8, { constructor: 3 })
-      claims.push(await hands.next(), await hands.next())
-      await hands.resize(8)
+      const claims = [await worker.next()]
+      await worker.resize(8, { constructor: 3 })
+      claims.push(await worker.next(), await worker.next())
+      await worker.resize(8)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0, 'without pools the limits stay')
-      await hands.resize(8, { constructor: 1 })
+      assert.equal(worker.waiting.length, 0, 'without pools the limits stay')
+      await worker.resize(8, { constructor: 1 })
       for (const claim of claims.slice(0, 2)) {
         claim.done()
         await bench.settled()
-        assert.equal(hands.waiting.length, 0)
+        assert.equal(worker.waiting.length, 0)
       }
-      await hands.resize(4, {})
-      for (let more = 0; more < 3; more++) await hands.next()
+      await worker.resize(4, {})
+      for (let more = 0; more < 3; more++) await worker.next()
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
     })
 
     test('a limit of nothing stops a pool, and nothing is lost of it', async (t) => {
       const bench = await openBench(t, subject)
-      const hands = hireHands(bench.store, ['run'], 8, { github: 0 })
+      const worker = startManualWorker(bench.store, ['run'], 8, { github: 0 })
       await bench.store.accept(entryOf(bench, pooled(bench, 'github')))
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
-      await hands.resize(8, { github: 1 })
-      await hands.next()
+      assert.equal(worker.waiting.length, 0)
+      await worker.resize(8, { github: 1 })
+      await worker.next()
     })
 
     test('a pool that is full wakes nobody, and its next task is claimed when one settles', async (t) => {
@@ -94,29 +94,29 @@ export function poolsContract(subject: ContractSubject): void {
         return setTimer(run, ms)
       }
       const store = await bench.open({ setTimer: counting })
-      const hands = hireHands(store, ['run'], 8, { github: 1 })
+      const worker = startManualWorker(store, ['run'], 8, { github: 1 })
       const start = bench.clock.now()
       await store.accept(
         entryOf(bench, pooled(bench, 'github'), pooled(bench, 'github'), pooled(bench, 'github', start + 50)),
       )
-      const claim = await hands.next()
+      const claim = await worker.next()
       await bench.settled()
       const [commits, before] = [store.health().commits, timers]
       for (let ms = 0; ms < 100; ms++) {
         bench.clock.advance(1)
         // A round trip that writes nothing.
-        await hands.resize(8)
+        await worker.resize(8)
       }
       assert.deepEqual([store.health().commits - commits, timers - before], [0, 0])
       claim.again(bench.clock.now() + 500)
-      const next = await hands.next()
+      const next = await worker.next()
       next.done()
-      const last = await hands.next()
+      const last = await worker.next()
       bench.clock.advance(500)
       await bench.settled()
-      assert.equal(hands.waiting.length, 0, 'the one that waited for its next try waits for room too')
+      assert.equal(worker.waiting.length, 0, 'the one that waited for its next try waits for room too')
       last.done()
-      assert.equal((await hands.next()).task.key, claim.task.key)
+      assert.equal((await worker.next()).task.key, claim.task.key)
     })
 
     test('in a lane the pool of its head counts', async (t) => {
@@ -129,19 +129,19 @@ export function poolsContract(subject: ContractSubject): void {
       }
       const [blocking, head, free] = [run('pr:1', 'github'), run('pr:2'), run('pr:2', 'github')]
       await bench.store.accept(entryOf(bench, blocking, head, free))
-      const hands = hireHands(bench.store, ['run'], 8, { github: 1 })
-      const [first, second] = [await hands.next(), await hands.next()]
+      const worker = startManualWorker(bench.store, ['run'], 8, { github: 1 })
+      const [first, second] = [await worker.next(), await worker.next()]
       assert.deepEqual([first.task.subject, second.task.subject], [idOf(blocking), idOf(head)])
       second.done()
       await bench.settled()
-      assert.equal(hands.waiting.length, 0)
+      assert.equal(worker.waiting.length, 0)
       first.done()
-      assert.equal((await hands.next()).task.subject, idOf(free))
+      assert.equal((await worker.next()).task.subject, idOf(free))
     })
 
     test('a claim that was taken back, and one whose commit failed, leave their room', async (t) => {
       const bench = await openBench(t, subject)
-      const first = hireHands(bench.store, ['run'], 8, { github: 1 })
+      const first = startManualWorker(bench.store, ['run'], 8, { github: 1 })
       await bench.settled()
       await bench.fault('commit-fails')
       const action = pooled(bench, 'github')
@@ -158,12 +158,12 @@ export function poolsContract(subject: ContractSubject): void {
     test('the pool of a task survives the process', async (t) => {
       const bench = await openBench(t, subject)
       await bench.store.accept(entryOf(bench, pooled(bench, 'github'), pooled(bench, 'github')))
-      await hireHands(bench.store, ['run'], 1).next()
+      await startManualWorker(bench.store, ['run'], 1).next()
       const store = await bench.open()
-      const hands = hireHands(store, ['run'], 8, { github: 1 })
-      const claim = await hands.next()
+      const worker = startManualWorker(store, ['run'], 8, { github: 1 })
+      const claim = await worker.next()
       await bench.settled()
-      assert.deepEqual([claim.task.pool, hands.waiting.length], ['github', 0])
+      assert.deepEqual([claim.task.pool, worker.waiting.length], ['github', 0])
     })
   })
 }

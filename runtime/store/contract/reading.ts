@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page, PageOptions, RequestRecord } from '../port.ts'
-import { type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 const head = { headers: { 'x-event': 'push', 'set-cookie': ['a', 'b'] }, query: { page: '2' } }
 
@@ -67,7 +67,7 @@ export function readingContract(subject: ContractSubject): void {
       await bench.store.accept(accepted)
       const failed = sample.request({ outcome: 'failed', endpoint: 'stripe', status: 500 })
       bench.store.note(failed)
-      const claim = await hireHands(bench.store, ['run'], 1).next()
+      const claim = await startManualWorker(bench.store, ['run'], 1).next()
       const running = claim.task.subject ?? ''
       await claim.checkpoint({ run: { id: running, state: 'running' } })
       const { read } = bench.store

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler, idOf } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler, idOf } from './bench/samples.ts'
 
 const keepMs = 7 * 86_400_000
 
@@ -20,8 +20,8 @@ export function retentionContract(subject: ContractSubject): void {
       const delivery = sample.delivery({ runId: id, state: 'delivered', endedAt: bench.clock.now() })
       await bench.store.accept(entry)
       bench.store.note(ignored)
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       const messages = [{ role: 'user' as const, text: 'hi', at: bench.clock.now(), turn: id }]
       claim.settle({
         done: true,
@@ -38,9 +38,13 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok((await read.run(id)) && (await read.request(ignored.id)) && (await read.session('pr:1')))
       bench.clock.advance(180_000)
       await bench.settled()
-      // A pass takes as many slices as the machine needs, with a pause between them; which kind goes last is its own business.
+      // A pass takes as many slices as the machine needs, with a pause between them.
       const isAnythingLeft = async () =>
-        (await read.session('pr:1')) ?? (await read.run(id)) ?? (await read.delivery(delivery.id))
+        (await read.session('pr:1')) ??
+        (await read.run(id)) ??
+        (await read.delivery(delivery.id)) ??
+        (await read.request(entry.request.id)) ??
+        (await read.request(ignored.id))
       for (let slice = 0; slice < 100 && (await isAnythingLeft()) !== undefined; slice++) {
         bench.clock.advance(1000)
         await bench.settled()
@@ -59,8 +63,8 @@ export function retentionContract(subject: ContractSubject): void {
       const entry = sample.entry(done, queued, event)
       const delivery = sample.delivery({ runId: idOf(done) })
       await bench.store.accept(entry)
-      const hands = hireHands(bench.store, ['run'], 1)
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'], 1)
+      const claim = await worker.next()
       claim.settle({
         done: true,
         effects: {
@@ -69,7 +73,7 @@ export function retentionContract(subject: ContractSubject): void {
           tasks: [sample.deliveryTask(delivery)],
         },
       })
-      await hands.next()
+      await worker.next()
       bench.clock.advance(2 * keepMs)
       await bench.settled()
       const { read } = bench.store
@@ -87,8 +91,8 @@ export function retentionContract(subject: ContractSubject): void {
       const entry = sample.entry(sample.runAction({}, { dedupe }))
       const original = entry.actions[0]?.record.id ?? ''
       await bench.store.accept(entry)
-      const hands = hireHands(bench.store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(bench.store, ['run'])
+      const claim = await worker.next()
       claim.settle({ done: true, effects: { run: { id: original, state: 'succeeded' } } })
       await bench.settled()
       bench.clock.advance(2 * keepMs)

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Claim, Id, SessionMessage, SessionSummary } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
-import { type Bench, type ContractSubject, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler } from './samples.ts'
+import { type Bench, type ContractSubject, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler } from './bench/samples.ts'
 
 export function sessionsContract(subject: ContractSubject): void {
   describe(`${subject.name}: sessions`, { concurrency: 4, timeout: 30_000 }, () => {
@@ -69,9 +69,9 @@ export function sessionsContract(subject: ContractSubject): void {
       await bench.store.accept(
         sample.entry(sample.runAction({ sessionKey: 'pr:1' }), sample.runAction({ sessionKey: 'pr:2' })),
       )
-      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
-      const hands = hireHands(bench.store, ['run', 'heartbeat'])
-      const [one, two, main] = [await hands.next(), await hands.next(), await hands.next()]
+      await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
+      const worker = startManualWorker(bench.store, ['run', 'heartbeat'])
+      const [one, two, main] = [await worker.next(), await worker.next(), await worker.next()]
       const keep = (session: string, runner: string, state?: string) =>
         one.checkpoint({ runnerState: { session, runner, ...(state !== undefined && { state }) } })
       assert.deepEqual((await one.load()).runnerState, {})
@@ -86,7 +86,7 @@ export function sessionsContract(subject: ContractSubject): void {
       one.done()
       await bench.open()
       await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
-      const later = hireHands(bench.store, ['run'])
+      const later = startManualWorker(bench.store, ['run'])
       const claims = [await later.next(), await later.next()]
       const states = await Promise.all(claims.map(async (claim) => (await claim.load()).runnerState))
       assert.deepEqual(states, [{}, { codex: 's2' }])
@@ -124,7 +124,7 @@ export function sessionsContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction({ sessionKey: 'pr:1' })))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       const turns: Id[] = []
       for (const text of given) turns.push(await append(claim, bench, text))
       const texts = async () =>

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Claim, Effects } from '../port.ts'
 import { heartbeatTask } from '../tasks.ts'
-import { type ContractSubject, createBench, openBench } from './bench.ts'
-import { hireHands } from './hands.ts'
-import { createSampler } from './samples.ts'
+import { type ContractSubject, createBench, openBench } from './bench/bench.ts'
+import { startManualWorker } from './bench/manual-worker.ts'
+import { createSampler } from './bench/samples.ts'
 
 const today = '2026-01-01'
 const nothing = { runs: 0, tokens: 0, told: false }
@@ -19,8 +19,8 @@ export function spendingContract(subject: ContractSubject): void {
       await bench.store.accept(
         sample.entry(sample.runAction({ budget: 'github' }), sample.runAction({ budget: 'stripe' })),
       )
-      const hands = hireHands(bench.store, ['run'])
-      const [github, stripe] = [await hands.next(), await hands.next()]
+      const worker = startManualWorker(bench.store, ['run'])
+      const [github, stripe] = [await worker.next(), await worker.next()]
       assert.deepEqual((await github.load()).spent, { day: today, all: nothing, budget: nothing })
       for (const tokens of [100, 50]) await spend(github, { budget: 'github', runs: 1, tokens })
       await spend(stripe, { runs: 1, tokens: 7 })
@@ -41,7 +41,7 @@ export function spendingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       const tokens = Number.MAX_SAFE_INTEGER
       for (const _ of [1, 2, 3]) await spend(claim, { budget: 'github', runs: 1, tokens })
       const sum = { runs: 3, tokens, told: false }
@@ -52,7 +52,7 @@ export function spendingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
-      const claim = await hireHands(bench.store, ['run']).next()
+      const claim = await startManualWorker(bench.store, ['run']).next()
       const told = async () => {
         const { spent } = await claim.load()
         return [spent?.all.told, spent?.budget?.told]
@@ -68,9 +68,9 @@ export function spendingContract(subject: ContractSubject): void {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction({ message: 'the "budget": of others' })))
-      await bench.store.command({ type: 'arm', task: heartbeatTask(bench.clock.now()) })
-      const hands = hireHands(bench.store, ['run', 'heartbeat'])
-      const claims = [await hands.next(), await hands.next()]
+      await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
+      const worker = startManualWorker(bench.store, ['run', 'heartbeat'])
+      const claims = [await worker.next(), await worker.next()]
       for (const claim of claims) await spend(claim, { runs: 1, tokens: 5 })
       bench.clock.advance(86_399_999)
       for (const claim of claims) {
@@ -90,16 +90,16 @@ export function spendingContract(subject: ContractSubject): void {
       const store = await bench.open()
       const sample = createSampler(bench)
       await store.accept(sample.entry(sample.runAction()))
-      const hands = hireHands(store, ['run'])
-      const claim = await hands.next()
+      const worker = startManualWorker(store, ['run'])
+      const claim = await worker.next()
       await spend(claim, { runs: 1, tokens: 5 })
       await bench.fault('commit-fails')
       await assert.rejects(spend(claim, { runs: 1, tokens: 5 }), { code: 'STORE_UNAVAILABLE' })
       await bench.fault('answer-lost')
       await spend(claim, { runs: 1, tokens: 5 })
-      await hands.drain(0)
+      await worker.drain(0)
       await assert.rejects(spend(claim, { runs: 1, tokens: 5 }), { code: 'LEASE_LOST' })
-      const again = await hireHands(await bench.open(), ['run']).next()
+      const again = await startManualWorker(await bench.open(), ['run']).next()
       assert.deepEqual((await again.load()).spent?.all, { runs: 2, tokens: 10, told: false })
     })
   })

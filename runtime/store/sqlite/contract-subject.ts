@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { ContractSubject } from '../contract.ts'
-import { databaseFile } from './folder.ts'
+import { databaseFile } from './database/folder.ts'
 import { openFaultyStore } from './store.ts'
 
 export const sqliteSubject: ContractSubject = {

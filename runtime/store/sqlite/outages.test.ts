@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { atEnd } from '../../../test/at-end.ts'
-import { hireHands } from '../contract/hands.ts'
-import { createSampler, idOf } from '../contract/samples.ts'
+import { startManualWorker } from '../contract/bench/manual-worker.ts'
+import { createSampler, idOf } from '../contract/bench/samples.ts'
 import { createIdMinter } from '../id.ts'
 import { createManualClock } from '../manual-clock.ts'
 import type { Health } from '../port.ts'
@@ -186,7 +186,7 @@ test('a settlement waits for a commit that hangs, and is written once', async (t
   t.after(() => endHanging(memory))
   const action = sample.runAction()
   await store.accept(sample.entry(action))
-  const claim = await hireHands(store, ['run']).next()
+  const claim = await startManualWorker(store, ['run']).next()
   await fault({ commitHangs: memory })
   claim.settle({ done: true, effects: { run: { id: idOf(action), state: 'succeeded', reply: 'done' } } })
   await new Promise(setImmediate)
@@ -204,11 +204,11 @@ test('a drain and a close do not wait for a commit that hangs', async (t) => {
   t.after(() => endHanging(memory))
   const action = sample.runAction()
   await store.accept(sample.entry(action))
-  const hands = hireHands(store, ['run'])
-  const claim = await hands.next()
+  const worker = startManualWorker(store, ['run'])
+  const claim = await worker.next()
   await fault({ commitHangs: memory })
   claim.settle({ done: true, effects: { run: { id: idOf(action), state: 'succeeded', reply: 'done' } } })
-  const drained = hands.drain(30 * seconds).then(() => store.close())
+  const drained = worker.drain(30 * seconds).then(() => store.close())
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   watch(6)

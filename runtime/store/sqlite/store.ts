@@ -9,15 +9,15 @@ import {
   StoreError,
   type StoreOptions,
 } from '../port.ts'
-import { isFull, isFullOfEvents } from './backlog.ts'
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
-import type { Fault } from './fault.ts'
-import type { FromWriter, Reply, WriterData, WriterState } from './protocol.ts'
-import { createReaderClient } from './reader-client.ts'
-import { createRefused } from './refused.ts'
+import { createReaderClient } from './reader/reader-client.ts'
+import { createRefused } from './reader/refused-requests.ts'
+import { isFull, isFullOfEvents } from './records/counters.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
-import { type ClaimTaker, createWorkforce } from './workforce.ts'
-import { createWriterClient, slowCommit } from './writer-client.ts'
+import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
+import type { Fault } from './writer/faulty-disk.ts'
+import type { FromWriter, Reply, WriterData, WriterState } from './writer/protocol.ts'
+import { createWriterClient, slowCommitReason } from './writer/writer-client.ts'
 
 /** The store, and a way to make its disk fail. */
 export interface FaultyStore {
@@ -56,16 +56,16 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     onLate(request, isKept) {
       if (isKept) {
         refused.forget(request)
-        client.tell({ type: 'answered-before', request })
+        client.send({ type: 'refused-before-commit', request })
       } else
         refused.amend(request, 'the store could not keep it; its sender was answered before that was known')
     },
-    onStalled: () => toldHealth(),
+    onStalled: () => reportHealth(),
   })
   const reader = createReaderClient(location, refused, setTimer, now)
-  const changes: ChangeFeed = createChangeFeed((on) => client.tell({ type: 'listen', on }))
-  const wakeUp = createWakeUp(now, setTimer, () => client.tell({ type: 'tick' }))
-  const workforces: ClaimTaker[] = []
+  const changes: ChangeFeed = createChangeFeed((on) => client.send({ type: 'listen', on }))
+  const wakeUp = createWakeUp(now, setTimer, () => client.send({ type: 'tick' }))
+  const workerPools: ClaimTaker[] = []
   const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   let state = opened
   let { backlog } = options
@@ -79,14 +79,14 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   /** An idle store would not notice that its files are gone. */
   function watch(): void {
     reader.watch()
-    if (client.watch() && state.writable) client.tell({ type: 'look' })
+    if (client.watch() && state.writable) client.send({ type: 'check-files' })
     cancelWatch = setWatchTimer(watch, watchPause)
   }
 
   function health(): Health {
     const isSlow = client.isStalled()
-    const reason = isSlow ? `${slowCommit}: its disk does not answer` : state.reason
-    const brief = isSlow ? slowCommit : state.brief
+    const reason = isSlow ? `${slowCommitReason}: its disk does not answer` : state.reason
+    const brief = isSlow ? slowCommitReason : state.brief
     return {
       writable: state.writable && !isSlow,
       backlog: state.backlog,
@@ -99,7 +99,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     }
   }
 
-  function toldHealth(): void {
+  function reportHealth(): void {
     const next = health()
     if (next.writable === wasWritable) return
     wasWritable = next.writable
@@ -112,7 +112,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     if (!next.writable && cancelProbe === undefined) {
       cancelProbe = setTimer(() => {
         cancelProbe = undefined
-        client.tell({ type: 'probe' })
+        client.send({ type: 'probe' })
       }, probePause)
     }
   }
@@ -120,10 +120,10 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   worker.on('message', (reply: Reply) => {
     take(reply.state)
     client.settle(reply)
-    toldHealth()
+    reportHealth()
     changes.push(reply.changes)
-    for (const given of reply.claims) workforces[given.workforce]?.take(given)
-    for (const { workforce, claim } of reply.cancelled) workforces[workforce]?.cancel(claim)
+    for (const given of reply.claims) workerPools[given.workerPool]?.take(given)
+    for (const { workerPool, claim } of reply.cancelled) workerPools[workerPool]?.cancel(claim)
   })
   worker.on('error', (error) => stopped(error))
   worker.on('exit', (code) => {
@@ -142,8 +142,8 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   }
 
   async function shut(): Promise<void> {
-    await Promise.all(workforces.map((workforce) => workforce.drain(0)))
-    const committed = client.ask({ type: 'close' })
+    await Promise.all(workerPools.map((workerPool) => workerPool.drain(0)))
+    const committed = client.call({ type: 'close' })
     // The order above is on its way already; whatever is asked from now on is refused.
     await Promise.race([committed.catch(() => undefined), client.whenStalled()])
     isStuck = client.isStalled()
@@ -167,24 +167,24 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     note(request) {
       if (closing !== undefined) return
       if (!refused.takes(request.outcome)) return client.note(request)
-      refused.add(request, { alone: client.isOpen(request.id) })
+      refused.add(request, { alone: client.isUndecided(request.id) })
       changes.push(['request', request.id, request.outcome, undefined])
     },
     work(workOptions) {
-      const workforce = createWorkforce({
-        id: workforces.length,
+      const workerPool = createWorkerPool({
+        id: workerPools.length,
         options: workOptions,
         client,
         now,
         setTimer,
       })
-      workforces.push(workforce)
-      return workforce
+      workerPools.push(workerPool)
+      return workerPool
     },
-    command: (command) => client.ask({ type: 'command', command }) as Promise<CommandResult>,
+    command: (command) => client.call({ type: 'command', command }) as Promise<CommandResult>,
     configure({ keepMs, backlog: limit, sessionIdleMs }) {
       backlog = limit
-      client.tell({ type: 'configure', limits: { keepMs, backlog, sessionIdleMs } })
+      client.send({ type: 'configure', limits: { keepMs, backlog, sessionIdleMs } })
     },
     read: reader.read,
     changes: changes.listen,
@@ -199,7 +199,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   return {
     store,
     async fault(fault) {
-      await client.ask({ type: 'fault', fault })
+      await client.call({ type: 'fault', fault })
     },
   }
 }
@@ -228,7 +228,7 @@ function closedError(): StoreError {
 /** Beside this module, as a source or as a bundle. */
 function writerFile(): URL {
   return new URL(
-    import.meta.url.endsWith('.ts') ? './sqlite-writer.ts' : './sqlite-writer.js',
+    import.meta.url.endsWith('.ts') ? './writer/sqlite-writer.ts' : './sqlite-writer.js',
     import.meta.url,
   )
 }

@@ -108,7 +108,7 @@ export const harmless: readonly Harmless[] = [
   ]),
   ...of('runtime/cli/authoring/testing/watch.ts', ofContent, ['next.digest === last.digest']),
   ...of('runtime/guard/own-words.ts', ofWords, ['said.get(digest)', 'said.has(digestOf(fold(node)))']),
-  ...of('runtime/store/sqlite/accepting.ts', 'names a body, whose sender has it', [
+  ...of('runtime/store/sqlite/records/accepting.ts', 'names a body, whose sender has it', [
     'row.digest !== bodyDigest',
   ]),
 ]

@@ -1,0 +1,106 @@
+/** Owns what a contract test stands on: a place of its own, a store in it, a clock moved by hand. */
+
+import type { TestContext } from 'node:test'
+import { createIdMinter, type MintId } from '../../id.ts'
+import { createManualClock, type ManualClock } from '../../manual-clock.ts'
+import type { Store, StoreOptions } from '../../port.ts'
+
+export type ContractFault = 'disk-full' | 'disk-freed' | 'commit-fails' | 'answer-lost'
+
+export interface OpenedStore {
+  readonly store: Store
+  /** Makes what the store writes to fail, as named; the `commit-…` ones once. */
+  fault(fault: ContractFault): Promise<void>
+}
+
+/** Where one test's data is. */
+export interface Place {
+  readonly location: string
+  /** Throws unless the data is sound. Called while no store is open. */
+  check(): Promise<void>
+  remove(): Promise<void>
+}
+
+export interface ContractSubject {
+  readonly name: string
+  createPlace(): Promise<Place>
+  open(options: StoreOptions): Promise<OpenedStore>
+  /** How a process of its own opens the store: a module and the name of the `OpenStore` that it exports. */
+  readonly opener: { readonly module: string; readonly name: string }
+}
+
+export interface Bench {
+  readonly clock: ManualClock
+  readonly mintId: MintId
+  readonly location: string
+  /** The store that is open now. */
+  readonly store: Store
+  fault(fault: ContractFault): Promise<void>
+  /** Closes the store, if one is open. */
+  close(): Promise<void>
+  open(options?: Partial<StoreOptions>): Promise<Store>
+  /** After a round trip, whatever the store had to hand out has been handed out. */
+  settled(): Promise<void>
+}
+
+/** A bench with an open store; all of it is gone after the test, and the data was sound. */
+export async function openBench(
+  t: TestContext,
+  subject: ContractSubject,
+  options: Partial<StoreOptions> = {},
+): Promise<Bench> {
+  const bench = await createBench(t, subject)
+  await bench.open(options)
+  return bench
+}
+
+/** A bench without an open store. */
+export async function createBench(t: TestContext, subject: ContractSubject): Promise<Bench> {
+  const place = await subject.createPlace()
+  const clock = createManualClock()
+  let opened: OpenedStore | undefined
+
+  const current = (): OpenedStore => {
+    if (opened === undefined) throw new Error('no store is open on this bench')
+    return opened
+  }
+
+  const close = async () => {
+    const last = opened
+    opened = undefined
+    await last?.store.close()
+  }
+
+  t.after(async () => {
+    await close()
+    await place.check()
+    await place.remove()
+  })
+
+  return {
+    clock,
+    mintId: createIdMinter(clock.now),
+    location: place.location,
+    get store() {
+      return current().store
+    },
+    fault: (fault) => current().fault(fault),
+    close,
+    async open(options = {}) {
+      await close()
+      opened = await subject.open({
+        location: place.location,
+        now: clock.now,
+        setTimer: clock.setTimer,
+        keepMs: 7 * 86_400_000,
+        backlog: 1_000,
+        historyMessages: 20,
+        ...options,
+      })
+      return opened.store
+    },
+    async settled() {
+      await current().store.command({ type: 'offer-route', route: undefined })
+    },
+  }
+}

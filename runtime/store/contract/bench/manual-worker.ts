@@ -1,0 +1,58 @@
+/** Owns a workerPool whose claims a test performs by hand, one after the other. */
+
+import type { Claim, Settlement, Store, TaskKind, WorkerPool, WorkOptions } from '../../port.ts'
+
+export interface HeldClaim extends Claim {
+  settle(settlement: Settlement): void
+  /** Settles as done, without effects. */
+  done(): void
+  again(at: number, counts?: boolean): void
+}
+
+export interface ManualWorker extends WorkerPool {
+  /** The next claim that nobody has taken yet. */
+  next(): Promise<HeldClaim>
+  /** Claims that were given and not taken yet. */
+  readonly waiting: readonly HeldClaim[]
+  readonly faults: readonly unknown[]
+}
+
+export function startManualWorker(
+  store: Store,
+  kinds: readonly TaskKind[],
+  concurrency = 8,
+  pools?: WorkOptions['pools'],
+): ManualWorker {
+  const waiting: HeldClaim[] = []
+  const takers: ((claim: HeldClaim) => void)[] = []
+  const faults: unknown[] = []
+
+  const workerPool = store.work({
+    kinds,
+    concurrency,
+    ...(pools !== undefined && { pools }),
+    perform: (claim) =>
+      new Promise<Settlement>((settle) => {
+        const held: HeldClaim = {
+          ...claim,
+          settle,
+          done: () => settle({ effects: {}, done: true }),
+          again: (at, counts = true) => settle({ effects: {}, again: at, counts }),
+        }
+        const taker = takers.shift()
+        if (taker === undefined) waiting.push(held)
+        else taker(held)
+      }),
+    onFault: (error) => faults.push(error),
+  })
+
+  return {
+    ...workerPool,
+    waiting,
+    faults,
+    next() {
+      const held = waiting.shift()
+      return held === undefined ? new Promise((resolve) => takers.push(resolve)) : Promise.resolve(held)
+    },
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Owns the oracle of the random walk: what a store must do, in the plainest words there are. Runs and deliveries in a
+ * map, lanes found by looking at all of them, no index and no disk.
+ */
+
+import type { Id } from '../../port.ts'
+import { firstRunOf, laneOf } from '../../tasks.ts'
+
+/** What a task is doing; `none`: there is none. */
+type Standing = 'open' | 'claimed' | 'none'
+
+/** A run, or a delivery that was sent by hand. */
+export interface Known {
+  readonly id: Id
+  readonly kind: 'run' | 'delivery'
+  readonly key?: string
+  pool?: string
+  lane: string | undefined
+  /** Place in its lane. */
+  place: number
+  dueAt: number
+  deadline: number
+  standing: Standing
+  parked: boolean
+  wasClaimed: boolean
+  /** Requests that became this run. */
+  count: number
+  /** The claim that is open was told that its run was cancelled. */
+  cancelled: boolean
+}
+
+export interface Asked {
+  readonly id: Id
+  /** Absent: one was made up. */
+  readonly sessionKey?: string
+  readonly pool?: string
+  readonly key?: string
+  readonly dueAt: number
+  readonly deadline: number
+  readonly busy: boolean
+}
+
+export interface Oracle {
+  readonly runs: ReadonlyMap<Id, Known>
+  accept(asked: Asked, now: number): { readonly outcome: 'accepted' | 'joined' | 'busy'; readonly id: Id }
+  /** Whether it may be claimed now, as far as it alone is concerned. */
+  mayClaim(run: Known, now: number): boolean
+  claim(run: Known): void
+  /** The task is done. */
+  finish(run: Known): void
+  again(run: Known, at: number): void
+  /** True where it ended at once. */
+  cancel(run: Known): boolean
+  resume(run: Known, now: number): void
+  send(asked: { readonly id: Id; readonly lane: string; readonly pool: string; readonly dueAt: number }): void
+  /** It may go to another recipient, and so on another lane. */
+  replay(delivery: Known, to: { readonly lane: string; readonly pool: string }, now: number): void
+  /** Nobody holds a claim any more. */
+  reopen(): void
+  setBack(ms: number): void
+  backlog(): number
+}
+
+export function createOracle(): Oracle {
+  const runs = new Map<Id, Known>()
+  /** Coalesce key -> its newest run. */
+  const newest = new Map<string, Known>()
+  let places = 0
+
+  const inLane = (lane: string) =>
+    [...runs.values()].filter((run) => run.lane === lane && run.standing !== 'none')
+
+  function headOf(lane: string): Known | undefined {
+    return inLane(lane).sort((a, b) => a.place - b.place)[0]
+  }
+
+  /** Who goes on with a made-up session waits for the run that began it. */
+  function adopt(lane: string): void {
+    const founder = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
+    if (founder === undefined || founder.standing === 'none' || founder.lane !== undefined) return
+    if (inLane(lane).length === 0) founder.lane = lane
+  }
+
+  function isOccupied(lane: string): boolean {
+    const founder = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
+    return inLane(lane).length > 0 || (founder !== undefined && founder.standing !== 'none')
+  }
+
+  return {
+    runs,
+    accept({ id, sessionKey, key, dueAt, deadline, busy, pool }, now) {
+      const open = key === undefined ? undefined : newest.get(key)
+      if (open !== undefined && open.standing === 'open' && !open.wasClaimed) {
+        if (open.dueAt > now) open.dueAt = Math.min(dueAt, open.deadline)
+        open.count += 1
+        return { outcome: 'joined', id: open.id }
+      }
+      const lane = sessionKey === undefined ? undefined : laneOf(sessionKey)
+      if (busy && lane !== undefined && isOccupied(lane)) return { outcome: 'busy', id }
+      if (lane !== undefined) adopt(lane)
+      places += 1
+      const run: Known = {
+        id,
+        kind: 'run',
+        lane,
+        dueAt,
+        deadline,
+        place: places,
+        standing: 'open',
+        parked: false,
+        wasClaimed: false,
+        count: 1,
+        cancelled: false,
+        ...(key !== undefined && { key }),
+        ...(pool !== undefined && { pool }),
+      }
+      runs.set(id, run)
+      if (key !== undefined) newest.set(key, run)
+      return { outcome: 'accepted', id }
+    },
+    mayClaim(run, now) {
+      const isFirst = run.lane === undefined || headOf(run.lane) === run
+      return run.standing === 'open' && run.dueAt <= now && isFirst
+    },
+    claim(run) {
+      run.standing = 'claimed'
+      run.wasClaimed = true
+      // Whoever claims it finds the wish on its record.
+      run.cancelled = false
+    },
+    finish(run) {
+      run.standing = 'none'
+    },
+    again(run, at) {
+      run.standing = 'open'
+      run.dueAt = at
+    },
+    cancel(run) {
+      if (run.standing === 'claimed') {
+        run.cancelled = true
+        return false
+      }
+      run.standing = 'none'
+      run.parked = false
+      return true
+    },
+    resume(run, now) {
+      const own = laneOf(`hook:${run.id}`)
+      const lane = run.lane ?? own
+      run.lane = lane !== own || isOccupied(lane) ? lane : undefined
+      if (run.lane !== undefined) adopt(run.lane)
+      places += 1
+      run.place = places
+      run.standing = 'open'
+      run.dueAt = now
+      run.parked = false
+      if (run.key !== undefined && newest.get(run.key) === run) newest.delete(run.key)
+    },
+    send({ id, lane, pool, dueAt }) {
+      places += 1
+      runs.set(id, {
+        id,
+        kind: 'delivery',
+        lane,
+        pool,
+        dueAt,
+        deadline: dueAt,
+        place: places,
+        standing: 'open',
+        parked: false,
+        wasClaimed: false,
+        count: 1,
+        cancelled: false,
+      })
+    },
+    replay(delivery, { lane, pool }, now) {
+      places += 1
+      Object.assign(delivery, { lane, pool, place: places, standing: 'open', dueAt: now, parked: false })
+    },
+    reopen() {
+      for (const run of runs.values()) if (run.standing === 'claimed') run.standing = 'open'
+    },
+    setBack(ms) {
+      for (const run of runs.values()) {
+        run.dueAt -= ms
+        run.deadline -= ms
+      }
+    },
+    backlog: () => [...runs.values()].filter(({ standing }) => standing !== 'none').length,
+  }
+}

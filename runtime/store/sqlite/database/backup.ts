@@ -1,0 +1,76 @@
+/** Owns the backup: a copy of a store that another process may be using, whole or not there at all. */
+
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../../port.ts'
+import { databaseFile } from './folder.ts'
+
+export interface BackupOptions {
+  /** The data folder. */
+  readonly location: string
+  /** Where the copy goes; must not exist. */
+  readonly file: string
+}
+
+/**
+ * Copies one moment of the store into one file, mode 0600, which is `reveille.db` of a data folder to be.
+ * Reads only; the gateway goes on meanwhile.
+ * @throws StoreError `STORE_UNAVAILABLE` when there is no store, the target exists or cannot be written
+ */
+export async function backupSqliteStore({ location, file }: BackupOptions): Promise<void> {
+  const source = databaseFile(location)
+  if (!existsSync(source)) throw unavailable(`there is no store in ${location}`)
+  if (existsSync(file)) throw unavailable(`${file} exists already: name a file that does not`)
+  const draft = `${file}.${process.pid}.part`
+  try {
+    // SQLite takes an empty file as a target, so the copy never has a wider mode than its last.
+    closeSync(openSync(draft, 'wx', 0o600))
+    copy(source, draft)
+    sync(draft)
+    publish(draft, file)
+    syncFolder(dirname(resolve(file)))
+  } catch (error) {
+    rmSync(draft, { force: true })
+    const reason = error instanceof Error ? error.message : String(error)
+    throw unavailable(`the backup failed: ${reason}`, error)
+  }
+}
+
+function copy(source: string, target: string): void {
+  const db = new DatabaseSync(source, { readOnly: true, timeout: 5_000 })
+  try {
+    db.prepare('VACUUM INTO ?').run(target)
+  } finally {
+    db.close()
+  }
+}
+
+/** Unlike a rename, a link never replaces a file that came meanwhile; not every file system has links. */
+function publish(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+    rmSync(draft)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') throw error
+    renameSync(draft, file)
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** So that the new name is on the disk as well. Windows opens no folders. */
+function syncFolder(folder: string): void {
+  if (process.platform !== 'win32') sync(folder)
+}
+
+function unavailable(message: string, cause?: unknown): StoreError {
+  return new StoreError('STORE_UNAVAILABLE', message, { cause })
+}

@@ -1,0 +1,32 @@
+/** Owns what SQLite's result codes mean to the store. */
+
+import { StoreError } from '../../port.ts'
+
+export const SQLITE_BUSY = 5
+export const SQLITE_IOERR = 10
+export const SQLITE_FULL = 13
+
+/** Busy, locked, out of memory, read-only, interrupted, I/O, corrupt, full, cannot open, protocol, no database. */
+const diskResults = new Set([SQLITE_BUSY, 6, 7, 8, 9, SQLITE_IOERR, 11, SQLITE_FULL, 14, 15, 26])
+
+/** The primary result code, `undefined` for an error that is not SQLite's. */
+export function resultOf(error: unknown): number | undefined {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code & 0xff : undefined
+}
+
+/** True when the disk or the file is at fault, so that no other entry of the batch would fare better. */
+export function isDiskFailure(error: unknown): boolean {
+  const result = resultOf(error)
+  return result !== undefined && diskResults.has(result)
+}
+
+/** The error a caller gets. The message names SQLite's reason and never a value. */
+export function storeErrorOf(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  if (resultOf(error) === SQLITE_FULL)
+    return new StoreError('STORE_FULL', `the store's disk is full: ${reason}`)
+  if (isDiskFailure(error)) return new StoreError('STORE_UNAVAILABLE', `the store cannot write: ${reason}`)
+  return new StoreError('BAD_ENTRY', `the store refuses this entry: ${reason}`)
+}

@@ -1,0 +1,125 @@
+/** Owns the data folder: its files, their modes, and the lock that keeps a second process out. */
+
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createPrivately, type ExclusiveLock, takeLock } from '../../../exclusive-lock.ts'
+import { StoreError } from '../../port.ts'
+
+export function databaseFile(folder: string): string {
+  return join(folder, 'reveille.db')
+}
+
+/** The write-ahead log, which SQLite keeps beside the database: what was committed last is there and nowhere else. */
+function logFile(folder: string): string {
+  return `${databaseFile(folder)}-wal`
+}
+
+/**
+ * Creates what is missing: the folder for its owner alone (0700), the files likewise (0600).
+ * @throws StoreError `STORE_MISSING`
+ */
+export function prepareFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const missing = missingStore(folder)
+  if (missing !== undefined) throw missing
+  // SQLite gives its -wal and -shm files the mode of the database, so these two decide for all.
+  for (const file of [databaseFile(folder), lockFile(folder)]) createPrivately(file)
+}
+
+/** Held until the answer is closed, or the process is dead. @throws StoreError `LOCKED` */
+export function lockFolder(folder: string): ExclusiveLock {
+  const lock = takeLock(lockFile(folder))
+  if (lock !== undefined) return lock
+  throw new StoreError('LOCKED', `another process uses the data folder ${folder}: stop it first`)
+}
+
+function lockFile(folder: string): string {
+  return join(folder, 'lock.db')
+}
+
+/**
+ * The refusal to begin an empty store where an earlier one was: without a database, or with one in which there is nothing,
+ * beside files that only a gateway that served has written. SQLite would make a new database, and delete the log as none of its own.
+ */
+export function missingStore(folder: string): StoreError | undefined {
+  const database = databaseFile(folder)
+  const size = statOf(database)?.size
+  if (size !== undefined && size > 0) return undefined
+  const left = [
+    ...(namesIn(join(folder, 'generations')).length > 0 ? ['generations'] : []),
+    ...((statOf(logFile(folder))?.size ?? 0) > 0 ? ['reveille.db-wal'] : []),
+  ]
+  if (left.length === 0) return undefined
+  return new StoreError(
+    'STORE_MISSING',
+    `${database} is ${size === undefined ? 'missing' : 'empty'}, but ${left.join(' and ')} beside it tell${left.length > 1 ? '' : 's'} of an earlier store. ` +
+      'Put the database back, for instance a copy that `reveille store backup` made. ' +
+      `If an empty store is meant, move ${left.join(' and ')} out of ${folder}`,
+    { brief: 'the database is missing' },
+  )
+}
+
+/** Whether the files that are open are still those at their paths. */
+export interface OpenFiles {
+  /** To be called when the database was opened: from now on its log is the one that is there. @throws StoreError as `check` */
+  opened(): void
+  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` where the database or its log is gone or another file */
+  check(): void
+}
+
+/**
+ * A file that was deleted or moved can be written to as before, and nobody ever finds what is in it. A database that is
+ * replaced while it is in use is not taken up: what is in memory is about the other one.
+ */
+export function createOpenFiles(folder: string): OpenFiles {
+  const [database, log] = [databaseFile(folder), logFile(folder)]
+  let openDatabase: string | undefined
+  let openLog: string | undefined
+
+  function check(): void {
+    const now = identityOf(database)
+    if (now === undefined) throw gone(`the database ${database} is gone`)
+    if (now !== openDatabase) throw gone(`the database ${database} was replaced by another file`)
+    if (identityOf(log) !== openLog) throw gone(`${log} is gone or was replaced`)
+  }
+
+  function gone(what: string): StoreError {
+    return new StoreError(
+      'STORE_UNAVAILABLE',
+      `${what} while the gateway runs, so what it accepted could not be found again. Put the data folder ${folder} back as it was, or restart the gateway on what is there`,
+      { brief: 'its data folder is gone or was replaced' },
+    )
+  }
+
+  return {
+    opened() {
+      openDatabase ??= identityOf(database)
+      openLog = identityOf(log)
+      check()
+    },
+    check,
+  }
+}
+
+function identityOf(file: string): string | undefined {
+  const found = statOf(file)
+  return found && `${found.dev}:${found.ino}`
+}
+
+/** Undefined also where it cannot be looked at: a file that nobody can look at is of no use to a restart either. */
+function statOf(file: string) {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/** Nothing where there is no such folder. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,148 @@
+/** Owns the schema: numbered migrations, applied in one transaction, counted by `user_version`. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../../port.ts'
+
+/**
+ * Never edited once released: a change is a new entry at the end.
+ *
+ * Records are JSON beside the few columns that lists filter by. The accept path writes to `requests` and
+ * `events` + `inbox`, or `runs` + `tasks` + `alarms`, all of which grow at their end; no index but the keys
+ * is touched there (the partial ones leave out the states that records are born in, and requests without a body).
+ *
+ * - `inbox`      pending events; rank 0 asked for `now`
+ * - `tasks`      what is still to be done; its row goes when it settles as done
+ * - `alarms`     the tasks that may be claimed once due: those without a lane, and the heads of lanes
+ * - `lanes`      the order within a lane, by acceptance
+ * - `coalesced`  runs that others may be joined to, by key and in order; no `deadline`: nothing is joined any more
+ * - `joined`     what was joined to a run: the newest 1,000, with as much of their content as is kept
+ * - `sessions`   one row for the turns of each session: how many, and when the last one was
+ * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
+ * - `pulse`      one row: counts commits, which settles a commit whose answer was lost, and holds the sequence
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE requests (
+    id BLOB PRIMARY KEY, outcome TEXT NOT NULL, endpoint TEXT NOT NULL, record TEXT NOT NULL, body BLOB
+  ) STRICT;
+  CREATE INDEX requests_by_outcome ON requests (outcome, id) WHERE outcome <> 'accepted';
+
+  CREATE TABLE runs (
+    id BLOB PRIMARY KEY, kind TEXT NOT NULL, state TEXT NOT NULL, session TEXT NOT NULL, record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX runs_by_state ON runs (state, id) WHERE state <> 'queued' AND state <> 'succeeded';
+
+  CREATE TABLE events (id BLOB PRIMARY KEY, state TEXT NOT NULL, record TEXT NOT NULL) STRICT;
+  CREATE TABLE inbox (rank INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (rank, id)) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE deliveries (id BLOB PRIMARY KEY, state TEXT NOT NULL, record TEXT NOT NULL) STRICT;
+  CREATE INDEX deliveries_by_state ON deliveries (state, id) WHERE state <> 'delivered';
+
+  CREATE TABLE turns (
+    session TEXT NOT NULL, number INTEGER NOT NULL, turn BLOB NOT NULL, at INTEGER NOT NULL,
+    messages TEXT NOT NULL, PRIMARY KEY (session, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX turns_once ON turns (session, turn);
+  CREATE INDEX turns_by_time ON turns (at);
+
+  CREATE TABLE dedupe (
+    scope TEXT NOT NULL, key TEXT NOT NULL, digest TEXT, until INTEGER NOT NULL, original BLOB NOT NULL,
+    request BLOB NOT NULL, PRIMARY KEY (scope, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE tasks (
+    key TEXT PRIMARY KEY, seq INTEGER NOT NULL, kind TEXT NOT NULL, lane TEXT, due_at INTEGER NOT NULL,
+    subject BLOB, attempt INTEGER NOT NULL, claims INTEGER NOT NULL, claimed INTEGER NOT NULL,
+    interrupted INTEGER NOT NULL, held INTEGER NOT NULL, rearm_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tasks_claimed ON tasks (key) WHERE claimed = 1;
+  CREATE TABLE alarms (
+    kind TEXT NOT NULL, due_at INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL,
+    PRIMARY KEY (kind, due_at, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE lanes (
+    lane TEXT NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (lane, seq)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE route (one INTEGER PRIMARY KEY CHECK (one = 1), channel TEXT NOT NULL, target TEXT, by_hand INTEGER NOT NULL) STRICT;
+  CREATE TABLE pulse (one INTEGER PRIMARY KEY CHECK (one = 1), commits INTEGER NOT NULL, sequence INTEGER NOT NULL) STRICT;
+  INSERT INTO pulse VALUES (1, 0, 0);
+  CREATE TABLE probe (weight BLOB) STRICT;
+  `,
+  // Headers and query of a request whose body is kept, and the way to those requests past all others.
+  `
+  ALTER TABLE requests ADD COLUMN head TEXT;
+  CREATE INDEX requests_with_body ON requests (id) WHERE body IS NOT NULL;
+  `,
+  // Alarms by pool, so that a full pool is not walked; what coalesced runs were joined of; sessions and what runs cost.
+  `
+  ALTER TABLE tasks ADD COLUMN pool TEXT;
+  ALTER TABLE alarms RENAME TO alarms_of_no_pool;
+  CREATE TABLE alarms (
+    kind TEXT NOT NULL, pool TEXT NOT NULL, due_at INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL,
+    PRIMARY KEY (kind, pool, due_at, seq)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO alarms SELECT kind, '', due_at, seq, key FROM alarms_of_no_pool;
+  DROP TABLE alarms_of_no_pool;
+
+  CREATE TABLE coalesced (
+    key TEXT NOT NULL, number INTEGER NOT NULL, run BLOB NOT NULL, at INTEGER NOT NULL, deadline INTEGER,
+    joined INTEGER NOT NULL, first_kept INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (key, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX coalesced_by_run ON coalesced (run);
+  CREATE INDEX coalesced_by_time ON coalesced (at);
+  CREATE TABLE joined (
+    action BLOB PRIMARY KEY, run BLOB NOT NULL, number INTEGER NOT NULL, request BLOB NOT NULL, at INTEGER NOT NULL,
+    size INTEGER NOT NULL, message TEXT, prompt TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX joined_in_order ON joined (run, number);
+
+  CREATE TABLE sessions (
+    session TEXT PRIMARY KEY, turns INTEGER NOT NULL, last_at INTEGER NOT NULL, made_up INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_time ON sessions (last_at, session);
+  CREATE INDEX sessions_made_up ON sessions (last_at, session) WHERE made_up = 1;
+  INSERT INTO sessions
+    SELECT session, count(*), max(at), session GLOB 'hook:????????-????-7???-????-????????????' FROM turns GROUP BY session;
+  CREATE TABLE runner_states (
+    session TEXT NOT NULL, runner TEXT NOT NULL, at INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (session, runner)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE spent (
+    day TEXT NOT NULL, scope TEXT NOT NULL, runs INTEGER NOT NULL, tokens INTEGER NOT NULL, told INTEGER NOT NULL,
+    PRIMARY KEY (day, scope)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  // Deliveries by channel, to list them and to count those that are open.
+  `
+  ALTER TABLE deliveries ADD COLUMN channel TEXT NOT NULL DEFAULT '';
+  UPDATE deliveries SET channel = record ->> '$.channel';
+  CREATE INDEX deliveries_by_channel ON deliveries (state, channel, id) WHERE state <> 'delivered';
+  `,
+  // The oldest bodies of requests that caused nothing, past all that were accepted.
+  `
+  CREATE INDEX requests_with_spare_body ON requests (id) WHERE body IS NOT NULL AND outcome <> 'accepted';
+  `,
+]
+
+/** Brings the database to the newest schema. @throws StoreError `SCHEMA_NEWER` when it is already past it */
+export function migrate(db: DatabaseSync, steps: readonly string[] = migrations): void {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version > steps.length) {
+    throw new StoreError(
+      'SCHEMA_NEWER',
+      `the store has schema ${version}, this version knows schemas up to ${steps.length}: start the newer version again, or restore a backup made before it`,
+    )
+  }
+  if (version === steps.length) return
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    for (const step of steps.slice(version)) db.exec(step)
+    db.exec(`PRAGMA user_version = ${steps.length}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}

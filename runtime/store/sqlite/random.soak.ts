@@ -1,7 +1,0 @@
-/** The random walk for longer; a seed that failed walks the same way again. */
-
-import { randomContract } from '../contract/random.ts'
-import { sqliteSubject } from './contract-subject.ts'
-
-const seeds = Array.from({ length: 100 }, (_, index) => 1000 + index)
-randomContract(sqliteSubject, { seeds, steps: 600 })

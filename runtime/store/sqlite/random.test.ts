@@ -1,4 +1,0 @@
-import { randomContract } from '../contract/random.ts'
-import { sqliteSubject } from './contract-subject.ts'
-
-randomContract(sqliteSubject, { seeds: [7, 12], steps: 100 })

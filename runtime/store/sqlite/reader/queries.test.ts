@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { migrate, migrations } from '../database/migrations.ts'
+import { createReading, type Query } from './queries.ts'
+
+/** How SQLite would run the one statement that the query prepares. */
+function planOf(query: Query): string {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const statements: string[] = []
+  const spied = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'prepare') return Reflect.get(target, name)
+      return (sql: string) => {
+        statements.push(sql)
+        return target.prepare(sql)
+      }
+    },
+  })
+  createReading(spied)(query)
+  const steps = db.prepare(`EXPLAIN QUERY PLAN ${statements.at(-1)}`).all()
+  return steps.map((step) => step['detail']).join('; ')
+}
+
+test('rare outcomes and states are found by an index, in order', () => {
+  const list = { type: 'list', limit: 50 } as const
+  const plans = [
+    planOf({ ...list, table: 'requests', filters: { outcome: 'failed' } }),
+    planOf({ ...list, table: 'runs', filters: { state: 'running' } }),
+    planOf({ ...list, table: 'deliveries', filters: { state: 'parked' } }),
+    planOf({ ...list, table: 'deliveries', filters: { state: 'parked', channel: 'slack' } }),
+  ]
+  const indexes = ['requests_by_outcome', 'runs_by_state', 'deliveries_by_state', 'deliveries_by_channel']
+  for (const [index, plan] of plans.entries()) {
+    assert.match(plan, new RegExp(`USING INDEX ${indexes[index]}`))
+    assert.doesNotMatch(plan, /TEMP B-TREE/)
+  }
+})
+
+test('bodies that were kept by an older version are found too', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db, migrations.slice(0, 1))
+  const insert = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?)')
+  insert.run(Buffer.of(1), 'failed', 'github', '{"id":"1"}', Buffer.from('{}'))
+  insert.run(Buffer.of(2), 'accepted', 'github', '{"id":"2"}', null)
+  migrate(db)
+  const found = createReading(db)({ type: 'bodies', limit: 50 })
+  assert.deepEqual(found, [{ record: '{"id":"1"}', body: new Uint8Array(Buffer.from('{}')) }])
+})
+
+test('open deliveries are counted in an index alone, whatever was delivered before', () => {
+  const plan = planOf({ type: 'open-deliveries' })
+  assert.match(plan, /SEARCH deliveries USING COVERING INDEX deliveries_by_channel/)
+  assert.doesNotMatch(plan, /TEMP B-TREE/)
+})
+
+test('requests whose bodies are kept are found past all the others', () => {
+  const plan = planOf({ type: 'bodies', limit: 50 })
+  assert.match(plan, /USING INDEX requests_with_body/)
+  assert.doesNotMatch(plan, /TEMP B-TREE/)
+})
+
+test('a list without a filter walks the key and sorts nothing', () => {
+  for (const table of ['requests', 'runs', 'events', 'deliveries'] as const) {
+    const plan = planOf({ type: 'list', table, filters: {}, limit: 50 })
+    assert.doesNotMatch(plan, /TEMP B-TREE/)
+  }
+})

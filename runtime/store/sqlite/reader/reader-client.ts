@@ -1,0 +1,254 @@
+/**
+ * Owns the main thread's side of the reader: starts it with a question, lets it go when none comes for a while, and
+ * merges what is only in memory.
+ */
+
+import { Worker } from 'node:worker_threads'
+import {
+  type DeliveryRecord,
+  type EventRecord,
+  type Id,
+  type OpenDeliveries,
+  type Page,
+  type PageOptions,
+  type Reader,
+  type RequestRecord,
+  type Route,
+  type RunRecord,
+  type SessionMessage,
+  type SessionSummary,
+  type SetTimer,
+  type SpentToday,
+  StoreError,
+} from '../../port.ts'
+import { isId } from '../database/id-blob.ts'
+import type { Filters, GotPage, GotRecord, Listed, Query, SessionPlace } from './queries.ts'
+import type { Refused } from './refused-requests.ts'
+import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
+
+export interface ReaderClient {
+  readonly read: Reader
+  /** To be called once a second: a question that waits for too long is not waited for. */
+  watch(): void
+  close(): Promise<void>
+}
+
+/** A disk that hangs may hang a read, too. In looks, which come once a second. */
+const mostLooks = 30
+
+interface WaitingCall {
+  looks: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: StoreError) => void
+}
+
+/** What a list has besides what is on the disk, or in place of it. */
+interface Memory<Item> {
+  /** Default: nothing. */
+  inMemory?(limit: number): readonly Item[]
+  /** Whether the disk may have any. Default: true. */
+  readonly onDisk?: boolean
+}
+
+/** A thread without work costs 12 MB, starting it again some 50 ms. */
+const idleMs = 10_000
+
+const wrongCursor = 'the cursor is none that a page answered as `next`'
+
+export function createReaderClient(
+  folder: string,
+  refused: Refused,
+  setTimer: SetTimer,
+  now: () => number,
+): ReaderClient {
+  const calls = new Map<number, WaitingCall>()
+  let lastCall = 0
+  let worker: Worker | undefined
+  let closed = false
+  let cancelRest: (() => void) | undefined
+
+  function startWorker(): Worker {
+    const started = new Worker(readerFile(), { workerData: { folder } satisfies ReaderData })
+    started.on('message', (answer: ReaderAnswer) => {
+      const call = calls.get(answer.call)
+      calls.delete(answer.call)
+      if (answer.ok) call?.resolve(answer.value)
+      else call?.reject(new StoreError('STORE_UNAVAILABLE', answer.message))
+      if (calls.size === 0) restSoon()
+    })
+    started.on('error', (error) => {
+      if (worker === started) worker = undefined
+      rejectAll(new StoreError('STORE_UNAVAILABLE', 'the reader stopped', { cause: error }))
+    })
+    return started
+  }
+
+  function restSoon(): void {
+    cancelRest?.()
+    cancelRest = setTimer(() => {
+      if (calls.size === 0) void endWorker()
+    }, idleMs)
+  }
+
+  /** It closes its connection by itself; questions that come meanwhile go to another one. */
+  async function endWorker(): Promise<void> {
+    const running = worker
+    worker = undefined
+    if (running === undefined) return
+    const exited = new Promise<void>((resolve) => running.once('exit', () => resolve()))
+    running.postMessage({ call: 0, query: { type: 'close' } })
+    await exited
+  }
+
+  function rejectAll(error: StoreError): void {
+    for (const { reject } of calls.values()) reject(error)
+    calls.clear()
+  }
+
+  function ask<Value>(query: Query): Promise<Value> {
+    if (closed) return Promise.reject(new StoreError('DRAINING', 'the store is closed'))
+    worker ??= startWorker()
+    const asked = worker
+    return new Promise((resolve, reject) => {
+      lastCall += 1
+      calls.set(lastCall, { looks: 0, resolve: resolve as (value: unknown) => void, reject })
+      asked.postMessage({ call: lastCall, query })
+    })
+  }
+
+  async function list<Item extends { id: Id }>(
+    table: Listed,
+    { limit: wanted = 50, cursor }: PageOptions,
+    filters: Filters,
+    { inMemory = () => [], onDisk = true }: Memory<Item> = {},
+  ): Promise<Page<Item>> {
+    const limit = bounded(wanted, 500)
+    checkCursor(cursor)
+    // One more than asked for tells whether there is a next page.
+    const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
+    const none: GotPage = { records: [], isCut: false }
+    const { records, isCut } = onDisk ? await ask<GotPage>(query) : none
+    const found: Item[] = records.map((record) => JSON.parse(record))
+    // What is older than a page that was cut belongs to the next one.
+    const end = isCut ? (found.at(-1)?.id ?? '') : ''
+    const remembered = inMemory(limit + 1).filter((item) => item.id > end)
+    const all = found.concat(remembered).sort((a, b) => (a.id < b.id ? 1 : -1))
+    const items = all.slice(0, limit)
+    const last = items.at(-1)
+    return (isCut || all.length > limit) && last !== undefined ? { items, next: last.id } : { items }
+  }
+
+  async function get<Item>(table: Listed, id: Id): Promise<Item | undefined> {
+    if (!isId(id)) return undefined
+    const got = await ask<GotRecord | undefined>({ type: 'get', table, id })
+    return got && wholeOf<Item>(got)
+  }
+
+  const read: Reader = {
+    requests({ outcome, endpoint, ...page } = {}) {
+      return list<RequestRecord>(
+        'requests',
+        page,
+        { outcome, endpoint },
+        {
+          inMemory: (limit) => refused.list({ before: page.cursor, outcome, endpoint, limit }),
+          onDisk: outcome === undefined || !refused.takes(outcome),
+        },
+      )
+    },
+    async recentBodies({ limit = 100 } = {}) {
+      const got = await ask<GotRecord[]>({ type: 'bodies', limit: bounded(limit, 1000) })
+      return got.map((each) => wholeOf<RequestRecord>(each))
+    },
+    request: async (id) => refused.get(id) ?? get<RequestRecord>('requests', id),
+    runs: ({ state, sessionKey, kind, ...page } = {}) =>
+      list<RunRecord>('runs', page, { state, session: sessionKey, kind }),
+    async run(id) {
+      const got = isId(id) ? await ask<GotRecord | undefined>({ type: 'get', table: 'runs', id }) : undefined
+      return got && runOf(got)
+    },
+    events: ({ state, ...page } = {}) => list<EventRecord>('events', page, { state }),
+    event: (id) => get<EventRecord>('events', id),
+    deliveries: ({ state, channel, ...page } = {}) =>
+      list<DeliveryRecord>('deliveries', page, { state, channel }),
+    delivery: (id) => get<DeliveryRecord>('deliveries', id),
+    async session(key) {
+      const messages = await ask<SessionMessage[]>({ type: 'session', key })
+      return messages.length === 0 ? undefined : { key, messages }
+    },
+    async sessions({ limit: wanted = 50, cursor } = {}) {
+      const limit = bounded(wanted, 500)
+      const before = cursor === undefined ? undefined : sessionPlaceOf(cursor)
+      const found = await ask<SessionSummary[]>({ type: 'sessions', before, limit: limit + 1 })
+      // Rows that SQLite makes have no prototype.
+      const items = found.slice(0, limit).map((row) => ({ ...row }))
+      const last = items.at(-1)
+      return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
+    },
+    openDeliveries: () => ask<OpenDeliveries[]>({ type: 'open-deliveries' }),
+    route: () => ask<Route | undefined>({ type: 'route' }),
+    spent: () => ask<SpentToday>({ type: 'spent', now: now() }),
+  }
+
+  return {
+    read,
+    watch() {
+      for (const [number, call] of calls) {
+        call.looks += 1
+        if (call.looks <= mostLooks) continue
+        call.reject(new StoreError('STORE_UNAVAILABLE', `the store was not read within ${mostLooks} s`))
+        calls.delete(number)
+      }
+    },
+    async close() {
+      closed = true
+      rejectAll(new StoreError('DRAINING', 'the store is closed'))
+      cancelRest?.()
+      await endWorker()
+    },
+  }
+}
+
+function wholeOf<Item>({ record, body, head }: GotRecord): Item {
+  return { ...JSON.parse(record), ...(body && { body }), ...(head && { head: JSON.parse(head) }) }
+}
+
+/** What a run stands for is written on it when it starts; until then it is counted. */
+function runOf({ record, coalesced }: GotRecord): RunRecord {
+  const run: RunRecord = JSON.parse(record)
+  const { coalesce } = run
+  if (coalesce === undefined || coalesce.count !== undefined) return run
+  return { ...run, coalesce: { ...coalesce, ...coalesced } }
+}
+
+function bounded(limit: number, most: number): number {
+  return Math.max(1, Math.min(most, Math.floor(limit)))
+}
+
+function checkCursor(cursor: string | undefined): void {
+  if (cursor === undefined || isId(cursor)) return
+  throw new StoreError('BAD_CURSOR', wrongCursor)
+}
+
+/** Keys of sessions are anybody's texts: a cursor hides them from whoever puts it into an address. */
+function cursorOf({ lastAt, key }: SessionPlace): string {
+  return Buffer.from(JSON.stringify([lastAt, key])).toString('base64url')
+}
+
+function sessionPlaceOf(cursor: string): SessionPlace {
+  try {
+    const [lastAt, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    if (Number.isFinite(lastAt) && typeof key === 'string') return { lastAt, key }
+  } catch {
+    // As one that says something else.
+  }
+  throw new StoreError('BAD_CURSOR', wrongCursor)
+}
+
+/** Beside this module, as a source or as a bundle. */
+function readerFile(): URL {
+  return new URL(
+    import.meta.url.endsWith('.ts') ? './sqlite-reader.ts' : './sqlite-reader.js',
+    import.meta.url,
+  )
+}

@@ -1,0 +1,108 @@
+/** Owns a summary at a store that this process does not serve: it reads, and leaves everything as it was. */
+
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { type OpenDeliveries, type RequestRecord, StoreError } from '../../port.ts'
+import { databaseFile } from '../database/folder.ts'
+import { migrations } from '../database/migrations.ts'
+import { readCounters } from '../records/counters.ts'
+import { createReading, type GotPage } from './queries.ts'
+
+export interface StoreSummary {
+  /** Those that were kept last, newest first; `more`: there are others. */
+  requests(limit: number): { readonly items: readonly RequestRecord[]; readonly more: boolean }
+  openDeliveries(): readonly OpenDeliveries[]
+  parkedRuns(): number
+  /** Queued runs and unsent deliveries. */
+  backlog(): number
+  close(): void
+}
+
+/** @throws StoreError when there is no store, or none that can be read without leaving a trace */
+export function readStoreSummary(location: string): StoreSummary {
+  const file = databaseFile(location)
+  if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `there is no store in ${location}`)
+  const db = attempt(() => open(file))
+  try {
+    return attempt(() => glanceWith(db))
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** The highest generation that a record names; 0 where there is none, or no store that can be read. Reads every record. */
+export function highestGenerationIn(location: string): number {
+  const file = databaseFile(location)
+  const tables = ['requests', 'runs', 'events', 'deliveries']
+  const each = tables.map((table) => `SELECT max(record ->> '$.generation') AS generation FROM ${table}`)
+  const sql = `SELECT max(generation) AS highest FROM (${each.join(' UNION ALL ')})`
+  if (!existsSync(file)) return 0
+  let db: DatabaseSync | undefined
+  try {
+    db = open(file)
+    return (db.prepare(sql).get() as { highest: number | null }).highest ?? 0
+  } catch {
+    // Whoever serves the store says what is wrong with it.
+    return 0
+  } finally {
+    db?.close()
+  }
+}
+
+/**
+ * SQLite keeps two files beside a database that is in use, and whoever reads it makes those that are missing. Made by
+ * another user than the gateway's, they would keep the gateway out; so a store without them, which a gateway has
+ * closed, is read as one that nothing changes.
+ */
+function open(file: string): DatabaseSync {
+  const [log, index] = [`${file}-wal`, `${file}-shm`].map((each) => existsSync(each))
+  if (!log && !index) {
+    const address = pathToFileURL(file)
+    address.searchParams.set('immutable', '1')
+    return new DatabaseSync(address, { readOnly: true })
+  }
+  if (!index && !isOurs(file))
+    throw new StoreError('STORE_UNAVAILABLE', 'the store was not closed, and belongs to another user')
+  return new DatabaseSync(file, { readOnly: true, timeout: 1_000 })
+}
+
+function isOurs(file: string): boolean {
+  return process.getuid === undefined || statSync(file).uid === process.getuid()
+}
+
+function glanceWith(db: DatabaseSync): StoreSummary {
+  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  if (version !== migrations.length)
+    throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
+  const run = createReading(db)
+  return {
+    requests(limit) {
+      const query = { type: 'list', table: 'requests', filters: {}, limit: limit + 1 } as const
+      const { records, isCut } = attempt(() => run(query)) as GotPage
+      const items = records.slice(0, limit).map((record) => JSON.parse(record) as RequestRecord)
+      return { items, more: isCut || records.length > limit }
+    },
+    openDeliveries: () => attempt(() => run({ type: 'open-deliveries' })) as OpenDeliveries[],
+    parkedRuns: () =>
+      attempt(() => {
+        // The words by which SQLite takes the index of what is neither queued nor over.
+        const sql = `SELECT count(*) AS count FROM runs
+          WHERE state = 'parked' AND state <> 'queued' AND state <> 'succeeded'`
+        return (db.prepare(sql).get() as { count: number }).count
+      }),
+    backlog: () => attempt(() => readCounters(db).backlog),
+    close: () => db.close(),
+  }
+}
+
+function attempt<Made>(make: () => Made): Made {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof StoreError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StoreError('STORE_UNAVAILABLE', `the store cannot be read: ${reason}`, { cause: error })
+  }
+}

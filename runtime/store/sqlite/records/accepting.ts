@@ -1,0 +1,171 @@
+/** Owns the accept path on disk: one entry's request, its records, its dedupe keys and its tasks. */
+
+import type { Acceptance, Dedupe, Id, RequestRecord, StoreLimits } from '../../port.ts'
+import { StoreError } from '../../port.ts'
+import { blobOfId, idOfBlob } from '../database/id-blob.ts'
+import { refuseOverBacklog, refuseOverEvents } from './counters.ts'
+import type { PlainAction, PlainEntry } from './flat-entry.ts'
+import { createInsertion, type InsertionParts } from './insertion.ts'
+import { type Bounds, createWithoutEffect } from './without-effect.ts'
+
+type Outcome = Acceptance['actions'][number]
+
+interface DedupeRow {
+  readonly digest: string | null
+  readonly original: Uint8Array
+  readonly request: Uint8Array
+}
+
+export interface Accepting {
+  /** `undefined` when all of its actions were accepted, which is nearly always. */
+  accept(entry: PlainEntry, now: number): Acceptance | undefined
+  note(request: PlainEntry): void
+  /** Its sender was answered 503 before the commit ended that kept it: the record says so. */
+  refusedBeforeCommit(id: Id): void
+}
+
+export interface AcceptingParts extends InsertionParts {
+  /** Asked for each entry: it may change. */
+  readonly limits: Pick<StoreLimits, 'backlog'>
+  readonly bounds?: Bounds
+}
+
+export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): Accepting {
+  const { db, counters, coalescing, changed } = parts
+  const countStored = createWithoutEffect(db, counters, bounds)
+  const insertion = createInsertion(parts)
+  const insertRequest = db.prepare(
+    'INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+  )
+  const updateRequest = db.prepare('UPDATE requests SET outcome = ?, record = ? WHERE id = ?')
+  const selectDedupe = db.prepare(
+    'SELECT digest, original, request FROM dedupe WHERE scope = ? AND key = ? AND until > ?',
+  )
+  const upsertDedupe = db.prepare('INSERT OR REPLACE INTO dedupe VALUES (?, ?, ?, ?, ?, ?)')
+  const selectRequest = db.prepare('SELECT record FROM requests WHERE id = ?')
+  const updateAnswer = db.prepare(
+    `UPDATE requests SET record = json_set(record, '$.status', 503, '$.code', 'STORE_UNAVAILABLE', '$.reason', ?)
+     WHERE id = ?`,
+  )
+
+  /** How many rows there are more. */
+  function insertWhole(id: Uint8Array, { outcome, endpoint, record, body, head }: PlainEntry): number {
+    return Number(insertRequest.run(id, outcome, endpoint, record, body, head).changes)
+  }
+
+  function seenBefore({ scope, key, bodyDigest }: Dedupe, id: string, now: number): Outcome | undefined {
+    const row = selectDedupe.get(scope, key, now) as DedupeRow | undefined
+    if (row === undefined) return undefined
+    const original = idOfBlob(row.original)
+    if (original === id) return { outcome: 'accepted', id }
+    const conflicts = bodyDigest !== undefined && row.digest !== null && row.digest !== bodyDigest
+    return { outcome: conflicts ? 'conflict' : 'duplicate', original, request: idOfBlob(row.request) }
+  }
+
+  function acceptAction(action: PlainAction, request: Uint8Array, now: number): Outcome {
+    const { dedupe, id } = action
+    const seen = dedupe === null ? undefined : seenBefore(dedupe, id, now)
+    if (seen !== undefined) return seen
+    const outcome = insertion.place(action, request, now)
+    if (dedupe !== null) {
+      upsertDedupe.run(
+        dedupe.scope,
+        dedupe.key,
+        dedupe.bodyDigest ?? null,
+        dedupe.until,
+        blobOfId(outcome.id),
+        request,
+      )
+    }
+    return outcome
+  }
+
+  /** What an action became, by the record of its request: the way to a run that more were joined to than it knows by id. */
+  function named(request: Uint8Array, index: number): Id | undefined {
+    const row = selectRequest.get(request) as { record: string } | undefined
+    return row && (JSON.parse(row.record) as RequestRecord).actions[index]?.id
+  }
+
+  /** The request is on disk already: its first answer was lost. */
+  function answerAgain(action: PlainAction, index: number, request: Uint8Array, now: number): Outcome {
+    const { id, conditions } = action
+    const placed = insertion.insertedBefore(action)
+    if (placed !== undefined) return placed
+    const run =
+      conditions?.join &&
+      (coalescing.joinedTo(id) ?? (action.dedupe === null ? named(request, index) : undefined))
+    if (run !== undefined && run !== id) return { outcome: 'joined', id: run }
+    const seen = action.dedupe === null ? undefined : seenBefore(action.dedupe, id, now)
+    if (seen !== undefined) return seen
+    throw new StoreError('BAD_ENTRY', 'the id of this request was used for another one')
+  }
+
+  return {
+    accept(entry, now) {
+      if (entry.actions.length > 0) refuseOverBacklog(counters, limits)
+      if (entry.actions.some(({ type }) => type === 'event')) refuseOverEvents(counters, limits)
+      const id = blobOfId(entry.id)
+      if (insertWhole(id, entry) === 0) {
+        return { actions: entry.actions.map((action, index) => answerAgain(action, index, id, now)) }
+      }
+      const actions = entry.actions.map((action) => acceptAction(action, id, now))
+      const whole = actions.every((action) => action.outcome === 'accepted')
+      if (whole) {
+        changed('request', entry.id, entry.outcome)
+        return undefined
+      }
+      const record = withOutcomes(JSON.parse(entry.record), actions)
+      updateRequest.run(record.outcome, JSON.stringify(record), id)
+      countStored({ outcome: record.outcome, bytes: bytesOf(entry) })
+      changed('request', entry.id, record.outcome)
+      return { actions }
+    },
+
+    note(request) {
+      if (insertWhole(blobOfId(request.id), request) === 0) return
+      countStored({ outcome: request.outcome, bytes: bytesOf(request) })
+      changed('request', request.id, request.outcome)
+    },
+
+    refusedBeforeCommit(id) {
+      updateAnswer.run('its sender was answered 503, as the commit that kept it took too long', blobOfId(id))
+    },
+  }
+}
+
+/** As `bytesInRow` counts them. */
+function bytesOf({ body, head }: PlainEntry): number {
+  return (body?.byteLength ?? 0) + (head === null ? 0 : Buffer.byteLength(head))
+}
+
+/** The record of a request of which something was seen before, joined or busy: its actions name what there is. */
+function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
+  const actions = request.actions.map((action, index) => {
+    const outcome = outcomes[index]
+    if (outcome === undefined) return action
+    return 'original' in outcome
+      ? { ...action, id: outcome.original, duplicateOf: outcome.request }
+      : { ...action, id: outcome.id }
+  })
+  const seen = outcomes.filter((outcome) => 'original' in outcome)
+  if (seen.length < outcomes.length) return { ...request, actions }
+  const duplicate = { ...request, actions, outcome: 'duplicate' } as const
+  const originals = tellRequests([...new Set(seen.map((outcome) => outcome.request))])
+  return seen.some(({ outcome }) => outcome === 'conflict')
+    ? {
+        ...duplicate,
+        status: 409,
+        code: 'IDEMPOTENCY_CONFLICT',
+        reason: `its key came before with another body, in ${originals}`,
+      }
+    : { ...duplicate, status: 200, reason: `it came before, in ${originals}` }
+}
+
+/** A reason is one line. */
+const mostTold = 3
+
+function tellRequests(ids: readonly Id[]): string {
+  const more = ids.length - mostTold
+  const told = ids.slice(0, mostTold).join(', ')
+  return `request${ids.length > 1 ? 's' : ''} ${told}${more > 0 ? ` and ${more} more` : ''}`
+}

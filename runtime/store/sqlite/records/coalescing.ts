@@ -1,0 +1,187 @@
+/**
+ * Owns coalescing: which run a request becomes part of, and what is kept of each request that was joined to one.
+ *
+ * A run can be joined as long as its task was never claimed. Of its requests the newest 1,000 are known by their ids;
+ * of their contents as many as fit, the older ones going first, and of how many there were there is a number.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type Id, type JoinedRequest, mostNamedRequests, requestsOf } from '../../port.ts'
+import { blobOfId, idOfBlob } from '../database/id-blob.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import type { PlainJoin } from './flat-entry.ts'
+
+export interface Coalescing {
+  /** Answers the run that the action is part of from now on; `undefined` where there is none to be joined. */
+  join(action: CoalescingAction, request: Uint8Array, now: number): Id | undefined
+  /** The run is on its own, and others may be joined to it. */
+  begin(action: CoalescingAction, now: number): void
+  /** The run that an action was joined to, as long as that is among the newest ones. */
+  joinedTo(action: Id): Id | undefined
+  /** Nothing more is joined to the run. */
+  end(run: Id): void
+  /** The clock was set back to `now`, by `ms` milliseconds. */
+  shift(ms: number, now: number): void
+}
+
+export interface CoalescingAction {
+  readonly id: Id
+  readonly join: PlainJoin
+}
+
+/** Of the contents that are kept for one run. UTF-16 units. */
+const mostUnits = 1_048_576
+
+const hour = 3_600_000
+const day = 24 * hour
+
+interface CoalescedRow {
+  readonly key: string
+  readonly number: number
+  readonly run: Uint8Array
+  readonly deadline: number | null
+  readonly joined: number
+  readonly first_kept: number
+  readonly size: number
+}
+
+export function createCoalescing(db: DatabaseSync, schedule: Schedule): Coalescing {
+  const selectNewest = db.prepare('SELECT * FROM coalesced WHERE key = ? ORDER BY number DESC LIMIT 1')
+  const insertCoalesced = db.prepare(
+    `INSERT INTO coalesced VALUES
+     (?1, (SELECT ifnull(max(number), 0) + 1 FROM coalesced WHERE key = ?1), ?2, ?3, ?4, 0, 1, 0)`,
+  )
+  const updateCoalesced = db.prepare(
+    'UPDATE coalesced SET joined = ?, first_kept = ?, size = ? WHERE key = ? AND number = ?',
+  )
+  const endCoalesced = db.prepare('UPDATE coalesced SET deadline = NULL WHERE run = ?')
+  const insertJoined = db.prepare('INSERT INTO joined VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const selectJoined = db.prepare('SELECT run FROM joined WHERE action = ?')
+  const selectSize = db.prepare('SELECT size FROM joined WHERE run = ? AND number = ?')
+  const deleteContent = db.prepare(
+    'UPDATE joined SET message = NULL, prompt = NULL, size = 0 WHERE run = ? AND number = ?',
+  )
+  const deleteJoined = db.prepare('DELETE FROM joined WHERE run = ? AND number = ?')
+  const shift = db.prepare('UPDATE coalesced SET at = at - ?1, deadline = deadline - ?1 WHERE at > ?2')
+
+  /** Makes room: the older contents go, the newest one stays whatever its size. */
+  function trim(row: CoalescedRow, number: number, added: number, keep: PlainJoin['keep']): void {
+    let { first_kept: firstKept, size } = row
+    size += added
+    while (
+      firstKept < number &&
+      (keep === 'latest' || size > mostUnits || firstKept <= number - mostNamedRequests)
+    ) {
+      size -= (selectSize.get(row.run, firstKept) as { size: number }).size
+      deleteContent.run(row.run, firstKept)
+      firstKept += 1
+    }
+    deleteJoined.run(row.run, number - mostNamedRequests)
+    updateCoalesced.run(number, firstKept, size, row.key, row.number)
+  }
+
+  return {
+    join({ id, join }, request, now) {
+      const row = selectNewest.get(join.key) as CoalescedRow | undefined
+      if (row === undefined || row.deadline === null) return undefined
+      const run = idOfBlob(row.run)
+      if (!schedule.defer(`run:${run}`, Math.min(join.dueAt, row.deadline), now)) return undefined
+      const { message, prompt, keep } = join
+      const number = row.joined + 1
+      const size = message.length + prompt.length
+      insertJoined.run(blobOfId(id), row.run, number, request, now, size, message, prompt)
+      trim(row, number, size, keep)
+      return run
+    },
+
+    begin({ id, join }, now) {
+      insertCoalesced.run(join.key, blobOfId(id), now, join.deadline)
+    },
+
+    joinedTo(action) {
+      const row = selectJoined.get(blobOfId(action)) as { run: Uint8Array } | undefined
+      return row && idOfBlob(row.run)
+    },
+
+    end(run) {
+      endCoalesced.run(blobOfId(run))
+    },
+
+    shift(ms, now) {
+      // What is older waits no more, and counts for no hour.
+      shift.run(ms, now + ms - day)
+    },
+  }
+}
+
+/** What became one run, as its record says it. */
+export interface Coalesced {
+  readonly count: number
+  readonly requests?: number
+  readonly requestIds: readonly Id[]
+}
+
+export interface JoinedReader {
+  /** `undefined` for a run that none can be joined to. */
+  coalesced(run: Id, ownRequest: Id | undefined): Coalesced | undefined
+  /** Those that are known by their ids, oldest first, and how many there were in all. */
+  joined(run: Id): { readonly joined: JoinedRequest[]; readonly joinedCount: number } | undefined
+  /** Runs of its key that were accepted in the hour before it, itself included. */
+  ofKey(run: Id): number | undefined
+}
+
+export function createJoinedReader(db: DatabaseSync): JoinedReader {
+  const selectRun = db.prepare('SELECT key, number, at, joined FROM coalesced WHERE run = ?')
+  const selectIds = db.prepare('SELECT request FROM joined WHERE run = ? ORDER BY number')
+  const selectJoined = db.prepare(
+    'SELECT request, at, message, prompt FROM joined WHERE run = ? ORDER BY number',
+  )
+  const selectEarlier = db.prepare(
+    'SELECT at FROM coalesced WHERE key = ? AND number <= ? ORDER BY number DESC',
+  )
+
+  const find = (run: Id) =>
+    selectRun.get(blobOfId(run)) as { key: string; number: number; at: number; joined: number } | undefined
+
+  return {
+    coalesced(run, ownRequest) {
+      const row = find(run)
+      if (row === undefined) return undefined
+      const rows = selectIds.all(blobOfId(run)) as unknown as { request: Uint8Array }[]
+      const joined = rows.map(({ request }) => idOfBlob(request))
+      return { count: row.joined + 1, ...requestsOf(ownRequest, joined, row.joined) }
+    },
+
+    joined(run) {
+      const row = find(run)
+      if (row === undefined) return undefined
+      const rows = selectJoined.all(blobOfId(run)) as unknown as JoinedRow[]
+      return { joined: rows.map(joinedRequest), joinedCount: row.joined }
+    },
+
+    ofKey(run) {
+      const own = find(run)
+      if (own === undefined) return undefined
+      let count = 0
+      const earlier = selectEarlier.iterate(own.key, own.number) as unknown as Iterable<{ at: number }>
+      for (const { at } of earlier) {
+        if (at <= own.at - hour) break
+        // One that is later was accepted before the clock was set back: when, nobody knows any more.
+        if (at <= own.at) count += 1
+      }
+      return count
+    },
+  }
+}
+
+interface JoinedRow {
+  readonly request: Uint8Array
+  readonly at: number
+  readonly message: string | null
+  readonly prompt: string | null
+}
+
+function joinedRequest({ request, at, message, prompt }: JoinedRow): JoinedRequest {
+  const joined = { requestId: idOfBlob(request), at }
+  return message === null || prompt === null ? joined : { ...joined, content: { message, prompt } }
+}

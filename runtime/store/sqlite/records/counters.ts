@@ -1,0 +1,74 @@
+/** Counts in memory what the writer is asked about all the time, so that no such question costs a read. Rebuilt at open. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { StoreError, type StoreLimits } from '../../port.ts'
+
+/** Outcomes of requests that caused nothing. */
+export const outcomesWithoutEffect = ['ignored', 'skipped', 'duplicate', 'failed'] as const
+export type OutcomeWithoutEffect = (typeof outcomesWithoutEffect)[number]
+
+/** How many requests of each outcome without effect are on disk, and the counts below. */
+export interface Counters extends Record<OutcomeWithoutEffect, number> {
+  /** How many bytes the stored bodies of those requests take, with the headers beside them. */
+  bodyBytes: number
+  /** Open tasks of the kinds `run` and `delivery`. */
+  backlog: number
+  /** Pending events. */
+  pending: number
+  /** Pending events that asked for `now`. */
+  pendingNow: number
+  /** The last sequence number that a task was given. */
+  sequence: number
+  /** Commits over the store's whole life: the commit number. */
+  commits: number
+}
+
+/** SQL for the bytes that a request's body and head take. SQLite reads neither of them for it. */
+export const bytesInRow = 'coalesce(length(body), 0) + coalesce(octet_length(head), 0)'
+
+export function readCounters(db: DatabaseSync): Counters {
+  const one = (sql: string) => db.prepare(sql).get() as Record<string, number>
+  const pulse = one('SELECT commits, sequence FROM pulse')
+  const count = (sql: string) => one(sql)['count'] ?? 0
+  // The second condition makes SQLite use the partial index.
+  const withOutcome = (outcome: OutcomeWithoutEffect) =>
+    count(`SELECT count(*) AS count FROM requests WHERE outcome = '${outcome}' AND outcome <> 'accepted'`)
+  return {
+    backlog: count(`SELECT count(*) AS count FROM tasks WHERE kind IN ('run', 'delivery')`),
+    pending: count('SELECT count(*) AS count FROM inbox'),
+    pendingNow: count('SELECT count(*) AS count FROM inbox WHERE rank = 0'),
+    ignored: withOutcome('ignored'),
+    skipped: withOutcome('skipped'),
+    duplicate: withOutcome('duplicate'),
+    failed: withOutcome('failed'),
+    bodyBytes: count(`SELECT coalesce(sum(${bytesInRow}), 0) AS count FROM requests
+      WHERE body IS NOT NULL AND outcome <> 'accepted'`),
+    sequence: pulse['sequence'] ?? 0,
+    commits: pulse['commits'] ?? 0,
+  }
+}
+
+type Waiting = Pick<Counters, 'backlog' | 'pending'>
+type Limits = Pick<StoreLimits, 'backlog'>
+
+/** @throws StoreError `BACKLOG`, before anything was written */
+export function refuseOverBacklog(waiting: Waiting, limits: Limits): void {
+  if (isFull(waiting, limits)) refuse(waiting.backlog, 'runs and deliveries', limits)
+}
+
+/** @throws StoreError `BACKLOG`, before anything was written */
+export function refuseOverEvents(waiting: Waiting, limits: Limits): void {
+  if (isFullOfEvents(waiting, limits)) refuse(waiting.pending, 'events', limits)
+}
+
+export function isFull({ backlog }: Waiting, limits: Limits): boolean {
+  return backlog >= limits.backlog
+}
+
+export function isFullOfEvents({ pending }: Waiting, limits: Limits): boolean {
+  return pending >= limits.backlog
+}
+
+function refuse(count: number, what: string, { backlog }: Limits): never {
+  throw new StoreError('BACKLOG', `${count} ${what} are waiting, the limit is ${backlog}`)
+}

@@ -1,0 +1,38 @@
+/** Owns the rows of deliveries: each record beside the two columns that it is looked for by. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryRecord, Id } from '../../port.ts'
+import { blobOfId, isId } from '../database/id-blob.ts'
+import type { NoteChange } from './change-list.ts'
+
+export interface Deliveries {
+  find(id: Id): DeliveryRecord | undefined
+  /** Nothing where it is there already. */
+  insert(delivery: DeliveryRecord): void
+  update(delivery: DeliveryRecord): void
+}
+
+export function createDeliveries(db: DatabaseSync, changed: NoteChange): Deliveries {
+  const select = db.prepare('SELECT record FROM deliveries WHERE id = ?')
+  const insert = db.prepare(
+    'INSERT INTO deliveries (id, state, channel, record) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+  )
+  const update = db.prepare('UPDATE deliveries SET state = ?, channel = ?, record = ? WHERE id = ?')
+
+  return {
+    find(id) {
+      const row = isId(id) ? (select.get(blobOfId(id)) as { record: string } | undefined) : undefined
+      return row && JSON.parse(row.record)
+    },
+    insert(delivery) {
+      const { id, state, channel } = delivery
+      const { changes } = insert.run(blobOfId(id), state, channel, JSON.stringify(delivery))
+      if (changes > 0) changed('delivery', id, state)
+    },
+    update(delivery) {
+      const { id, state, channel } = delivery
+      update.run(state, channel, JSON.stringify(delivery), blobOfId(id))
+      changed('delivery', id, state)
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** Owns what a claim may change: records, session history, consumed events and new tasks, all in one transaction. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { Effects, EventRecord, RunRecord } from '../../port.ts'
+import { StoreError } from '../../port.ts'
+import { blobOfId } from '../database/id-blob.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import type { NoteChange } from './change-list.ts'
+import type { Counters } from './counters.ts'
+import type { Deliveries } from './deliveries.ts'
+import { createSessions } from './sessions.ts'
+import { createSpending } from './spending.ts'
+
+export type ApplyEffects = (effects: Effects, now: number) => void
+
+export interface EffectsParts {
+  readonly db: DatabaseSync
+  readonly counters: Counters
+  readonly schedule: Schedule
+  readonly deliveries: Deliveries
+  readonly changed: NoteChange
+}
+
+interface RecordRow {
+  readonly record: string
+}
+
+export function createEffects({ db, counters, schedule, deliveries, changed }: EffectsParts): ApplyEffects {
+  const sessions = createSessions(db)
+  const spend = createSpending(db)
+  const selectRun = db.prepare('SELECT record FROM runs WHERE id = ?')
+  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
+  const updateRun = db.prepare('UPDATE runs SET state = ?, record = ? WHERE id = ?')
+  const selectEvent = db.prepare('SELECT record FROM events WHERE id = ?')
+  const insertEvent = db.prepare('INSERT INTO events VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const updateEvent = db.prepare('UPDATE events SET state = ?, record = ? WHERE id = ?')
+  const insertInbox = db.prepare('INSERT INTO inbox VALUES (?, ?)')
+  const deleteInbox = db.prepare('DELETE FROM inbox WHERE rank = ? AND id = ?')
+
+  function changeRun(patch: NonNullable<Effects['run']>): void {
+    const id = blobOfId(patch.id)
+    const row = selectRun.get(id) as RecordRow | undefined
+    if (row === undefined && patch.kind === undefined) {
+      throw new StoreError('BAD_ENTRY', 'an effect changes a run that does not exist')
+    }
+    const run = { ...(row === undefined ? undefined : JSON.parse(row.record)), ...patch } as RunRecord
+    if (row === undefined) insertRun.run(id, run.kind, run.state, run.sessionKey, JSON.stringify(run))
+    else updateRun.run(run.state, JSON.stringify(run), id)
+    changed('run', run.id, run.state, run.stage)
+  }
+
+  function addEvent(event: EventRecord): void {
+    const id = blobOfId(event.id)
+    if (insertEvent.run(id, event.state, JSON.stringify(event)).changes === 0) return
+    changed('event', event.id, event.state)
+    if (event.state !== 'pending') return
+    insertInbox.run(event.mode === 'now' ? 0 : 1, id)
+    counters.pending += 1
+    if (event.mode === 'now') counters.pendingNow += 1
+  }
+
+  function consume({ by, at, events }: NonNullable<Effects['consume']>): void {
+    for (const eventId of events) {
+      const id = blobOfId(eventId)
+      const asked = Number(deleteInbox.run(0, id).changes)
+      const waited = asked === 0 ? Number(deleteInbox.run(1, id).changes) : 0
+      if (asked + waited === 0) continue
+      counters.pending -= 1
+      counters.pendingNow -= asked
+      const { record } = selectEvent.get(id) as unknown as RecordRow
+      const event: EventRecord = { ...JSON.parse(record), state: 'consumed', consumedAt: at, consumedBy: by }
+      updateEvent.run(event.state, JSON.stringify(event), id)
+      changed('event', eventId, event.state)
+    }
+  }
+
+  function changeDelivery(patch: NonNullable<Effects['delivery']>): void {
+    const delivery = deliveries.find(patch.id)
+    if (delivery === undefined)
+      throw new StoreError('BAD_ENTRY', 'an effect changes a delivery that does not exist')
+    deliveries.update({ ...delivery, ...patch })
+  }
+
+  /** Its deliveries go on lanes of their own and may end in any order, so only the last one settles it. */
+  function settleDelivered({ run: runId, at }: NonNullable<Effects['delivered']>): void {
+    const row = selectRun.get(blobOfId(runId)) as RecordRow | undefined
+    if (row === undefined) return
+    const { deliveryIds }: RunRecord = JSON.parse(row.record)
+    if (deliveryIds.some(isOpen)) return
+    changeRun({ id: runId, stage: 'delivered', deliveredAt: at })
+  }
+
+  function isOpen(deliveryId: string): boolean {
+    const state = deliveries.find(deliveryId)?.state
+    return state === 'pending' || state === 'parked'
+  }
+
+  return (effects, now) => {
+    if (effects.run !== undefined) changeRun(effects.run)
+    for (const turn of effects.append ?? []) sessions.append(turn)
+    if (effects.compact !== undefined) sessions.compact(effects.compact)
+    if (effects.runnerState !== undefined) sessions.keepState(effects.runnerState, now)
+    if (effects.spend !== undefined) spend(effects.spend)
+    if (effects.consume !== undefined) consume(effects.consume)
+    for (const event of effects.events ?? []) addEvent(event)
+    for (const delivery of effects.deliveries ?? []) deliveries.insert(delivery)
+    if (effects.delivery !== undefined) changeDelivery(effects.delivery)
+    if (effects.delivered !== undefined) settleDelivered(effects.delivered)
+    for (const task of effects.tasks ?? []) schedule.add(task)
+  }
+}

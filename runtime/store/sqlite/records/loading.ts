@@ -1,0 +1,100 @@
+/** Owns what a claimed task is given to work with, read in one go after the commit that claimed it. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { DeliveryRecord, NewTask, Route, RunRecord, SessionMessage, Work } from '../../port.ts'
+import { takeRows } from '../database/bounded-rows.ts'
+import { blobOfId } from '../database/id-blob.ts'
+
+import { createJoinedReader } from './coalescing.ts'
+import type { Counters } from './counters.ts'
+import { createRunnerStateReader, createTurnReader } from './sessions.ts'
+import { createSpentReader } from './spending.ts'
+
+/** `Work` with its records still serialised: they are parsed once, where they are used. */
+export interface PlainWork {
+  readonly run?: string
+  readonly delivery?: string
+  readonly history: readonly SessionMessage[]
+  readonly runnerState?: Work['runnerState']
+  readonly spent?: Work['spent']
+  readonly joined?: Work['joined']
+  readonly joinedCount?: number
+  readonly ofKey?: number
+  readonly events: readonly string[]
+  readonly pending: { readonly all: number; readonly now: number }
+  readonly route?: Route
+}
+
+export type LoadWork = (task: NewTask, now: number) => PlainWork
+
+/** Most events that one heartbeat shows. */
+const shownEvents = 50
+/** Of their records, and of a session's history: far more than a turn is shown of either. UTF-16 units of JSON. */
+const mostUnits = 2_097_152
+
+interface RecordRow {
+  readonly record: string
+}
+
+export function createLoading(db: DatabaseSync, counters: Counters, historyMessages: number): LoadWork {
+  const selectRun = db.prepare('SELECT record, session FROM runs WHERE id = ?')
+  const selectDelivery = db.prepare('SELECT record FROM deliveries WHERE id = ?')
+  const selectPending = db.prepare(
+    `SELECT events.record AS record FROM (SELECT rank, id FROM inbox ORDER BY rank, id LIMIT ${shownEvents}) AS shown
+     JOIN events ON events.id = shown.id ORDER BY shown.rank, shown.id`,
+  )
+  const readTurns = createTurnReader(db, mostUnits)
+  const readRunnerStates = createRunnerStateReader(db)
+  const readSpent = createSpentReader(db)
+  const joined = createJoinedReader(db)
+  const readRoute = createRouteReader(db)
+
+  const runOf = (id: string) => selectRun.get(blobOfId(id)) as (RecordRow & { session: string }) | undefined
+
+  return ({ kind, subject }, now) => {
+    const common = { pending: { all: counters.pending, now: counters.pendingNow }, route: readRoute() }
+    if (kind === 'heartbeat') {
+      const pending = selectPending.iterate() as unknown as Iterable<RecordRow>
+      const events = takeRows(pending, ({ record }) => record.length, mostUnits).rows.map((row) => row.record)
+      return {
+        ...common,
+        events,
+        history: readTurns('main', historyMessages),
+        runnerState: readRunnerStates('main'),
+        spent: readSpent(now),
+      }
+    }
+    const none = { ...common, events: [], history: [] }
+    if (subject === undefined) return none
+    if (kind === 'delivery') {
+      const delivery = (selectDelivery.get(blobOfId(subject)) as RecordRow | undefined)?.record
+      if (delivery === undefined) return none
+      const { runId }: DeliveryRecord = JSON.parse(delivery)
+      return { ...none, delivery, run: runId === undefined ? undefined : runOf(runId)?.record }
+    }
+    const run = runOf(subject)
+    if (run === undefined) return none
+    return {
+      ...none,
+      run: run.record,
+      history: readTurns(run.session, historyMessages),
+      runnerState: readRunnerStates(run.session),
+      spent: readSpent(now, budgetOf(run.record)),
+      ...(run.record.includes('"coalesce":') && { ...joined.joined(subject), ofKey: joined.ofKey(subject) }),
+    }
+  }
+}
+
+/** Records are parsed where they are used; few runs have a budget, and a quote inside a text would be escaped. */
+function budgetOf(record: string): string | undefined {
+  return record.includes('"budget":') ? (JSON.parse(record) as RunRecord).budget : undefined
+}
+
+export function createRouteReader(db: DatabaseSync): () => Route | undefined {
+  const select = db.prepare('SELECT channel, target FROM route')
+  return () => {
+    const row = select.get() as { channel: string; target: string | null } | undefined
+    if (row === undefined) return undefined
+    return row.target === null ? { channel: row.channel } : { channel: row.channel, to: row.target }
+  }
+}

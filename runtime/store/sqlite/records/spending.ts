@@ -1,0 +1,79 @@
+/** Owns what runs have cost, by day (UTC) and scope. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { dayMs, dayOf } from '../../day.ts'
+import type { Effects, Spent, SpentToday, Work } from '../../port.ts'
+import type { Step } from '../retention/step.ts'
+
+/** Adds to what was spent; not idempotent, so it belongs to a transaction that is fenced. */
+export type Spend = (effect: NonNullable<Effects['spend']>) => void
+
+/** Of the day of `now`: by all and, where one is named, by a policy's budget. */
+export type ReadSpent = (now: number, budget?: string) => NonNullable<Work['spent']>
+
+/** What is spent by all; no policy has this name. */
+const all = ''
+
+/** More is not added up: it could not be read again. */
+const most = Number.MAX_SAFE_INTEGER
+
+const nothing: Spent = { runs: 0, tokens: 0, told: false }
+
+export function createSpending(db: DatabaseSync): Spend {
+  const upsert = db.prepare(
+    `INSERT INTO spent VALUES (?, ?, ?, ?, ?) ON CONFLICT (day, scope) DO UPDATE
+     SET runs = min(runs + excluded.runs, ${most}), tokens = min(tokens + excluded.tokens, ${most}),
+         told = max(told, excluded.told)`,
+  )
+  return ({ day, budget, runs, tokens, told = [] }) => {
+    upsert.run(day, all, runs, tokens, told.includes('all') ? 1 : 0)
+    if (budget !== undefined) upsert.run(day, budget, runs, tokens, told.includes('budget') ? 1 : 0)
+  }
+}
+
+/** What was spent counts on its day alone; two days are kept whatever else goes, for a clock that is set back. */
+export function spentStep(db: DatabaseSync): Step {
+  const remove = db.prepare('DELETE FROM spent WHERE day < ?')
+  return (_after, cutoff, now) => {
+    remove.run(dayOf(Math.max(0, Math.min(cutoff, now - 2 * dayMs))))
+    return undefined
+  }
+}
+
+export function createSpentReader(db: DatabaseSync): ReadSpent {
+  const select = db.prepare('SELECT runs, tokens, told FROM spent WHERE day = ? AND scope = ?')
+
+  function read(day: string, scope: string): Spent {
+    const row = select.get(day, scope) as SpentRow | undefined
+    return row === undefined ? nothing : spentOf(row)
+  }
+
+  return (now, budget) => {
+    const day = dayOf(now)
+    const spent = { day, all: read(day, all) }
+    return budget === undefined ? spent : { ...spent, budget: read(day, budget) }
+  }
+}
+
+/** Of a whole day, by all and by every policy that has spent something. */
+export function createDayReader(db: DatabaseSync): (now: number) => SpentToday {
+  const select = db.prepare('SELECT scope, runs, tokens, told FROM spent WHERE day = ? ORDER BY scope')
+  return (now) => {
+    const day = dayOf(now)
+    const rows = select.all(day) as unknown as (SpentRow & { scope: string })[]
+    const byScope = new Map(rows.map((row) => [row.scope, spentOf(row)]))
+    const total = byScope.get(all) ?? nothing
+    byScope.delete(all)
+    return { day, all: total, budgets: Object.fromEntries(byScope) }
+  }
+}
+
+interface SpentRow {
+  readonly runs: number
+  readonly tokens: number
+  readonly told: number
+}
+
+function spentOf({ runs, tokens, told }: SpentRow): Spent {
+  return { runs, tokens, told: told === 1 }
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { createSampler } from '../../contract/bench/samples.ts'
+import { createIdMinter } from '../../id.ts'
+import { blobOfId } from '../database/id-blob.ts'
+import { migrate } from '../database/migrations.ts'
+import { createCoalescing } from '../records/coalescing.ts'
+import { readCounters } from '../records/counters.ts'
+import { createDeliveries } from '../records/deliveries.ts'
+import { createEffects } from '../records/effects.ts'
+import { createSchedule } from '../schedule/schedule.ts'
+import { createRetention } from './retention.ts'
+
+const day = 86_400_000
+
+/** A store with old ignored requests, and a stopwatch that says that each look at it took a while. */
+function openOldStore({ requests, msPerLook }: { requests: number; msPerLook: number }) {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const sample = createSampler({ mintId: createIdMinter(() => day), clock: { now: () => day } })
+  const insert = db.prepare('INSERT INTO requests (id, outcome, endpoint, record) VALUES (?, ?, ?, ?)')
+  for (let i = 0; i < requests; i++) {
+    const request = sample.request({ outcome: 'ignored' })
+    insert.run(blobOfId(request.id), request.outcome, request.endpoint, JSON.stringify(request))
+  }
+  let elapsed = 0
+  const retention = createRetention(db, readCounters(db), {
+    keepMs: day,
+    now: 10 * day,
+    elapsed: () => {
+      elapsed += msPerLook
+      return elapsed
+    },
+  })
+  const left = () => Number(db.prepare('SELECT count(*) AS count FROM requests').get()?.['count'])
+  return { retention, left }
+}
+
+test('a slice ends with its time, and the next one is due soon', () => {
+  const { retention, left } = openOldStore({ requests: 1_000, msPerLook: 1 })
+  const start = retention.nextAt
+  let now = start
+  let slices = 0
+  let before = left()
+  while (left() > 0) {
+    retention.sweep(now)
+    slices += 1
+    assert.ok(before - left() <= 40, 'a slice takes two strides at most')
+    assert.ok(retention.nextAt > now && retention.nextAt <= now + 20)
+    before = left()
+    now = retention.nextAt
+  }
+  assert.ok(slices > 20)
+})
+
+test('after a pass the store rests for a minute', () => {
+  const { retention, left } = openOldStore({ requests: 100, msPerLook: 0 })
+  const start = retention.nextAt
+  retention.sweep(start)
+  assert.equal(left(), 0)
+  assert.equal(retention.nextAt, start + 60_000)
+})
+
+test('what was joined to a run goes with it, and nothing of it before', () => {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const mintId = createIdMinter(() => day)
+  const sample = createSampler({ mintId, clock: { now: () => day } })
+  const coalescing = createCoalescing(db, createSchedule(db, readCounters(db)))
+  const insertRun = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?)')
+  const insertJoined = db.prepare('INSERT INTO joined VALUES (?, ?, 1, ?, 0, 1, ?, ?)')
+  for (const state of ['succeeded', 'queued'] as const) {
+    const { record } = sample.coalescedAction({ key: state }, { state })
+    assert.ok(!('text' in record) && record.coalesce)
+    const { id, kind, sessionKey, coalesce } = record
+    insertRun.run(blobOfId(id), kind, state, sessionKey, JSON.stringify(record))
+    const join = { ...coalesce, dueAt: day, message: 'm', prompt: 'p' }
+    coalescing.begin({ id, join }, day)
+    insertJoined.run(blobOfId(mintId()), blobOfId(id), blobOfId(mintId()), 'm', 'p')
+  }
+  const count = (table: string) => db.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']
+  const retention = createRetention(db, readCounters(db), { keepMs: day, now: 10 * day, elapsed: () => 0 })
+  retention.sweep(retention.nextAt)
+  assert.deepEqual(['runs', 'coalesced', 'joined'].map(count), [1, 1, 1])
+})
+
+test('what was spent goes with the rest, but not on its day or the one after', () => {
+  const { db, apply, sweep } = openWithEffects({ keepMs: 1_000 })
+  for (const dayOfMonth of ['01', '02', '03', '04']) {
+    apply({ spend: { day: `2026-01-${dayOfMonth}`, budget: 'github', runs: 1, tokens: 1 } }, 0)
+  }
+  sweep(Date.UTC(2026, 0, 4, 12))
+  const days = db.prepare('SELECT DISTINCT day FROM spent ORDER BY day').all()
+  assert.deepEqual(
+    days.map((row) => row['day']),
+    ['2026-01-02', '2026-01-03', '2026-01-04'],
+  )
+})
+
+test('what a runner keeps goes when it is old and its session has no turn left', () => {
+  const { db, apply, sweep } = openWithEffects({ keepMs: day })
+  const turn = createIdMinter(() => day)()
+  for (let number = 0; number < 50; number++) {
+    apply({ runnerState: { session: `old:${number}`, runner: 'claude', state: 's' } }, 0)
+  }
+  const keep = (session: string, now: number) =>
+    apply({ runnerState: { session, runner: 'claude', state: 's' } }, now)
+  keep('with-turns', 0)
+  keep('young', 10 * day)
+  const messages = [{ role: 'user' as const, text: 'hi', at: 10 * day, turn }]
+  apply({ append: [{ session: 'with-turns', turn, messages }] }, 10 * day)
+  sweep(10 * day)
+  const left = () =>
+    db
+      .prepare('SELECT session FROM runner_states ORDER BY session')
+      .all()
+      .map((row) => row['session'])
+  assert.deepEqual(left(), ['with-turns', 'young'])
+  sweep(12 * day)
+  assert.deepEqual(left(), [])
+})
+
+function openWithEffects({ keepMs }: { keepMs: number }) {
+  const db = new DatabaseSync(':memory:')
+  migrate(db)
+  const counters = readCounters(db)
+  const changed = () => {}
+  const schedule = createSchedule(db, counters)
+  const apply = createEffects({ db, counters, schedule, deliveries: createDeliveries(db, changed), changed })
+  const retention = createRetention(db, readCounters(db), { keepMs, now: 0, elapsed: () => 0 })
+  return { db, apply, sweep: retention.sweep }
+}

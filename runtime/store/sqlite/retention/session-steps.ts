@@ -1,0 +1,107 @@
+/**
+ * Owns forgetting what is kept of sessions: old turns, whole sessions that nobody goes on with, and what runners keep
+ * with sessions that have no turn any more.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { firstTaskOf, laneOf } from '../../tasks.ts'
+import { type Step, stride } from './step.ts'
+
+/** Turns that go at one time: a session may have very many, each with long messages. */
+const mostTurns = 100
+
+interface SessionRow {
+  readonly session: string
+  readonly last_at: number
+}
+
+/** Takes turns away; answers whether the session has none left. */
+type ForgetTurns = (session: string) => boolean
+
+export function turnStep(db: DatabaseSync): Step {
+  const remove = db.prepare(
+    `DELETE FROM turns WHERE (session, number) IN (SELECT session, number FROM turns WHERE at < ? ORDER BY at LIMIT ${stride})
+     RETURNING session`,
+  )
+  const subtract = createSubtract(db)
+  return (_after, cutoff) => {
+    const removed = remove.all(cutoff) as unknown as { session: string }[]
+    for (const { session } of removed) subtract(session, 1)
+    return removed.length < stride ? undefined : []
+  }
+}
+
+/**
+ * A session whose key was made up goes whole, once its last turn is older than `sessionIdleMs`. One that somebody is
+ * about to go on with stays: a run of it is queued or under way. They are walked by their last turn and by nothing else.
+ */
+export function idleStep(db: DatabaseSync, options: { readonly sessionIdleMs?: number }): Step {
+  const select = db.prepare(
+    `SELECT session, last_at FROM sessions
+     WHERE made_up = 1 AND (last_at, session) > (?, ?) AND last_at < ? ORDER BY last_at, session LIMIT ${stride}`,
+  )
+  const inLane = db.prepare('SELECT 1 FROM lanes WHERE lane = ? LIMIT 1')
+  const task = db.prepare('SELECT 1 FROM tasks WHERE key = ?')
+  const removeStates = db.prepare('DELETE FROM runner_states WHERE session = ?')
+  const forgetTurns = createForgetTurns(db)
+
+  const isOpen = (lane: string) =>
+    inLane.get(lane) !== undefined || task.get(firstTaskOf(lane) ?? '') !== undefined
+
+  return (after, _cutoff, now) => {
+    const { sessionIdleMs } = options
+    if (sessionIdleMs === undefined) return undefined
+    let [lastAt = 0, last = ''] = after ?? []
+    const rows = select.all(lastAt, last, now - sessionIdleMs) as unknown as SessionRow[]
+    for (const row of rows) {
+      if (!isOpen(laneOf(row.session))) {
+        if (!forgetTurns(row.session)) return [lastAt, last]
+        removeStates.run(row.session)
+      }
+      lastAt = row.last_at
+      last = row.session
+    }
+    return rows.length < stride ? undefined : [lastAt, last]
+  }
+}
+
+/** A session that has turns keeps what its runners keep; else that goes when it is old. */
+export function runnerStateStep(db: DatabaseSync): Step {
+  const select = db.prepare(
+    `SELECT session, runner, at FROM runner_states WHERE (session, runner) > (?, ?)
+     ORDER BY session, runner LIMIT ${stride}`,
+  )
+  const hasTurns = db.prepare('SELECT 1 FROM sessions WHERE session = ?')
+  const remove = db.prepare('DELETE FROM runner_states WHERE session = ? AND runner = ?')
+  return (after, cutoff) => {
+    const [session = '', runner = ''] = after ?? []
+    const rows = select.all(session, runner) as unknown as { session: string; runner: string; at: number }[]
+    for (const row of rows) {
+      if (row.at < cutoff && hasTurns.get(row.session) === undefined) remove.run(row.session, row.runner)
+    }
+    const last = rows.at(-1)
+    return rows.length < stride || last === undefined ? undefined : [last.session, last.runner]
+  }
+}
+
+function createForgetTurns(db: DatabaseSync): ForgetTurns {
+  const remove = db.prepare(
+    `DELETE FROM turns WHERE (session, number) IN
+     (SELECT session, number FROM turns WHERE session = ? ORDER BY number LIMIT ${mostTurns})`,
+  )
+  const subtract = createSubtract(db)
+  return (session) => {
+    const removed = Number(remove.run(session).changes)
+    subtract(session, removed)
+    return removed < mostTurns
+  }
+}
+
+function createSubtract(db: DatabaseSync): (session: string, turns: number) => void {
+  const subtract = db.prepare('UPDATE sessions SET turns = turns - ? WHERE session = ? RETURNING turns')
+  const remove = db.prepare('DELETE FROM sessions WHERE session = ?')
+  return (session, turns) => {
+    const row = subtract.get(turns, session) as { turns: number } | undefined
+    if (row !== undefined && row.turns <= 0) remove.run(session)
+  }
+}

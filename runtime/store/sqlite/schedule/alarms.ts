@@ -1,0 +1,149 @@
+/**
+ * Owns alarms: the tasks that may be claimed once they are due, by kind and pool, so that a pool that is full costs
+ * nothing however many of its tasks wait. The pool of a task that has none is the empty text.
+ *
+ * What is remembered is the first alarm of each pool, a copy of a committed row or of the transaction's own: after a
+ * rollback `forget` drops it.
+ */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { TaskKind } from '../../port.ts'
+
+/** What an alarm is set for. */
+export interface AlarmedTask {
+  readonly key: string
+  readonly seq: number
+  readonly kind: TaskKind
+  readonly pool: string | null
+  readonly due_at: number
+}
+
+/** How many tasks of a pool may be claimed now; 0 or less for none. */
+export type RoomIn = (pool: string) => number
+
+export interface Alarms {
+  set(task: AlarmedTask): void
+  remove(task: AlarmedTask): void
+  /** The tasks that are due and have room in their pool, in the order in which they are claimed. */
+  due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
+  /** When the next one is due that has room in its pool; Infinity for never. */
+  earliest(kind: TaskKind, roomIn?: RoomIn): number
+  /** All are due that much earlier. Milliseconds. */
+  shift(ms: number): void
+  forget(): void
+}
+
+interface Head {
+  readonly due_at: number
+  readonly seq: number
+}
+
+interface Alarm extends Head {
+  readonly key: string
+}
+
+const never: Head = { due_at: Number.POSITIVE_INFINITY, seq: 0 }
+
+const isRoomEverywhere: RoomIn = () => Number.POSITIVE_INFINITY
+
+export function createAlarms(db: DatabaseSync): Alarms {
+  const insert = db.prepare('INSERT INTO alarms VALUES (?, ?, ?, ?, ?)')
+  const remove = db.prepare('DELETE FROM alarms WHERE kind = ? AND pool = ? AND due_at = ? AND seq = ?')
+  const selectPool = db.prepare('SELECT min(pool) AS pool FROM alarms WHERE kind = ? AND pool > ?')
+  const selectHead = db.prepare(
+    'SELECT due_at, seq FROM alarms WHERE kind = ? AND pool = ? ORDER BY due_at, seq LIMIT 1',
+  )
+  const selectDue = db.prepare(
+    `SELECT due_at, seq, key FROM alarms WHERE kind = ? AND pool = ? AND due_at <= ?
+     ORDER BY due_at, seq LIMIT ?`,
+  )
+  const shift = db.prepare('UPDATE alarms SET due_at = due_at - ?')
+
+  /** The first alarm of each pool that may have one; `undefined` where it has to be read again. */
+  const heads = new Map<TaskKind, Map<string, Head | undefined>>()
+
+  function poolsOf(kind: TaskKind): Map<string, Head | undefined> {
+    const known = heads.get(kind)
+    if (known !== undefined) return known
+    const pools = new Map<string, Head | undefined>()
+    // From one name to the next: walking all alarms would take long where a hundred thousand of them wait.
+    for (let pool: string | null = ''; pool !== null; ) {
+      pools.set(pool, undefined)
+      pool = (selectPool.get(kind, pool) as { pool: string | null }).pool
+    }
+    heads.set(kind, pools)
+    return pools
+  }
+
+  function headOf(kind: TaskKind, pool: string, known: Head | undefined): Head {
+    if (known !== undefined) return known
+    const head = (selectHead.get(kind, pool) as Head | undefined) ?? never
+    poolsOf(kind).set(pool, head)
+    return head
+  }
+
+  /** The pools that have a task to give, the one whose turn it is first. */
+  function openPools(kinds: readonly TaskKind[], now: number, roomIn: RoomIn) {
+    const open: { kind: TaskKind; pool: string; head: Head; room: number }[] = []
+    for (const kind of kinds) {
+      for (const [pool, known] of poolsOf(kind)) {
+        const head = headOf(kind, pool, known)
+        if (head.due_at > now) continue
+        const room = roomIn(pool)
+        if (room > 0) open.push({ kind, pool, head, room })
+      }
+    }
+    return open.sort((a, b) => inOrder(a.head, b.head))
+  }
+
+  return {
+    set(task) {
+      const pool = task.pool ?? ''
+      insert.run(task.kind, pool, task.due_at, task.seq, task.key)
+      const pools = heads.get(task.kind)
+      if (pools === undefined) return
+      const head = pools.has(pool) ? pools.get(pool) : never
+      if (head !== undefined && inOrder(task, head) < 0) {
+        pools.set(pool, { due_at: task.due_at, seq: task.seq })
+      }
+    },
+
+    remove(task) {
+      const pool = task.pool ?? ''
+      remove.run(task.kind, pool, task.due_at, task.seq)
+      heads.get(task.kind)?.set(pool, undefined)
+    },
+
+    due(kinds, now, limit, roomIn = isRoomEverywhere) {
+      let found: Alarm[] = []
+      for (const { kind, pool, head, room } of openPools(kinds, now, roomIn)) {
+        // Later pools begin later still: what was found stands before all that they hold.
+        const last = found[limit - 1]
+        if (last !== undefined && inOrder(last, head) < 0) break
+        const more = selectDue.all(kind, pool, now, Math.min(limit, room)) as unknown as Alarm[]
+        found = found.length === 0 ? more : found.concat(more).sort(inOrder)
+      }
+      return found.slice(0, limit).map((alarm) => alarm.key)
+    },
+
+    earliest(kind, roomIn = isRoomEverywhere) {
+      let earliest = Number.POSITIVE_INFINITY
+      for (const [pool, known] of poolsOf(kind)) {
+        const { due_at: dueAt } = headOf(kind, pool, known)
+        if (dueAt < earliest && roomIn(pool) > 0) earliest = dueAt
+      }
+      return earliest
+    },
+
+    shift(ms) {
+      shift.run(ms)
+      heads.clear()
+    },
+
+    forget: () => heads.clear(),
+  }
+}
+
+function inOrder(a: Head, b: Head): number {
+  return a.due_at === b.due_at ? a.seq - b.seq : a.due_at - b.due_at
+}

@@ -1,0 +1,190 @@
+/**
+ * Decides which worker pool may perform which task. The number of a claim is its lease token: a number that was settled or
+ * taken back is refused.
+ *
+ * What a transaction claims and settles is pending until `commit`; `undo` forgets it.
+ */
+
+import { type ClaimedTask, StoreError, type TaskKind, type WorkOptions } from '../../port.ts'
+import type { RoomIn } from './alarms.ts'
+import type { Schedule } from './schedule.ts'
+
+export interface ClaimName {
+  readonly workerPool: number
+  readonly claim: number
+}
+
+export interface GivenClaim extends ClaimName {
+  readonly task: ClaimedTask
+}
+
+export interface Claims {
+  register(workerPool: Pick<WorkOptions, 'kinds' | 'concurrency' | 'pools'> & { readonly id: number }): void
+  /** A pool keeps the claims it holds, even if they are more than the new limit. Without `pools` their limits stay. */
+  resize(id: number, concurrency: number, pools?: WorkOptions['pools']): void
+  /** Gives the pool no further claims. */
+  pause(id: number): void
+  /** Claims due tasks, as many as the worker pools have room for. */
+  claimDue(schedule: Schedule, now: number): void
+  /** When the next task is due that a worker pool has room for; Infinity for never. */
+  earliest(schedule: Schedule): number
+  /** @throws StoreError `LEASE_LOST` */
+  verifyLease(claim: number): GivenClaim
+  settle(claim: number): void
+  /** Marks the task's claim, so that its holder hears of the cancel. */
+  cancel(task: string): void
+  isCancelled(claim: number): boolean
+  /** Returns the claims that are given from now on, and those whose holders hear of a cancel. */
+  commit(): { readonly given: GivenClaim[]; readonly cancelled: ClaimName[] }
+  undo(): void
+  /**
+   * Reconciles the claims in memory with those on disk: at open, when memory holds none, and after a commit whose outcome
+   * stayed unknown. A claim on disk alone is scheduled again; a claim in memory alone was settled, and its lease is lost.
+   */
+  recover(schedule: Schedule): void
+}
+
+interface WorkerPool {
+  readonly id: number
+  readonly kinds: readonly TaskKind[]
+  concurrency: number
+  /** How many tasks of each pool it may hold. A pool that is not named is not limited. */
+  limits: ReadonlyMap<string, number>
+  isPaused: boolean
+  /** Open claims, those of the running transaction included: in all, and for each pool. */
+  open: number
+  readonly openIn: Map<string, number>
+}
+
+interface OpenClaim {
+  readonly workerPool: WorkerPool
+  readonly given: GivenClaim
+  isCancelled: boolean
+}
+
+export function createClaims(): Claims {
+  const workerPools: WorkerPool[] = []
+  const open = new Map<number, OpenClaim>()
+  const settled = new Map<number, OpenClaim>()
+  let taken: OpenClaim[] = []
+  let cancelled: OpenClaim[] = []
+  let last = 0
+
+  function find(claim: number): OpenClaim {
+    const found = settled.has(claim) ? undefined : open.get(claim)
+    if (found === undefined) {
+      throw new StoreError('LEASE_LOST', 'the claim was settled before, or taken back')
+    }
+    return found
+  }
+
+  /** Counts one open claim more or one less. */
+  function count({ workerPool, given }: OpenClaim, by: 1 | -1): void {
+    const { pool } = given.task
+    workerPool.open += by
+    if (pool !== undefined) workerPool.openIn.set(pool, (workerPool.openIn.get(pool) ?? 0) + by)
+  }
+
+  function forgetPending(): void {
+    settled.clear()
+    taken = []
+    cancelled = []
+  }
+
+  return {
+    register({ id, kinds, concurrency, pools }) {
+      if (workerPools.some((workerPool) => workerPool.id === id)) return
+      const limits = limitsOf(pools)
+      workerPools.push({ id, kinds, concurrency, limits, isPaused: false, open: 0, openIn: new Map() })
+    },
+
+    resize(id, concurrency, pools) {
+      for (const workerPool of workerPools) {
+        if (workerPool.id !== id) continue
+        workerPool.concurrency = concurrency
+        if (pools !== undefined) workerPool.limits = limitsOf(pools)
+      }
+    },
+
+    pause(id) {
+      for (const workerPool of workerPools) if (workerPool.id === id) workerPool.isPaused = true
+    },
+
+    claimDue(schedule, now) {
+      for (const workerPool of workerPools) {
+        const free = workerPool.concurrency - workerPool.open
+        if (workerPool.isPaused || free <= 0) continue
+        for (const key of schedule.due(workerPool.kinds, now, free, roomOf(workerPool))) {
+          last += 1
+          const given = { workerPool: workerPool.id, claim: last, task: schedule.claim(key) }
+          const claim = { workerPool, given, isCancelled: false }
+          taken.push(claim)
+          count(claim, 1)
+        }
+      }
+    },
+
+    earliest(schedule) {
+      let earliest = Number.POSITIVE_INFINITY
+      for (const workerPool of workerPools) {
+        if (workerPool.isPaused || workerPool.open >= workerPool.concurrency) continue
+        const roomIn = roomOf(workerPool)
+        for (const kind of workerPool.kinds) earliest = Math.min(earliest, schedule.earliest(kind, roomIn))
+      }
+      return earliest
+    },
+
+    verifyLease: (claim) => find(claim).given,
+
+    settle(claim) {
+      const found = find(claim)
+      settled.set(claim, found)
+      count(found, -1)
+    },
+
+    cancel(task) {
+      for (const claim of open.values()) if (claim.given.task.key === task) cancelled.push(claim)
+    },
+
+    isCancelled(claim) {
+      const found = find(claim)
+      return found.isCancelled || cancelled.includes(found)
+    },
+
+    commit() {
+      for (const claim of settled.keys()) open.delete(claim)
+      for (const claim of taken) open.set(claim.given.claim, claim)
+      for (const claim of cancelled) claim.isCancelled = true
+      const told = {
+        given: taken.map((claim) => claim.given),
+        cancelled: cancelled.map(({ given: { workerPool, claim } }) => ({ workerPool, claim })),
+      }
+      forgetPending()
+      return told
+    },
+
+    undo() {
+      for (const claim of settled.values()) count(claim, 1)
+      for (const claim of taken) count(claim, -1)
+      forgetPending()
+    },
+
+    recover(schedule) {
+      const held = new Set([...open.values()].map(({ given }) => given.task.key))
+      const right = schedule.recover(held)
+      for (const [number, claim] of open) {
+        if (right.has(claim.given.task.key)) continue
+        open.delete(number)
+        count(claim, -1)
+      }
+    },
+  }
+}
+
+function limitsOf(pools: WorkOptions['pools']): ReadonlyMap<string, number> {
+  return new Map(Object.entries(pools ?? {}))
+}
+
+function roomOf({ limits, openIn }: WorkerPool): RoomIn {
+  return (pool) => (limits.get(pool) ?? Number.POSITIVE_INFINITY) - (openIn.get(pool) ?? 0)
+}

@@ -1,0 +1,178 @@
+/**
+ * Owns the performing of claims on the main thread: one lease per claim, and what happens when `perform`
+ * throws, when the settlement cannot be written, and when the workerPool drains.
+ */
+
+import {
+  type Claim,
+  type SetTimer,
+  type Settlement,
+  StoreError,
+  type WorkerPool,
+  type WorkOptions,
+} from '../port.ts'
+import type { PlainWork } from './records/loading.ts'
+import type { GivenClaim } from './schedule/claims.ts'
+import type { WriterClient } from './writer/writer-client.ts'
+
+export interface WorkerPoolParts {
+  readonly id: number
+  readonly options: WorkOptions
+  readonly client: WriterClient
+  readonly now: () => number
+  readonly setTimer: SetTimer
+}
+
+export interface ClaimTaker extends WorkerPool {
+  readonly id: number
+  take(given: GivenClaim): void
+  /** The claim's run was cancelled. */
+  cancel(claim: number): void
+}
+
+interface Lease {
+  readonly abort: AbortController
+  readonly cancel: AbortController
+  /** What `perform` answered, while it is not written yet. */
+  settlement?: Settlement
+}
+
+/** After `perform` threw, the task is tried again this much later. Milliseconds. */
+const faultPause = 5_000
+/** Between two tries at writing a settlement. Milliseconds. */
+const settlePause = 1_000
+
+export function createWorkerPool({ id, options, client, now, setTimer }: WorkerPoolParts): ClaimTaker {
+  const leases = new Map<number, Lease>()
+  let whenIdle: (() => void) | undefined
+
+  const { kinds, concurrency, pools } = options
+  client.call({ type: 'register', workerPool: id, kinds, concurrency, pools }).catch(() => {
+    // Hired all the same: the writer remembers the workerPool before it writes anything.
+  })
+
+  async function performOne(given: GivenClaim): Promise<void> {
+    const lease: Lease = { abort: new AbortController(), cancel: new AbortController() }
+    leases.set(given.claim, lease)
+    const settlement = await settlementOf(given, lease)
+    if (!lease.abort.signal.aborted) await settle(given, lease, settlement)
+    letGo(given.claim)
+  }
+
+  async function settlementOf(given: GivenClaim, lease: Lease): Promise<Settlement> {
+    try {
+      return await options.perform(claimOf(given, lease))
+    } catch (error) {
+      if (!lease.abort.signal.aborted) options.onFault?.(error, given.task)
+      return laterAgain()
+    }
+  }
+
+  function claimOf({ claim, task }: GivenClaim, { abort, cancel }: Lease): Claim {
+    return {
+      task,
+      lease: abort.signal,
+      cancel: cancel.signal,
+      async load() {
+        const { run, delivery, events, ...rest } = (await client.call({ type: 'load', claim })) as PlainWork
+        return {
+          ...rest,
+          ...(run === undefined ? undefined : { run: JSON.parse(run) }),
+          ...(delivery === undefined ? undefined : { delivery: JSON.parse(delivery) }),
+          events: events.map((event) => JSON.parse(event)),
+        }
+      },
+      async checkpoint(effects) {
+        await client.call({ type: 'checkpoint', claim, effects })
+      },
+    }
+  }
+
+  /** What was done must not be forgotten because the disk is full: it is written as soon as it can be. */
+  async function settle(given: GivenClaim, lease: Lease, first: Settlement): Promise<void> {
+    let settlement = first
+    for (;;) {
+      lease.settlement = settlement
+      lookWhetherIdle()
+      try {
+        await client.call({ type: 'settle', claim: given.claim, settlement })
+        return
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.code === 'LEASE_LOST' || error.code === 'DRAINING') return
+        if (lease.abort.signal.aborted) return
+        if (error.code === 'BAD_ENTRY' && settlement === first) {
+          options.onFault?.(error, given.task)
+          settlement = laterAgain()
+        } else {
+          await new Promise<void>((resolve) => setTimer(resolve, settlePause))
+        }
+      }
+    }
+  }
+
+  function laterAgain(): Settlement {
+    return { effects: {}, again: now() + faultPause, counts: false }
+  }
+
+  function takenBack(): Settlement {
+    return { effects: {}, again: now(), counts: false }
+  }
+
+  function letGo(claim: number): void {
+    leases.delete(claim)
+    lookWhetherIdle()
+  }
+
+  /** While a commit hangs, what only waits to be written is not waited for. */
+  function isIdle(): boolean {
+    return client.isStalled()
+      ? [...leases.values()].every(({ settlement }) => settlement !== undefined)
+      : leases.size === 0
+  }
+
+  function lookWhetherIdle(): void {
+    if (whenIdle !== undefined && isIdle()) whenIdle()
+  }
+
+  async function takeBack(): Promise<void> {
+    const reason = new StoreError('LEASE_LOST', 'the gateway drains')
+    const taken = [...leases]
+    const settled = taken.map(([claim, { settlement }]) =>
+      client.call({ type: 'settle', claim, settlement: settlement ?? takenBack() }),
+    )
+    for (const [claim, { abort }] of taken) {
+      leases.delete(claim)
+      abort.abort(reason)
+    }
+    await Promise.race([Promise.allSettled(settled), client.whenStalled()])
+  }
+
+  return {
+    id,
+    take(given) {
+      void performOne(given)
+    },
+    cancel(claim) {
+      leases.get(claim)?.cancel.abort(new Error('the run was cancelled'))
+    },
+    async resize(concurrency, pools) {
+      // Remembered before anything is written; a refusal is about the batch that it came in.
+      await client.call({ type: 'resize', workerPool: id, concurrency, pools }).catch(() => undefined)
+    },
+    async drain(graceMs) {
+      // Claims that were given before the answer have arrived before it.
+      await client.call({ type: 'pause', workerPool: id }).catch(() => undefined)
+      if (!isIdle() && graceMs > 0) {
+        await new Promise<void>((resolve) => {
+          void client.whenStalled().then(lookWhetherIdle)
+          const cancel = setTimer(resolve, graceMs)
+          whenIdle = () => {
+            cancel()
+            resolve()
+          }
+        })
+      }
+      await takeBack()
+    },
+  }
+}

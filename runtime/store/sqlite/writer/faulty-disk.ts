@@ -1,0 +1,50 @@
+/** Simulates the ways in which a disk can fail. Only tests ask for them. */
+
+import type { DatabaseSync } from 'node:sqlite'
+
+export type Fault =
+  /** No page can be added until `disk-freed`. */
+  | 'disk-full'
+  | 'disk-freed'
+  /** The next COMMIT reports an I/O error and has not happened. */
+  | 'commit-fails'
+  /** The next COMMIT reports an I/O error and has happened. */
+  | 'answer-lost'
+  /** As `answer-lost`, and calls a function with it. For tests that run the writer without its thread. */
+  | { readonly answerLostWith: () => void }
+  /** The next COMMIT ends only when the memory holds 1 in its first place and was notified. */
+  | { readonly commitHangs: Int32Array<SharedArrayBuffer> }
+  /** The writer's thread dies of an uncaught error. */
+  | 'thread-dies'
+
+export interface FaultyDisk {
+  ask(fault: Fault, db: DatabaseSync): void
+  /** Runs the COMMIT, or the failure that was asked for instead. */
+  commit(run: () => void): void
+}
+
+export function createFaultyDisk(): FaultyDisk {
+  let next: Fault | undefined
+  return {
+    ask(fault, db) {
+      if (fault === 'disk-full') db.exec('PRAGMA max_page_count = 1')
+      else if (fault === 'disk-freed') db.exec('PRAGMA max_page_count = 4294967294')
+      else if (fault === 'thread-dies') setImmediate(die)
+      else next = fault
+    },
+    commit(run) {
+      const fault = next
+      next = undefined
+      const [hangs, happens] =
+        typeof fault === 'object' && 'commitHangs' in fault ? [fault.commitHangs] : [undefined, fault]
+      if (hangs !== undefined) Atomics.wait(hangs, 0, 0)
+      if (fault !== 'commit-fails') run()
+      if (typeof happens === 'object') happens.answerLostWith()
+      if (happens !== undefined) throw Object.assign(new Error('disk I/O error'), { errcode: 10 })
+    },
+  }
+}
+
+function die(): never {
+  throw new Error('as a test asked for')
+}

@@ -1,0 +1,116 @@
+/** The messages between the main thread and the writer's thread. */
+
+import type {
+  Acceptance,
+  Command,
+  Effects,
+  Id,
+  Settlement,
+  StoreErrorCode,
+  StoreLimits,
+  TaskKind,
+  WorkOptions,
+} from '../../port.ts'
+import type { Flat } from '../records/flat-entry.ts'
+import type { ClaimName, GivenClaim } from '../schedule/claims.ts'
+import type { Fault } from './faulty-disk.ts'
+
+/** The writer's settings at its start. */
+export interface WriterData extends StoreLimits {
+  readonly folder: string
+  readonly historyMessages: number
+  readonly mostWithoutEffect?: number
+  readonly mostBodyBytes?: number
+  readonly now: number
+}
+
+/** Everything that the main thread sends at one time. */
+export interface Post {
+  /** Posts are numbered from 1. */
+  readonly number: number
+  readonly now: number
+  readonly entries: Flat
+  readonly entryCount: number
+  readonly notes: Flat
+  readonly noteCount: number
+  readonly orders: readonly Order[]
+}
+
+/** An order with a `call` is answered after the commit; others are not answered. */
+export type Order = { readonly call?: number } & (
+  | {
+      readonly type: 'register'
+      readonly workerPool: number
+      readonly kinds: readonly TaskKind[]
+      readonly concurrency: number
+      readonly pools?: WorkOptions['pools']
+    }
+  | {
+      readonly type: 'resize'
+      readonly workerPool: number
+      readonly concurrency: number
+      readonly pools?: WorkOptions['pools']
+    }
+  | { readonly type: 'pause'; readonly workerPool: number }
+  | { readonly type: 'configure'; readonly limits: StoreLimits }
+  | { readonly type: 'load'; readonly claim: number }
+  | { readonly type: 'checkpoint'; readonly claim: number; readonly effects: Effects }
+  | { readonly type: 'settle'; readonly claim: number; readonly settlement: Settlement }
+  | { readonly type: 'command'; readonly command: Command }
+  | { readonly type: 'listen'; readonly on: boolean }
+  /** Does nothing itself: it makes the writer run a batch at the time of the post. */
+  | { readonly type: 'tick' }
+  /** Checks that the open files are still those at their paths. */
+  | { readonly type: 'check-files' }
+  /** Notes that the sender of a request was answered 503 before its commit ended. */
+  | { readonly type: 'refused-before-commit'; readonly request: Id }
+  /** Writes and deletes a row, to find out whether writing works again. */
+  | { readonly type: 'probe' }
+  | { readonly type: 'fault'; readonly fault: Fault }
+  | { readonly type: 'close' }
+)
+
+export interface PlainError {
+  readonly code: StoreErrorCode
+  readonly message: string
+  readonly brief?: string
+}
+
+export type Answer = { readonly call: number } & (
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: PlainError }
+)
+
+/** The writer sends one reply for each batch, after its commit. */
+export interface Reply {
+  readonly type: 'reply'
+  /** The number of the newest post that had arrived when the batch began. */
+  readonly post: number
+  /** How many entries the reply answers, the oldest first. Those without a row in `special` were accepted whole. */
+  readonly entries: number
+  readonly special: readonly (readonly [index: number, answer: Acceptance | PlainError])[]
+  readonly notes: number
+  readonly answers: readonly Answer[]
+  readonly claims: readonly GivenClaim[]
+  /** Claims, given in this reply or earlier, whose runs were cancelled. */
+  readonly cancelled: readonly ClaimName[]
+  readonly changes: readonly (string | undefined)[]
+  readonly state: WriterState
+}
+
+export interface WriterState {
+  readonly writable: boolean
+  readonly reason?: string
+  readonly brief?: string
+  readonly backlog: number
+  /** How many events are pending. */
+  readonly pending: number
+  readonly commits: number
+  /** When the writer wants to run a batch by itself. */
+  readonly wakeAt: number
+}
+
+export type FromWriter =
+  | { readonly type: 'ready'; readonly state: WriterState }
+  | { readonly type: 'failed'; readonly error: PlainError }
+  | Reply

@@ -1,0 +1,420 @@
+/**
+ * Runs batches: entries, notes and orders go in, one transaction is committed, one reply comes out.
+ *
+ * A batch first runs without savepoints. When one call of the batch is at fault, the whole batch is undone and run again
+ * with each call in a savepoint, so that the faulty call fails alone. When the disk is at fault, nothing of the batch has
+ * happened and all of it is refused, with one exception: an I/O error at COMMIT says nothing about what is on disk. Then
+ * the database is opened again and its commit number read, which either is the number of this batch or is not.
+ */
+
+import { type Command, type CommandResult, StoreError, type StoreLimits } from '../../port.ts'
+import { isDiskFailure, resultOf, SQLITE_IOERR, storeErrorOf } from '../database/failure.ts'
+import { createOpenFiles } from '../database/folder.ts'
+import { createChangeList } from '../records/change-list.ts'
+import type { Counters } from '../records/counters.ts'
+import type { PlainEntry } from '../records/flat-entry.ts'
+import { createClaims } from '../schedule/claims.ts'
+import { createFaultyDisk } from './faulty-disk.ts'
+import type { Answer, Order, PlainError, Reply, WriterData, WriterState } from './protocol.ts'
+import { openWriterConnection, type WriterConnection } from './writer-connection.ts'
+
+export interface Batch {
+  /** The number of the newest post that had arrived when the batch was made. */
+  readonly post: number
+  readonly now: number
+  readonly entries: readonly PlainEntry[]
+  readonly notes: readonly PlainEntry[]
+  readonly orders: readonly Order[]
+}
+
+export interface Writer {
+  readonly state: () => WriterState
+  run(batch: Batch): Reply
+  close(): void
+}
+
+/** What a transaction answers to its callers. It takes effect when the transaction has committed. */
+interface PendingAnswers {
+  readonly special: Reply['special'][number][]
+  readonly answers: Answer[]
+}
+
+/** When the clock was set back by less, due times stay and are waited for. Milliseconds. */
+const toleratedStepBackMs = 1_000
+
+type Result = { ok: true; value: unknown } | { ok: false; error: PlainError }
+
+/** Thrown when a COMMIT failed in such a way that it may have happened. */
+class UnknownOutcome extends Error {}
+
+export function createWriter(data: WriterData): Writer {
+  /** `configure` changes the limits in it. */
+  const settings = { ...data }
+  const changes = createChangeList()
+  const disk = createFaultyDisk()
+  const files = createOpenFiles(data.folder)
+  const claims = createClaims()
+  let current: WriterConnection | undefined = open()
+  let failure: PlainError | undefined
+  const commitsAtOpen = current.counters.commits
+  let lastState: WriterState
+  let lastNow = data.now
+
+  recover(current)
+  lastState = stateOf(current)
+
+  function open(): WriterConnection {
+    const connection = openWriterConnection(settings, changes.note)
+    try {
+      files.opened()
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  function recover(connection: WriterConnection): void {
+    connection.begin()
+    claims.recover(connection.schedule)
+    connection.commit()
+  }
+
+  function reopenAndRecover(): WriterConnection {
+    const connection = reopen()
+    try {
+      recover(connection)
+      return connection
+    } catch (error) {
+      // Claims in memory and on disk are brought together before anything else is done.
+      current = undefined
+      connection.close()
+      throw error
+    }
+  }
+
+  function stateOf(connection: WriterConnection): WriterState {
+    return {
+      writable: failure === undefined,
+      reason: failure?.message,
+      brief: failure?.brief,
+      backlog: connection.counters.backlog,
+      pending: connection.counters.pending,
+      commits: connection.counters.commits - commitsAtOpen,
+      wakeAt: wakeAt(connection),
+    }
+  }
+
+  function wakeAt(connection: WriterConnection): number {
+    return Math.min(connection.retention.nextAt, claims.earliest(connection.schedule))
+  }
+
+  /** Returns how far the clock was set back since the last batch. */
+  function stepBack(now: number): number {
+    return lastNow - now > toleratedStepBackMs ? lastNow - now : 0
+  }
+
+  /** Returns whether the batch has to write anything. */
+  function writes(connection: WriterConnection, { now, entries, notes, orders }: Batch): boolean {
+    return (
+      stepBack(now) > 0 ||
+      entries.length > 0 ||
+      notes.length > 0 ||
+      orders.some(isWriting) ||
+      wakeAt(connection) <= now
+    )
+  }
+
+  function transact(connection: WriterConnection, batch: Batch, isolated: boolean): PendingAnswers {
+    const pending: PendingAnswers = { special: [], answers: [] }
+    const countersBefore = { ...connection.counters }
+    const changesBefore = changes.mark()
+    connection.begin()
+    try {
+      if (stepBack(batch.now) > 0) connection.shift(stepBack(batch.now), batch.now)
+      batch.entries.forEach((entry, index) => {
+        const error = attempt(connection, isolated, () => {
+          const acceptance = connection.accepting.accept(entry, batch.now)
+          if (acceptance !== undefined) pending.special.push([index, acceptance])
+        })
+        if (error !== undefined) pending.special.push([index, plainError(error)])
+      })
+      for (const note of batch.notes) attempt(connection, isolated, () => connection.accepting.note(note))
+      for (const order of batch.orders) {
+        if (waitsForCommit(order)) continue
+        const error = attempt(connection, isolated, () => {
+          const value = execute(connection, order, batch.now)
+          answer(pending, order, { ok: true, value })
+        })
+        if (error !== undefined) answer(pending, order, { ok: false, error: plainError(error) })
+      }
+      claims.claimDue(connection.schedule, batch.now)
+      if (connection.retention.nextAt <= batch.now) connection.retention.sweep(batch.now)
+      connection.countCommit()
+      commit(connection)
+      return pending
+    } catch (error) {
+      if (error instanceof UnknownOutcome && isOnDisk(connection.counters.commits)) return pending
+      undo(connection, countersBefore, changesBefore)
+      claims.undo()
+      throw error instanceof UnknownOutcome ? error.cause : error
+    }
+  }
+
+  /** A connection that was closed meanwhile has nothing to undo: the next one reads what is on disk. */
+  function undo(connection: WriterConnection, counters: Counters, mark: number): void {
+    changes.undo(mark)
+    if (connection !== current) return
+    connection.rollback()
+    connection.retention.restart()
+    restore(connection, counters)
+  }
+
+  /** Returns the error of a call that failed alone, and throws an error that undoes the whole batch. */
+  function attempt(connection: WriterConnection, isolated: boolean, run: () => void): StoreError | undefined {
+    if (!isolated) {
+      try {
+        run()
+        return undefined
+      } catch (error) {
+        if (isHarmless(error)) return error
+        throw error
+      }
+    }
+    const countersBefore = { ...connection.counters }
+    const changesBefore = changes.mark()
+    try {
+      connection.nested(run)
+      return undefined
+    } catch (error) {
+      if (isDiskFailure(error) || !connection.db.isTransaction) throw error
+      restore(connection, countersBefore)
+      changes.undo(changesBefore)
+      return storeErrorOf(error)
+    }
+  }
+
+  function restore(connection: WriterConnection, counters: Counters): void {
+    Object.assign(connection.counters, counters)
+    connection.schedule.forget()
+  }
+
+  function commit(connection: WriterConnection): void {
+    try {
+      disk.commit(connection.commit)
+    } catch (error) {
+      throw resultOf(error) === SQLITE_IOERR ? new UnknownOutcome('at COMMIT', { cause: error }) : error
+    }
+  }
+
+  /** Opens the database again and returns whether it holds the commit of that number. */
+  function isOnDisk(commits: number): boolean {
+    try {
+      return reopen().counters.commits === commits
+    } catch {
+      return false
+    }
+  }
+
+  function reopen(): WriterConnection {
+    const old = current
+    current = undefined
+    old?.close()
+    current = open()
+    return current
+  }
+
+  /** Carries out one order in the transaction, and returns the value that its caller gets after the commit. */
+  function execute(connection: WriterConnection, order: Order, now: number): unknown {
+    switch (order.type) {
+      case 'checkpoint':
+        claims.verifyLease(order.claim)
+        connection.applyEffects(order.effects, now)
+        break
+      case 'settle': {
+        const { task } = claims.verifyLease(order.claim)
+        const { settlement } = order
+        connection.applyEffects(settlement.effects, now)
+        if ('done' in settlement) {
+          connection.schedule.finish(task.key)
+          // The run was parked before its performer could hear of the cancel.
+          const { run } = settlement.effects
+          const isCancelledTooLate = run?.state === 'parked' && claims.isCancelled(order.claim)
+          if (isCancelledTooLate) connection.runCommand({ type: 'cancel', run: run.id, at: now })
+        } else {
+          // A run that was cancelled while it was performed is due at once: its next claim ends it.
+          const { again } = settlement
+          const dueAt = claims.isCancelled(order.claim) ? Math.min(again, now) : again
+          connection.schedule.postpone(task.key, dueAt, settlement.counts)
+        }
+        // This comes last: nothing can fail any more, so memory and disk agree.
+        claims.settle(order.claim)
+        break
+      }
+      case 'command':
+        return runCommand(connection, order.command)
+      case 'probe':
+        connection.probe()
+        break
+      case 'refused-before-commit':
+        connection.accepting.refusedBeforeCommit(order.request)
+        break
+      case 'fault':
+        disk.ask(order.fault, connection.db)
+        break
+    }
+    return undefined
+  }
+
+  function runCommand(connection: WriterConnection, command: Command): CommandResult {
+    const { claimed, ...result } = connection.runCommand(command)
+    // This comes last, as in a settlement: memory follows the disk.
+    if (claimed !== undefined) claims.cancel(claimed)
+    return result
+  }
+
+  /**
+   * Carries out orders that change only memory. They come before the transaction and whatever becomes of it: a new
+   * listener hears of changes from the same post, and a drain ends the claims even if the disk fails.
+   */
+  function applyInMemory(order: Order, now: number): void {
+    if (order.type === 'listen') changes.listen(order.on)
+    if (order.type === 'register') claims.register({ ...order, id: order.workerPool })
+    if (order.type === 'resize') claims.resize(order.workerPool, order.concurrency, order.pools)
+    if (order.type === 'pause') claims.pause(order.workerPool)
+    if (order.type === 'configure') configure(order.limits, now)
+  }
+
+  function configure(limits: StoreLimits, now: number): void {
+    const isShorter = limits.keepMs < settings.keepMs || idleMsOf(limits) < idleMsOf(settings)
+    // A limit that the configuration no longer names no longer holds.
+    Object.assign(settings, { sessionIdleMs: undefined }, limits)
+    if (isShorter) current?.retention.begin(now)
+  }
+
+  /** Makes what the commit claimed and settled hold in memory, and builds the reply. */
+  function publish(connection: WriterConnection, batch: Batch, pending: PendingAnswers): Reply {
+    const { given, cancelled } = claims.commit()
+    connection.retention.shift(stepBack(batch.now))
+    lastNow = batch.now
+    for (const order of batch.orders) {
+      if (order.type === 'load') answer(pending, order, load(connection, order.claim, batch.now))
+      if (order.type === 'close') answer(pending, order, { ok: true, value: undefined })
+    }
+    lastState = stateOf(connection)
+    return {
+      type: 'reply',
+      post: batch.post,
+      entries: batch.entries.length,
+      special: pending.special,
+      notes: batch.notes.length,
+      answers: pending.answers,
+      claims: given,
+      cancelled,
+      changes: changes.take(),
+      state: lastState,
+    }
+  }
+
+  function load(connection: WriterConnection, claim: number, now: number): Result {
+    try {
+      return { ok: true, value: connection.loadWork(claims.verifyLease(claim).task, now) }
+    } catch (error) {
+      return { ok: false, error: plainError(storeErrorOf(error)) }
+    }
+  }
+
+  /** Builds the reply of a batch of which nothing has happened. */
+  function refuse(batch: Batch, cause: unknown): Reply {
+    const error = plainError(storeErrorOf(cause))
+    const answers: Answer[] = []
+    for (const { call, type } of batch.orders) {
+      if (call === undefined) continue
+      answers.push(type === 'close' ? { call, ok: true, value: undefined } : { call, ok: false, error })
+    }
+    failure = error
+    const { message: reason, brief } = error
+    lastState = { ...lastState, writable: false, reason, brief, wakeAt: Number.POSITIVE_INFINITY }
+    return {
+      type: 'reply',
+      post: batch.post,
+      entries: batch.entries.length,
+      special: batch.entries.map((_entry, index) => [index, error] as const),
+      notes: batch.notes.length,
+      answers,
+      claims: [],
+      cancelled: [],
+      changes: [],
+      state: lastState,
+    }
+  }
+
+  return {
+    state: () => lastState,
+
+    run(batch) {
+      for (const order of batch.orders) applyInMemory(order, batch.now)
+      try {
+        const connection = current ?? reopenAndRecover()
+        const isWritten = writes(connection, batch)
+        // An entry is never acknowledged if it was written to a file that no process would find again.
+        if (isWritten || batch.orders.some(({ type }) => type === 'check-files')) files.check()
+        if (!isWritten) {
+          const pending: PendingAnswers = { special: [], answers: [] }
+          for (const order of batch.orders) {
+            if (!waitsForCommit(order))
+              answer(pending, order, { ok: true, value: execute(connection, order, batch.now) })
+          }
+          return publish(connection, batch, pending)
+        }
+        const pending = transactOrIsolate(connection, batch)
+        failure = undefined
+        return publish(current ?? connection, batch, pending)
+      } catch (error) {
+        return refuse(batch, error)
+      }
+    },
+
+    close() {
+      current?.close()
+    },
+  }
+
+  function transactOrIsolate(connection: WriterConnection, batch: Batch): PendingAnswers {
+    try {
+      return transact(connection, batch, false)
+    } catch (error) {
+      if (isDiskFailure(error)) throw error
+      return transact(connection, batch, true)
+    }
+  }
+}
+
+/** These errors are thrown before anything was written, so that nothing has to be undone. */
+function isHarmless(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.code === 'BACKLOG' || error.code === 'LEASE_LOST')
+}
+
+function idleMsOf({ sessionIdleMs = Number.POSITIVE_INFINITY }: StoreLimits): number {
+  return sessionIdleMs
+}
+
+const inMemory = ['load', 'listen', 'tick', 'resize', 'pause', 'configure', 'fault', 'check-files', 'close']
+
+/** `register` counts as writing: claims may follow at once, and the check for due tasks does not see the new pool yet. */
+function isWriting(order: Order): boolean {
+  return !inMemory.includes(order.type)
+}
+
+/** These orders are answered after the commit, from what is committed. */
+function waitsForCommit(order: Order): boolean {
+  return order.type === 'load' || order.type === 'close'
+}
+
+function answer(pending: PendingAnswers, order: Order, result: Result): void {
+  if (order.call !== undefined) pending.answers.push({ call: order.call, ...result })
+}
+
+function plainError({ code, message, brief }: StoreError): PlainError {
+  return { code, message, ...(brief !== undefined && { brief }) }
+}
