@@ -46,7 +46,7 @@ export { lintConfiguration } from './lint/lint-configuration.ts'
 export type { Sample as LintSample } from './lint/sample.ts'
 export { providerRow } from './providers/index.ts'
 export { calledInText } from './providers/material.ts'
-
+export type { ProviderRow } from './providers/scheme.ts'
 export {
   buildCandidate,
   CandidateError,
@@ -108,14 +108,13 @@ export { diagnose } from './verify/diagnosis/diagnose.ts'
 export type { Diagnosis, Finding } from './verify/diagnosis/diagnosis.ts'
 export { findJsonFault } from './verify/diagnosis/json-fault.ts'
 export { fieldsOf, hasTooManyFields, isFormType, maxFields } from './verify/form.ts'
-export type { Handshake, HandshakeRequest } from './verify/handshakes/handshake.ts'
-export type { Handshakes, Provider } from './verify/provider.ts'
-export type { ProviderRow } from './verify/scheme.ts'
+export type { Handshake, HandshakeRequest, Handshakes } from './verify/handshakes/handshake.ts'
+export type { Provider } from './verify/provider.ts'
 export {
   type SignedRequest,
   signatureFailures,
   UnavailableError,
   type Unverified,
   type Verdict,
-  type VerifyMeans,
-} from './verify/signed-request.ts'
+  type VerifyDependencies,
+} from './verify/verifier.ts'

@@ -1,5 +1,6 @@
 /** Owns the loaded configuration: valid, with every entry's place, ready to compile. */
 
+import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import type { Diagnostic, Place } from './diagnostic/diagnostic.ts'
 import type { FieldName } from './fields.ts'
 import type { Budget, Settings } from './settings.ts'
@@ -59,62 +60,6 @@ export interface EndpointPolicy {
 }
 
 export type Auth = 'token' | 'signature' | 'both' | 'none'
-
-/** How the sender signs, and what it is verified with. */
-export interface VerifyPolicy {
-  /** A row of the table in `verify/`, or `hmac`. Absent only until the policies of an endpoint are joined. */
-  readonly provider?: string
-  /** As the provider shows them, the newest first. An empty one counts as absent. */
-  readonly secret?: string | readonly string[]
-  readonly publicKey?: string | readonly string[]
-  /** How far the time of a signature may lie from now, on both sides. */
-  readonly tolerance?: string
-  /** The address that the provider calls, for those that sign it. */
-  readonly publicUrl?: string
-  /** What the provider shows when it asks whether somebody is there; not the secret. */
-  readonly verifyToken?: string
-  readonly audience?: string
-  readonly serviceAccount?: string
-  readonly topicArns?: readonly string[]
-  readonly signatureVersion?: 1 | 2
-  readonly allowedOrigins?: readonly string[]
-  readonly hmac?: HmacPolicy
-  readonly challenge?: ChallengePolicy
-}
-
-/** A scheme of a sender that the table does not know. */
-export interface HmacPolicy {
-  readonly header: string
-  readonly algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
-  readonly encoding: 'hex' | 'base64' | 'base64url'
-  readonly key: 'text' | 'hex' | 'base64'
-  readonly signed: string
-  readonly prefix?: string
-  readonly divider?: string
-  readonly element?: string
-  readonly timestampHeader?: string
-  readonly timestampElement?: string
-  readonly timestampUnit: 's' | 'ms' | 'rfc3339'
-  readonly idHeader?: string
-  readonly deliveryIdHeader?: string
-}
-
-/** How a sender asks whether the address is the operator's, and what it wants to be answered. At most one place is read. */
-export interface ChallengePolicy {
-  /** With POST, a challenge is answered only where the request is believed. */
-  readonly method: 'GET' | 'HEAD' | 'POST'
-  readonly query?: string
-  readonly header?: string
-  /** A field of the JSON body. */
-  readonly body?: string
-  readonly answer: 'text' | 'json' | 'header'
-  /** Of the JSON that is answered. Absent: the name under which the challenge came. */
-  readonly field?: string
-  /** Whether the answer is the digest of the challenge, written as `hmac` says of signatures. */
-  readonly hmac: boolean
-  /** Whether the challenge is the secret itself; answered, and kept for the operator, until there is one. */
-  readonly issuesSecret: boolean
-}
 
 /** So many requests in so long, at most a day: `600/1m`. */
 export interface RatePolicy {

@@ -1,6 +1,6 @@
 /** Owns the rows of those who sell, bill, sign, ask and schedule. */
 
-import type { ProviderRow } from '../verify/scheme.ts'
+import type { ProviderRow } from './scheme.ts'
 
 export const business: readonly ProviderRow[] = [
   {

@@ -1,6 +1,6 @@
 /** Owns the rows of those who host, build and watch over code, and keep its issues. */
 
-import type { ProviderRow } from '../verify/scheme.ts'
+import type { ProviderRow } from './scheme.ts'
 
 export const code: readonly ProviderRow[] = [
   {

@@ -1,6 +1,6 @@
 /** Owns bytes that are written as text. What the platform's decoders guess at is refused here. */
 
-import type { Encoding } from '../verify/scheme.ts'
+import type { Encoding } from './scheme.ts'
 
 /** No signature is longer: one of RSA with 8192 bits takes 2048 characters in hex. */
 const longestText = 4096

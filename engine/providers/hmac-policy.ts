@@ -1,7 +1,7 @@
 /** Owns the row that a configuration writes itself: `verify.hmac`, for senders that the table has no row for. */
 
-import type { HmacPolicy } from '../config/configuration.ts'
-import type { HmacScheme, ProviderRow, TimestampPlace } from '../verify/scheme.ts'
+import type { HmacScheme, ProviderRow, TimestampPlace } from './scheme.ts'
+import type { HmacPolicy } from './verify-policy.ts'
 
 /** What most senders take. Whoever signs the time wants it looked at. */
 const toleranceSeconds = 300

@@ -1,10 +1,10 @@
 /** Owns the table of providers: how each sender signs, what names a delivery, and for how long it tries. Data only. */
 
-import type { ProviderRow } from '../verify/scheme.ts'
 import { business } from './business.ts'
 import { code } from './code.ts'
 import { messages } from './messages.ts'
 import { platforms } from './platforms.ts'
+import type { ProviderRow } from './scheme.ts'
 
 /** By name. */
 export const providerRows: readonly ProviderRow[] = Object.freeze(

@@ -1,10 +1,10 @@
 /** Owns what a provider is verified with: which keys of `verify` it reads, and whether they hold enough. */
 
-import type { VerifyPolicy } from '../config/configuration.ts'
-import type { ProviderRow, Scheme } from '../verify/scheme.ts'
 import { rowOfHmac } from './hmac-policy.ts'
 import { providerRow } from './index.ts'
+import type { ProviderRow, Scheme } from './scheme.ts'
 import { secretsFor, secretsOf } from './secrets.ts'
+import type { VerifyPolicy } from './verify-policy.ts'
 
 export type VerifyKey = keyof VerifyPolicy
 

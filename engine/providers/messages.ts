@@ -1,6 +1,6 @@
 /** Owns the rows of those who carry messages, calls and meetings between people. */
 
-import type { ProviderRow } from '../verify/scheme.ts'
+import type { ProviderRow } from './scheme.ts'
 
 export const messages: readonly ProviderRow[] = [
   {

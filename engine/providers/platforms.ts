@@ -1,6 +1,6 @@
 /** Owns the rows of specifications, of those who send by one, and of clouds. */
 
-import type { HmacScheme, ProviderRow } from '../verify/scheme.ts'
+import type { HmacScheme, ProviderRow } from './scheme.ts'
 
 /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 const standardWebhooks: HmacScheme = {

@@ -1,8 +1,8 @@
 /** Owns public keys as providers show them: raw bytes of Ed25519, or the DER of a key on P-256. */
 
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { EcdsaScheme, Ed25519Scheme } from '../verify/scheme.ts'
 import { decode } from './encoding.ts'
+import type { EcdsaScheme, Ed25519Scheme } from './scheme.ts'
 
 const rawBytes = 32
 const whpk = 'whpk_'

@@ -1,8 +1,8 @@
 /** Owns the configured secrets: which of them a scheme takes, and how a text becomes the bytes of a key. */
 
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import type { HmacScheme, Scheme } from '../verify/scheme.ts'
 import { decode, withoutPadding } from './encoding.ts'
+import type { HmacScheme, Scheme } from './scheme.ts'
 
 export interface Secret {
   /** Among all that are configured and not blank, from 0. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { durationPattern } from '../config/duration.ts'
-import type { ProviderRow, Scheme } from '../verify/scheme.ts'
 import { providerNames, providerRow, providerRows } from './index.ts'
+import type { ProviderRow, Scheme } from './scheme.ts'
 
 test('every sender is found by its name, and stands in the table once', () => {
   for (const row of providerRows) assert.equal(providerRow(row.name), row)

@@ -1,17 +1,17 @@
-/** Owns the comparison of secrets: the one place where what was given meets what is right, tokens and signatures alike. */
+/** Compares secrets, tokens and signatures in constant time. No other file compares what was sent with what is right. */
 
 import { hash, timingSafeEqual } from 'node:crypto'
 
 const digestBytes = 32
 
-/** Which of the secrets was given, from 0; undefined where none was. */
+/** Returns the index of the secret that was given; undefined where it is none of them. */
 export type SecretMatcher = (given: string) => number | undefined
 
 /**
- * Compares digests, so that neither length nor content of a secret shows in the time taken; all secrets are
- * always compared. Build it once per snapshot: the digests of the secrets are made here.
+ * The matcher compares digests, so that neither length nor content of a secret shows in the time taken, and always
+ * compares all secrets. It is made once per snapshot, because it digests the secrets.
  *
- * @throws TypeError when a secret is empty, because an empty token would open the door to everyone
+ * @throws TypeError when a secret is empty, because an empty token would let everybody in
  */
 export function createSecretMatcher(secrets: readonly string[]): SecretMatcher {
   if (secrets.includes('')) throw new TypeError('A secret is empty; leave it out instead.')
@@ -20,15 +20,15 @@ export function createSecretMatcher(secrets: readonly string[]): SecretMatcher {
 
   return function matches(given) {
     digest.write(digestOf(given), 'latin1')
-    let found: number | undefined
+    let match: number | undefined
     for (const [index, secret] of digests.entries()) {
-      if (timingSafeEqual(secret, digest)) found ??= index
+      if (timingSafeEqual(secret, digest)) match ??= index
     }
-    return found
+    return match
   }
 }
 
-/** Whether two texts or byte strings, of which at least one is secret or made with a secret, are the same. */
+/** Whether two texts or byte strings are equal, at least one of which is a secret or made with one. */
 export function isSameSecret(given: string | Uint8Array, right: string | Uint8Array): boolean {
   return timingSafeEqual(
     Buffer.from(hash('sha256', given, 'binary'), 'latin1'),
@@ -36,7 +36,7 @@ export function isSameSecret(given: string | Uint8Array, right: string | Uint8Ar
   )
 }
 
-/** SHA-256, a character for each byte: a quarter of what a new buffer costs, for every request. */
+/** Returns SHA-256 with one character for each byte, which costs a quarter of a new buffer for every request. */
 function digestOf(text: string): string {
   return hash('sha256', text, 'binary')
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import type { HmacPolicy } from '../config/configuration.ts'
-import { createProvider, type DeliveredRequest } from './provider.ts'
+import type { HmacPolicy } from '../providers/verify-policy.ts'
+import type { DeliveredRequest } from './delivery-id.ts'
+import { createProvider } from './provider.ts'
 
 function idOf(provider: string, request: Partial<DeliveredRequest>, hmac?: HmacPolicy): string | undefined {
   const { deliveryIdOf } = createProvider({ provider, hmac })

@@ -1,15 +1,22 @@
-/** Owns what names a delivery: the same for every try of it, and another one for every other. */
+/** Finds the id of a delivery, which is the same for every attempt of it and different for every other delivery. */
 
 import { hash } from 'node:crypto'
+import type { DeliveryId } from '../providers/scheme.ts'
 import { memberOf, valueAt } from '../resolve/payload-path.ts'
 import { headerOf } from './header.ts'
-import type { DeliveredRequest } from './provider.ts'
-import type { DeliveryId } from './scheme.ts'
+import type { Headers } from './verifier.ts'
 
-/** Longer ones, of batches above all, are told by their digest. */
+/** The parts of a request that may hold the id of its delivery. */
+export interface DeliveredRequest {
+  readonly headers: Headers
+  readonly payload: unknown
+  readonly rawBody: Uint8Array
+}
+
+/** Longer ids, mostly those of batches, are replaced by their digest. */
 const longestId = 200
 
-/** Undefined where the request has none. */
+/** Returns undefined where the request has no id. */
 export type FindDeliveryId = (request: DeliveredRequest) => string | undefined
 
 export function createDeliveryIdFinder(places: DeliveryId = []): FindDeliveryId {
@@ -36,26 +43,26 @@ function digestOf(text: string | Uint8Array): string {
   return `sha256:${hash('sha256', text, 'hex')}`
 }
 
-/** A single text is its own name; several are written so that no two lists look the same. All of them, or none. */
+/** A single text is the id itself; several are joined so that no two lists give the same id. All must be there. */
 function join(values: readonly unknown[]): string | undefined {
   if (values.includes(undefined)) return undefined
   const [first] = values
   return values.length === 1 && typeof first === 'string' ? first : JSON.stringify(values)
 }
 
-/** Finds a text, or a list of texts where the path goes through lists. */
+/** The function returned finds a text, or a list of texts where the path goes through lists. */
 function createPathFinder(path: string): (payload: unknown) => unknown {
   const names = path.split('.')
   if (!path.includes('[]')) return (payload) => idText(valueAt(payload, names))
   return (payload) => {
-    const found: unknown[] = []
-    collect(payload, names, 0, found)
-    const texts = found.map(idText)
+    const values: unknown[] = []
+    collect(payload, names, 0, values)
+    const texts = values.map(idText)
     return texts.length === 0 || texts.includes(undefined) ? undefined : texts
   }
 }
 
-/** An element that lacks what the path names adds nothing: of a batch, only some may have it. */
+/** An element that lacks what the path names adds nothing, because only some elements of a batch may have it. */
 function collect(value: unknown, names: readonly string[], at: number, into: unknown[]): void {
   const name = names[at]
   if (value === undefined || value === null) return
@@ -69,7 +76,7 @@ function collect(value: unknown, names: readonly string[], at: number, into: unk
   }
 }
 
-/** A number that was rounded when it was read could be another one's: it names nothing. */
+/** A number that was rounded when it was parsed could belong to another delivery, so it names none. */
 function idText(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
   return typeof value === 'string' && value !== '' ? value : undefined

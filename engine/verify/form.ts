@@ -1,6 +1,6 @@
-/** Owns the fields of `name=value&name=value`, the form that query strings and form bodies share. */
+/** Reads the fields of `name=value&name=value`, the syntax that query strings and form bodies share. */
 
-/** What a form may hold at most: parsing more would keep the event loop from other senders. */
+/** The most fields that a form may hold: parsing more would keep the event loop from other senders. */
 export const maxFields = 1000
 
 const formType = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i
@@ -9,7 +9,7 @@ export function isFormType(contentType: string | undefined): boolean {
   return contentType !== undefined && formType.test(contentType)
 }
 
-/** Names and values in their order, decoded. Ask `hasTooManyFields` first. */
+/** Returns names and values in their order, decoded. Call `hasTooManyFields` first. */
 export function fieldsOf(text: string): Iterable<[name: string, value: string]> {
   return new URLSearchParams(withSpaces(text))
 }
@@ -17,7 +17,7 @@ export function fieldsOf(text: string): Iterable<[name: string, value: string]> 
 const plus = 0x2b
 const space = 0x20
 
-/** A plus is a space. The platform reads it as one too, but a megabyte of them takes it a tenth of a second. */
+/** A plus stands for a space. The platform decodes it too, but a megabyte of them takes it a tenth of a second. */
 function withSpaces(text: string): string {
   if (!text.includes('+')) return text
   const bytes = Buffer.from(text)

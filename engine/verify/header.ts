@@ -1,8 +1,8 @@
-/** Owns reading one header of a request as one text. */
+/** Reads one header of a request as one text. */
 
-import type { Headers } from './signed-request.ts'
+import type { Headers } from './verifier.ts'
 
-/** Undefined where it is missing or empty. One that came more than once is joined, as HTTP reads it. */
+/** Returns undefined where the header is missing or empty. One that came more than once is joined, as HTTP says. */
 export function headerOf(headers: Headers, name: string): string | undefined {
   if (!Object.hasOwn(headers, name)) return undefined
   const value = headers[name]
@@ -10,7 +10,7 @@ export function headerOf(headers: Headers, name: string): string | undefined {
   return text === '' ? undefined : text
 }
 
-/** The first of the names that is there. */
+/** Returns the first of the headers that is present. */
 export function firstHeaderOf(headers: Headers, names: readonly string[]): string | undefined {
   for (const name of names) {
     const text = headerOf(headers, name)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { providerNames, providerRows } from '../providers/index.ts'
 import { createProvider } from './provider.ts'
-import { digest, judge, noMeans, now, requestOf, type Sent, seconds } from './signing-fixture.ts'
+import { digest, judge, noDependencies, now, requestOf, type Sent, seconds } from './signing-fixture.ts'
 
 const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
 const publicUrl = 'https://hooks.example.com/hooks/x'
@@ -128,7 +128,7 @@ test('whatever headers and bodies hold, there is a verdict, and it is not a good
     async (provider, headers, body, target) => {
       const { verifier, deliveryIdOf } = createProvider({ provider, secret, publicUrl })
       verifier?.isPresent(headers)
-      const verdict = await verifier?.verify(requestOf({ headers, body, target }), noMeans)
+      const verdict = await verifier?.verify(requestOf({ headers, body, target }), noDependencies)
       assert.equal(verdict?.ok, false)
       deliveryIdOf({ headers, payload: undefined, rawBody: body })
     },

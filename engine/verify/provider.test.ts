@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { HmacPolicy } from '../config/configuration.ts'
 import { providerNames, providerRows } from '../providers/index.ts'
+import type { HmacPolicy } from '../providers/verify-policy.ts'
 import { createProvider } from './provider.ts'
-import { isSignatureRight } from './signed-request.ts'
-import { digest, judge, noMeans, requestOf, seconds, verdictOf } from './signing-fixture.ts'
+import { digest, judge, noDependencies, requestOf, seconds, verdictOf } from './signing-fixture.ts'
+import { isSignatureRight } from './verifier.ts'
 
 const day = 86_400_000
 
@@ -86,7 +86,7 @@ test('a right signature at the wrong time is told from a wrong one, for requests
 test('a short body is judged at once, without a promise', () => {
   const { verifier } = createProvider({ provider: 'github', secret: 'x' })
   const headers = { 'x-hub-signature-256': `sha256=${digest('{}', 'x')}` }
-  assert.deepEqual(verifier?.verify(requestOf({ body: '{}', headers }), noMeans), {
+  assert.deepEqual(verifier?.verify(requestOf({ body: '{}', headers }), noDependencies), {
     ok: true,
     scheme: 'default',
     secret: 0,

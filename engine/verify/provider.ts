@@ -1,71 +1,42 @@
-/** Owns a policy's `verify`, ready to be asked: who the sender is, whether it is the one, and what its request is. */
+/** Compiles a policy's `verify` into a provider: its verifier, its handshakes, and what names a delivery. */
 
-import type { VerifyPolicy } from '../config/configuration.ts'
 import { parseDuration } from '../config/duration.ts'
 import { rowOf } from '../providers/material.ts'
-import { createDeliveryIdFinder } from './delivery-id.ts'
-import { createVerifier } from './families/joined-verifier.ts'
+import type { ProviderRow } from '../providers/scheme.ts'
+import type { VerifyPolicy } from '../providers/verify-policy.ts'
+import { createDeliveryIdFinder, type FindDeliveryId } from './delivery-id.ts'
+import { createVerifier } from './families/provider-verifier.ts'
 import { createChallenge, withoutChallenges } from './handshakes/challenge.ts'
-import type { Handshake, HandshakeRequest } from './handshakes/handshake.ts'
-import { createHandshakes } from './handshakes/index.ts'
-import type { ProviderRow } from './scheme.ts'
-import type { Headers, SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
-
-/** What of a request names its delivery. */
-export interface DeliveredRequest {
-  readonly headers: Headers
-  readonly payload: unknown
-  readonly rawBody: Uint8Array
-}
+import type { Handshakes } from './handshakes/handshake.ts'
+import { createHandshakes } from './handshakes/provider-handshakes.ts'
+import type { Verifier } from './verifier.ts'
 
 export interface Provider {
   readonly name: string
-  /** Absent: there is nothing to verify with, as no secret is configured yet or as the provider signs nothing. */
+  /** Absent where no secret is configured yet, or the provider signs nothing. */
   readonly verifier?: Verifier
   readonly handshakes?: Handshakes
-  /** Headers that carry a secret: no mapping sees them. */
+  /** Headers that carry a secret, which no mapping sees. */
   readonly tokenHeaders: readonly string[]
-  /** The same for every try of one delivery; undefined where the request has none. */
-  deliveryIdOf(request: DeliveredRequest): string | undefined
-  /** For how long a delivery may come again; at least a day. Milliseconds. */
+  /** Returns the same id for every attempt of one delivery; undefined where the request has none. */
+  readonly deliveryIdOf: FindDeliveryId
+  /** For how long the provider may repeat a delivery, in milliseconds; at least a day. */
   readonly retryHorizonMs: number
-}
-
-export interface Verifier {
-  /**
-   * Whether the request carries what a signature stands in, as far as its headers tell, or one that is too weak to count:
-   * without it nobody need read the body. The one that is missing by its place is told with `SIGNATURE_MISSING`.
-   */
-  isPresent(headers: Headers): boolean
-  /**
-   * Never throws for what a request holds. A promise only where keys may have to be fetched, or a long body is parsed.
-   * @throws UnavailableError, or rejects with it
-   */
-  verify(request: SignedRequest, means: VerifyMeans): Verdict | Promise<Verdict>
-}
-
-export interface Handshakes {
-  /** Methods besides POST that a handshake may come with. */
-  readonly methods: readonly string[]
-  /** Whether a POST without a signature may be one: it is read, up to a small limit, though nobody knows who sent it. */
-  readonly unsigned: boolean
-  /** Undefined: it is no handshake. */
-  answer(request: HandshakeRequest): Handshake | undefined
 }
 
 const dayMs = 86_400_000
 
-/** A name that nobody has is a finding when the configuration is loaded; here it is a provider that verifies nothing. */
+/** An unknown name is reported when the configuration is loaded; here it makes a provider that verifies nothing. */
 export function createProvider(policy: VerifyPolicy): Provider {
   const row = rowOf(policy)
-  const { provider, challenge } = policy
-  // A provider of the table asks in its own way.
-  const own = provider === undefined || provider === 'hmac' ? challenge : undefined
+  const { provider } = policy
+  // A provider of the table has a handshake of its own.
+  const challenge = provider === undefined || provider === 'hmac' ? policy.challenge : undefined
   const signed = row && createVerifier(row.schemes, policy)
-  const verifier = signed && own?.hmac ? withoutChallenges(signed) : signed
-  const handshakes = own ? createChallenge(own, policy) : row && createHandshakes(row, policy)
+  const verifier = signed && challenge?.hmac ? withoutChallenges(signed) : signed
+  const handshakes = challenge ? createChallenge(challenge, policy) : row && createHandshakes(row, policy)
   return {
-    name: policy.provider ?? '',
+    name: provider ?? '',
     ...(verifier && { verifier }),
     ...(handshakes && { handshakes }),
     tokenHeaders: row?.tokenHeaders ?? [],
@@ -74,7 +45,7 @@ export function createProvider(policy: VerifyPolicy): Provider {
   }
 }
 
-/** Nobody promises to keep to the schedule, and people send again by hand. */
+/** No provider promises to keep to its schedule, and people repeat deliveries by hand. */
 function retryHorizonOf({ retryHorizon }: ProviderRow): number {
   return retryHorizon === 'none' ? dayMs : Math.max(dayMs, parseDuration(retryHorizon))
 }

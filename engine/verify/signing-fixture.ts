@@ -1,16 +1,16 @@
 /** Owns what tests of signatures share: a moment, digests made by hand, and a request that is put before a provider. */
 
 import { createHmac } from 'node:crypto'
-import type { VerifyPolicy } from '../config/configuration.ts'
+import type { Encoding, HashName } from '../providers/scheme.ts'
+import type { VerifyPolicy } from '../providers/verify-policy.ts'
 import { createProvider } from './provider.ts'
-import type { Encoding, HashName } from './scheme.ts'
-import type { SignedRequest, Verdict, VerifyMeans } from './signed-request.ts'
+import type { SignedRequest, Verdict, VerifyDependencies } from './verifier.ts'
 
 export const now = Date.UTC(2026, 0, 15, 12)
 export const seconds = now / 1000
 
 /** Nothing that is verified with a secret asks for a download. */
-export const noMeans: VerifyMeans = {
+export const noDependencies: VerifyDependencies = {
   download: () => Promise.reject(new Error('nothing is to be downloaded')),
 }
 
@@ -35,7 +35,7 @@ export function requestOf({ body = '', ...sent }: Sent): SignedRequest {
 export async function verdictOf(policy: VerifyPolicy, sent: Sent): Promise<Verdict> {
   const { verifier } = createProvider(policy)
   if (verifier === undefined) throw new Error('the policy has nothing to verify with')
-  return verifier.verify(requestOf(sent), noMeans)
+  return verifier.verify(requestOf(sent), noDependencies)
 }
 
 /** `good`, or the code of the failure. */

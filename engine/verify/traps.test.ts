@@ -354,7 +354,7 @@ test('without the address that was called, what signs it is refused, and the ope
     host: 'a.example',
   }
   const verdict = await verdictOf({ provider: 'square', secret }, { body, headers })
-  assert.match((!verdict.ok && verdict.told) || '', /verify\.publicUrl/)
+  assert.match((!verdict.ok && verdict.reason) || '', /verify\.publicUrl/)
 })
 
 test('Zoom: the time is signed, and the token of earlier days is no proof', async () => {

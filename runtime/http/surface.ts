@@ -9,7 +9,7 @@ import {
   type Snapshot,
   type Timers,
   UnavailableError,
-  type VerifyMeans,
+  type VerifyDependencies,
 } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import type { MintId } from '../store/id.ts'
@@ -56,7 +56,7 @@ export interface HookSurfaceOptions {
   /** Whether the gateway listens where only this machine can reach it; `auth: none` rests on it. Default: it does not. */
   readonly isBoundToLoopback?: boolean
   /** What verifiers may ask for. Default: nothing is within reach. */
-  readonly means?: VerifyMeans
+  readonly means?: VerifyDependencies
   /**
    * Does what a handshake asks for besides its answer, and resolves when that may be sent. `policy`: the name of the
    * policy whose `verify` it came from. Default: nothing is done. @throws UnavailableError
@@ -247,6 +247,6 @@ function endingOf(error: unknown): Ending | undefined {
   return { outcome: 'failed', code: 'INTERNAL', fault: error }
 }
 
-const nothingWithinReach: VerifyMeans = {
+const nothingWithinReach: VerifyDependencies = {
   download: () => Promise.reject(new UnavailableError('This host downloads nothing.')),
 }

@@ -1,6 +1,6 @@
 /** Owns downloads for verifiers: keys and certificates, kept for as long as their server says and no stranger can cost us. */
 
-import { UnavailableError, type VerifyMeans } from '@reveille/engine'
+import { UnavailableError, type VerifyDependencies } from '@reveille/engine'
 import { BoundedMap } from '@reveille/kit'
 import { getText, type Web } from './web.ts'
 
@@ -36,7 +36,7 @@ const failureMs = 10_000
 const mostAddresses = 100
 const mostAtOnce = 16
 
-export function createDownloads({ web, now }: DownloadsOptions): VerifyMeans {
+export function createDownloads({ web, now }: DownloadsOptions): VerifyDependencies {
   /** Both in the order of their use, the oldest first. */
   const copies = new BoundedMap<string, Copy>(mostAddresses)
   const failures = new BoundedMap<string, Failure>(mostAddresses)

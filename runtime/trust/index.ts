@@ -1,7 +1,7 @@
 /** The public face of trust: what verifying and handshakes need of this host. */
 
 import { join } from 'node:path'
-import type { Handshake, Timers, VerifyMeans } from '@reveille/engine'
+import type { Handshake, Timers, VerifyDependencies } from '@reveille/engine'
 import type { Log } from '../observe/log.ts'
 import { createConfirmations } from './confirmations.ts'
 import { createDownloads } from './downloads.ts'
@@ -11,7 +11,7 @@ export { createDownloads } from './downloads.ts'
 
 export interface Trust {
   /** What verifiers may ask for. */
-  readonly means: VerifyMeans
+  readonly means: VerifyDependencies
   /**
    * Does what a handshake asks for besides its answer, and resolves when that may be sent: what was entrusted is on the
    * disk, and a confirmation is on its way. `policy` is the name of the policy whose `verify` it came from (the term's),

@@ -1,7 +1,7 @@
 /** What is wrong with `verify.challenge`, beyond the shape of its keys. */
 
 import { secretsOf } from '../../providers/secrets.ts'
-import type { ChallengePolicy, VerifyPolicy } from '../configuration.ts'
+import type { ChallengePolicy, VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../schema/violation.ts'
 import type { Rules, Written } from './policy-rules.ts'
 

@@ -1,6 +1,6 @@
 /** Owns what is wrong with `verify.hmac`, beyond the shape of its keys. */
 
-import type { HmacPolicy } from '../configuration.ts'
+import type { HmacPolicy } from '../../providers/verify-policy.ts'
 import { nearestName } from '../nearest.ts'
 import type { Finding } from '../schema/violation.ts'
 import type { Rules, Written } from './policy-rules.ts'

@@ -1,8 +1,9 @@
 /** Owns what is asked of endpoint policies once they are joined: who gets in, and with what. No finding shows a secret. */
 
 import { hasMaterial } from '../../providers/material.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { backgroundMs, takeTurn } from '../../turn.ts'
-import type { EndpointPolicy, VerifyPolicy } from '../configuration.ts'
+import type { EndpointPolicy } from '../configuration.ts'
 import type { Findings } from '../diagnostic/findings.ts'
 import type { CheckedFile } from '../file/checked-file.ts'
 import { isLoopback } from '../loopback.ts'

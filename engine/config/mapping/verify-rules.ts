@@ -10,9 +10,10 @@ import {
   signsUrl,
   type VerifyKey,
 } from '../../providers/material.ts'
+import type { ProviderRow } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import type { ProviderRow } from '../../verify/scheme.ts'
-import type { EndpointPolicy, VerifyPolicy } from '../configuration.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import type { EndpointPolicy } from '../configuration.ts'
 import { nearestName } from '../nearest.ts'
 import { type Path, writePath } from '../path.ts'
 import type { Finding } from '../schema/violation.ts'

@@ -1,9 +1,9 @@
 /** Owns how the values of a `verify` are to be written: secrets, public keys, topics, accounts and origins. No finding shows one. */
 
 import { readPublicKey } from '../../providers/public-keys.ts'
+import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { readKey, secretsFor } from '../../providers/secrets.ts'
-import type { ProviderRow, Scheme } from '../../verify/scheme.ts'
-import type { VerifyPolicy } from '../configuration.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Finding } from '../schema/violation.ts'
 import { tokensAt } from '../token-rules.ts'
 import type { Rules, Written } from './policy-rules.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../config/configuration.ts'
-import { UnavailableError, type VerifyMeans } from '../signed-request.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import { UnavailableError, type VerifyDependencies } from '../verifier.ts'
 import { bodyForms } from './body-forms.ts'
 import { type DiagnosedEndpoint, diagnose } from './diagnose.ts'
 import type { Diagnosis } from './diagnosis.ts'
@@ -26,7 +26,7 @@ const withSecret = all.filter(([, { verify }]) => verify.secret !== undefined)
 
 interface Asked extends Partial<DiagnosedEndpoint> {
   readonly others?: readonly OtherPolicy[]
-  readonly means?: VerifyMeans
+  readonly means?: VerifyDependencies
 }
 
 /** Whatever a test asks, its answer holds no secret, no header's value and nothing of the body. */
@@ -485,7 +485,7 @@ test('every known request is told as its verdict is, and never explained to fit 
       rawBody: Buffer.from(rawBody),
       now: vector.now * 1000,
     }
-    const host: VerifyMeans = {
+    const host: VerifyDependencies = {
       download: async (address) => vector.certificates?.[address] ?? JSON.stringify(vector.jwks),
     }
     const { taken, findings } = await diagnose(request, { verify, token: 'missing' }, [], host)

@@ -5,13 +5,14 @@
  */
 
 import { hash } from 'node:crypto'
-import type { Auth, VerifyPolicy } from '../../config/configuration.ts'
+import type { Auth } from '../../config/configuration.ts'
 import { providerRows } from '../../providers/index.ts'
 import { rowOf } from '../../providers/material.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-
-import { createProvider, type Handshakes } from '../provider.ts'
-import type { SignedRequest, VerifyMeans } from '../signed-request.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import type { Handshakes } from '../handshakes/handshake.ts'
+import { createProvider } from '../provider.ts'
+import type { SignedRequest, VerifyDependencies } from '../verifier.ts'
 import { type Compared, type Diagnosis, type Finding, finding, findingCodes } from './diagnosis.ts'
 import { ask, type DiagnosedRequest, type Ended, explain, findChange } from './explain.ts'
 import { findHandshake } from './handshakes.ts'
@@ -31,7 +32,7 @@ export async function diagnose(
   request: DiagnosedRequest,
   endpoint: DiagnosedEndpoint,
   others: readonly OtherPolicy[],
-  means: VerifyMeans,
+  means: VerifyDependencies,
 ): Promise<Diagnosis> {
   const { verify } = endpoint
   const ended = await judge(request, endpoint, others, means)
@@ -44,7 +45,7 @@ async function judge(
   request: DiagnosedRequest,
   endpoint: DiagnosedEndpoint,
   others: readonly OtherPolicy[],
-  means: VerifyMeans,
+  means: VerifyDependencies,
 ): Promise<Ended> {
   const { verify } = endpoint
   const { verifier, handshakes } = verify ? createProvider(verify) : {}
@@ -156,7 +157,7 @@ const handshakeAdvice =
 async function withoutKey(
   request: SignedRequest,
   verify: VerifyPolicy | undefined,
-  means: VerifyMeans,
+  means: VerifyDependencies,
 ): Promise<Ended> {
   const code = verify === undefined ? 'NO_VERIFY' : 'NO_SECRET'
   const suspect = verify && { request, verify, schemes: [], providers: [], others: [] }

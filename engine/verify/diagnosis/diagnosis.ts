@@ -1,6 +1,6 @@
 /** Owns what a diagnosis says: the verdict, and what was found that explains it. No part of it is secret, or of the request. */
 
-import type { SignatureFailure } from '../signed-request.ts'
+import type { SignatureFailure } from '../verifier.ts'
 
 /** Stable: programs read them. The sentences are not. */
 export const findingCodes = {

@@ -1,9 +1,9 @@
 /** Owns why a signature does not fit: which one change makes it fit, and what else is wrong with the request. */
 
-import type { VerifyPolicy } from '../../config/configuration.ts'
 import { providerRows } from '../../providers/index.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { otherAddress } from '../families/hmac.ts'
-import type { SchemeVerifier } from '../families/scheme-verifier.ts'
+import type { Verifier } from '../verifier.ts'
 import {
   isSignatureRight,
   type SignatureFailure,
@@ -13,8 +13,8 @@ import {
   type Unverified,
   unverified,
   type Verdict,
-  type VerifyMeans,
-} from '../signed-request.ts'
+  type VerifyDependencies,
+} from '../verifier.ts'
 import { type Diagnosis, type Finding, finding } from './diagnosis.ts'
 import { schemesOf } from './places.ts'
 import { clockFinding, headerFindings, lengthFinding, unexplained, verdictFinding } from './plain-findings.ts'
@@ -36,9 +36,9 @@ export async function explain(
   request: DiagnosedRequest,
   verify: VerifyPolicy,
   others: readonly OtherPolicy[],
-  means: VerifyMeans,
+  means: VerifyDependencies,
 ): Promise<Ended> {
-  const { code, told, skewSeconds } = verdict
+  const { code, reason: told, skewSeconds } = verdict
   const schemes = schemesOf(verify)
   const end = (findings: readonly (Finding | undefined)[], more: Partial<Diagnosis> = {}): Ended => ({
     taken: false,
@@ -97,7 +97,7 @@ const mostTrials = 1000
 const fewestTrials = 40
 
 /** The first change that makes the signature fit. */
-export async function findChange(suspect: Suspect, means: VerifyMeans): Promise<Found | undefined> {
+export async function findChange(suspect: Suspect, means: VerifyDependencies): Promise<Found | undefined> {
   const affordable = Math.floor(mostBytes / Math.max(1, suspect.request.rawBody.length))
   let left = Math.min(mostTrials, Math.max(fewestTrials, affordable))
   for (const { verifier, request, finding: found } of trialsOf(suspect)) {
@@ -112,9 +112,9 @@ export async function findChange(suspect: Suspect, means: VerifyMeans): Promise<
 
 /** As the gateway asks: what is out of reach is a verdict here. */
 export async function ask(
-  verifier: Pick<SchemeVerifier, 'verify'>,
+  verifier: Pick<Verifier, 'verify'>,
   request: SignedRequest,
-  means: VerifyMeans,
+  means: VerifyDependencies,
 ): Promise<Verdict> {
   try {
     return await verifier.verify(request, means)

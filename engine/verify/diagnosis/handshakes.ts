@@ -1,8 +1,7 @@
 /** Owns whether a request is a handshake, asked as the gateway asks. */
 
-import type { Handshake } from '../handshakes/handshake.ts'
-import type { Handshakes } from '../provider.ts'
-import type { SignedRequest } from '../signed-request.ts'
+import type { Handshake, Handshakes } from '../handshakes/handshake.ts'
+import type { SignedRequest } from '../verifier.ts'
 
 /** Undefined: it is none. */
 export function findHandshake(

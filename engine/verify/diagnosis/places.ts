@@ -1,12 +1,12 @@
 /** Owns where signatures stand, as far as headers go: names to tell people, and to look for. */
 
-import type { VerifyPolicy } from '../../config/configuration.ts'
 import { rowOfHmac } from '../../providers/hmac-policy.ts'
 import { providerRow } from '../../providers/index.ts'
+import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { headerOf } from '../header.ts'
-import type { ProviderRow, Scheme } from '../scheme.ts'
 import { isInBody } from '../signed/signature-place.ts'
-import type { Headers } from '../signed-request.ts'
+import type { Headers } from '../verifier.ts'
 
 /** In the order in which they are looked for. */
 export function schemesOf({ provider = '', hmac }: VerifyPolicy): readonly Scheme[] {

@@ -1,16 +1,11 @@
 /** Owns the findings that need no trial: the verdict, the headers and the clock say them. */
 
-import type { VerifyPolicy } from '../../config/configuration.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { signsUrl } from '../../providers/material.ts'
+import type { ProviderRow, Scheme } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { headerOf } from '../header.ts'
-import type { ProviderRow, Scheme } from '../scheme.ts'
-import {
-  type SignatureFailure,
-  type SignedRequest,
-  signatureFailures,
-  type Unverified,
-} from '../signed-request.ts'
+import { type SignatureFailure, type SignedRequest, signatureFailures, type Unverified } from '../verifier.ts'
 import { type Finding, finding } from './diagnosis.ts'
 import { signatureHeadersOf, strangersIn, timestampHeadersOf } from './places.ts'
 
@@ -103,7 +98,7 @@ export function lengthFinding({ headers, rawBody }: SignedRequest): Finding | un
 }
 
 /** For a verdict that needs no further explanation. */
-export function verdictFinding({ code, told }: Unverified): Finding {
+export function verdictFinding({ code, reason: told }: Unverified): Finding {
   return finding('REFUSED', told ?? signatureFailures[code], adviceByCode[code])
 }
 

@@ -1,9 +1,9 @@
 /** Owns senders for tests: each signs as its guide writes it down, so that one thing can be made wrong at a time. */
 
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
-import type { VerifyPolicy } from '../../config/configuration.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createCertificate } from '../families/certificate-fixture.ts'
-import type { SignedRequest, VerifyMeans } from '../signed-request.ts'
+import type { SignedRequest, VerifyDependencies } from '../verifier.ts'
 
 export const now = Date.UTC(2026, 0, 15, 12)
 const seconds = String(now / 1000)
@@ -149,7 +149,7 @@ export function snsMessage(fields: Readonly<Record<string, string>> = {}): strin
 }
 
 /** What a host would download. */
-export const means: VerifyMeans = { download: async () => certificate }
+export const means: VerifyDependencies = { download: async () => certificate }
 
 export function requestOf(
   body: string | Uint8Array,

@@ -1,6 +1,6 @@
 /** Owns the ways in which one digest may be written into a header. */
 
-import type { Encoding, HeaderPlace } from '../scheme.ts'
+import type { Encoding, HeaderPlace } from '../../providers/scheme.ts'
 
 export interface SignatureForm {
   /** Behind “it fits”. */

@@ -1,14 +1,13 @@
 /** Owns what is tried when a signature does not fit: one change at a time, the likelier ones first. */
 
-import type { VerifyPolicy } from '../../config/configuration.ts'
+import type { HmacScheme, ProviderRow, Scheme } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createHmacVerifier } from '../families/hmac.ts'
-import type { SchemeVerifier } from '../families/scheme-verifier.ts'
 import { headerOf } from '../header.ts'
 import { createProvider } from '../provider.ts'
-import type { HmacScheme, ProviderRow, Scheme } from '../scheme.ts'
 import { isInBody } from '../signed/signature-place.ts'
-import type { SignatureFailure, SignedRequest } from '../signed-request.ts'
+import type { SignatureFailure, SignedRequest, Verifier } from '../verifier.ts'
 import { bodyForms } from './body-forms.ts'
 import { type Finding, finding } from './diagnosis.ts'
 import { signatureHeadersOf } from './places.ts'
@@ -19,7 +18,7 @@ import { urlForms } from './url-forms.ts'
 /** What would explain the request, should this verifier take this request. */
 export interface Trial {
   readonly finding: Finding
-  readonly verifier: Pick<SchemeVerifier, 'verify'> | undefined
+  readonly verifier: Pick<Verifier, 'verify'> | undefined
   readonly request: SignedRequest
 }
 
@@ -112,7 +111,7 @@ function* keyReadings({ request, verify, schemes }: Suspect): Iterable<Trial> {
   for (const scheme of schemes.filter(isHmac)) {
     for (const key of ['text', 'base64', 'whsec', 'hex'] as const) {
       if (key === scheme.key) continue
-      const read = (verifier: SchemeVerifier | undefined, told: string): Trial => ({
+      const read = (verifier: Verifier | undefined, told: string): Trial => ({
         finding: finding('SECRET_FORM', `it fits the configured secret ${told}`, readingAdvice),
         verifier,
         request,

@@ -1,4 +1,4 @@
-/** Owns certificates for tests: signed by themselves, of whatever key and time a test needs; no key is kept anywhere. */
+/** Makes self-signed certificates for tests, with the key and the validity that a test needs. */
 
 import { type KeyObject, sign } from 'node:crypto'
 

@@ -1,23 +1,23 @@
 /**
- * Owns keyed digests: HMAC (https://www.rfc-editor.org/rfc/rfc2104), put together of two one-shot digests. The object that
- * Node.js makes for each HMAC cost a busy gateway as much again as the digest itself: see the README.
+ * Computes HMAC (https://www.rfc-editor.org/rfc/rfc2104) from two one-shot digests. The object that Node.js makes for each
+ * HMAC cost a busy gateway as much as the digest itself; the README has the figures.
  */
 
 import { createHmac, hash, type KeyObject } from 'node:crypto'
-import type { HashName } from '../scheme.ts'
+import type { HashName } from '../../providers/scheme.ts'
 
-/** Hands over what is digested, in order, texts as UTF-8; the same each time that it is called. */
+/** Passes on what is digested, in order, texts as UTF-8. Each call passes on the same. */
 export type Feed = (take: (part: string | Uint8Array) => void) => void
 
 const blockBytes = { sha1: 64, sha256: 64, sha384: 128, sha512: 128 } as const
 const longestBlock = 128
 const longestDigest = 64
-/** Most webhooks are shorter; a longer one takes the road of Node.js, where the object no longer counts. */
+/** Most webhooks are shorter; longer ones use Node's own HMAC, where the cost of the object no longer matters. */
 const longestMessage = 64 * 1024
-/** UTF-16 units become at most so many bytes each. */
+/** The most UTF-8 bytes that one UTF-16 unit becomes. */
 const bytesPerUnit = 3
 
-/** Nothing waits between filling and reading them, so one of each serves every key. */
+/** Filling and reading them is synchronous, so one buffer of each kind serves all keys. */
 const inner = Buffer.alloc(longestBlock + longestMessage)
 const outer = Buffer.alloc(longestBlock + longestDigest)
 
@@ -46,7 +46,7 @@ export function createKeyedDigest(name: HashName, key: KeyObject): (feed: Feed) 
   }
 }
 
-/** Where the message ends that begins at `start`; undefined where there may be no room for it. */
+/** Writes the message at `start` and returns where it ends; undefined where it may not fit. */
 function fill(start: number, feed: Feed): number | undefined {
   let end = start
   let fits = true

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../config/configuration.ts'
-import type { OidcScheme } from '../scheme.ts'
-import { UnavailableError, type Verdict, type VerifyMeans } from '../signed-request.ts'
+import type { OidcScheme } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import { UnavailableError, type Verdict, type VerifyDependencies } from '../verifier.ts'
 import { createOidcVerifier } from './oidc.ts'
 
 const keysAddress = 'https://www.googleapis.com/oauth2/v3/certs'
@@ -57,7 +57,7 @@ function createToken(
   return `${text}.${signWith(text).toString('base64url')}`
 }
 
-interface Host extends VerifyMeans {
+interface Host extends VerifyDependencies {
   readonly asked: { url: string; fresh: boolean }[]
 }
 
@@ -75,7 +75,7 @@ function createHost(keys: string, freshKeys = keys): Host {
 
 async function verify(
   token: string | undefined,
-  by: { policy?: VerifyPolicy; host?: VerifyMeans; now?: number } = {},
+  by: { policy?: VerifyPolicy; host?: VerifyDependencies; now?: number } = {},
 ): Promise<Verdict> {
   const request = {
     method: 'POST',
@@ -247,7 +247,7 @@ test('keys that cannot be had, read or used leave the verdict open', async () =>
       UnavailableError,
       keys.slice(0, 40),
     )
-  const down: VerifyMeans = { download: () => Promise.reject(new UnavailableError('down')) }
+  const down: VerifyDependencies = { download: () => Promise.reject(new UnavailableError('down')) }
   await assert.rejects(verify(createToken(), { host: down }), UnavailableError)
 })
 

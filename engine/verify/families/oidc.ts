@@ -1,55 +1,55 @@
 /**
- * Owns tokens of OpenID Connect as Google sends them: https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions.
- * They say who sends, and nothing of the body.
+ * Verifies OpenID Connect tokens as Google sends them: https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions.
+ * They prove who sends, and nothing about the body.
  */
 
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
-import type { VerifyPolicy } from '../../config/configuration.ts'
-import type { OidcScheme } from '../scheme.ts'
+import type { OidcScheme } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import {
   type Headers,
   UnavailableError,
   type Unverified,
   unverified,
-  type VerifyMeans,
-} from '../signed-request.ts'
-import type { SchemeVerifier } from './scheme-verifier.ts'
+  type Verifier,
+  type VerifyDependencies,
+} from '../verifier.ts'
 
 const skewSeconds = 60
-/** Google's live for an hour; whatever lives longer than a day was not made for a delivery. */
+/** Google's tokens live for an hour; one that lives longer than a day was not made for a delivery. */
 const longestAge = '1d'
 
-/** Three parts with dots between them, of which the last, the signature, may be missing. */
+/** A token is three parts with dots between them, of which the last, the signature, may be missing. */
 const tokenPattern = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
 
 export function createOidcVerifier(
   { name = 'default', keys: address, issuers }: OidcScheme,
   { audience, publicUrl, serviceAccount }: VerifyPolicy,
-): SchemeVerifier | undefined {
+): Verifier | undefined {
   const expected = audience || publicUrl
   if (!expected || !serviceAccount) return undefined
-  let known: { text: string; keyFor: JWTVerifyGetKey } | undefined
+  let cached: { text: string; keyFor: JWTVerifyGetKey } | undefined
 
   /** @throws UnavailableError */
-  async function keysOf({ download }: VerifyMeans, fresh: boolean): Promise<JWTVerifyGetKey> {
+  async function keysOf({ download }: VerifyDependencies, fresh: boolean): Promise<JWTVerifyGetKey> {
     const text = await download(address, { fresh })
-    if (known?.text === text) return known.keyFor
+    if (cached?.text === text) return cached.keyFor
     const { createLocalJWKSet } = await jose()
     try {
-      known = { text, keyFor: createLocalJWKSet(JSON.parse(text)) }
-      return known.keyFor
+      cached = { text, keyFor: createLocalJWKSet(JSON.parse(text)) }
+      return cached.keyFor
     } catch (cause) {
-      // A page of errors, perhaps, that its server called a success.
+      // The server may have sent an error page with a status of success.
       if (!fresh) return keysOf({ download }, true)
       throw new UnavailableError('The key set of the sender cannot be read.', { cause })
     }
   }
 
-  /** Rejects with an error of jose's, or UnavailableError. */
-  async function claimsOf(token: string, now: number, means: VerifyMeans): Promise<JWTPayload> {
+  /** @throws UnavailableError, or an error of jose */
+  async function claimsOf(token: string, now: number, dependencies: VerifyDependencies): Promise<JWTPayload> {
     const { errors, jwtVerify } = await jose()
     const check = async (fresh: boolean) => {
-      const { payload } = await jwtVerify(token, await keysOf(means, fresh), {
+      const { payload } = await jwtVerify(token, await keysOf(dependencies, fresh), {
         algorithms: ['RS256'],
         issuer: [...issuers],
         audience: expected,
@@ -68,14 +68,14 @@ export function createOidcVerifier(
 
   return {
     isPresent: (headers) => tokenIn(headers) !== undefined,
-    async verify({ headers, now }, means) {
+    async verify({ headers, now }, dependencies) {
       const token = tokenIn(headers)
       if (token === undefined) return unverified('SIGNATURE_MISSING')
-      // A token that names no key would be tried with whichever there is, and one of another algorithm with none.
+      // jose would try a token that names no key with any key there is.
       if (!(await namesKey(token))) return unverified('SIGNATURE_MALFORMED')
       try {
-        const claims = await claimsOf(token, now, means)
-        // Anybody with a project of Google's gets a token for our address; only this tells whose it is.
+        const claims = await claimsOf(token, now, dependencies)
+        // Anybody with a Google Cloud project can get a token for our address; only the account tells whose it is.
         if (claims['email'] !== serviceAccount || claims['email_verified'] !== true)
           return unverified('WRONG_SENDER')
         return { ok: true, scheme: name, secret: 0 }
@@ -87,7 +87,7 @@ export function createOidcVerifier(
   }
 }
 
-/** Loaded when it is first needed: most gateways have nobody that sends such tokens. */
+/** The library is loaded at first use, because few gateways have a sender of such tokens. */
 function jose() {
   return import('jose')
 }
@@ -106,7 +106,7 @@ async function namesKey(token: string): Promise<boolean> {
   }
 }
 
-/** @throws UnavailableError for what is wrong with the sender's keys */
+/** @throws UnavailableError where the sender's keys are at fault */
 async function tokenFailure(error: unknown, now: number): Promise<Unverified> {
   const { errors } = await jose()
   const isOfKeys = error instanceof errors.JWKSInvalid || error instanceof errors.JWKSMultipleMatchingKeys
@@ -124,7 +124,7 @@ async function tokenFailure(error: unknown, now: number): Promise<Unverified> {
   return unverified('SIGNATURE_MALFORMED')
 }
 
-/** Behind its end, or before its beginning. */
+/** Counts from the end of an expired token, or to the beginning of one that is not valid yet. */
 function skewOf({ exp = 0, iat = 0 }: JWTPayload, now: number): { skewSeconds: number } {
   const seconds = Math.floor(now / 1000)
   return { skewSeconds: seconds > exp ? exp - seconds : Math.max(0, iat - seconds) }

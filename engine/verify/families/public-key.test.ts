@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../config/configuration.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createProvider } from '../provider.ts'
-import type { Headers, Verdict } from '../signed-request.ts'
+import type { Headers, Verdict } from '../verifier.ts'
 
 const now = Date.UTC(2026, 0, 15, 12)
 const time = String(now / 1000)
 const body = '{"type":2,"name":"Grüße"}'
 
-const noMeans = { download: () => assert.fail('nothing is downloaded') }
+const noDependencies = { download: () => assert.fail('nothing is downloaded') }
 
 function verify(policy: VerifyPolicy, headers: Headers, rawBody: string, at = now): Verdict {
   const request = { method: 'POST', target: '/hooks/a', headers, rawBody: Buffer.from(rawBody), now: at }
   const { verifier } = createProvider(policy)
   assert.ok(verifier)
-  const verdict = verifier.verify(request, noMeans)
+  const verdict = verifier.verify(request, noDependencies)
   assert.ok(!(verdict instanceof Promise))
   return verdict
 }

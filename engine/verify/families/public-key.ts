@@ -1,38 +1,49 @@
-/** Owns verifying with public keys what is signed as a template says; a family says which signatures are made how. */
+/** Verifies signatures that are made with a private key: Ed25519, and ECDSA on P-256. */
 
 import { verify as isSignedBy, type KeyObject } from 'node:crypto'
-import type { VerifyPolicy } from '../../config/configuration.ts'
 import { decode } from '../../providers/encoding.ts'
 import { readPublicKey } from '../../providers/public-keys.ts'
+import type { EcdsaScheme, Ed25519Scheme, Encoding } from '../../providers/scheme.ts'
 import { secretsOf } from '../../providers/secrets.ts'
-import type { EcdsaScheme, Ed25519Scheme, Encoding } from '../scheme.ts'
-import type { BodyFields } from '../signed/body-fields.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import { noFields } from '../signed/body-fields.ts'
 import { createSignatureReader } from '../signed/signature-place.ts'
 import { compileSigned, signedBytes } from '../signed/signed-bytes.ts'
 import { createValuesReader } from '../signed/signed-values.ts'
 import { createTimeWindow } from '../signed/timestamp.ts'
-import { unverified } from '../signed-request.ts'
-import type { SchemeVerifier } from './scheme-verifier.ts'
+import { unverified, type Verifier } from '../verifier.ts'
 
-export interface PublicKeyFamily {
+interface Algorithm {
   readonly encoding: Encoding
-  /** Of the platform; undefined where the algorithm has its own. */
+  /** The platform's name of the hash; undefined where the algorithm has its own. */
   readonly hash: string | undefined
-  /** Whether a signature can be so long. */
+  /** Whether a signature can have so many bytes. */
   isLength(bytes: number): boolean
 }
 
-/** Everything that these schemes look at stands in headers. */
-const noFields: BodyFields = () => undefined
+/** https://www.rfc-editor.org/rfc/rfc8032 */
+export function createEd25519Verifier(scheme: Ed25519Scheme, policy: VerifyPolicy): Verifier | undefined {
+  const isLength = (bytes: number) => bytes === 64
+  return createPublicKeyVerifier(scheme, policy, { encoding: scheme.encoding, hash: undefined, isLength })
+}
 
-/** Verifying takes fifty times as long as a digest does; a sender that rotates its key sends two. */
+/**
+ * The platform reads DER (https://www.rfc-editor.org/rfc/rfc3279#section-2.2.3) and nothing else, so that the two bare
+ * numbers that JOSE writes match nothing. DER takes 72 bytes at most: two numbers of 32 bytes, their signs and frames.
+ */
+export function createEcdsaVerifier(scheme: EcdsaScheme, policy: VerifyPolicy): Verifier | undefined {
+  const isLength = (bytes: number) => bytes <= 72
+  return createPublicKeyVerifier(scheme, policy, { encoding: 'base64', hash: 'sha256', isLength })
+}
+
+/** A public-key verification takes fifty times as long as a digest, and a sender that rotates its key sends two. */
 const mostSignatures = 4
 
-export function createPublicKeyVerifier(
+function createPublicKeyVerifier(
   scheme: Ed25519Scheme | EcdsaScheme,
   { publicKey, ...policy }: VerifyPolicy,
-  { encoding, hash, isLength }: PublicKeyFamily,
-): SchemeVerifier | undefined {
+  { encoding, hash, isLength }: Algorithm,
+): Verifier | undefined {
   const configured = secretsOf(publicKey)
   if (configured.length === 0) return undefined
   const keys = configured.flatMap(({ index, text }) => {
@@ -47,6 +58,7 @@ export function createPublicKeyVerifier(
 
   return {
     isPresent: signatures.isPresent,
+    // Everything that these schemes read stands in headers.
     verify(request) {
       const written = signatures.read(request.headers, noFields)
       if (written === undefined) return unverified('SIGNATURE_MISSING')
@@ -60,9 +72,9 @@ export function createPublicKeyVerifier(
       const signed = signedBytes(template, { ...gathered.values, url: '' })
       const isRight = (key: KeyObject) =>
         given.slice(0, mostSignatures).some((each) => isSignedBy(hash, signed, key, each))
-      const found = keys.find(({ key }) => isRight(key))
-      if (found === undefined) return unverified('SIGNATURE_MISMATCH')
-      return window?.judge(request, noFields) ?? { ok: true, scheme: name, secret: found.index }
+      const match = keys.find(({ key }) => isRight(key))
+      if (match === undefined) return unverified('SIGNATURE_MISMATCH')
+      return window?.check(request, noFields) ?? { ok: true, scheme: name, secret: match.index }
     },
   }
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { signatureData } from '../../../test/sample-data.ts'
-import type { VerifyPolicy } from '../../config/configuration.ts'
-import { type Headers, UnavailableError, type Verdict, type VerifyMeans } from '../signed-request.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
+import { type Headers, UnavailableError, type Verdict, type VerifyDependencies } from '../verifier.ts'
 import { createCertificate, type KeyPair } from './certificate-fixture.ts'
 import { createSnsVerifier } from './sns.ts'
 
@@ -38,7 +38,7 @@ function signFields(fields: Fields, { privateKey }: KeyPair = rsa): Fields {
   return { ...fields, Signature: sign(hash, Buffer.from(signed), privateKey).toString('base64') }
 }
 
-interface Host extends VerifyMeans {
+interface Host extends VerifyDependencies {
   readonly asked: string[]
 }
 
@@ -55,7 +55,7 @@ function createHost(answer: (url: string) => string): Host {
 
 async function verify(
   fields: Fields | string,
-  by: { policy?: VerifyPolicy; host?: VerifyMeans; headers?: Headers; now?: number } = {},
+  by: { policy?: VerifyPolicy; host?: VerifyDependencies; headers?: Headers; now?: number } = {},
 ): Promise<Verdict> {
   const type = typeof fields === 'string' ? 'Notification' : String(fields['Type'])
   const request = {
@@ -226,7 +226,7 @@ test('a message that came compressed is refused: what is verified and what mappi
 test('what is no certificate is asked for once anew, so that a page of errors is not kept for one', async () => {
   const answers = ['<html>we are sorry</html>', certificate]
   const asked: (boolean | undefined)[] = []
-  const host: VerifyMeans = {
+  const host: VerifyDependencies = {
     async download(_, options) {
       asked.push(options?.fresh)
       return answers[asked.length - 1] ?? 'no more'
@@ -276,7 +276,7 @@ test('raw delivery is refused with what is to be done about it', async () => {
   const verdict = await verify('{"alarm":"on"}', { headers: { 'x-amz-sns-rawdelivery': 'true' } })
   assert.ok(!verdict.ok)
   assert.equal(verdict.code, 'SIGNATURE_MISSING')
-  assert.match(verdict.told ?? '', /raw message delivery/)
+  assert.match(verdict.reason ?? '', /raw message delivery/)
 })
 
 test('a header that says another type than the body is refused, and none at all is no signature', async () => {

@@ -1,15 +1,15 @@
 /**
- * Owns signatures of AWS SNS, which cover fields of the body:
+ * Verifies signatures of AWS SNS, which cover fields of the body:
  * https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
  */
 
 import { verify as isSignedBy, type KeyObject, X509Certificate } from 'node:crypto'
-import type { VerifyPolicy } from '../../config/configuration.ts'
 import { parseDuration } from '../../config/duration.ts'
 import { isRecord } from '../../config/is-record.ts'
 import { decode } from '../../providers/encoding.ts'
+import type { SnsScheme } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { parseJson } from '../../resolve/json/parse.ts'
-import type { SnsScheme } from '../scheme.ts'
 import { isPacked, packedBody } from '../signed/body-fields.ts'
 import {
   type Headers,
@@ -17,20 +17,20 @@ import {
   UnavailableError,
   type Unverified,
   unverified,
-  type VerifyMeans,
-} from '../signed-request.ts'
-import type { SchemeVerifier } from './scheme-verifier.ts'
+  type Verifier,
+  type VerifyDependencies,
+} from '../verifier.ts'
 import { parseSnsAddress } from './sns-address.ts'
 
 const typeHeader = 'x-amz-sns-message-type'
 const rawHeader = 'x-amz-sns-rawdelivery'
-/** What headers say once more, unsigned, where mappings may read it. */
+/** Headers that repeat a field, unsigned, and that mappings may read. */
 const repeated = [
   ['x-amz-sns-topic-arn', 'TopicArn'],
   ['x-amz-sns-message-id', 'MessageId'],
 ] as const
 
-/** A message has 256 KiB at most, and what is around it is little. */
+/** A message has 256 KiB at most, and the fields around it are short. */
 const mostBytes = 1024 * 1024
 
 const hashes: ReadonlyMap<string, string> = new Map([
@@ -39,14 +39,14 @@ const hashes: ReadonlyMap<string, string> = new Map([
 ])
 
 const confirmation = ['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type']
-/** What is signed of each type, in this order. A subject is signed only where there is one. */
+/** The fields that each type signs, in this order. A subject is signed only where there is one. */
 const signedFields: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['Notification', ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type']],
   ['SubscriptionConfirmation', confirmation],
   ['UnsubscribeConfirmation', confirmation],
 ])
 
-/** Of a message everything that counts, found to be texts. */
+/** The parts of a message that count, checked to be texts. */
 interface Message {
   readonly signed: string
   readonly topic: string
@@ -59,25 +59,25 @@ interface Message {
 export function createSnsVerifier(
   { name = 'default' }: SnsScheme,
   { topicArns = [], signatureVersion: only, tolerance }: VerifyPolicy,
-): SchemeVerifier | undefined {
+): Verifier | undefined {
   const topics = new Set(topicArns.filter((arn) => arn.trim() !== ''))
   if (topics.size === 0) return undefined
   const toleranceMs = tolerance === undefined ? Number.POSITIVE_INFINITY : parseDuration(tolerance)
 
   return {
     isPresent: (headers) => headers[typeHeader] !== undefined,
-    /** The topic is looked at before anything is downloaded: strangers' topics cost nothing. */
-    async verify({ headers, rawBody, now }, means) {
-      if (headers[rawHeader] === 'true') return unverified('SIGNATURE_MISSING', { told: rawDelivery })
+    /** The topic is checked before anything is downloaded, so that strangers' topics cost nothing. */
+    async verify({ headers, rawBody, now }, dependencies) {
+      if (headers[rawHeader] === 'true') return unverified('SIGNATURE_MISSING', { reason: rawDelivery })
       if (isPacked(headers)) return packedBody
       const message = await readMessage(rawBody, headers)
       if (typeof message === 'string') return unverified(message)
-      if (!topics.has(message.topic)) return unverified('WRONG_TOPIC', { told: otherTopic })
+      if (!topics.has(message.topic)) return unverified('WRONG_TOPIC', { reason: otherTopic })
       const hash = hashes.get(message.version)
       if (hash === undefined) return unverified('SIGNATURE_MALFORMED')
       if (only !== undefined && message.version !== String(only))
-        return unverified(only === 2 ? 'SIGNATURE_WEAKER' : 'SIGNATURE_MALFORMED', { told: otherVersion })
-      const key = await keyOf(message.certificate, now, means)
+        return unverified(only === 2 ? 'SIGNATURE_WEAKER' : 'SIGNATURE_MALFORMED', { reason: otherVersion })
+      const key = await keyOf(message.certificate, now, dependencies)
       if ('ok' in key) return key
       if (!isSignedBy(hash, Buffer.from(message.signed), key, message.signature))
         return unverified('SIGNATURE_MISMATCH')
@@ -120,20 +120,20 @@ async function readMessage(body: Uint8Array, headers: Headers): Promise<Message 
 }
 
 /**
- * What is signed has a name and a value on a line each. Of the values only the first, the message, may have lines: from the
- * last one upwards there is then one way to read it.
+ * What is signed has each name and each value on a line of its own. Only the first value, the message, may have several
+ * lines: read from the last line upwards, there is then only one way to read it.
  */
 function isUnmistakable(name: string, value: string | undefined): boolean {
   return value !== undefined && (name === 'Message' || !value.includes('\n'))
 }
 
-/** The fields that are texts; undefined where the body is no object. */
+/** Returns the fields that are texts; undefined where the body is not a JSON object. */
 async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string> | undefined> {
   if (body.byteLength > mostBytes) return undefined
   try {
     const value = await parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
     if (!isRecord(value)) return undefined
-    // A subject that is neither text nor nothing would be seen by mappings, and is not signed.
+    // A subject that is not a text is not signed, yet mappings would see it.
     if (typeof (value['Subject'] ?? '') !== 'string') return undefined
     return new Map(
       Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
@@ -144,31 +144,35 @@ async function readFields(body: Uint8Array): Promise<ReadonlyMap<string, string>
 }
 
 function timeOf(text: string): number | undefined {
-  const isOne = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text)
-  const time = isOne ? Date.parse(text) : Number.NaN
+  const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/.test(text)
+  const time = isTime ? Date.parse(text) : Number.NaN
   return Number.isNaN(time) ? undefined : time
 }
 
 /** @throws UnavailableError */
-async function keyOf(address: string, now: number, means: VerifyMeans): Promise<KeyObject | Unverified> {
+async function keyOf(
+  address: string,
+  now: number,
+  { download }: VerifyDependencies,
+): Promise<KeyObject | Unverified> {
   const url = parseSnsAddress(address)
   const isCertificate = url?.search === '' && /^\/[\w-]{1,200}\.pem$/.test(url.pathname)
-  if (!isCertificate) return unverified('KEY_REFUSED', { told: notOfAws })
+  if (!isCertificate) return unverified('KEY_REFUSED', { reason: notOfAws })
   try {
     const certificate =
-      readCertificate(await means.download(url.href)) ??
-      // A page of errors, perhaps, that its server called a success.
-      new X509Certificate(await means.download(url.href, { fresh: true }))
+      readCertificate(await download(url.href)) ??
+      // The server may have sent an error page with a status of success.
+      new X509Certificate(await download(url.href, { fresh: true }))
     const { validFromDate, validToDate, publicKey } = certificate
     if (now < validFromDate.getTime() || now > validToDate.getTime())
-      return unverified('KEY_REFUSED', { told: outOfDate })
+      return unverified('KEY_REFUSED', { reason: outOfDate })
     const isStrong =
       publicKey.asymmetricKeyType === 'rsa' &&
       (publicKey.asymmetricKeyDetails?.modulusLength ?? 0) >= shortestKeyBits
-    return isStrong ? publicKey : unverified('KEY_REFUSED', { told: notRsa })
+    return isStrong ? publicKey : unverified('KEY_REFUSED', { reason: notRsa })
   } catch (error) {
     if (error instanceof UnavailableError && !error.isAbsent) throw error
-    return unverified('KEY_REFUSED', { told: noCertificate })
+    return unverified('KEY_REFUSED', { reason: noCertificate })
   }
 }
 

@@ -1,14 +1,13 @@
-/** Owns verifying a header that holds the secret itself: it says who sends, and nothing of what is sent. */
+/** Verifies a header that holds the secret itself, which proves who sends and nothing about what is sent. */
 
-import type { VerifyPolicy } from '../../config/configuration.ts'
+import type { TokenScheme } from '../../providers/scheme.ts'
 import { secretsFor } from '../../providers/secrets.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { createSecretMatcher } from '../compare.ts'
 import { headerOf } from '../header.ts'
-import type { TokenScheme } from '../scheme.ts'
-import { unverified } from '../signed-request.ts'
-import type { SchemeVerifier } from './scheme-verifier.ts'
+import { unverified, type Verifier } from '../verifier.ts'
 
-export function createTokenVerifier(scheme: TokenScheme, policy: VerifyPolicy): SchemeVerifier | undefined {
+export function createTokenVerifier(scheme: TokenScheme, policy: VerifyPolicy): Verifier | undefined {
   const secrets = secretsFor(scheme, policy.secret)
   if (secrets.length === 0) return undefined
   const matches = createSecretMatcher(secrets.map(({ text }) => text))
@@ -19,8 +18,8 @@ export function createTokenVerifier(scheme: TokenScheme, policy: VerifyPolicy): 
     verify({ headers }) {
       const given = headerOf(headers, scheme.header)
       if (given === undefined) return unverified('SIGNATURE_MISSING')
-      const found = matches(given)
-      const secret = found === undefined ? undefined : secrets[found]?.index
+      const match = matches(given)
+      const secret = match === undefined ? undefined : secrets[match]?.index
       return secret === undefined ? unverified('SIGNATURE_MISMATCH') : { ok: true, scheme: name, secret }
     },
   }

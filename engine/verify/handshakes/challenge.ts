@@ -1,27 +1,34 @@
-/** Answers the challenge of a sender that no row knows, as `verify.challenge` describes it. */
+/** Answers the challenge of a sender that has no row in the table, as `verify.challenge` describes it. */
 
 import { createHmac } from 'node:crypto'
-import type { ChallengePolicy, VerifyPolicy } from '../../config/configuration.ts'
 import { readKey, secretsOf } from '../../providers/secrets.ts'
-import type { Handshakes, Verifier } from '../provider.ts'
-import { unverified } from '../signed-request.ts'
-import { emptyAnswer, fieldOf, isEcho, jsonAnswer, oneText, plainAnswer } from './answers.ts'
-import type { Handshake, HandshakeRequest } from './handshake.ts'
+import type { ChallengePolicy, VerifyPolicy } from '../../providers/verify-policy.ts'
+import { unverified, type Verifier } from '../verifier.ts'
+import {
+  emptyAnswer,
+  fieldOf,
+  type Handshake,
+  type HandshakeRequest,
+  type Handshakes,
+  isEcho,
+  isIssuedSecret,
+  jsonAnswer,
+  oneText,
+  plainAnswer,
+} from './handshake.ts'
 
 /**
- * What the secret is put to for strangers: an answer is a digest over such a text and nothing else. No JSON and no form
- * that says anything looks so, and `withoutChallenges` refuses a body that does: else whoever asks could have one signed.
+ * The only texts that a stranger can have digested with the secret. No meaningful JSON and no meaningful form looks like
+ * this, and `withoutChallenges` refuses a body that does; otherwise a stranger could have a body signed.
  */
 const digestible = /^[\w+/.-]{1,256}={0,2}$/
 const likeChallenge = /^[\w+/.=-]*$/
 const longestChallenge = 258
 
-/** A secret that is handed out: it goes into a header and into a file. */
-const shape = /^[\x21-\x7e]{8,256}$/
-
 const reason = 'the sender asked for its challenge'
+const issuedReason = 'the sender handed out its secret, which is kept for the operator'
 
-/** Undefined where the policy lacks what the answer is made with. */
+/** Returns undefined where the policy lacks what the answer is made with. */
 export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy): Handshakes | undefined {
   const { method, issuesSecret } = challenge
   const hasSecret = secretsOf(policy.secret).length > 0
@@ -34,40 +41,38 @@ export function createChallenge(challenge: ChallengePolicy, policy: VerifyPolicy
     answer(request) {
       if (request.method !== method || (method === 'POST' && !request.isTrusted && !issuesSecret))
         return undefined
-      if (sourceOf(challenge) === undefined) return emptyAnswer(200, reason)
-      const asked = askedIn(challenge, request)
-      if (!isEcho(asked) || (issuesSecret && !shape.test(asked))) return undefined
+      if (fieldNameOf(challenge) === undefined) return emptyAnswer(200, reason)
+      const asked = challengeIn(request, challenge)
+      if (!isEcho(asked) || (issuesSecret && !isIssuedSecret(asked))) return undefined
       const text = write(asked)
       if (text === undefined) return undefined
       const answer = answerWith(challenge, text)
       return issuesSecret
-        ? { ...answer, reason: issued, entrusted: { name: 'webhook-secret', value: asked } }
+        ? { ...answer, reason: issuedReason, entrusted: { name: 'webhook-secret', value: asked } }
         : answer
     },
   }
 }
 
-const issued = 'the sender handed out its secret, which is kept for the operator'
-
-/** The key of the policy that says where the challenge stands. */
-function sourceOf({ query, header, body }: ChallengePolicy): string | undefined {
+/** Returns the name of the parameter, header or field that the challenge comes in. */
+function fieldNameOf({ query, header, body }: ChallengePolicy): string | undefined {
   return query ?? header ?? body
 }
 
-function askedIn({ query, header, body }: ChallengePolicy, request: HandshakeRequest): unknown {
+function challengeIn(request: HandshakeRequest, { query, header, body }: ChallengePolicy): unknown {
   if (query !== undefined) return oneText(request.query[query])
   if (header !== undefined) return oneText(request.headers[header.toLowerCase()])
   return body === undefined ? undefined : fieldOf(request.payload, body)
 }
 
 function answerWith(challenge: ChallengePolicy, text: string): Handshake {
-  const { answer, field = sourceOf(challenge) ?? '', header = '' } = challenge
+  const { answer, field = fieldNameOf(challenge) ?? '', header = '' } = challenge
   if (answer === 'json') return jsonAnswer({ [field]: text }, reason)
   if (answer === 'header') return { ...emptyAnswer(200, reason), headers: { [header.toLowerCase()]: text } }
   return plainAnswer(text, reason)
 }
 
-/** As the sender's own signatures are written, with the newest secret. */
+/** Digests with the newest secret, and writes the digest as the sender's own signatures are written. */
 function createDigest({ secret, hmac }: VerifyPolicy): ((text: string) => string | undefined) | undefined {
   const newest = secretsOf(secret)[0]?.text
   const key = hmac && newest !== undefined ? readKey(newest, hmac.key) : undefined
@@ -77,17 +82,17 @@ function createDigest({ secret, hmac }: VerifyPolicy): ((text: string) => string
     digestible.test(text) ? prefix + createHmac(algorithm, key).update(text).digest(encoding) : undefined
 }
 
-/** A verifier that takes no body which could have been signed by asking for a challenge. */
+/** Returns a verifier that refuses every body which could have been signed by asking for a challenge. */
 export function withoutChallenges(verifier: Verifier): Verifier {
   return {
     isPresent: (headers) => verifier.isPresent(headers),
-    verify(request, means) {
+    verify(request, dependencies) {
       const { rawBody } = request
       if (rawBody.length <= longestChallenge && likeChallenge.test(Buffer.from(rawBody).toString('latin1')))
         return unverified('SIGNATURE_MISMATCH', {
-          told: 'the body is one that a challenge could have signed',
+          reason: 'the body is one that a challenge could have signed',
         })
-      return verifier.verify(request, means)
+      return verifier.verify(request, dependencies)
     },
   }
 }

@@ -1,15 +1,19 @@
-/** Owns handshakes: requests by which a provider asks whether somebody is there, each with the answer that it wants. */
+/**
+ * This file describes handshakes: requests by which a provider checks that an address answers, each with the answer that
+ * the provider expects. Texts that are echoed are short, and harmless wherever a browser may show them.
+ */
 
-import type { Headers } from '../signed-request.ts'
+import { isRecord } from '../../config/is-record.ts'
+import type { Headers } from '../verifier.ts'
 
 export interface HandshakeRequest {
   readonly method: string
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Headers
   readonly query: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** The parsed body; undefined where there is none, or it is no JSON. */
+  /** The parsed body; undefined where there is none, or it is not JSON. */
   readonly payload: unknown
-  /** Whether a signature or a token was found good. */
+  /** Whether the request was authenticated by a signature or a token. */
   readonly isTrusted: boolean
 }
 
@@ -18,10 +22,63 @@ export interface Handshake {
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string
-  /** For the log and the record: one sentence that quotes nothing. */
+  /** One sentence for the log and the record; it quotes nothing. */
   readonly reason: string
   /** An address that has to be fetched once, after the answer. */
   readonly confirm?: string
-  /** What only the operator may see, and where it belongs. */
+  /** A value that only the operator may see, and the name to store it under. */
   readonly entrusted?: { readonly name: string; readonly value: string }
+}
+
+export interface Handshakes {
+  /** The methods besides POST that a handshake may come with. */
+  readonly methods: readonly string[]
+  /** Whether an unauthenticated POST may be a handshake. Its body is then read, up to a small limit. */
+  readonly unsigned: boolean
+  /** Returns undefined where the request is not a handshake. */
+  answer(request: HandshakeRequest): Handshake | undefined
+}
+
+/** The longest text that is sent back, in UTF-16 units. */
+const longestEcho = 4096
+
+/** Whether the value is a text that may be sent back. */
+export function isEcho(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longestEcho
+}
+
+/** Whether the value can be a secret that a provider hands out: it goes into a header and into a file. */
+export function isIssuedSecret(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{8,256}$/.test(value)
+}
+
+/** Returns the field of that name where the payload is an object that has it itself. */
+export function fieldOf(payload: unknown, name: string): unknown {
+  return isRecord(payload) && Object.hasOwn(payload, name) ? payload[name] : undefined
+}
+
+/** Returns the same where the object has no other field. */
+export function onlyFieldOf(payload: unknown, name: string): unknown {
+  return isRecord(payload) && Object.keys(payload).length === 1 ? fieldOf(payload, name) : undefined
+}
+
+/** Returns the value of a header or query parameter that came exactly once. */
+export function oneText(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Keeps browsers from taking an answer for anything but what its type says. */
+const unsniffed = { 'x-content-type-options': 'nosniff' }
+
+export function plainAnswer(body: string, reason: string): Handshake {
+  return { status: 200, contentType: 'text/plain; charset=utf-8', headers: unsniffed, body, reason }
+}
+
+export function jsonAnswer(value: object, reason: string): Handshake {
+  const body = JSON.stringify(value)
+  return { status: 200, contentType: 'application/json; charset=utf-8', headers: unsniffed, body, reason }
+}
+
+export function emptyAnswer(status: 200 | 204 | 403, reason: string): Handshake {
+  return { status, body: '', reason }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import type { VerifyPolicy } from '../../config/configuration.ts'
-import type { HandshakeKind } from '../scheme.ts'
+import type { HandshakeKind } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Handshake, HandshakeRequest } from './handshake.ts'
-import { createHandshakes } from './index.ts'
+import { createHandshakes } from './provider-handshakes.ts'
 
 const post: HandshakeRequest = {
   method: 'POST',

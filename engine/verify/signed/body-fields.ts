@@ -1,19 +1,22 @@
-/** Owns what verifiers read of a body: single values by their place, in JSON or in a form. */
+/** Reads the single values that verifiers need from a body, by their place in JSON or in a form. */
 
+import type { BodyPlace } from '../../providers/scheme.ts'
 import { parseJson } from '../../resolve/json/parse.ts'
 import { valueAt } from '../../resolve/payload-path.ts'
 import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
 import { headerOf } from '../header.ts'
-import type { BodyPlace } from '../scheme.ts'
-import { type Headers, type SignedRequest, unverified } from '../signed-request.ts'
+import { type Headers, type SignedRequest, unverified } from '../verifier.ts'
 
-/** Undefined where nothing stands there. */
+/** Returns undefined where there is no such value. */
 export type BodyFields = (place: BodyPlace) => unknown
 
-/** What is read of a body that is neither. */
+/** The fields of a body that is not read. */
+export const noFields: BodyFields = () => undefined
+
+/** The fields of a body that is neither JSON nor a form. */
 export const unreadable: BodyFields = () => undefined
 
-/** A promise where the body is long: it is read in turns. */
+/** Returns a promise where the body is long, so that parsing it does not block. */
 export function readBodyFields(request: SignedRequest): BodyFields | Promise<BodyFields> {
   const text = textOfBody(request)
   if (isFormType(headerOf(request.headers, 'content-type'))) return readForm(text)
@@ -27,14 +30,14 @@ export function readBodyFields(request: SignedRequest): BodyFields | Promise<Bod
 
 const utf8 = new TextDecoder()
 
-/** Without a mark of the byte order, as mappings will see it. */
+/** Decodes the body without its byte order mark, as mappings will see it. */
 export function textOfBody({ rawBody }: SignedRequest): string {
   return utf8.decode(rawBody)
 }
 
 /**
- * Whether the body came compressed. What is read of it here is then not what mappings will see: there are bytes that are
- * one text as they came, and another one unpacked.
+ * Whether the body came compressed. Some bytes are one text as they came and another text once they are decompressed, so
+ * what would be read here is not what mappings would see.
  */
 export function isPacked(headers: Headers): boolean {
   const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
@@ -42,7 +45,7 @@ export function isPacked(headers: Headers): boolean {
 }
 
 export const packedBody = unverified('BODY_NOT_COVERED', {
-  told: 'The body came compressed, and what is signed stands inside of it.',
+  reason: 'The body came compressed, and what is signed stands inside of it.',
 })
 
 function readForm(text: string): BodyFields {

@@ -1,30 +1,30 @@
-/** Owns finding signatures: where in a request they stand, and which texts there are signatures of the wanted version. */
+/** Finds the signatures in a request: where they stand, and which of the texts there are of the expected version. */
 
+import type { BodyPlace, HeaderPlace, HmacScheme, SignaturePlace } from '../../providers/scheme.ts'
 import { firstHeaderOf, headerOf } from '../header.ts'
-import type { BodyPlace, HeaderPlace, SignaturePlace } from '../scheme.ts'
-import type { Headers } from '../signed-request.ts'
+import type { Headers } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
 
-/** DocuSign has up to a hundred keys, and nobody else has more. */
+/** DocuSign has up to a hundred keys, and no other sender has more. */
 export const mostSignatures = 100
 
 export interface SignatureReader {
-  /** Whether something stands where signatures do, as far as headers tell. */
+  /** Whether there is something where signatures stand, as far as headers show. */
   isPresent(headers: Headers): boolean
-  /** As they are written, without what stands before them. Undefined: nothing stands there. Empty: nothing that is meant. */
+  /** Returns the signatures without their prefix; undefined where nothing is there, empty where none has the prefix. */
   read(headers: Headers, body: BodyFields): readonly string[] | undefined
 }
 
-export function isInBody(place: SignaturePlace): place is BodyPlace {
-  return 'body' in place
+export function isInBody(place: SignaturePlace | HmacScheme['id']): place is BodyPlace {
+  return place !== undefined && 'body' in place
 }
 
 export function createSignatureReader(place: SignaturePlace): SignatureReader {
-  if (isInBody(place)) return { isPresent: () => true, read: (_, body) => readOfBody(body(place)) }
+  if (isInBody(place)) return { isPresent: () => true, read: (_, body) => textsIn(body(place)) }
   return place.headers.some((name) => name.endsWith('*')) ? readNumbered(place) : readFirst(place)
 }
 
-function readOfBody(value: unknown): readonly string[] | undefined {
+function textsIn(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined
   return typeof value === 'string' ? [value] : []
 }
@@ -52,25 +52,21 @@ function readNumbered(place: HeaderPlace): SignatureReader {
   }
 }
 
-function signaturesIn(text: string, place: HeaderPlace): readonly string[] {
-  const { element, prefix, divider } = place
+function signaturesIn(text: string, { element, prefix = '', divider }: HeaderPlace): readonly string[] {
   if (element !== undefined) return elementsIn(text, element, divider)
-  const start = prefix ?? ''
-  if (divider === undefined) return text.startsWith(start) ? [text.slice(start.length)] : []
-  return piecesOf(text, divider)
-    .filter((piece) => piece.startsWith(start))
-    .map((piece) => piece.slice(start.length))
+  return afterPrefix(divider === undefined ? [text] : piecesOf(text, divider), prefix)
 }
 
-/** The values of one name in a list `t=…,v1=…`. */
+/** Returns the values of one name in a list `t=…,v1=…`. */
 export function elementsIn(text: string, name: string, divider = ','): readonly string[] {
-  const start = `${name}=`
-  return piecesOf(text, divider)
-    .filter((piece) => piece.startsWith(start))
-    .map((piece) => piece.slice(start.length))
+  return afterPrefix(piecesOf(text, divider), `${name}=`)
 }
 
-/** Of a list that somebody made longer than any sender does, the beginning. */
+function afterPrefix(pieces: readonly string[], prefix: string): readonly string[] {
+  return pieces.filter((piece) => piece.startsWith(prefix)).map((piece) => piece.slice(prefix.length))
+}
+
+/** Splits the text. Of a list that is longer than any sender makes it, only the beginning counts. */
 function piecesOf(text: string, divider: string): readonly string[] {
   return text.split(divider, mostSignatures + 1).map((piece) => piece.trim())
 }

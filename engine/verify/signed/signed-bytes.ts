@@ -1,17 +1,17 @@
-/** Owns the bytes that a signature is made over: a template of text and slots, filled with what a request holds. */
+/** Puts together the bytes that a signature covers: a template of text and slots, filled from a request. */
 
 export const slots = ['body', 'timestamp', 'id', 'url', 'method', 'form'] as const
 export type Slot = (typeof slots)[number]
 
 type Piece = { readonly text: string } | { readonly slot: Slot }
 
-/** What stands in braces and is no slot is text. */
+/** Braces around anything but the name of a slot are text. */
 export type SignedTemplate = readonly Piece[]
 
 const slotPattern = new RegExp(`\\{(${slots.join('|')})\\}`)
 
 export function compileSigned(template: string): SignedTemplate {
-  // Splitting by a pattern with a group gives text and slots in turn.
+  // Splitting by a pattern with a group gives text and slots alternately.
   const pieces = template.split(slotPattern)
   return pieces.flatMap((piece, index): Piece[] => {
     if (index % 2 === 1) return [{ slot: piece as Slot }]
@@ -23,9 +23,9 @@ export function hasSlot(template: SignedTemplate, slot: Slot): boolean {
   return template.some((piece) => 'slot' in piece && piece.slot === slot)
 }
 
-/** Of the slots that the template has. */
+/** The values that fill the slots. */
 export interface SignedValues {
-  /** As received; never through a text, which would change bytes that are none. */
+  /** The bytes as received: decoding them to text would change those that are not valid text. */
   readonly body: Uint8Array
   readonly timestamp: string
   readonly id: string
@@ -34,7 +34,7 @@ export interface SignedValues {
   readonly form: string
 }
 
-/** In order, texts as UTF-8: for whoever digests piece by piece. */
+/** Passes the parts on in order, to be digested one by one; texts count as UTF-8. */
 export function feedSigned(
   template: SignedTemplate,
   values: SignedValues,
@@ -43,7 +43,7 @@ export function feedSigned(
   for (const piece of template) take('slot' in piece ? values[piece.slot] : piece.text)
 }
 
-/** The same at once, for whoever wants all of it. */
+/** Returns all parts as one buffer. */
 export function signedBytes(template: SignedTemplate, values: SignedValues): Buffer {
   const parts: Uint8Array[] = []
   feedSigned(template, values, (part) => parts.push(typeof part === 'string' ? Buffer.from(part) : part))

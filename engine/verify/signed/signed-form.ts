@@ -1,6 +1,6 @@
 /**
- * Owns how Twilio covers a body. It signs the fields of a form, joined without dividers; of any other body it signs a
- * digest that stands in the query. https://www.twilio.com/docs/usage/webhooks/webhooks-security
+ * Reads how Twilio's signature covers a body. It covers the fields of a form, joined without dividers; of any other body it
+ * covers a digest that stands in the query. https://www.twilio.com/docs/usage/webhooks/webhooks-security
  */
 
 import { hash } from 'node:crypto'
@@ -8,17 +8,17 @@ import { decode } from '../../providers/encoding.ts'
 import { isSameSecret } from '../compare.ts'
 import { fieldsOf, hasTooManyFields, isFormType } from '../form.ts'
 import { headerOf } from '../header.ts'
-import { type SignedRequest, type Unverified, unverified } from '../signed-request.ts'
+import { type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import { isPacked, packedBody, textOfBody } from './body-fields.ts'
 
 export interface Coverage {
-  /** What is signed of a form. */
+  /** The text that is signed of a form. */
   readonly form: string
-  /** The digest of the body, as the query has it, where that is what covers it. */
+  /** The digest of the body that stands in the query, where that is what the signature covers. */
   readonly digest?: string
 }
 
-/** How the signature will cover the body, if it is right. `parameter`: where the query has the digest of one. */
+/** Says how the signature covers the body, if it is right. `parameter` names the digest in the query. */
 export function readCoverage(request: SignedRequest, parameter?: string): Coverage | Unverified {
   const digest = parameter === undefined ? null : new URLSearchParams(queryOf(request.target)).get(parameter)
   if (digest !== null) return { form: '', digest }
@@ -31,7 +31,7 @@ export function readCoverage(request: SignedRequest, parameter?: string): Covera
   return hasTooManyFields(text) ? unverified('BODY_MALFORMED') : { form: writeForm(text) }
 }
 
-/** Once the signature is right: whether the digest that it covers is that of the body. */
+/** Whether the digest that a right signature covers is that of the body. */
 export function isCovered({ digest }: Coverage, body: Uint8Array): boolean {
   if (digest === undefined) return true
   const given = decode(digest, 'hex')
@@ -43,12 +43,12 @@ function queryOf(target: string): string {
   return mark === -1 ? '' : target.slice(mark + 1)
 }
 
-/** The gateway takes such a body for JSON whatever its type says, and no form of Twilio's begins so. */
+/** The gateway parses such a body as JSON whatever its type says, and no form of Twilio's begins this way. */
 function looksLikeJson(text: string): boolean {
   return /^\s*[[{]/.test(text)
 }
 
-/** Each distinct name in the order of its bytes, followed by its value; with several values, once for each distinct one. */
+/** Writes each distinct pair of name and value, in the order of their bytes. */
 function writeForm(text: string): string {
   const fields = new Map<string, Set<string>>()
   for (const [name, value] of fieldsOf(text)) {

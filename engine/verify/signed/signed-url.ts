@@ -1,14 +1,14 @@
 /**
- * Owns the address that a signature covers. It is configured, for nobody but the provider knows which one it called: the
- * `Host` and `X-Forwarded-*` headers are the sender's to choose. Only the query is taken as it was received.
+ * Writes the address that a signature covers. It is configured, because a sender can put anything into the `Host` and
+ * `X-Forwarded-*` headers. Only the query is taken as it was received.
  */
 
-import type { UrlStyle } from '../scheme.ts'
+import type { UrlStyle } from '../../providers/scheme.ts'
 
-/** All ways in which the provider may have written it, the likeliest first. */
+/** Returns every form in which the provider may have written the address, the likeliest first. */
 export type WriteUrl = (target: string) => readonly string[]
 
-/** An address of scheme and host alone stands for every path below it. */
+/** An address of scheme and host only stands for every path below it. */
 const origin = /^[a-z]+:\/\/[^/?#]+$/i
 
 /** @param target path and query as received */
@@ -24,7 +24,7 @@ export function createUrlWriter(publicUrl: string, style: UrlStyle | undefined):
   }
 }
 
-/** User, host, port and path. */
+/** Splits an address into scheme, user, host, port and path. */
 const parts = /^(https?):\/\/([^/?#]*@)?(\[[^\]]*\]|[^:/?#]*)(:[0-9]+)?(.*)$/is
 
 /**
@@ -32,9 +32,9 @@ const parts = /^(https?):\/\/([^/?#]*@)?(\[[^\]]*\]|[^:/?#]*)(:[0-9]+)?(.*)$/is
  * https://www.twilio.com/docs/usage/webhooks/webhooks-security
  */
 function portsOf(url: string): readonly string[] {
-  const found = parts.exec(url)
-  if (!found) return [url]
-  const [, scheme = '', user = '', host = '', port, path = ''] = found
+  const match = parts.exec(url)
+  if (!match) return [url]
+  const [, scheme = '', user = '', host = '', port, path = ''] = match
   const usual = scheme.toLowerCase() === 'https' ? ':443' : ':80'
   return ['', port ?? usual].map((each) => `${scheme}://${user}${host}${each}${path}`)
 }
@@ -56,5 +56,5 @@ const hubspotEscapes: Readonly<Record<string, string>> = {
 }
 
 function decodeAsHubspot(url: string): string {
-  return url.replace(/%[0-9a-f]{2}/gi, (found) => hubspotEscapes[found.toUpperCase()] ?? found)
+  return url.replace(/%[0-9a-f]{2}/gi, (written) => hubspotEscapes[written.toUpperCase()] ?? written)
 }

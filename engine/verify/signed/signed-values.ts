@@ -1,26 +1,27 @@
-/** Owns gathering what a signature is made over: the values of a request that the template of a scheme asks for. */
+/** Gathers the values of a request that a signature covers, as the template of its scheme names them. */
 
+import type { HmacScheme } from '../../providers/scheme.ts'
 import { firstHeaderOf } from '../header.ts'
-import type { BodyPlace, HmacScheme } from '../scheme.ts'
-import { type SignedRequest, type Unverified, unverified } from '../signed-request.ts'
+import { type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
+import { isInBody } from './signature-place.ts'
 import { hasSlot, type SignedTemplate, type SignedValues } from './signed-bytes.ts'
 import { type Coverage, readCoverage } from './signed-form.ts'
 import { createTimestampReader, type TimedScheme } from './timestamp.ts'
 
 export interface Gathered {
-  /** The address aside, of which there may be several spellings. */
+  /** Without the address, which may be written in several forms. */
   readonly values: Omit<SignedValues, 'url'>
   readonly coverage: Coverage
 }
 
 export interface ValuesReader {
-  /** Whether some of them stand in the body. */
+  /** Whether some of the values stand in the body. */
   readonly readsBody: boolean
   read(request: SignedRequest, body: BodyFields): Gathered | Unverified
 }
 
-/** The body is what it is, and what is signed covers it. */
+/** The body is signed as a whole, or not at all. */
 const wholeBody: Coverage = { form: '' }
 
 export function createValuesReader(
@@ -40,29 +41,26 @@ export function createValuesReader(
     read(request, body) {
       const time = signsTime ? (readTime?.(request.headers, body) ?? unverified('TIMESTAMP_MISSING')) : ''
       if (typeof time === 'object') return time
-      const found = signsId ? findId(id, request, body) : ''
-      if (found === undefined) return unverified('SIGNATURE_MALFORMED', { told: missingId })
-      if (isAmbiguous(found)) return unverified('SIGNATURE_MALFORMED', { told: ambiguousId })
+      const idText = signsId ? findId(id, request, body) : ''
+      if (idText === undefined) return unverified('SIGNATURE_MALFORMED', { reason: missingId })
+      if (isAmbiguous(idText)) return unverified('SIGNATURE_MALFORMED', { reason: ambiguousId })
       const coverage = signsForm ? readCoverage(request, scheme.bodyHash) : wholeBody
       if ('code' in coverage) return coverage
       const { rawBody, method } = request
-      return { values: { body: rawBody, timestamp: time, id: found, method, form: coverage.form }, coverage }
+      return { values: { body: rawBody, timestamp: time, id: idText, method, form: coverage.form }, coverage }
     },
   }
 }
 
 function findId(place: HmacScheme['id'], request: SignedRequest, body: BodyFields): string | undefined {
   if (!isInBody(place)) return place && firstHeaderOf(request.headers, place)
-  const found = body(place)
-  return typeof found === 'string' ? found : undefined
+  const value = body(place)
+  return typeof value === 'string' ? value : undefined
 }
 
-function isInBody(place: HmacScheme['id']): place is BodyPlace {
-  return place !== undefined && 'body' in place
-}
 /**
- * Of `{id}.{timestamp}.{body}` an id that holds a time between dots could be the beginning of another id, with that time and
- * some of its body: what a stranger wrote into an event would then stand where its body begins.
+ * In `{id}.{timestamp}.{body}`, an id that holds a time between dots can also be read as a shorter id, that time and the
+ * beginning of a body: text that a stranger wrote into an event would then stand where its body begins.
  */
 function createAmbiguityTest(template: SignedTemplate): (id: string) => boolean {
   const at = template.findIndex((piece) => 'slot' in piece && piece.slot === 'id')
@@ -70,11 +68,11 @@ function createAmbiguityTest(template: SignedTemplate): (id: string) => boolean 
   const isBetween = time !== undefined && 'slot' in time && time.slot === 'timestamp'
   if (at === -1 || !isBetween || !before || !('text' in before) || !behind || !('text' in behind))
     return () => false
-  const timed = new RegExp(`${literally(before.text)}[0-9]+${literally(behind.text)}`)
+  const timed = new RegExp(`${escapeRegExp(before.text)}[0-9]+${escapeRegExp(behind.text)}`)
   return (id) => timed.test(id)
 }
 
-function literally(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 

@@ -1,10 +1,10 @@
-/** Owns the time of a signature: where it stands, how it is written, and how far it may lie from now. */
+/** Reads the time of a signature, and checks how far it lies from now. */
 
-import type { VerifyPolicy } from '../../config/configuration.ts'
 import { parseDuration } from '../../config/duration.ts'
+import type { HeaderPlace, SignaturePlace, TimestampPlace, TimeUnit } from '../../providers/scheme.ts'
+import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { firstHeaderOf } from '../header.ts'
-import type { HeaderPlace, SignaturePlace, TimestampPlace, TimeUnit } from '../scheme.ts'
-import { type Headers, type SignedRequest, type Unverified, unverified } from '../signed-request.ts'
+import { type Headers, type SignedRequest, type Unverified, unverified } from '../verifier.ts'
 import type { BodyFields } from './body-fields.ts'
 import { elementsIn, isInBody } from './signature-place.ts'
 import { compileSigned, hasSlot } from './signed-bytes.ts'
@@ -15,16 +15,16 @@ export interface TimedScheme {
   readonly timestamp?: TimestampPlace
 }
 
-/** As it was written, which is what is signed. */
+/** Returns the time as it was written, which is what is signed. */
 export type ReadTimestamp = (headers: Headers, body: BodyFields) => string | Unverified
 
-/** Decimal digits and nothing else: a sign, a fraction or an exponent is no time of anybody's. */
+/** Decimal digits and nothing else: no sender writes a sign, a fraction or an exponent. */
 const digits = /^[0-9]{1,16}$/
 /** https://www.rfc-editor.org/rfc/rfc3339#section-5.6, without the leap second that no clock here has. */
 const rfc3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d{1,12})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** Milliseconds since the Unix epoch; undefined where it is not written so. */
+/** Returns milliseconds since the Unix epoch; undefined where the text is not such a time. */
 function timeOf(text: string, unit: TimeUnit): number | undefined {
   if (unit !== 'rfc3339') return digits.test(text) ? Number(text) * (unit === 's' ? 1000 : 1) : undefined
   const [, moment = '', fraction = '', zone = ''] = rfc3339.exec(text) ?? []
@@ -35,9 +35,9 @@ function timeOf(text: string, unit: TimeUnit): number | undefined {
 export function createTimestampReader(place: TimestampPlace, signature: SignaturePlace): ReadTimestamp {
   const find = createFinder(place.from, signature)
   return (headers, body) => {
-    const found = find(headers, body)
-    if (found === undefined) return unverified('TIMESTAMP_MISSING')
-    const text = typeof found === 'number' ? String(found) : found
+    const value = find(headers, body)
+    if (value === undefined) return unverified('TIMESTAMP_MISSING')
+    const text = typeof value === 'number' ? String(value) : value
     return typeof text === 'string' && timeOf(text, place.unit) !== undefined
       ? text
       : unverified('TIMESTAMP_MALFORMED')
@@ -62,14 +62,14 @@ function elementOf(headers: Headers, { headers: names, divider }: HeaderPlace, e
 export interface TimeWindow {
   /** Whether the time stands in the body. */
   readonly readsBody: boolean
-  /** Undefined: the time is within. */
-  judge(request: SignedRequest, body: BodyFields): Unverified | undefined
+  /** Returns undefined where the time is within the window. */
+  check(request: SignedRequest, body: BodyFields): Unverified | undefined
 }
 
 /**
- * On both sides of now, the ends included. Undefined where any time will do: neither the operator nor the provider says
- * how old a request may be, or the time is not signed, so that it is the sender's to choose. One inside of a signed body
- * is signed with it.
+ * The window reaches to both sides of now, its ends included. Returns undefined where any time is accepted: neither the
+ * operator nor the provider limits the age of a request, or the time is not signed, so that the sender can choose it. A
+ * time inside of a signed body is signed with it.
  */
 export function createTimeWindow(scheme: TimedScheme, policy: VerifyPolicy): TimeWindow | undefined {
   const { timestamp, signature } = scheme
@@ -83,7 +83,7 @@ export function createTimeWindow(scheme: TimedScheme, policy: VerifyPolicy): Tim
 
   return {
     readsBody,
-    judge({ headers, now }, body) {
+    check({ headers, now }, body) {
       const text = read(headers, body)
       if (typeof text === 'object') return text
       const skewMs = skewOf(timeOf(text, timestamp.unit) ?? 0, timestamp.unit, now)
@@ -93,13 +93,13 @@ export function createTimeWindow(scheme: TimedScheme, policy: VerifyPolicy): Tim
   }
 }
 
-/** What the operator says counts before what the provider says. */
+/** The operator's tolerance counts before the provider's. */
 function toleranceOf({ tolerance }: TimestampPlace, policy: VerifyPolicy): number | undefined {
   if (policy.tolerance !== undefined) return parseDuration(policy.tolerance)
   return tolerance === undefined ? undefined : tolerance * 1000
 }
 
-/** A sender that writes seconds has cut its clock, and so is ours. */
+/** A sender that writes seconds has truncated its clock, so ours is truncated too. */
 function skewOf(timeMs: number, unit: TimeUnit, now: number): number {
   return timeMs - (unit === 's' ? Math.floor(now / 1000) * 1000 : now)
 }

@@ -8,7 +8,7 @@ import {
   type SignedRequest,
   type Terms,
   type Verdict,
-  type VerifyMeans,
+  type VerifyDependencies,
 } from '@reveille/engine'
 
 export interface ProviderParts {
@@ -17,7 +17,7 @@ export interface ProviderParts {
   readonly handshakes?: Handshakes
   readonly tokenHeaders?: readonly string[]
   /** In place of a comparison. */
-  readonly verify?: (request: SignedRequest, means: VerifyMeans) => Verdict | Promise<Verdict>
+  readonly verify?: (request: SignedRequest, means: VerifyDependencies) => Verdict | Promise<Verdict>
 }
 
 export const secret = 'a-secret-of-the-provider'

@@ -1,6 +1,6 @@
 /** Owns the signature's rung: whether the body, byte for byte as it was sent, is of the endpoint's provider. */
 
-import { placeOfTerm, UnavailableError, type Verdict, type VerifyMeans } from '@reveille/engine'
+import { placeOfTerm, UnavailableError, type Verdict, type VerifyDependencies } from '@reveille/engine'
 import type { Throttle } from '../clients/throttle.ts'
 import { type Exchange, type Refused, refused } from '../exchange.ts'
 import { originForm } from '../target.ts'
@@ -10,7 +10,7 @@ import { distrustOf, sentenceOf } from './trust-failure.ts'
 import type { TurnAway } from './turn-away.ts'
 
 export interface SignatureOptions {
-  readonly means: VerifyMeans
+  readonly means: VerifyDependencies
   readonly throttle: Pick<Throttle, 'right'>
   readonly warnings: Pick<SenderWarnings, 'ofOldSecret'>
   readonly turnAway: TurnAway

@@ -37,7 +37,7 @@ export function sentenceOf({ failure, told = sentences[failure] }: Distrust): st
 }
 
 /** A clock that is wrong is found by how far it is off. */
-export function distrustOf({ code, told = sentences[code], skewSeconds }: Unverified): Distrust {
+export function distrustOf({ code, reason: told = sentences[code], skewSeconds }: Unverified): Distrust {
   if (skewSeconds === undefined) return { failure: code, told }
   const seconds = Math.abs(Math.round(skewSeconds)).toLocaleString('en')
   return { failure: code, told: `${told}: ${seconds} s in the ${skewSeconds < 0 ? 'past' : 'future'}` }

@@ -99,7 +99,7 @@ test('the operator is told why, and by how much a clock is off; nothing of the r
   const verdicts: Verdict[] = [
     { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: -612.4 },
     { ok: false, code: 'TIMESTAMP_OUTSIDE', skewSeconds: 3600 },
-    { ok: false, code: 'KEY_REFUSED', told: 'the certificate is of nobody' },
+    { ok: false, code: 'KEY_REFUSED', reason: 'the certificate is of nobody' },
   ]
   const verify = () => verdicts.shift() ?? assert.fail()
   const terms = { github: termsFor('github', createProvider({ verify })) }

@@ -6,7 +6,7 @@ import {
   holdsUnset,
   type Snapshot,
   UnavailableError,
-  type VerifyMeans,
+  type VerifyDependencies,
   writePath,
 } from '@reveille/engine'
 import { createDoors, type Entrance, parseFields, presentedToken } from '../../../http/index.ts'
@@ -74,7 +74,7 @@ async function diagnoseOne(
   asked: number | undefined,
   snapshot: Snapshot,
   { endpoint }: SignatureOptions,
-  means: VerifyMeans,
+  means: VerifyDependencies,
   io: Io,
 ): Promise<Diagnosed> {
   const { hooks } = snapshot.settings
@@ -125,12 +125,12 @@ function othersThan(endpoint: string, { endpoints, settings }: Snapshot) {
   return [...others, { place: 'hooks.token', verify: { secret: settings.hooks.tokens } }]
 }
 
-function downloads(io: Io, signal: AbortSignal): VerifyMeans {
+function downloads(io: Io, signal: AbortSignal): VerifyDependencies {
   const timers = { setTimeout: (callback: () => void, ms: number) => setTimeout(callback, ms), clearTimeout }
   return createDownloads({ web: { fetch: io.fetch, timers, signal }, now: io.now })
 }
 
-const offline: VerifyMeans = {
+const offline: VerifyDependencies = {
   download: () => Promise.reject(new UnavailableError('Nothing is fetched with --offline.')),
 }
 

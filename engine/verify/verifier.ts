@@ -1,13 +1,13 @@
-/** Owns what a verifier is shown of a request, and what it says of it. */
+/** This file says what a verifier is given of a request, and what it answers. */
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** A request as it was received; nothing in it has been decoded, parsed or written anew. */
+/** A request as it was received: nothing in it has been decoded, parsed or written again. */
 export interface SignedRequest {
   readonly method: string
   /** The request target, path and query, as received: `/hooks/twilio?bodySHA256=…`. */
   readonly target: string
-  /** Names in lower case. */
+  /** The names are in lower case. */
   readonly headers: Headers
   /** The bytes of the body as they were sent. */
   readonly rawBody: Uint8Array
@@ -15,7 +15,25 @@ export interface SignedRequest {
   readonly now: number
 }
 
-/** Why a request is not taken for one of its provider. Told to the operator, never to the sender; codes are stable. */
+/**
+ * A verifier of a scheme, or of all schemes of a provider, with its keys read once. It does not throw for a key that cannot
+ * be read, which is reported when the configuration is loaded; such a key matches nothing.
+ */
+export interface Verifier {
+  /**
+   * Whether the request carries a signature, as far as its headers show. Without one the body need not be read. A provider's
+   * verifier counts a signature that is too weak as well, so that its failure can say so.
+   */
+  isPresent(headers: Headers): boolean
+  /**
+   * Never throws for what a request holds. Returns a promise only where keys may have to be fetched, or a long body is
+   * parsed. `TIMESTAMP_OUTSIDE` means a right signature at the wrong time, and nothing else does.
+   * @throws UnavailableError, or rejects with it
+   */
+  verify(request: SignedRequest, dependencies: VerifyDependencies): Verdict | Promise<Verdict>
+}
+
+/** Why a request is not authenticated. The operator sees the code and the sentence, the sender neither; codes are stable. */
 export const signatureFailures = {
   SIGNATURE_MISSING: 'no signature came',
   SIGNATURE_MALFORMED: 'the signature is not written as the provider writes it',
@@ -42,22 +60,22 @@ export type Verdict = Verified | Unverified
 
 export interface Verified {
   readonly ok: true
-  /** Which of the provider's schemes it was, by its name: `default` where there is one only. */
+  /** The name of the scheme that matched: `default` where the provider has only one. */
   readonly scheme: string
-  /** Which of the configured secrets or keys it was made with, from 0, the newest first. */
+  /** The index of the configured secret or key that matched, from 0, the newest first. */
   readonly secret: number
 }
 
 export interface Unverified {
   readonly ok: false
   readonly code: SignatureFailure
-  /** For the operator: one sentence that quotes neither the request nor a secret. Absent: the sentence of the code. */
-  readonly told?: string
-  /** By how many seconds the signature's time is off; negative: it lies in the past. */
+  /** One sentence for the operator, which quotes neither the request nor a secret. Absent: the sentence of the code. */
+  readonly reason?: string
+  /** By how many seconds the signature's time is off; negative where it lies in the past. */
   readonly skewSeconds?: number
 }
 
-/** Whether the signature itself is right, whatever the clock says: for whoever looks at requests of another day. */
+/** Whether the signature itself is right, whatever the clock says. */
 export function isSignatureRight(verdict: Verdict): boolean {
   return verdict.ok || verdict.code === 'TIMESTAMP_OUTSIDE'
 }
@@ -66,19 +84,19 @@ export function unverified(code: SignatureFailure, more: Omit<Unverified, 'ok' |
   return { ok: false, code, ...more }
 }
 
-/** What a verifier may ask of its host; the engine itself opens no connection. */
-export interface VerifyMeans {
+/** What a verifier needs of its host; the engine itself opens no connection. */
+export interface VerifyDependencies {
   /**
-   * A small text at a public https address, kept as long as its server says: keys and certificates.
-   * `fresh`: asked for anew, though at most once a minute for each address.
-   * @throws UnavailableError when it cannot be had
+   * Fetches a small text from a public https address, and caches it as long as its server says: keys and certificates.
+   * `fresh` passes the cache by, though at most once a minute for each address.
+   * @throws UnavailableError when it cannot be fetched
    */
   download(url: string, options?: { readonly fresh?: boolean }): Promise<string>
 }
 
-/** What a verdict needs is out of reach for now: the request is neither good nor bad, and may be sent again. */
+/** What a verdict needs is out of reach for now: the request is neither right nor wrong, and may be sent again. */
 export class UnavailableError extends Error {
-  /** Its server was asked, and has nothing of that name: it is not only for now. */
+  /** Whether the server answered that it has nothing of that name, so that waiting does not help. */
   readonly isAbsent: boolean
 
   constructor(message: string, options: ErrorOptions & { readonly isAbsent?: boolean } = {}) {
