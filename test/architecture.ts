@@ -111,10 +111,7 @@ export function findViolations(imports: readonly Import[]): string[] {
 
 /** Circles and imports upwards that are still to be untied. The list only shrinks, and is gone when it is empty. */
 const stillTied = {
-  rooms: [
-    'engine/resolve/ -> engine/compile/',
-    'engine/resolve/ -> engine/verify/',
-  ],
+  rooms: ['engine/resolve/ -> engine/compile/', 'engine/resolve/ -> engine/verify/'],
   files: [
     'engine/cases/run-tests.ts',
     'engine/compile/mapping.ts',
