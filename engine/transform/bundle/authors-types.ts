@@ -1,4 +1,4 @@
-/** Owns where `@reveille/engine/transform` lies, which every transform may import from wherever its folder is. */
+/** Finds `@reveille/engine/transform`, which every transform may import wherever its folder is. */
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,10 +15,10 @@ export function findAuthorsTypes(): string {
     const file = fileURLToPath(candidate)
     if (existsSync(file)) return file
   }
-  throw new Error(`${authorsTypesName} is missing; install @reveille/engine anew`)
+  throw new Error(`${authorsTypesName} is missing; reinstall @reveille/engine`)
 }
 
-/** Installed, it has its name. As a copy without `node_modules`, it stands where sources or published files do. */
+/** An installed engine is found by name; a copy without `node_modules` has the file beside its sources or published files. */
 function* candidates(): Iterable<string> {
   try {
     yield import.meta.resolve(authorsTypesName)
@@ -27,6 +27,6 @@ function* candidates(): Iterable<string> {
   }
   const { href } = new URL(import.meta.url)
   yield new URL(href.endsWith('.ts') ? '../define.ts' : '../define.js', href).href
-  // Flat files in `build`, beside the sources.
+  // Seen from the flat files in `build`, which lies beside the sources.
   yield new URL(['..', 'engine', 'transform', 'define.ts'].join('/'), href).href
 }

@@ -1,53 +1,70 @@
-/** Owns the thread that bundles: it loads the bundler and holds its process, so that the gateway's own thread never waits. */
+/** The thread that bundles: it loads esbuild and holds its process, so that the gateway's own thread never waits. */
 
+import type { ChildProcess } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { parentPort } from 'node:worker_threads'
-import { endProcesses, noteProcesses } from './bundler-process.ts'
-import { buildModule } from './module-build.ts'
-import type { BundleOrder, BundleOutcome } from './outcome.ts'
+import { stop } from 'esbuild'
+import { type BuildRequest, type BuildResult, buildModule } from './module-build.ts'
 
 export type ToThread =
-  | { readonly type: 'build'; readonly id: number; readonly order: BundleOrder }
+  | { readonly type: 'build'; readonly id: number; readonly request: BuildRequest }
   | { readonly type: 'end' }
 
 export type FromThread =
-  | { readonly type: 'built'; readonly id: number; readonly outcome: BundleOutcome }
+  | { readonly type: 'built'; readonly id: number; readonly result: BuildResult }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
-  | { readonly type: 'ended' }
 
-noteProcesses()
+/** The processes that esbuild started; it does not wait for their end itself. */
+const processes = new Set<ChildProcess>()
 let isEnding = false
 let ending: Promise<void> | undefined
+
+subscribe('child_process', (message) => {
+  const { process: child } = message as { readonly process: ChildProcess }
+  processes.add(child)
+  child.once('exit', () => processes.delete(child))
+})
 
 parentPort?.on('message', async (message: ToThread) => {
   if (message.type === 'end') {
     isEnding = true
     await endProcesses()
-    answer({ type: 'ended' })
     parentPort?.close()
     return
   }
-  const { id, order } = message
+  const { id, request } = message
   try {
-    answer({ type: 'built', id, outcome: await buildPatiently(order) })
+    answer({ type: 'built', id, result: await buildWithRetry(request) })
   } catch (error) {
     answer({ type: 'failed', id, message: error instanceof Error ? error.message : String(error) })
   }
 })
 
 /** The bundler's process may have been killed, as by a lack of memory; a second try gets a new one. */
-async function buildPatiently(order: BundleOrder): Promise<BundleOutcome> {
+async function buildWithRetry(request: BuildRequest): Promise<BuildResult> {
   try {
-    return await buildModule(order)
+    return await buildModule(request)
   } catch (error) {
-    // What the file system says would be said again.
+    // An error of the file system would come again.
     if (isEnding || (error instanceof Error && 'code' in error)) throw error
-    // Orders that were lost together wait for one end, so that none ends what another has begun.
+    // Requests that were lost together wait for one end, so that none of them ends the process of another's second try.
     ending ??= endProcesses().finally(() => {
       ending = undefined
     })
     await ending
-    return buildModule(order)
+    return buildModule(request)
   }
+}
+
+/** Resolves when the processes have ended. If the thread ended before them, nothing would wait for them any more. */
+async function endProcesses(): Promise<void> {
+  const ended = [...processes].map((child) => {
+    child.ref()
+    return once(child, 'exit')
+  })
+  await stop()
+  await Promise.all(ended)
 }
 
 function answer(message: FromThread): void {

@@ -4,19 +4,19 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createBuilder } from './builder.ts'
-import type { BundleOrder } from './outcome.ts'
+import type { BuildRequest } from './module-build.ts'
 
-async function createOrder(t: TestContext): Promise<BundleOrder> {
+async function createRequest(t: TestContext): Promise<BuildRequest> {
   const root = await mkdtemp(path.join(tmpdir(), 'reveille-builder-'))
   t.after(() => rm(root, { recursive: true, force: true }))
   const folder = path.join(root, 'data')
   await mkdir(folder)
   const entry = path.join(root, 'a.ts')
   await writeFile(entry, 'export default () => 1')
-  return { module: 'a.ts', entry, exports: ['default'], root, shownFrom: root, folder }
+  return { module: 'a.ts', entry, exports: ['default'], root, shownFrom: root, folder, startedAt: Date.now() }
 }
 
-/** Of this process; where the system tells. */
+/** The child processes of this one; only Linux lists them. */
 async function children(): Promise<readonly number[]> {
   const tasks = await readdir('/proc/self/task')
   const lists = tasks.map((task) => readFile(`/proc/self/task/${task}/children`, 'utf8').catch(() => ''))
@@ -26,53 +26,49 @@ async function children(): Promise<readonly number[]> {
 const seesChildren = { skip: process.platform !== 'linux' }
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  const patience = AbortSignal.timeout(30_000)
+  const deadline = AbortSignal.timeout(30_000)
   while (!(await holds())) {
-    patience.throwIfAborted()
+    deadline.throwIfAborted()
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
-test("orders are met side by side, and closing ends the bundler's process", seesChildren, async (t) => {
-  const order = await createOrder(t)
+test("modules are built side by side, and closing ends the bundler's process", seesChildren, async (t) => {
+  const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
-  const outcomes = await Promise.all([1, 2, 3].map(() => builder.build(order)))
+  const results = await Promise.all([1, 2, 3].map(() => builder.build(request)))
   assert.deepEqual(
-    outcomes.map(({ ok }) => ok),
+    results.map(({ ok }) => ok),
     [true, true, true],
   )
   assert.equal((await children()).length, 1)
   await builder.close()
   await until(async () => (await children()).length === 0)
-  await assert.rejects(builder.build(order), /closed/)
+  await assert.rejects(builder.build(request), /closed/)
 })
 
-test(
-  'a builder that rests lets its process go, and starts another for the next order',
-  seesChildren,
-  async (t) => {
-    const order = await createOrder(t)
-    const builder = createBuilder({ idleMs: 1 })
-    t.after(() => builder.close())
-    assert.ok((await builder.build(order)).ok)
-    await until(async () => (await children()).length === 0)
-    assert.ok((await builder.build(order)).ok)
-  },
-)
+test('an idle builder ends its process, and starts another for the next module', seesChildren, async (t) => {
+  const request = await createRequest(t)
+  const builder = createBuilder({ idleMs: 1 })
+  t.after(() => builder.close())
+  assert.ok((await builder.build(request)).ok)
+  await until(async () => (await children()).length === 0)
+  assert.ok((await builder.build(request)).ok)
+})
 
-test("a bundler's process that is killed costs no order", seesChildren, async (t) => {
-  const order = await createOrder(t)
+test("a bundler's process that is killed costs no build", seesChildren, async (t) => {
+  const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
   t.after(() => builder.close())
-  await builder.build(order)
+  await builder.build(request)
   for (const child of await children()) process.kill(child, 'SIGKILL')
-  assert.ok((await builder.build(order)).ok)
+  assert.ok((await builder.build(request)).ok)
 })
 
-test('closing fails the orders under way', async (t) => {
-  const order = await createOrder(t)
+test('closing fails the builds under way', async (t) => {
+  const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
-  const answer = builder.build(order).then(
+  const answer = builder.build(request).then(
     () => 'built',
     (error) => error.message,
   )
@@ -80,9 +76,9 @@ test('closing fails the orders under way', async (t) => {
   assert.match(await answer, /^(?:built|the bundling thread ended)$/)
 })
 
-test('what cannot be written is no fault of the author', async (t) => {
-  const order = await createOrder(t)
+test('a folder that cannot be written is no fault of the author', async (t) => {
+  const request = await createRequest(t)
   const builder = createBuilder({ idleMs: 60_000 })
   t.after(() => builder.close())
-  await assert.rejects(builder.build({ ...order, folder: path.join(order.entry, 'below a file') }))
+  await assert.rejects(builder.build({ ...request, folder: path.join(request.entry, 'below a file') }))
 })

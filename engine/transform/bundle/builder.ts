@@ -1,18 +1,19 @@
-/** Owns the life of the bundling thread: started by the first order, ended when it has rested for a while. */
+/** Starts the bundling thread with the first module, and ends it when it has been idle for a while. */
 
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { FromThread, ToThread } from './builder-thread.ts'
-import type { BundleOrder, BundleOutcome } from './outcome.ts'
+import type { BuildRequest, BuildResult } from './module-build.ts'
 
 export interface Builder {
   /** Rejects for what no author can have written: no bundler, a full disk, a closed builder. */
-  build(order: BundleOrder): Promise<BundleOutcome>
-  /** Orders under way fail. */
+  build(request: BuildRequest): Promise<BuildResult>
+  /** Builds under way fail. */
   close(): Promise<void>
 }
 
 interface Waiting {
-  resolve(outcome: BundleOutcome): void
+  resolve(result: BuildResult): void
   reject(error: Error): void
 }
 
@@ -21,11 +22,11 @@ interface Thread {
   readonly waiting: Map<number, Waiting>
 }
 
-/** @param idleMs without an order, after which the thread and its process are let go */
+/** @param idleMs without a build, after which the thread and its process end */
 export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder {
   let thread: Thread | undefined
-  let rest: NodeJS.Timeout | undefined
-  let orders = 0
+  let idleTimer: NodeJS.Timeout | undefined
+  let lastId = 0
   let isClosed = false
 
   function start(): Thread {
@@ -33,12 +34,11 @@ export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder 
     const worker = new Worker(threadFile())
     const started = { worker, waiting }
     worker.on('message', (message: FromThread) => {
-      if (message.type === 'ended') return
       const { id } = message
-      if (message.type === 'built') waiting.get(id)?.resolve(message.outcome)
+      if (message.type === 'built') waiting.get(id)?.resolve(message.result)
       else waiting.get(id)?.reject(new Error(message.message))
       waiting.delete(id)
-      if (waiting.size === 0) beginRest(started)
+      if (waiting.size === 0) becomeIdle(started)
     })
     const lose = (error: Error) => {
       if (thread === started) thread = undefined
@@ -50,21 +50,21 @@ export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder 
     return started
   }
 
-  /** Nothing waits for a resting thread, and so it keeps no process alive. */
-  function beginRest(resting: Thread): void {
-    resting.worker.unref()
-    clearTimeout(rest)
-    rest = setTimeout(() => void letGo(), idleMs).unref()
+  /** An idle thread does not keep the process alive. */
+  function becomeIdle({ worker }: Thread): void {
+    worker.unref()
+    clearTimeout(idleTimer)
+    idleTimer = setTimeout(() => void end(), idleMs).unref()
   }
 
-  async function letGo(): Promise<void> {
-    clearTimeout(rest)
+  async function end(): Promise<void> {
+    clearTimeout(idleTimer)
     const ending = thread
     thread = undefined
     if (ending === undefined) return
     ending.worker.ref()
     const ended = new Promise<void>((resolve) => ending.worker.once('exit', () => resolve()))
-    // Asked to, it ends the bundler's process too, which would outlive a thread that is merely terminated.
+    // The thread then ends the bundler's process too, which would outlive a thread that is merely terminated.
     ending.worker.postMessage({ type: 'end' } satisfies ToThread)
     const late = setTimeout(() => void ending.worker.terminate(), 2_000)
     await ended
@@ -72,29 +72,29 @@ export function createBuilder({ idleMs }: { readonly idleMs: number }): Builder 
   }
 
   return {
-    build(order) {
+    build(request) {
       if (isClosed) return Promise.reject(new Error('the bundler is closed'))
-      clearTimeout(rest)
+      clearTimeout(idleTimer)
       thread ??= start()
       const { worker, waiting } = thread
-      const id = orders++
+      lastId += 1
+      const id = lastId
       worker.ref()
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject })
-        worker.postMessage({ type: 'build', id, order } satisfies ToThread)
+        worker.postMessage({ type: 'build', id, request } satisfies ToThread)
       })
     },
     close() {
       isClosed = true
-      return letGo()
+      return end()
     },
   }
 }
 
-/** Beside this module, as a source or as a bundle. */
-function threadFile(): URL {
-  return new URL(
-    import.meta.url.endsWith('.ts') ? './builder-thread.ts' : './builder-thread.js',
-    import.meta.url,
+/** The thread's program, which lies beside this module as a source or as a bundle; absolute. */
+export function threadFile(): string {
+  return fileURLToPath(
+    new URL(import.meta.url.endsWith('.ts') ? './builder-thread.ts' : './builder-thread.js', import.meta.url),
   )
 }

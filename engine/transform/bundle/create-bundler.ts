@@ -1,30 +1,26 @@
-/** Owns the bundles of a configuration's modules: made when something that had a say has changed, else as they were. */
+/** Bundles the modules of a configuration, and uses a bundle again while nothing that it was made from has changed. */
 
 import { mkdir, realpath } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
 import type { Bundle, Bundled, BundleRequest, Bundler, WantedModule } from '../port.ts'
-import { type Builder, createBuilder } from './builder.ts'
-import { createLimit } from './concurrency.ts'
-import { isAbsent } from './file-hash.ts'
-import { createInspector, type Inspection } from './inspection.ts'
+import { type Builder, createBuilder, threadFile } from './builder.ts'
+import { type CacheEntry, createBundleCache, isFresh } from './bundle-cache.ts'
+import { createStampReader, type Stamps } from './freshness.ts'
 import { findModuleFile } from './module-file.ts'
-import type { BundledModule } from './outcome.ts'
-import type { BundleRecord } from './record.ts'
-import { createShelf } from './shelf.ts'
-import { describeVersions } from './versions.ts'
 
 export interface BundlerOptions {
   /** Where bundles go; absolute, made when it is needed. */
   readonly folder: string
-  /** Without work for so long, the bundling thread and its process are let go. Default: 5 minutes. */
+  /** How long the bundling thread and its process are kept without work. Default: 5 minutes. */
   readonly idleMs?: number
   /** Default: a thread of its own. */
   readonly builder?: Builder
+  readonly now?: () => number
 }
 
-/** What became of one module. */
 interface ModuleResult {
   readonly bundle?: Bundle
   readonly diagnostics: readonly Diagnostic[]
@@ -32,85 +28,62 @@ interface ModuleResult {
 }
 
 /** What modules that are bundled together share. */
-interface Round {
+interface Round extends BundleRequest {
   /** `transformsDir` and the configuration's folder, links resolved. */
   readonly root: string
   readonly shownFrom: string
-  readonly inspection: Inspection
+  readonly readStamp: (path: string) => Promise<string | null>
 }
 
-export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOptions): Bundler {
-  const building = builder ?? createBuilder({ idleMs })
-  const inspector = createInspector()
-  const shelf = createShelf(folder)
+export function createBundler({
+  folder,
+  idleMs = 300_000,
+  builder = createBuilder({ idleMs }),
+  now = Date.now,
+}: BundlerOptions): Bundler {
+  let toolStamps: Promise<Stamps> | undefined
+  const cache = createBundleCache(folder, () => {
+    toolStamps ??= stampTools()
+    return toolStamps
+  })
   const limit = createLimit(Math.max(2, Math.min(4, availableParallelism())))
-  let versions: Promise<string> | undefined
-  const versionsOnce = () => {
-    versions ??= describeVersions()
-    return versions
-  }
 
-  async function bundleModule(
-    wanted: WantedModule,
-    request: BundleRequest,
-    round: Round,
-  ): Promise<ModuleResult> {
-    const { module, place } = wanted
-    const { root, inspection } = round
-    const found = await findModuleFile(module, request.transformsDir, root)
+  async function bundleModule(wanted: WantedModule, round: Round): Promise<ModuleResult> {
+    const { module, exports, place } = wanted
+    const { root, shownFrom, transformsDir } = round
+    const found = await findModuleFile(module, transformsDir, root)
     if (!found.ok) {
       const { code, message, hint, watched } = found
       return { diagnostics: [{ severity: 'error', code, message, place, hint }], watched }
     }
     const { entry } = found
-    const key = `${root}\0${module}`
-    // Source maps name sources from where the bundles lie.
-    const wantedRecord = { options: `${await versionsOnce()} ${folder}`, entry }
-    const known = await shelf.recordOf(key)
-    if (known && (await stillHolds(known, { ...wantedRecord, exports: wanted.exports }, inspection)))
-      return resultOf(module, known, found.watched, request)
+    const key = keyOf(root, module)
+    const cached = await cache.find(key)
+    if (cached && (await isFresh(cached, { entry, exports }, round.readStamp)))
+      return resultOf(module, cached, found.watched, round)
 
-    const { shownFrom } = round
-    const outcome = await building.build({ module, entry, exports: wanted.exports, root, shownFrom, folder })
-    if (!outcome.ok) {
-      const diagnostics = outcome.diagnostics.map((each) => ({ ...each, place: each.place ?? place }))
-      return { diagnostics, watched: [...found.watched, ...outcome.watched] }
+    const built = await builder.build({ module, entry, exports, root, shownFrom, folder, startedAt: now() })
+    if (!built.ok) {
+      const diagnostics = built.diagnostics.map((each) => ({ ...each, place: each.place ?? place }))
+      return { diagnostics, watched: [...found.watched, ...built.watched] }
     }
-    const record = { ...wantedRecord, ...recordOf(outcome, wanted.exports) }
-    await shelf.put(key, record, outcome)
-    return resultOf(module, record, found.watched, request)
-  }
-
-  async function stillHolds(
-    record: BundleRecord,
-    wanted: Pick<BundleRecord, 'options' | 'entry'> & { readonly exports: readonly string[] },
-    inspection: Inspection,
-  ): Promise<boolean> {
-    if (record.options !== wanted.options || record.entry !== wanted.entry) return false
-    if (record.exports !== null && !wanted.exports.every((name) => record.exports?.includes(name)))
-      return false
-    const file = shelf.fileOf(record.digest)
-    return (
-      (await inspection.isCurrent(record)) &&
-      (await inspection.hashOf(file)) === record.codeHash &&
-      (await inspection.hashOf(`${file}.map`)) === record.mapHash
-    )
+    const { digest, codeHash, inputs, stamps, warnings, isCommonJs } = built
+    const made = { entry, exports: isCommonJs ? exports : null, digest, codeHash, inputs, stamps, warnings }
+    return resultOf(module, await cache.put(key, built, made), found.watched, round)
   }
 
   function resultOf(
     module: string,
-    { digest, codeHash, files, places, warnings }: BundleRecord,
+    { digest, codeHash, inputs, stamps, warnings }: CacheEntry,
     watched: readonly string[],
-    { transformsDir, folder: configurationFolder }: BundleRequest,
+    request: BundleRequest,
   ): ModuleResult {
-    const inputs = Object.keys(files)
-    // What could appear above the operator's folders is not theirs to wait for; it is noticed by the next load.
-    const isNear = (place: string) => isBelow(place, transformsDir) || isBelow(place, configurationFolder)
-    const bundle = { module, digest, codeHash, file: shelf.fileOf(digest), inputs }
+    // Files that could appear above the operator's folders are not watched; the next load sees them.
+    const isNear = (place: string) => isBelow(place, request.transformsDir) || isBelow(place, request.folder)
     return {
-      bundle,
+      bundle: { module, digest, codeHash, file: cache.fileOf(digest), inputs },
       diagnostics: warnings,
-      watched: [...watched, ...inputs, ...Object.keys(places).filter(isNear)],
+      watched: [...watched, ...inputs, ...Object.keys(stamps).filter(isNear)],
     }
   }
 
@@ -122,37 +95,48 @@ export function createBundler({ folder, idleMs = 300_000, builder }: BundlerOpti
       if (root === undefined) return folderMissing(request)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const shownFrom = (await resolveFolder(request.folder)) ?? request.folder
-      const round = { root, shownFrom, inspection: inspector.begin() }
+      const round = { ...request, root, shownFrom, readStamp: createStampReader() }
       const results = await Promise.all(
         modules.map((wanted) =>
-          limit(() =>
-            bundleModule(wanted, request, round).catch((error: Error) =>
-              notBundled(wanted, transformsDir, error),
-            ),
+          limit(() => bundleModule(wanted, round)).catch((error: Error) =>
+            notBundled(wanted, transformsDir, error),
           ),
         ),
       )
-      shelf.keepRecords(modules.map(({ module }) => `${root}\0${module}`))
+      cache.keepOnly(modules.map(({ module }) => keyOf(root, module)))
       return gather(results, { root, transformsDir })
     },
-    sweep: (keep) => shelf.sweep(keep),
-    close: () => building.close(),
+    sweep: (keep) => cache.sweep(keep),
+    close: () => builder.close(),
   }
 }
 
-function recordOf(
-  outcome: BundledModule,
-  exports: readonly string[],
-): Omit<BundleRecord, 'options' | 'entry'> {
-  const { digest, code, map, files, places, warnings, isCommonJs } = outcome
-  return {
-    exports: isCommonJs ? exports : null,
-    digest,
-    codeHash: code.hash,
-    mapHash: map.hash,
-    files,
-    places,
-    warnings,
+function keyOf(root: string, module: string): string {
+  return `${root}\0${module}`
+}
+
+/** Of the programs that make bundles: another version of one may make another bundle of the same sources. */
+async function stampTools(): Promise<Stamps> {
+  const read = createStampReader()
+  const files = [threadFile(), createRequire(import.meta.url).resolve('esbuild/package.json')]
+  return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await read(file)])))
+}
+
+/** Runs at most so many tasks at one time. */
+function createLimit(most: number): <Value>(task: () => Promise<Value>) => Promise<Value> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (task) => {
+    if (running === most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await task()
+    } finally {
+      // The next task takes over the place of this one.
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
   }
 }
 
@@ -160,7 +144,8 @@ async function resolveFolder(folder: string): Promise<string | undefined> {
   try {
     return await realpath(folder)
   } catch (error) {
-    if (isAbsent(error)) return undefined
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined
     throw error
   }
 }
@@ -178,7 +163,7 @@ function folderMissing({ modules, transformsDir }: BundleRequest): Bundled {
   return { ok: false, diagnostics: [diagnostic], watched: [transformsDir, ...watched] }
 }
 
-/** For what no author can have written. */
+/** For failures that no author can have caused. */
 function notBundled({ module, place }: WantedModule, transformsDir: string, error: Error): ModuleResult {
   return {
     diagnostics: [
@@ -198,10 +183,10 @@ function gather(
   results: readonly ModuleResult[],
   { root, transformsDir }: { readonly root: string; readonly transformsDir: string },
 ): Bundled {
-  /** As the operator calls it, whatever links lead there. */
+  /** The name that the operator uses, whatever links lead there. */
   const called = (file: string) => (isBelow(file, root) ? transformsDir + file.slice(root.length) : file)
-  // A file that several modules import is told once.
-  const told = new Map(
+  // The fault of a file that several modules import is reported once.
+  const reported = new Map(
     results
       .flatMap(({ diagnostics }) => diagnostics)
       .map(({ place, ...rest }) => ({
@@ -210,7 +195,7 @@ function gather(
       }))
       .map((each) => [JSON.stringify(each), each]),
   )
-  const diagnostics = [...told.values()]
+  const diagnostics = [...reported.values()]
   const watched = [...new Set(results.flatMap((result) => result.watched))]
   if (diagnostics.some(({ severity }) => severity === 'error')) return { ok: false, diagnostics, watched }
   const bundles = results.flatMap(({ bundle }) => (bundle ? [[bundle.module, bundle] as const] : []))

@@ -1,4 +1,4 @@
-/** Owns a folder of transforms that is bundled for real, and counts how often; used by tests only. */
+/** Bundles the transforms of a folder for real, and counts the builds; used by tests only. */
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ export interface Transforms {
   /** The configuration's folder; `transforms` and `data` are in it. */
   readonly folder: string
   readonly bundler: Bundler
-  /** Names of the modules that were bundled so far, in that order. */
+  /** Names of the modules that were built so far, in that order. */
   readonly built: string[]
   write(files: Readonly<Record<string, string>>): Promise<void>
   bundle(...modules: readonly (string | Partial<WantedModule>)[]): Promise<Bundled>
@@ -27,11 +27,14 @@ export interface Transforms {
   bundleOne(module: string, exports?: readonly string[]): Promise<Bundle>
   /** What a host would import. */
   load(module: string, exports?: readonly string[]): Promise<Namespace>
-  /** What is told of modules that must not be good; errors first. */
+  /** The diagnostics of modules that must not be good; errors first. */
   diagnose(...modules: readonly string[]): Promise<readonly Diagnostic[]>
   /** As after a restart. */
   restart(builder?: Builder): Transforms
 }
+
+/** Later than any file of a test was written, so that its stamp is certain. */
+const later = () => Date.now() + 10_000
 
 const limits = { timeoutMs: 5_000, memoryMb: 128, concurrency: 4 }
 
@@ -40,10 +43,11 @@ export async function createTransforms(
   t: Pick<TestContext, 'after'>,
   files: Readonly<Record<string, string>>,
   builder?: Builder,
+  now = later,
 ): Promise<Transforms> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'reveille transforms-')))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const transforms = open(folder, builder)
+  const transforms = open(folder, builder, now)
   await transforms.write(files)
   return transforms
 }
@@ -51,19 +55,20 @@ export async function createTransforms(
 /** The same work as in the thread, without starting one. */
 function buildHere(built: string[]): Builder {
   return {
-    build(order) {
-      built.push(order.module)
-      return buildModule(order)
+    build(request) {
+      built.push(request.module)
+      return buildModule(request)
     },
     close: async () => {},
   }
 }
 
-function open(folder: string, builder?: Builder): Transforms {
+function open(folder: string, builder?: Builder, now = later): Transforms {
   const built: string[] = []
   const bundler = createBundler({
     folder: path.join(folder, 'data', 'transforms'),
     builder: builder ?? buildHere(built),
+    now,
   })
   const place = { file: path.join(folder, 'reveille.yaml'), line: 7, column: 20, text: '' }
 
@@ -102,12 +107,12 @@ function open(folder: string, builder?: Builder): Transforms {
       const bundled = await transforms.bundle(...modules)
       return bundled.ok ? assert.fail('nothing is wrong') : bundled.diagnostics
     },
-    restart: (another) => open(folder, another),
+    restart: (another) => open(folder, another, now),
   }
   return transforms
 }
 
-/** A builder for those who must not need one. */
+/** A builder that must not be needed. */
 export const noBuilder: Builder = {
   build: ({ module }) => Promise.reject(new Error(`${module} was bundled`)),
   close: async () => {},

@@ -1,14 +1,21 @@
-/** Owns the advice on an import that leads nowhere: a file of nearly that name, or what to install where. */
+/** Advises on an import that leads nowhere: a file of nearly that name, or what to install where. */
 
-import { readdir, readFile } from 'node:fs/promises'
+import { access, readdir, readFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
 import { isRecord } from '../../config/is-record.ts'
 import { nearestName } from '../../config/nearest.ts'
 import { authorsTypesName } from './authors-types.ts'
-import type { HintFolders } from './message.ts'
 import { isScript } from './own-place.ts'
-import { foldersFrom, isRelative, leadsTo, packageOf } from './places.ts'
+import { foldersFrom, isRelative, packageOf } from './resolution.ts'
+
+/** The folders that hints name. */
+export interface HintFolders {
+  /** The configuration's folder, which other folders are named from. */
+  readonly shownFrom: string
+  /** The folder of the transforms. */
+  readonly root: string
+}
 
 /** @param folder of the file that imports */
 export async function hintForImport(
@@ -22,10 +29,10 @@ export async function hintForImport(
   const builtin = nearestName(specifier.replace(/^node:/, ''), builtinModules)
   const isBuiltin = specifier.startsWith('node:') || builtinModules.includes(packageOf(specifier))
   if (isBuiltin) return builtin === undefined ? 'Node.js has no such module.' : `Did you mean \`${builtin}\`?`
-  // Of a folder that is not below the configuration's, Node.js looks in that folder and above it.
+  // For a transforms folder outside of the configuration's, Node.js looks in that folder and above it.
   const top = isWithin(folder, shownFrom) ? shownFrom : root
   const home = await homeOf(folder, top)
-  // Without a package.json npm would look for one further up, and change what is not the operator's.
+  // Without a package.json npm would look for one further up, and change a folder that is not the operator's.
   const here = home === undefined ? '--prefix . ' : ''
   const install = `Run \`npm install ${here}${packageOf(specifier)}\` in ${shown(home ?? top, shownFrom)}.`
   return builtin === undefined ? install : `${install} If a module of Node.js was meant: \`node:${builtin}\`.`
@@ -47,7 +54,7 @@ async function hintForFile(specifier: string, folder: string, shownFrom: string)
   return `There is no such file in ${shown(below, shownFrom)}.`
 }
 
-/** Of names that may go with or without an extension. */
+/** The candidate that was probably meant, with or without its extension. */
 export function nearestFile(name: string, candidates: readonly string[]): string | undefined {
   const whole = nearestName(name, candidates)
   if (whole !== undefined) return whole
@@ -67,7 +74,7 @@ async function namesIn(folder: string): Promise<readonly string[] | undefined> {
   }
 }
 
-/** Where npm would put a package for this folder: beside the nearest package.json of the operator's, if there is one. */
+/** The folder where npm would install a package: that of the nearest package.json of the operator's, if there is one. */
 async function homeOf(folder: string, top: string): Promise<string | undefined> {
   for (const above of foldersFrom(folder)) {
     if (await isHome(path.join(above, 'package.json'))) return above
@@ -76,13 +83,16 @@ async function homeOf(folder: string, top: string): Promise<string | undefined> 
   return undefined
 }
 
-/** One that says nothing but what kind of modules there are, as `init transform` writes it, is not where packages belong. */
+/** A package.json that only says which type of modules there are, as `init transform` writes it, is no place for packages. */
 async function isHome(manifest: string): Promise<boolean> {
   try {
     const found: unknown = JSON.parse(await readFile(manifest, 'utf8'))
     return !isRecord(found) || Object.keys(found).join() !== 'type'
   } catch {
-    return (await leadsTo(manifest)) !== null
+    return access(manifest).then(
+      () => true,
+      () => false,
+    )
   }
 }
 

@@ -1,23 +1,15 @@
-/** Owns how the bundler's messages are told: as diagnostics at the author's line, with what to do about it. */
+/** Turns esbuild's messages into diagnostics at the author's line, with what to do about them. */
 
 import path from 'node:path'
 import type * as Esbuild from 'esbuild'
 import type { Diagnostic, Place } from '../../config/diagnostic/diagnostic.ts'
-import { hintForImport } from './import-hint.ts'
+import { type HintFolders, hintForImport } from './import-hint.ts'
 
-/** Longer lines, as of minified code, are cut around what is meant; in UTF-16 units. */
+/** Longer lines, as of minified code, are cut around the error; in UTF-16 units. */
 const longestLine = 1000
 
-/** Notes about options of the bundler, and about our own code that calls it. */
-const addressedToOthers = /^You can (?:also )?(?:mark|use|surround)\b|^This error came from\b/
-
-/** The folders of a bundling that hints name. */
-export interface HintFolders {
-  /** The folder that others are named from: the configuration's. */
-  readonly shownFrom: string
-  /** The folder of the transforms. */
-  readonly root: string
-}
+/** Notes about options of esbuild, and about our own code that calls it: no author can act on them. */
+const notForAuthors = /^You can (?:also )?(?:mark|use|surround)\b|^This error came from\b/
 
 export async function describeMessage(
   message: Esbuild.Message,
@@ -26,12 +18,12 @@ export async function describeMessage(
 ): Promise<Diagnostic> {
   const { shownFrom } = folders
   const place = placeOf(message.location)
-  const notes = message.notes.filter(({ text }) => !addressedToOthers.test(text))
-  const [, specifier] = /^Could not resolve "(.*)"$/s.exec(message.text) ?? []
+  const notes = message.notes.filter(({ text }) => !notForAuthors.test(text))
+  const { specifier, folder } = unresolvedIn(message) ?? {}
   const [, exporter, name] = /^No matching export in "(.*)" for import "(.*)"$/s.exec(message.text) ?? []
   const advice =
-    specifier !== undefined && place && notes.length === 0
-      ? await hintForImport(specifier, path.dirname(place.file), folders)
+    specifier !== undefined && folder !== undefined && notes.length === 0
+      ? await hintForImport(specifier, folder, folders)
       : notes.map((note) => sentenceOf(note, shownFrom)).join(' ')
   return {
     severity,
@@ -48,8 +40,19 @@ export async function describeMessage(
   }
 }
 
+/** The import that leads nowhere and the folder of the file that imports it, where the message is about one. */
+export function unresolvedIn({
+  text,
+  location,
+}: Esbuild.Message): { readonly specifier: string; readonly folder: string | undefined } | undefined {
+  const [, specifier] = /^Could not resolve "(.*)"$/s.exec(text) ?? []
+  if (specifier === undefined) return undefined
+  const isFile = location !== null && path.isAbsolute(location.file)
+  return { specifier, folder: isFile ? path.dirname(location.file) : undefined }
+}
+
 function placeOf(location: Esbuild.Location | null): Place | undefined {
-  // A text that we made, such as the stand-in for an entry, is nobody's file.
+  // The entry that stands before a CommonJS module is no file.
   if (location === null || !path.isAbsolute(location.file)) return undefined
   const { file, line, lineText } = location
   const before = Buffer.from(lineText).subarray(0, location.column).toString().length

@@ -1,75 +1,111 @@
-/** Owns bundling one module: its import graph in one file that stands by itself, and everything that had a say in it. */
+/** Bundles one module by esbuild: all that it imports in one file that stands by itself, with a source map. */
 
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { appendFile, chmod, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import * as esbuild from 'esbuild'
 import type { Diagnostic } from '../../config/diagnostic/diagnostic.ts'
-import { commonJsEntry } from './commonjs-entry.ts'
-import { hashFile, hashText } from './file-hash.ts'
-import { createGoverningFiles, isPackaged } from './governing-files.ts'
-import { createGraph, type Graph } from './graph.ts'
-import { describeMessage } from './message.ts'
-import type { BundledModule, BundleOrder, BundleOutcome } from './outcome.ts'
-import { resolvedExtensions } from './places.ts'
+import { type Decisive, findDecisive } from './freshness.ts'
+import { describeMessage, unresolvedIn } from './message.ts'
+import { candidatesOf, isPackaged, nearestPackage, resolvedExtensions } from './resolution.ts'
+import { createSourcePlugin, type SourcePlugin } from './source-plugin.ts'
+
+/** Plain data, since it crosses threads. */
+export interface BuildRequest {
+  /** As the configuration names it. */
+  readonly module: string
+  /** Its file, links resolved; absolute. */
+  readonly entry: string
+  /** The exports that mappings name; a CommonJS module must be asked for them one by one. */
+  readonly exports: readonly string[]
+  /** `transformsDir`, links resolved. */
+  readonly root: string
+  /** The configuration's folder, which hints name other folders from. */
+  readonly shownFrom: string
+  /** Where bundles go; exists. */
+  readonly folder: string
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number
+}
+
+export type BuildResult = BuiltModule | FailedModule
+
+export interface BuiltModule extends Decisive {
+  readonly ok: true
+  /** As of a `Bundle`. */
+  readonly digest: string
+  /** Unfinished files, to be renamed after the digest. */
+  readonly code: string
+  readonly map: string
+  /** SHA-256 of the code in hex. */
+  readonly codeHash: string
+  readonly isCommonJs: boolean
+  readonly warnings: readonly Diagnostic[]
+}
+
+export interface FailedModule {
+  readonly ok: false
+  readonly diagnostics: readonly Diagnostic[]
+  /** Files and places whose change may mend it. */
+  readonly watched: readonly string[]
+}
+
+interface Run extends SourcePlugin {
+  /** Absent: there are errors. */
+  readonly metafile?: esbuild.Metafile | undefined
+  readonly errors: readonly esbuild.Message[]
+  readonly warnings: readonly esbuild.Message[]
+}
 
 const textExtensions = ['.txt', '.md', '.html', '.sql']
 
 /** Rejects for what no author can have written, such as a full disk. */
-export async function buildModule(order: BundleOrder): Promise<BundleOutcome> {
-  const code = path.join(order.folder, `${randomUUID()}.next`)
+export async function buildModule(request: BuildRequest): Promise<BuildResult> {
+  const code = path.join(request.folder, `${randomUUID()}.next`)
   try {
-    const first = await run(order, code)
-    const isCommonJs = first.result?.metafile?.inputs[order.entry]?.format === 'cjs'
-    const last = isCommonJs ? await run(order, code, { isCommonJs }) : first
-    return await finish(order, code, last, isCommonJs)
+    const first = await run(request, code)
+    const isCommonJs = first.metafile?.inputs[request.entry]?.format === 'cjs'
+    const last = isCommonJs ? await run(request, code, { isCommonJs }) : first
+    return await finish(request, code, last, isCommonJs)
   } catch (error) {
     await discard(code)
     throw error
   }
 }
 
-interface Run {
-  readonly graph: Graph
-  /** Absent: there are errors. */
-  readonly result?: esbuild.BuildResult
-  readonly errors: readonly esbuild.Message[]
-  readonly warnings: readonly esbuild.Message[]
-}
-
 async function run(
-  order: BundleOrder,
+  request: BuildRequest,
   code: string,
   { isCommonJs = false, asWritten = false } = {},
 ): Promise<Run> {
-  const graph = createGraph(createGoverningFiles(), { asWritten })
+  const sources = createSourcePlugin({ asWritten })
   const entry = isCommonJs
-    ? { stdin: { contents: commonJsEntry(order.entry, order.exports), resolveDir: order.root } }
-    : { entryPoints: [order.entry] }
+    ? { stdin: { contents: commonJsEntry(request.entry, request.exports), resolveDir: request.root } }
+    : { entryPoints: [request.entry] }
   try {
-    const result = await esbuild.build({ ...optionsFor(order, code), ...entry, plugins: [graph.plugin] })
-    return await wellPlaced({ graph, result, errors: [], warnings: result.warnings })
+    const built = await esbuild.build({ ...optionsFor(request, code), ...entry, plugins: [sources.plugin] })
+    return await withTruePlaces({ ...sources, ...built })
   } catch (error) {
     const { errors, warnings } = error as Partial<esbuild.BuildFailure>
     // The bundler itself failed, or cannot write.
     if (!Array.isArray(errors) || errors.length === 0) throw error
     const [{ location, pluginName, text }] = errors as [esbuild.Message]
     if (location === null && pluginName === '') throw Object.assign(new Error(text), { code: 'NOT_BUNDLED' })
-    return await wellPlaced({ graph, errors, warnings: warnings ?? [] })
+    return await withTruePlaces({ ...sources, errors, warnings: warnings ?? [] })
   }
 
-  /** Of a file that was rewritten, the places would be those of the rewritten text. */
-  async function wellPlaced(done: Run): Promise<Run> {
+  /** The messages about a rewritten file have places in the rewritten text; a build of the files as written has the true ones. */
+  async function withTruePlaces(done: Run): Promise<Run> {
     const messages = [...done.errors, ...done.warnings]
-    if (asWritten || !messages.some(({ location }) => graph.isRewritten(location?.file))) return done
-    const told = await run(order, `${code}.told`, { isCommonJs, asWritten: true })
-    await discard(`${code}.told`)
-    if (done.result === undefined) return told.result === undefined ? told : done
-    return { ...done, warnings: told.warnings }
+    if (asWritten || !messages.some(({ location }) => done.isRewritten(location?.file))) return done
+    const again = await run(request, `${code}.again`, { isCommonJs, asWritten: true })
+    await discard(`${code}.again`)
+    if (done.metafile === undefined) return again.metafile === undefined ? again : done
+    return { ...done, warnings: again.warnings }
   }
 }
 
-function optionsFor({ entry, root }: BundleOrder, code: string) {
+function optionsFor({ entry, root }: BuildRequest, code: string) {
   return {
     absWorkingDir: root,
     absPaths: ['log', 'metafile'],
@@ -78,11 +114,11 @@ function optionsFor({ entry, root }: BundleOrder, code: string) {
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // As Node.js resolves, and without what only bundlers take.
+    // As Node.js resolves, and without the conditions that only bundlers know.
     conditions: ['node-addons', 'module-sync'],
     resolveExtensions: [...resolvedExtensions],
     loader: Object.fromEntries(textExtensions.map((extension) => [extension, 'text'])),
-    // What CommonJS asks for by a name that is known at run time only, it finds from the author's file.
+    // CommonJS code that requires a name known only at run time finds it from the author's file.
     banner: {
       js: `import { createRequire as createReveilleRequire } from 'node:module'; const require = createReveilleRequire(${JSON.stringify(entry)});`,
     },
@@ -95,48 +131,77 @@ function optionsFor({ entry, root }: BundleOrder, code: string) {
   } as const satisfies esbuild.BuildOptions
 }
 
-async function finish(
-  order: BundleOrder,
-  code: string,
-  { graph, result, errors, warnings }: Run,
-  isCommonJs: boolean,
-): Promise<BundleOutcome> {
-  const describe = (messages: readonly esbuild.Message[], severity: Diagnostic['severity']) =>
-    Promise.all(messages.map((message) => describeMessage(message, severity, order)))
-  const ours = warnings.filter(({ location }) => location === null || !isPackaged(location.file))
-  const told = await describe(ours, 'warning')
-  if (result?.metafile === undefined) {
-    await discard(code)
-    const diagnostics = [...(await describe(errors, 'error')), ...told]
-    return { ok: false, diagnostics, watched: await graph.watched(errors) }
-  }
-  const { files, places, outside } = await graph.settle(result.metafile)
-  const written = await sign(code, outside)
-  return { ok: true, ...written, files, places, isCommonJs, warnings: told }
+/**
+ * The entry that gives a CommonJS module the exports of an ES module, since only running it tells which it has.
+ * `module.exports` is the default export, or has it as `default`; other names are those of its properties.
+ */
+function commonJsEntry(file: string, names: readonly string[]): string {
+  const others = [...new Set(names)].filter((name) => name !== 'default').sort()
+  return [
+    `const whole = require(${JSON.stringify(file)})`,
+    'const holds = (typeof whole === "object" && whole !== null) || typeof whole === "function"',
+    'export default holds && "default" in whole ? whole.default : whole',
+    ...others.map(
+      (name, index) => `const export${index} = holds ? whole[${JSON.stringify(name)}] : undefined`,
+    ),
+    ...others.map((name, index) => `export { export${index} as ${JSON.stringify(name)} }`),
+  ].join('\n')
 }
 
-/** Names the bundle after its content; the code itself can then name its map. */
+async function finish(
+  request: BuildRequest,
+  code: string,
+  { files, outside, metafile, errors, warnings }: Run,
+  isCommonJs: boolean,
+): Promise<BuildResult> {
+  const describe = (messages: readonly esbuild.Message[], severity: Diagnostic['severity']) =>
+    Promise.all(messages.map((message) => describeMessage(message, severity, request)))
+  const ours = warnings.filter(({ location }) => location === null || !isPackaged(location.file))
+  const described = await describe(ours, 'warning')
+  const missing = errors.flatMap((error) => {
+    const { specifier, folder } = unresolvedIn(error) ?? {}
+    return specifier === undefined || folder === undefined ? [] : [...candidatesOf(specifier, folder)]
+  })
+  const read = [...files].sort()
+  const { inputs, stamps } = await findDecisive(read, metafile?.inputs ?? {}, missing, request.startedAt)
+  if (metafile === undefined) {
+    await discard(code)
+    const diagnostics = [...(await describe(errors, 'error')), ...described]
+    return { ok: false, diagnostics, watched: Object.keys(stamps) }
+  }
+  const signed = await sign(code, [...outside].sort())
+  return { ok: true, ...signed, code, map: `${code}.map`, inputs, stamps, isCommonJs, warnings: described }
+}
+
+/** Makes the digest of a bundle, and names the source map after it in the code. */
 async function sign(
   code: string,
-  outside: readonly unknown[],
-): Promise<Pick<BundledModule, 'digest' | 'code' | 'map'>> {
+  outside: readonly string[],
+): Promise<{ readonly digest: string; readonly codeHash: string }> {
   const map = `${code}.map`
-  const [codeHash, mapHash, placesHash] = await Promise.all([hashFile(code), hashFile(map), hashPlaces(map)])
-  const digest = hashText(JSON.stringify({ code: codeHash, map: placesHash, outside }))
+  const parts = {
+    code: await hashFile(code),
+    map: hash('sha256', withoutSources(await readFile(map, 'utf8'))),
+    outside: await Promise.all(
+      outside.map(async (file) => [file, await hashFile(file), (await nearestPackage(file)).version]),
+    ),
+  }
+  const digest = hash('sha256', JSON.stringify(parts))
   await appendFile(code, `//# sourceMappingURL=${digest}.mjs.map\n`)
   await Promise.all([chmod(code, 0o600), chmod(map, 0o600)])
-  const signed = await hashFile(code)
-  if (signed === undefined || mapHash === undefined) throw new Error(`the bundle ${code} is gone`)
-  return { digest, code: { file: code, hash: signed }, map: { file: map, hash: mapHash } }
+  return { digest, codeHash: await hashFile(code) }
 }
 
 /**
- * The hash of a map without its `sources`. They are written as they are seen from the folder of the bundles, and the same
- * transform has one digest wherever it is bundled: the command line compares its own with that of a gateway. The code
- * names the same files.
+ * `sources` are written as they are seen from the folder of the bundles, and the same transform must have one digest
+ * wherever it is bundled, because `doctor` compares its own with that of a gateway. The code names the same files.
  */
-async function hashPlaces(map: string): Promise<string> {
-  return hashText((await readFile(map, 'utf8')).replace(/^ *"sources": \[.*\],?$/m, ''))
+function withoutSources(map: string): string {
+  return map.replace(/^ *"sources": \[.*\],?$/m, '')
+}
+
+async function hashFile(file: string): Promise<string> {
+  return hash('sha256', await readFile(file))
 }
 
 async function discard(code: string): Promise<void> {

@@ -1,17 +1,16 @@
-/** Owns which file a module's name stands for, and that it lies within the transforms folder, links resolved. */
+/** Finds the file that a module's name stands for, and checks that it lies within the transforms folder, links resolved. */
 
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { nearestFile } from './import-hint.ts'
 import { isScript } from './own-place.ts'
-import { leadsTo } from './places.ts'
 
 export type ModuleFile =
   | {
       readonly ok: true
       /** Links resolved. */
       readonly entry: string
-      /** Paths whose change may lead elsewhere. */
+      /** Paths whose change may make the name stand for another file. */
       readonly watched: readonly string[]
     }
   | {
@@ -23,7 +22,7 @@ export type ModuleFile =
     }
 
 const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']
-/** Names that are looked through for one that may have been meant. */
+/** File names that are searched for one that may have been meant. */
 const mostNames = 1_000
 
 /** @param transformsDir as configured, for watching; `root` is the same, links resolved */
@@ -44,8 +43,8 @@ export async function findModuleFile(
   const asked: string[] = []
   for (const candidate of candidatesOf(module)) {
     asked.push(path.join(transformsDir, candidate))
-    const entry = await leadsTo(path.join(root, candidate))
-    if (entry === null || !(await stat(entry)).isFile()) continue
+    const entry = await resolveLinks(path.join(root, candidate))
+    if (entry === undefined || !(await stat(entry)).isFile()) continue
     if (!entry.startsWith(root + path.sep)) return linkedOutside(module, entry, asked)
     if (!isScript(entry)) return noScript(module, asked)
     return { ok: true, entry, watched: [...asked, entry] }
@@ -83,6 +82,17 @@ function noScript(module: string, watched: readonly string[]): ModuleFile {
     message: `the transform \`${module}\` is neither JavaScript nor TypeScript`,
     hint: `Name a file that ends in ${extensions.join(', ')}.`,
     watched,
+  }
+}
+
+/** Undefined where nothing is, or a link that leads nowhere. */
+async function resolveLinks(file: string): Promise<string | undefined> {
+  try {
+    return await realpath(file)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(code)) return undefined
+    throw error
   }
 }
 
