@@ -126,7 +126,6 @@ const stillTied = {
     'engine/regex/regex.ts',
     'engine/regex/search.ts',
     'engine/resolve/recorder.ts',
-    'engine/transform/bundle/message.ts',
     'plugins/gmail/google/index.ts',
     'runtime/cli/doctor/check.ts',
     'runtime/cli/doctor/signature/request.ts',
