@@ -27,3 +27,12 @@ export function timeOf(ms: unknown): { readonly at?: string } {
   const at = new Date(numberOf(ms) ?? Number.NaN)
   return Number.isNaN(at.getTime()) ? {} : { at: at.toISOString() }
 }
+
+/** Parses a text as JSON, or returns undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,6 +1,7 @@
 /** Owns one call of a vendor's HTTP API: a bounded answer, or an error that says whether the vendor may have acted. */
 
 import { isPluginError, PluginError } from './plugin-error.ts'
+import { parseJson } from './record.ts'
 
 export interface VendorCall {
   readonly url: string | URL
@@ -87,12 +88,4 @@ async function readText(response: Response): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,9 +1,11 @@
 /** Owns reading what OpenClaw answers: JSON from its hooks, plain text from what stands before them, HTML from others. */
 
+import { type Facts, parseJson, recordOf } from '@reveille/kit'
+
 export interface Answer {
   readonly status: number
   /** The body as JSON, if it is an object. */
-  readonly object: Readonly<Record<string, unknown>>
+  readonly object: Facts
   /** OpenClaw's own words about what is wrong, or about nothing. */
   readonly said: string | undefined
   /** Whether it is a page, or something else that OpenClaw's hooks never answer. */
@@ -21,12 +23,15 @@ export async function readAnswer(response: Response, signal: AbortSignal): Promi
     if (ok && !signal.aborted) return ''
     throw error
   })
-  const value = parse(text)
-  const object = isRecord(value) ? value : {}
-  const isJson = isRecord(value)
+  const object = recordOf(parseJson(text))
   const isPage = /^\s*</.test(text) || (response.headers.get('content-type') ?? '').includes('html')
-  const isForeign = ok ? !isJson && text.trim() !== '' : isPage
-  return { status, object, said: isPage ? undefined : saidIn(object, text), isForeign }
+  const isForeign = ok ? object === undefined && text.trim() !== '' : isPage
+  return {
+    status,
+    object: object ?? {},
+    said: isPage ? undefined : saidIn(object?.['error'], text),
+    isForeign,
+  }
 }
 
 async function readText(response: Response): Promise<string> {
@@ -41,21 +46,9 @@ async function readText(response: Response): Promise<string> {
   return text
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** `{ok: false, error: "…"}` from the hooks; `Unauthorized` and the like from before them. */
-function saidIn({ error }: Readonly<Record<string, unknown>>, text: string): string | undefined {
-  const nested = isRecord(error) ? error['message'] : error
+function saidIn(error: unknown, text: string): string | undefined {
+  const nested = recordOf(error)?.['message'] ?? error
   if (typeof nested === 'string') return nested
   return text.length <= 200 && !text.startsWith('{') && text.trim() !== '' ? text : undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,32 +1,82 @@
-/** Owns sending: a part of a reply becomes one `chat.postMessage`. */
+/** Sends replies to Slack: each part of a reply becomes one call of `chat.postMessage`. */
 
 import {
+  BoundedMap,
   type Channel,
+  callVendor,
+  channelError,
+  checkDefaultTo,
   type Facts,
   healthOf,
   isPluginError,
   oneLine,
   type Receipt,
+  recordOf,
   textOf,
+  urlBelow,
 } from '@reveille/kit'
-import { checkConfiguration } from './configuration.ts'
-import { createDirectMessages } from './direct-messages.ts'
-import { limitOf, mostParts, renderReply } from './render.ts'
+import { errorFrom } from './errors.ts'
+import { type Format, limitOf, mostParts, renderReply } from './render.ts'
 import { parseTarget, type SlackTarget } from './target.ts'
-import { createWebApi, type WebApiOptions } from './web-api.ts'
 
-/** Slack allows about one message a second in each conversation, and says 429 where the workspace has more. */
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface SlackConfig {
+  readonly botToken: string
+  readonly defaultTo?: string
+  readonly format: Format
+  readonly linkPreviews: boolean
+  readonly baseUrl: string
+}
+
+export interface SlackOptions {
+  readonly config: SlackConfig
+  readonly fetch: typeof globalThis.fetch
+  /** The time in milliseconds since the Unix epoch. */
+  readonly now: () => number
+}
+
+type Method = 'chat.postMessage' | 'conversations.open' | 'auth.test'
+
+/** Slack allows about one message a second in each conversation, and answers 429 when the whole workspace sends too much. */
 const pace = { count: 1, ms: 1000 }
 
-/** Of a name in our sentence. Characters. */
+/** The most UTF-16 units of a name that our own sentences quote. */
 const longestName = 80
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
-export function createSlackChannel(options: WebApiOptions): Channel {
-  checkConfiguration(options.config)
-  const { format, linkPreviews, defaultTo } = options.config
-  const api = createWebApi(options)
-  const directMessages = createDirectMessages(api)
+/** How many conversations with single users are remembered: more than one gateway writes to. */
+const mostConversations = 1000
+
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
+export function createSlackChannel({ config, fetch, now }: SlackOptions): Channel {
+  const { botToken, baseUrl, format, linkPreviews, defaultTo } = config
+  checkDefaultTo(defaultTo, parseTarget)
+  // Without the charset every answer carries a warning.
+  const headers = { authorization: `Bearer ${botToken}`, 'content-type': 'application/json; charset=utf-8' }
+  const conversations = new BoundedMap<string, string>(mostConversations)
+
+  /** Calls one method of the Web API and returns the fields of a successful answer. @throws PluginError */
+  async function callMethod(method: Method, body: object, signal: AbortSignal): Promise<Facts> {
+    const delivers = method === 'chat.postMessage'
+    const url = urlBelow(baseUrl, `/${method}`)
+    const answer = await callVendor(fetch, { url, headers, body, signal, delivers })
+    const fields = recordOf(answer.json)
+    // Slack uses the status 200 for refusals as well.
+    if (answer.status === 200 && fields?.['ok'] === true) return fields
+    throw errorFrom(answer, { delivers, botToken, now: now() })
+  }
+
+  /** Returns the conversation with a user. Opening it again returns the same one. */
+  async function conversationWith(user: string, signal: AbortSignal): Promise<string> {
+    const known = conversations.get(user)
+    if (known !== undefined) return known
+    const { channel } = await callMethod('conversations.open', { users: user }, signal)
+    const id = recordOf(channel)?.['id']
+    if (typeof id !== 'string') {
+      throw channelError('unavailable', 'Slack opened a direct message and did not say which.')
+    }
+    conversations.set(user, id)
+    return id
+  }
 
   return {
     id: 'slack',
@@ -36,33 +86,32 @@ export function createSlackChannel(options: WebApiOptions): Channel {
     render: (markdown) => renderReply(markdown, format),
     async send(part, { target, key, signal }) {
       const { channel, user, thread } = target as SlackTarget
-      const conversation = user === undefined ? channel : await directMessages.with(user, signal)
       const body = {
-        channel: conversation,
-        // Whoever wrote the text must not make Slack look for people and groups in it.
+        channel: user === undefined ? channel : await conversationWith(user, signal),
+        // `link_names: false` keeps Slack from looking for users and groups in the text.
         ...(format === 'mrkdwn' ? { text: part.text, link_names: false } : { markdown_text: part.text }),
         ...(thread !== undefined && { thread_ts: thread }),
         unfurl_links: linkPreviews,
         unfurl_media: linkPreviews,
       }
       try {
-        return receiptOf(await api('chat.postMessage', body, signal), key)
+        return receiptOf(await callMethod('chat.postMessage', body, signal), key)
       } catch (error) {
         if (user !== undefined && isPluginError(error) && error.code === 'bad-target')
-          directMessages.forget(user)
+          conversations.delete(user)
         throw error
       }
     },
     check: (signal) =>
       healthOf(async () => {
-        const { user, team } = await api('auth.test', {}, signal)
+        const { user, team } = await callMethod('auth.test', {}, signal)
         const [bot, workspace] = [user, team].map((name) => oneLine(textOf(name) ?? 'unknown', longestName))
         return `Slack knows the bot as ${bot} in the workspace ${workspace}.`
       }),
   }
 }
 
-/** A message's id in Slack is its conversation and its time there. */
+/** Slack identifies a message by its conversation and its time in that conversation. */
 function receiptOf({ channel, ts }: Facts, key: string): Receipt {
   if (typeof ts !== 'string' || !/^\d{1,10}\.\d{6}$/.test(ts)) return { id: key }
   return { id: `${textOf(channel) ?? ''}:${ts}`, at: new Date(Number(ts) * 1000).toISOString() }

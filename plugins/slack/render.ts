@@ -1,25 +1,161 @@
-/** Owns how a reply becomes the parts that Slack shows: as Markdown, or in Slack's own older markup. */
+/** Renders a reply as the parts that Slack shows, either in Markdown or in Slack's own older markup, mrkdwn. */
 
 import type { Part } from '@reveille/kit'
-import { createWriter, renderParts } from '@reveille/kit/markdown'
-import type { SlackConfig } from './configuration.ts'
-import { slackMarkdown } from './markdown.ts'
-import { mrkdwn } from './mrkdwn.ts'
+import {
+  alignTable,
+  createWriter,
+  type Dialect,
+  markdownDialect,
+  type Place,
+  plainDialect,
+  plainMarker,
+  renderParts,
+  tableRecords,
+} from '@reveille/kit/markdown'
 
-type Format = SlackConfig['format']
+/** U+2060 WORD JOINER is invisible and allows no line break. */
+const joiner = '\u2060'
 
 /**
- * Slack takes 12,000 characters of `markdown_text`, and advises 4,000 of `text`, which it cuts off at 40,000 without a
- * word. It does not say what a character is; UTF-16 units are never fewer.
+ * Finds mentions: `<!channel>`, `<@U0123>`, `<!subteam^S0123>`, `<!date^…>`, which hides a link, `<#C0123>`, which shows a
+ * name, and `@channel`, which some settings accept without brackets and whose end may follow in bold. Other brackets, such
+ * as `<!DOCTYPE html>`, are left alone.
+ */
+const mentions =
+  /<(?=!(?:channel|here|everyone|group|subteam\^|date\^)|@[UWB][A-Z0-9]|#[CGD][A-Z0-9])|(?<![\p{L}\p{N}_])@(?=(?:channel|here|everyone|group)(?![\p{L}\p{N}_])|\p{L}*$)/giu
+
+/** Returns a text that reads the same and mentions no one, whichever way Slack decodes it. */
+function neutralise(text: string): string {
+  return text.replaceAll(mentions, (found) => `${found}${joiner}`)
+}
+
+/**
+ * Slack's Markdown knows headings, lists, tasks, tables, rules and code languages, and turns images into links. Source:
+ * https://docs.slack.dev/reference/block-kit/blocks/markdown-block, 2026.
+ */
+const markdown = markdownDialect({ neutralise, neutraliseCode: neutralise })
+
+const slackMarkdown: Dialect = {
+  ...markdown,
+  text: (text, place) => bracketsToEntities(markdown.text(text, place)),
+  image: (description, address, place) => bracketsToEntities(markdown.image(description, address, place)),
+}
+
+/**
+ * Writes brackets as entities. Slack reads its own brackets (`<@U0123>`) in Markdown too, and a backslash does not escape
+ * them. All other escapes stay.
+ */
+function bracketsToEntities(escaped: string): string {
+  return escaped.replaceAll(/\\([\s\S])|<|&(?=lt;|gt;|amp;)/g, (found, sign: string | undefined) => {
+    if (found === '<' || sign === '<') return '&lt;'
+    return found === '&' || sign === '&' ? '&amp;' : found
+  })
+}
+
+/** Slack's older markup, `*bold* _italic_ ~strike~ <url|label>`, which has no escapes. */
+const mrkdwn: Dialect = {
+  text: (text, place) => withEntities(neutralise(withoutMarks(text, place))),
+  strong: (inner, place) => mark(inner, '*', place),
+  emphasis: (inner, place) => mark(inner, '_', place),
+  strike: (inner, place) => mark(inner, '~', place),
+  code: (text, place) =>
+    /[`\n]/.test(text) || text.trim() === ''
+      ? mrkdwn.text(text, place)
+      : mark(withEntities(neutralise(text)), '`', place),
+  link,
+  image: (description, address, place) =>
+    link(withEntities(neutralise(description)), address, description === address, place),
+  lineBreak: '\n',
+  heading: (inner) => mark(inner, '*', alone),
+  // Slack would show a language as the first line of the code.
+  codeBlock: (text) => `\`\`\`\n${withEntities(neutralise(withoutFences(text)))}\n\`\`\``,
+  quote: (inner) =>
+    outsideCode(inner, (text) => text.replace(/^(?=.)/gm, '> ').replaceAll(/\n\n(?=> )/g, '\n>\n')),
+  item(inner, marker) {
+    const indented = outsideCode(inner, (text) => text.replaceAll(/\n(?=.)/g, '\n    '))
+    return `${plainMarker(marker)}${indented.startsWith('```') ? '\n' : ' '}${indented}`
+  },
+  table(table) {
+    const aligned = alignTable(table, (cell) => writePlain([{ type: 'paragraph', children: cell }]))
+    return aligned === undefined ? writeRecords(tableRecords(table)) : mrkdwn.codeBlock(aligned, '')
+  },
+  rule: '———',
+}
+
+const writePlain = createWriter(plainDialect)
+const writeRecords = createWriter(mrkdwn)
+const alone: Place = { before: '', after: '', isInLink: false }
+
+const word = /^[\p{L}\p{N}]/u
+/** U+200B ZERO WIDTH SPACE ends a word, so that a mark works in the middle of one. */
+const edge = '\u200b'
+
+/** Marks each line by itself, since a mark ends with its line. A mark cannot hold its own sign, and a link's label has none. */
+function mark(inner: string, sign: string, { before, after, isInLink }: Place): string {
+  if (isInLink || inner.includes(sign)) return inner
+  const marked = inner.replaceAll(/\S(?:.*\S)?/g, (line) => `${sign}${line}${sign}`)
+  return `${isEdge(before) ? '' : edge}${marked}${isEdge(after) ? '' : edge}`
+}
+
+/** Whether a mark may begin or end beside this character. A sign in the text beside it has a joiner around it. */
+function isEdge(beside: string): boolean {
+  return !word.test(beside) && !/[*_~`\u2060]/.test(beside)
+}
+
+/** Writes a link. Of a link without a label Slack shows everything between the brackets, `mailto:` included. */
+function link(inner: string, address: string, isBare: boolean, _place: Place): string {
+  const target = withEntities(address.replaceAll(/[|<>\s]/g, encodeURIComponent))
+  const label = inner.replaceAll(/\s+/g, ' ').trim()
+  return label === '' || (isBare && /^https?:/i.test(address)) ? `<${target}>` : `<${target}|${label}>`
+}
+
+/** Neutralises signs that Slack would read as marks. Between spaces, inside a word and in `~/notes` a sign is never a mark. */
+function withoutMarks(text: string, { before, after }: Place): string {
+  const hasPaths = !/~(?!\/)/.test(text)
+  return text.replaceAll(/[*_~`]/g, (sign, at: number) => {
+    const previous = text[at - 1] ?? before
+    const next = text[at + 1] ?? after
+    if (sign === '~' && hasPaths) return sign
+    // Code may begin and end with a space.
+    const opens = !word.test(previous) && (sign === '`' || !isGap(next))
+    // The joiner before a sign would let the sign end a mark that it could not end without it.
+    const closes = !word.test(next) && (opens || sign === '`' || !isGap(previous))
+    return `${opens ? joiner : ''}${sign}${closes ? joiner : ''}`
+  })
+}
+
+function isGap(sign: string): boolean {
+  return sign === '' || /\s/.test(sign)
+}
+
+/** Changes the text around code blocks. Code in a list or quote is neither indented nor marked, because Slack would show that. */
+function outsideCode(inner: string, change: (text: string) => string): string {
+  const pieces = inner.split(/^(```\n[\s\S]*?\n```)$/m)
+  return pieces.map((piece, index) => (index % 2 === 1 ? piece : change(piece))).join('')
+}
+
+function withoutFences(text: string): string {
+  return text.replaceAll('```', `\`${joiner}\`${joiner}\``)
+}
+
+function withEntities(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+export type Format = 'markdown' | 'mrkdwn'
+
+/**
+ * The most UTF-16 units of a part. Slack takes 12,000 characters of `markdown_text`, recommends 4,000 of `text` and silently
+ * cuts that off at 40,000. It does not define a character; UTF-16 units are never fewer.
  */
 const limits: Readonly<Record<Format, number>> = { markdown: 11_000, mrkdwn: 3900 }
 
-/** Messages that one reply may become; what is longer is read elsewhere. */
+/** The most messages that one reply becomes; the last of them says where the rest can be read. */
 export const mostParts = 10
 
 const writers = { markdown: createWriter(slackMarkdown), mrkdwn: createWriter(mrkdwn) }
 
-/** UTF-16 units. */
+/** Returns the most UTF-16 units that a part in this format may have. */
 export function limitOf(format: Format): number {
   return limits[format]
 }

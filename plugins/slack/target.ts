@@ -1,18 +1,18 @@
-/** Reads the forms of `to`: a conversation, a person, a name, a thread. */
+/** Parses the addresses of Slack: a conversation, a user, a channel's name or a thread. */
 
 import { channelError, type Target } from '@reveille/kit'
 
 export interface SlackTarget extends Target {
-  /** What `chat.postMessage` takes as `channel`: an id or `#name`. Absent for a person, with whom a conversation is opened first. */
+  /** The `channel` of `chat.postMessage`: an id or `#name`. Absent for a user, with whom a conversation is opened first. */
   readonly channel?: string
   readonly user?: string
-  /** `thread_ts` of the message under which the reply goes. */
+  /** The `thread_ts` of the message that the reply answers. */
   readonly thread?: string
 }
 
 const conversation = /^(?:channel:)?([CGD][A-Z0-9]{6,})$/
 const person = /^user:([UW][A-Z0-9]{6,})$/
-/** A colon cannot be part of a name; with it, this would be a thread of a name, which Slack cannot look up. */
+/** A name holds no colon. With one it would mean a thread in a channel known by name, which Slack cannot look up. */
 const name = /^#[^\s:]{1,80}$/
 const thread = /^(?:channel:)?([CGD][A-Z0-9]{6,}):thread:([0-9]{10}\.[0-9]{6})$/
 
@@ -29,7 +29,7 @@ export function parseTarget(to: string): SlackTarget {
     return { key: `${parent}:thread:${ts}`, kind: 'thread', channel: parent, thread: ts }
   }
   if (name.test(text)) {
-    // Names have no capitals in Slack.
+    // Slack's channel names are in lower case.
     const lower = text.toLowerCase()
     return { key: lower, kind: 'channel', channel: lower }
   }

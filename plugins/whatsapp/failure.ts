@@ -14,6 +14,7 @@ import {
   numberOf,
   oneLine,
   type PluginError,
+  parseJson,
   readRetryAfter,
   recordOf,
   textOf,
@@ -202,17 +203,9 @@ function wordsOf({ message, error_data: data }: Facts): string {
 function waitOf({ headers }: VendorAnswer, now: number): number | undefined {
   const plain = readRetryAfter(headers.get('retry-after'), now)
   if (plain !== undefined) return plain
-  const usage = parse(headers.get('x-business-use-case-usage'))
+  const usage = parseJson(headers.get('x-business-use-case-usage') ?? '')
   const entries = Object.values(recordOf(usage) ?? {}).flatMap((each) => (Array.isArray(each) ? each : []))
   const minutes = entries.map((each) => numberOf(recordOf(each)?.['estimated_time_to_regain_access']) ?? 0)
   const longest = Math.max(0, ...minutes)
   return longest > 0 ? longest * 60 : undefined
-}
-
-function parse(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }

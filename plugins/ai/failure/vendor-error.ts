@@ -1,5 +1,7 @@
 /** Owns reading what a vendor says about a failure, whatever shape its error has. */
 
+import { numberOf, parseJson, textOf } from '@reveille/kit'
+
 export interface VendorError {
   /** Of the response, or the one that the error would have had outside a stream. */
   readonly status?: number
@@ -21,7 +23,7 @@ type Bag = Readonly<Record<string, unknown>>
  */
 export function readVendorError(error: unknown): VendorError {
   const outer = bagOf(error)
-  const body = bagOf(outer['data'] ?? parse(outer['responseBody']))
+  const body = bagOf(outer['data'] ?? parseJson(textOf(outer['responseBody']) ?? ''))
   // OpenAI's Responses puts it into `response.error`, everybody else into `error` or into the body itself.
   const inner = [bagOf(bagOf(body['response'])['error']), bagOf(body['error']), body].find(isTelling) ?? {}
   const details = Array.isArray(inner['details']) ? inner['details'] : []
@@ -57,19 +59,6 @@ function isTelling(bag: Bag): boolean {
 
 function bagOf(value: unknown): Bag {
   return typeof value === 'object' && value !== null ? (value as Bag) : {}
-}
-
-function parse(text: unknown): unknown {
-  if (typeof text !== 'string') return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined
 }
 
 function httpStatusOf(code: unknown): number | undefined {

@@ -1,6 +1,6 @@
 /** Owns making sense of standard output: plain text, one JSON value, or a JSON value on each line. */
 
-import type { Progress } from '@reveille/kit'
+import { type Progress, parseJson } from '@reveille/kit'
 import type { OutputConfiguration } from '../configuration.ts'
 import { compileFields } from './fields.ts'
 import { createLines } from './lines.ts'
@@ -68,7 +68,7 @@ function compileJson(output: OutputConfiguration): CreateReader {
 function parseAmid(text: string): unknown {
   const start = /^\{/m.exec(text)?.index
   const end = text.lastIndexOf('}')
-  return parse(text) ?? (start === undefined ? undefined : parse(text.slice(start, end + 1)))
+  return parseJson(text) ?? (start === undefined ? undefined : parseJson(text.slice(start, end + 1)))
 }
 
 /** Lines that are no JSON are warnings and greetings, unless there is nothing else. */
@@ -80,7 +80,7 @@ function compileJsonLines(output: OutputConfiguration): CreateReader {
     let understood = 0
     let head = ''
     const lines = createLines((line) => {
-      const value = parse(line)
+      const value = parseJson(line)
       if (typeof value !== 'object' || value === null) {
         if (head.length < shownOfUnreadable) head += `${line.slice(0, shownOfUnreadable)}\n`
         return
@@ -102,12 +102,4 @@ function compileJsonLines(output: OutputConfiguration): CreateReader {
 
 function unreadable(text: string): Reading {
   return { reply: undefined, tokens: {}, unreadable: text.trim().slice(0, shownOfUnreadable) }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

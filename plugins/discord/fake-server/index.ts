@@ -3,8 +3,9 @@
  * memory of messages and nonces.
  */
 
-import type { Part } from '@reveille/kit'
+import { type Facts, type Part, recordOf } from '@reveille/kit'
 import {
+  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -78,10 +79,11 @@ export async function openVendor({
     const [, channel] = /^POST \/channels\/([^/]+)\/messages$/.exec(route) ?? []
     if (channel === undefined && route !== 'POST /users/@me/channels')
       return refusal(404, 0, '404: Not Found')
-    if (!/^application\/json(;|$)/.test(request.headers['content-type'] ?? '') || !isRecord(request.json)) {
+    const body = recordOf(request.json)
+    if (!/^application\/json(;|$)/.test(request.headers['content-type'] ?? '') || body === undefined) {
       return refusal(400, 50109, 'The request body contains invalid JSON.')
     }
-    return channel === undefined ? openDirectChannel(request.json) : limited(channel, request.json)
+    return channel === undefined ? openDirectChannel(body) : limited(channel, body)
   }
 
   function openDirectChannel({ recipient_id: user }: Facts): FakeServerAnswer {
@@ -138,7 +140,8 @@ export async function openVendor({
       return formError('nonce', 'BASE_TYPE_MAX_LENGTH', `Must be ${longestNonce} or fewer in length.`)
     }
     if (!Number.isSafeInteger(flags)) return formError('flags', 'NUMBER_TYPE_COERCE')
-    const parse = isRecord(allowed) ? (allowed['parse'] ?? []) : ['everyone', 'roles', 'users']
+    const mentionRules = recordOf(allowed) ?? { parse: ['everyone', 'roles', 'users'] }
+    const { parse = [] } = mentionRules as Facts
     if (!Array.isArray(parse)) return formError('allowed_mentions.parse', 'BASE_TYPE_BAD_TYPE')
 
     const known = isEnforced === true ? nonces.get(String(nonce)) : undefined
@@ -171,12 +174,10 @@ export async function openVendor({
       forbidden,
       rateLimited,
       serverError: refusal(500, 0, '500: Internal Server Error'),
-      badGateway: { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>bad gateway</html>' },
+      badGateway,
     },
   }
 }
-
-type Facts = Readonly<Record<string, unknown>>
 
 const self = {
   id: bot,
@@ -253,8 +254,4 @@ function kindOf(mention: string): string {
 
 function isSnowflake(text: string): boolean {
   return /^(0|[1-9][0-9]{0,19})$/.test(text)
-}
-
-function isRecord(value: unknown): value is Facts {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

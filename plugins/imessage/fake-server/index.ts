@@ -2,6 +2,7 @@
 
 import type { Part } from '@reveille/kit'
 import {
+  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -61,11 +62,7 @@ export async function openVendor(): Promise<FakeIMessage> {
         body: '<html>Too Many Requests</html>',
       }),
       serverError: refuse(500, 'Server Error', 'database is locked'),
-      badGateway: {
-        status: 502,
-        headers: { 'content-type': 'text/html' },
-        body: '<html><body>Bad Gateway</body></html>',
-      },
+      badGateway,
     },
   }
 }

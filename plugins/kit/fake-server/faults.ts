@@ -1,16 +1,16 @@
-/** Owns what befalls requests: the script, and what each request comes to, whatever carries it. */
+/** Decides what each request to a fake server comes to: the vendor's answer, or a fault that a test has scripted. */
 
 import { EventEmitter, once } from 'node:events'
 
 export interface FakeServerRequest {
   readonly method: string
-  /** Decoded, without the query. */
+  /** The decoded path, without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Names in lower case. */
+  /** The headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  /** The body as JSON; undefined where it is none. */
+  /** The body parsed as JSON; undefined if it is not JSON. */
   readonly json: unknown
 }
 
@@ -18,30 +18,30 @@ export interface FakeServerAnswer {
   /** Default: 200. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** An object goes as JSON, a text as it is. */
+  /** An object is sent as JSON, a string as it is. */
   readonly body?: object | string
 }
 
 /**
- * What befalls one request instead of its answer. "Before" and "after" say whether the vendor has acted on it (stored
- * the message) when it happens.
+ * What happens to one request instead of its answer. "Before" and "after" tell whether the fault strikes before or after
+ * the vendor has acted on the request, that is, has stored the message.
  */
 export type Fault =
-  /** This is answered, and the request is not acted on. */
+  /** The vendor does not act on the request, and the fake sends this answer. */
   | { readonly kind: 'answer'; readonly answer: FakeServerAnswer }
-  /** The request is acted on, and this is answered all the same. */
+  /** The vendor acts on the request, and the fake sends this answer all the same. */
   | { readonly kind: 'answer-after'; readonly answer: FakeServerAnswer }
   | { readonly kind: 'cut-before' }
   | { readonly kind: 'cut-after' }
   | { readonly kind: 'hang-before' }
   | { readonly kind: 'hang-after' }
-  /** Half of the answer, and then the connection is cut. */
+  /** The fake sends half of the answer and cuts the connection. */
   | { readonly kind: 'cut-answer' }
 
 export interface FaultyVendor {
-  /** The vendor: its rules, and its memory of messages. */
+  /** Answers as the vendor does, by its rules and the messages that it remembers. */
   answer(request: FakeServerRequest): FakeServerAnswer | Promise<FakeServerAnswer>
-  /** Which requests faults befall: those that would store a message. Default: all. */
+  /** Whether faults strike this request; normally those that would store a message. Default: every request. */
   isSend?(request: FakeServerRequest): boolean
 }
 
@@ -51,33 +51,36 @@ export type Outcome =
   | { readonly end: 'cut' | 'hang' }
 
 export interface Faults {
-  /** Everything that came, in order, faults included. */
+  /** Every request in order of arrival, including those that a fault struck. */
   readonly requests: readonly FakeServerRequest[]
-  /** Each fault befalls one of the next requests that `isSend`. */
+  /** Adds faults, each for one of the next requests that `isSend` accepts. */
   script(...faults: readonly Fault[]): void
-  /** From now on the fault befalls every such request; undefined ends that. */
+  /** Sets the fault for every such request from now on, or removes it with undefined. */
   always(fault: Fault | undefined): void
-  /** Settles when a request hangs, as a fault has it. */
+  /** Settles when a fault has made a request hang. */
   untilHanging(): Promise<void>
-  /** Settles when no request waits for an answer any more: each has one, or its caller has let go of the connection. */
+  /** Settles when no request is waiting: each has its answer, or its caller has closed the connection. */
   untilIdle(): Promise<void>
 }
 
-/** `meet` takes a request, once; `release` says that nobody waits for its answer any more. */
+/**
+ * Creates the faults of one fake server, whatever carries its requests. `expect` registers a waiting caller, `meet` decides
+ * the outcome of its request, and `release` says that the caller no longer waits.
+ */
 export function createFaults<Waiter>({ answer, isSend = () => true }: FaultyVendor) {
   const requests: FakeServerRequest[] = []
   const scripted: Fault[] = []
   const waiting = new Set<Waiter>()
   const hanging = new Set<Waiter>()
   const changes = new EventEmitter()
-  let standing: Fault | undefined
+  let permanent: Fault | undefined
 
-  async function until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await once(changes, 'change')
+  async function until(condition: () => boolean): Promise<void> {
+    while (!condition()) await once(changes, 'change')
   }
 
   async function outcomeOf(request: FakeServerRequest): Promise<Outcome> {
-    const fault = isSend(request) ? (scripted.shift() ?? standing) : undefined
+    const fault = isSend(request) ? (scripted.shift() ?? permanent) : undefined
     switch (fault?.kind) {
       case 'answer':
         return { end: 'answer', answer: fault.answer }
@@ -105,7 +108,7 @@ export function createFaults<Waiter>({ answer, isSend = () => true }: FaultyVend
     requests,
     script: (...more) => void scripted.push(...more),
     always(fault) {
-      standing = fault
+      permanent = fault
     },
     untilHanging: () => until(() => hanging.size > 0),
     untilIdle: () => until(() => waiting.size === 0),
@@ -126,14 +129,5 @@ export function createFaults<Waiter>({ answer, isSend = () => true }: FaultyVend
       hanging.delete(waiter)
       changes.emit('change')
     },
-  }
-}
-
-/** As the fake server of a vendor reads a body; undefined where it is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,19 +1,19 @@
-/** Owns the server that stands in for a vendor: it answers as its rules say, or does what the script says first. */
+/** Serves a fake vendor over HTTP: it answers by the vendor's rules unless a scripted fault comes first. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { parseJson } from '../record.ts'
 import {
   createFaults,
   type FakeServerAnswer,
   type FakeServerRequest,
   type Faults,
   type FaultyVendor,
-  parseJson,
 } from './faults.ts'
 
 export interface FakeServer extends Faults {
-  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string
   /** May be called more than once. */
   close(): Promise<void>
@@ -21,7 +21,7 @@ export interface FakeServer extends Faults {
 
 export type FakeServerOptions = FaultyVendor
 
-/** Listens on loopback, on a port of its own. */
+/** Starts a fake server on a free port of the loopback interface. */
 export async function openFakeServer(options: FakeServerOptions): Promise<FakeServer> {
   const { faults, expect, meet, release } = createFaults<ServerResponse>(options)
 

@@ -2,6 +2,7 @@
 
 import type { Part } from '@reveille/kit'
 import {
+  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -209,11 +210,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
         'api.post.deduplicate_create_post.pending',
         'Rejected post since another client is making the same request.',
       ),
-      badGateway: {
-        status: 502,
-        headers: { 'content-type': 'text/html' },
-        body: '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>nginx</body></html>',
-      },
+      badGateway,
     },
   }
 }

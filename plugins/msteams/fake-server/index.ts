@@ -1,7 +1,8 @@
 /** Owns the fake server of Teams in two roles on one server: Microsoft Entra, which gives tokens, and the Bot Connector. */
 
-import type { Part } from '@reveille/kit'
+import { type Facts, listOf, type Part, recordOf } from '@reveille/kit'
 import {
+  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -119,24 +120,23 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     if (now() >= (tokens.get(token) ?? 0)) return denied
     if (method !== 'POST')
       return { status: 405, body: { message: 'The resource does not support that method.' } }
-    if (!String(headers['content-type']).startsWith('application/json') || !isObject(json)) {
+    const body = recordOf(json)
+    if (!String(headers['content-type']).startsWith('application/json') || body === undefined) {
       return connector(400, 'BadSyntax', 'The request body is no JSON object.')
     }
-    if (path === '/teams/v3/conversations') return createChat(json)
+    if (path === '/teams/v3/conversations') return createChat(body)
     const conversation = /^\/teams\/v3\/conversations\/([^/]+)\/activities$/.exec(path)?.[1]
     if (conversation === undefined) return { status: 404, body: { message: 'No HTTP resource was found.' } }
-    return send(conversation, json, request.text)
+    return send(conversation, body, request.text)
   }
 
   function createChat({ isGroup, bot, members, tenantId: tenant, channelData }: Facts): FakeServerAnswer {
     if (isGroup === true)
       return connector(400, 'BadArgument', 'Group conversations are not for bots to create.')
-    if (!isObject(bot) || bot['id'] !== `28:${appId}`) return connector(400, 'BadArgument', 'Unknown bot.')
-    const named =
-      isObject(channelData) && isObject(channelData['tenant']) ? channelData['tenant']['id'] : tenant
+    if (recordOf(bot)?.['id'] !== `28:${appId}`) return connector(400, 'BadArgument', 'Unknown bot.')
+    const named = recordOf(recordOf(channelData)?.['tenant'])?.['id'] ?? tenant
     if (named !== tenantId) return connector(400, 'BadArgument', 'Malformed tenant id.')
-    const [member] = Array.isArray(members) ? members : []
-    const id = isObject(member) ? String(member['id']) : ''
+    const id = String(recordOf(listOf(members)[0])?.['id'])
     if (id === stranger) {
       return connector(
         403,
@@ -215,16 +215,10 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
         headers: { 'retry-after': String(seconds) },
       }),
       serverError: connector(500, 'ServiceError', 'An internal error occurred.'),
-      badGateway: {
-        status: 502,
-        headers: { 'content-type': 'text/html' },
-        body: '<html><head><title>502 Bad Gateway</title></head><body>Microsoft-Azure-Application-Gateway/v2</body></html>',
-      },
+      badGateway,
     },
   }
 }
-
-type Facts = Readonly<Record<string, unknown>>
 
 /** The connector's word for a token that is none, or none any more. */
 const denied: FakeServerAnswer = {
@@ -248,8 +242,4 @@ function entra(status: number, error: string, number: number, sentence: string):
       correlation_id: '00000000-0000-0000-0000-000000000000',
     },
   }
-}
-
-function isObject(value: unknown): value is Facts {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 /** Owns signal-cli's words for what goes wrong: always a status of 200, and an error of JSON-RPC. */
 
-import type { FakeVendor } from '@reveille/kit/fake-server'
+import { badGateway, type FakeVendor } from '@reveille/kit/fake-server'
 
 export interface RefusedCall {
   readonly code: number
@@ -28,9 +28,5 @@ export const refusals: FakeVendor['refusals'] = {
     }),
   }),
   serverError: { body: rpcError(-32603, 'Cannot invoke "Object.toString()"', '1') },
-  badGateway: {
-    status: 502,
-    headers: { 'content-type': 'text/html' },
-    body: '<html><body><h1>502 Bad Gateway</h1></body></html>',
-  },
+  badGateway,
 }

@@ -1,6 +1,7 @@
 /** Owns signal-cli-rest-api as a test has it: the same account, behind the other door. */
 
 import {
+  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -18,7 +19,7 @@ const refusals: FakeVendor['refusals'] = {
   forbidden: restError(400, 'Failed to send message: Untrusted Identity for "+41792222222"'),
   rateLimited: () => restError(429, 'Rate limit exceeded', { challenge_tokens: ['a-token'] }),
   serverError: restError(500, 'Internal error'),
-  badGateway: { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>502 Bad Gateway</html>' },
+  badGateway,
 }
 
 export async function openRestVendor(): Promise<FakeVendor> {

@@ -1,6 +1,6 @@
 /** Owns the Bot API's words for what goes wrong. */
 
-import type { FakeServerAnswer, FakeVendor } from '@reveille/kit/fake-server'
+import { badGateway, type FakeServerAnswer, type FakeVendor } from '@reveille/kit/fake-server'
 
 export function refuse(status: number, description: string, parameters?: object): FakeServerAnswer {
   const body = { ok: false, error_code: status, description, ...(parameters && { parameters }) }
@@ -19,9 +19,5 @@ export const refusals: FakeVendor['refusals'] = {
     headers: { 'retry-after': String(seconds) },
   }),
   serverError: refuse(500, 'Internal Server Error'),
-  badGateway: {
-    status: 502,
-    headers: { 'content-type': 'text/html' },
-    body: '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
-  },
+  badGateway,
 }

@@ -3,8 +3,9 @@
  * of 24 hours, the pair rate limit, templates, and a memory of messages.
  */
 
-import type { Part } from '@reveille/kit'
+import { type Facts, listOf, type Part, recordOf } from '@reveille/kit'
 import {
+  badGateway,
   type FakeServerAnswer,
   type FakeServerRequest,
   type FakeVendor,
@@ -78,10 +79,11 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
       return { body: { id, display_phone_number: '+1 555-555-5555', verified_name: 'Ada’s Garage' } }
     }
     if (action === undefined || method !== 'POST') return graphError(100, 'Unsupported request')
-    if (headers['content-type'] !== 'application/json' || !isRecord(request.json)) {
+    const body = recordOf(request.json)
+    if (headers['content-type'] !== 'application/json' || body === undefined) {
       return graphError(100, 'The body is no JSON')
     }
-    return send(request.json)
+    return send(body)
   }
 
   function send(body: Facts): FakeServerAnswer {
@@ -95,8 +97,8 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
     if (kind !== 'individual' && kind !== 'group')
       return invalidParameter('Param recipient_type is not valid.')
     if (type !== 'text' && type !== 'template') return graphError(131051, 'Unsupported message type')
-    const content = body[type]
-    if (!isRecord(content)) return invalidParameter(`The parameter ${type} is required.`)
+    const content = recordOf(body[type])
+    if (content === undefined) return invalidParameter(`The parameter ${type} is required.`)
 
     const number = to.replace(/^\+/, '')
     const isKnown = kind === 'group' ? number === group : number === open || number === silent
@@ -122,16 +124,15 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
   }
 
   function sendTemplate({ name, language, components }: Facts, fact: Sent): FakeServerAnswer {
-    const code = isRecord(language) ? language['code'] : undefined
+    const code = recordOf(language)?.['code']
     if (name !== template.name || code !== template.language) {
       return graphError(132001, 'Template name does not exist in the translation')
     }
-    const parameters = Array.isArray(components)
-      ? components.flatMap((each) => (isRecord(each) && each['type'] === 'body' ? each['parameters'] : []))
-      : []
+    const bodies = listOf(components).filter((each) => recordOf(each)?.['type'] === 'body')
+    const parameters = bodies.flatMap((each) => recordOf(each)?.['parameters'])
     if (parameters.length !== 1) return graphError(132000, 'Number of parameters does not match')
-    const [parameter] = parameters as unknown[]
-    const body = isRecord(parameter) && parameter['type'] === 'text' ? parameter['text'] : undefined
+    const parameter = recordOf(parameters[0])
+    const body = parameter?.['type'] === 'text' ? parameter['text'] : undefined
     if (typeof body !== 'string' || body === '') return graphError(132012, 'Parameter format does not match')
     if (/[\n\r\t]| {5}/.test(body)) {
       return invalidParameter('Param text cannot have new-line/tab characters or 5 consecutive spaces')
@@ -167,16 +168,11 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
       rateLimited: () => pairRate,
       serverError: graphError(131016, 'Service unavailable'),
       serverErrorIsSafe: true,
-      badGateway: { status: 502, headers: { 'content-type': 'text/html' }, body: '<html>bad gateway</html>' },
+      badGateway,
     },
   }
 }
 
-type Facts = Readonly<Record<string, unknown>>
 type Sent = Pick<WhatsAppMessage, 'to' | 'recipientType'>
 
 const badCredential = graphError(190, 'Error validating access token', { error_subcode: 463 })
-
-function isRecord(value: unknown): value is Facts {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

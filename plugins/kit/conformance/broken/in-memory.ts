@@ -1,7 +1,8 @@
 /** Owns vendors without sockets, behind a `fetch` of their own: a thousand of them cost what a few servers do. */
 
-import { createFaults, type FaultyVendor, type Outcome, parseJson } from '../../fake-server/faults.ts'
+import { createFaults, type FaultyVendor, type Outcome } from '../../fake-server/faults.ts'
 import type { FakeServer } from '../../fake-server/index.ts'
+import { parseJson } from '../../record.ts'
 
 type Door = Pick<ReturnType<typeof createFaults<object>>, 'expect' | 'meet' | 'release'>
 

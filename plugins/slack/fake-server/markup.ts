@@ -1,9 +1,9 @@
-/** Owns reading Markdown as a person does whom it is shown to. */
+/** Reads Slack's Markdown and its older mrkdwn as a person sees them. */
 
 export function readMarkdown(source: string): string {
   const read: string[] = []
   const lines = source.split('\n')
-  /** What the lines of a paragraph say so far: marks may begin in one and end in another. */
+  /** The lines of the current paragraph; a mark may begin in one of them and end in another. */
   let paragraph: string | undefined
   function end(): void {
     if (paragraph !== undefined) read.push(readInline(paragraph))
@@ -38,7 +38,7 @@ export function readMarkdown(source: string): string {
   return read.join('\n')
 }
 
-/** A fence inside a quote or a list has every line of its code behind the same marks. */
+/** Removes the quote or list prefix that stands before every line of code inside a quote or list. */
 function withoutPrefix(line: string, prefix: string): string {
   if (line.startsWith(prefix)) return line.slice(prefix.length)
   return line.startsWith(prefix.trimEnd()) ? line.slice(prefix.trimEnd().length) : line
@@ -46,7 +46,7 @@ function withoutPrefix(line: string, prefix: string): string {
 
 const quoteMarks = /^(?:\s*>)+ ?/
 
-/** What is shown of a line before its inline marks are read, and whether it begins another block. */
+/** Reads a line's block marks: the text that remains, whether the line begins a new block, and whether it is shown. */
 function lineOf(line: string): { text: string; begins: boolean; isShown: boolean } {
   const bare = line.replace(quoteMarks, '').replace(/(?:\\| {2,})$/, '')
   const isRule = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/.test(bare)
@@ -117,7 +117,7 @@ const autolink = /<((?:https?:\/\/|mailto:|tel:)[^\s<>]*|[^\s<>@]+@[^\s<>@]+)>/y
 const entity = /&(lt|gt|amp|quot|nbsp|#\d{1,7}|#x[0-9a-f]{1,6});/iy
 const run = /([*_~])\1*/y
 
-/** What stands there, and how many units it takes. */
+/** Returns the token at this place and the UTF-16 units that it takes. */
 function nextToken(text: string, at: number): [Token, number] {
   const match = (pattern: RegExp) => {
     pattern.lastIndex = at
@@ -149,7 +149,7 @@ function readSpan(text: string, at: number, opening: string): [string, number] {
   return [isPadded ? code.slice(1, -1) : code, end + opening.length - at]
 }
 
-/** Of a link its label is shown. Brackets in a label are escaped or in pairs. */
+/** Reads a link as its label. Brackets in a label are escaped or in pairs. */
 function readLink(text: string, at: number): [string, number] | undefined {
   const start = text[at] === '!' ? at + 1 : at
   if (text[start] !== '[') return undefined
@@ -186,4 +186,51 @@ function characterOf(name: string): string {
   if (known !== undefined) return known
   const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd'
+}
+
+/** No mark begins after a letter, a digit or U+2060, and none ends before one. */
+const noEdgeBefore = '(?<![\\p{L}\\p{N}\\u2060])'
+const noEdgeAfter = '(?![\\p{L}\\p{N}\\u2060])'
+const span = new RegExp(`${noEdgeBefore}\`([^\`]+)\`${noEdgeAfter}`, 'u')
+const marks = new RegExp(`${noEdgeBefore}([*_~])(?=\\S)((?:(?!\\1).)+?)(?<=\\S)\\1${noEdgeAfter}`, 'gu')
+
+export function readMrkdwn(source: string): string {
+  // Every second piece is code.
+  const pieces = source.split(/```\n?/)
+  return pieces
+    .map((piece, index) => (index % 2 === 1 ? readEntities(brackets(piece)) : readLines(piece)))
+    .join('')
+}
+
+function readLines(text: string): string {
+  return text.split('\n').map(readLine).join('\n')
+}
+
+function readLine(line: string): string {
+  const pieces = line.replace(/^(?:>|&gt;) ?/, '').split(span)
+  return pieces
+    .map((piece, index) => readEntities(brackets(index % 2 === 1 ? piece : unmark(piece))))
+    .join('')
+}
+
+/** Removes marks, which stand at the edges of words and never inside brackets. */
+function unmark(text: string): string {
+  const pieces = text.split(/(<[^<>]*>)/)
+  let kept = pieces.map((piece, index) => (index % 2 === 1 ? `\ue000${index}\ue001` : piece)).join('')
+  for (let before = ''; before !== kept; ) {
+    before = kept
+    kept = kept.replaceAll(marks, '$2')
+  }
+  return kept.replaceAll(/\ue000(\d+)\ue001/g, (_, index: string) => pieces[Number(index)] ?? '')
+}
+
+function brackets(text: string): string {
+  return text.replaceAll(/<([^<>|]*)(?:\|([^<>]*))?>/g, (_, address: string, label: string | undefined) => {
+    if (label !== undefined) return label
+    return address.replace(/^!/, '@')
+  })
+}
+
+function readEntities(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 }

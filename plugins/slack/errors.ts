@@ -1,4 +1,4 @@
-/** Owns what Slack's error words mean: whether a retry can help, for whom else it holds, and what to do about it. */
+/** Turns a refusal of Slack into an error that says whether a retry can help, who else is affected and how to fix it. */
 
 import {
   type ChannelErrorCode,
@@ -12,11 +12,11 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-export interface FailureOptions {
+export interface ErrorOptions {
   /** Whether the call was the one that sends the message. */
   readonly delivers: boolean
   readonly botToken: string
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
 }
 
@@ -30,7 +30,7 @@ type Meaning =
   | 'later'
   | 'unsure'
 
-/** The words are those of the method reference, https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
+/** Slack's error words by meaning. Source: https://docs.slack.dev/reference/methods/chat.postMessage, August 2026. */
 const words: Readonly<Record<Meaning, readonly string[]>> = {
   credential: [
     'not_authed',
@@ -79,7 +79,7 @@ const words: Readonly<Record<Meaning, readonly string[]>> = {
   'too-long': ['msg_too_long', 'msg_blocks_too_long'],
   'too-often': ['ratelimited', 'rate_limited', 'message_limit_exceeded'],
   later: ['service_unavailable', 'team_added_to_org'],
-  // Of these Slack says that part of the work may have been done.
+  // Slack documents that part of the work may have been done.
   unsure: ['internal_error', 'fatal_error', 'request_timeout'],
 }
 
@@ -98,7 +98,7 @@ const codes: Readonly<Record<Meaning, ChannelErrorCode>> = {
   unsure: 'unavailable',
 }
 
-/** Of these Slack says that the app or the workspace as a whole has sent too much. */
+/** With these words Slack says that the app or the workspace as a whole has sent too much. */
 const forTheWholeApp = new Set(['rate_limited', 'message_limit_exceeded'])
 
 const fixes = new Map<string, string>([
@@ -131,14 +131,14 @@ const openings: Readonly<Record<Meaning, string>> = {
   unsure: 'Slack failed and may have taken it all the same',
 }
 
-/** Of its own words in ours. Characters. */
+/** The most characters of Slack's own words that our sentences quote. */
 const longestQuote = 80
 
-/** `answer` is one that did not say `ok: true`. */
-export function failureOf(answer: VendorAnswer, { delivers, botToken, now }: FailureOptions): PluginError {
+/** Returns the error for an answer that does not say `ok: true`. */
+export function errorFrom(answer: VendorAnswer, { delivers, botToken, now }: ErrorOptions): PluginError {
   const { status, headers, json } = answer
   const { error: word, needed } = recordOf(json) ?? {}
-  // Slack's outages are such answers, without a word of its API: nothing was posted.
+  // During an outage Slack answers so, without an error word of its API, and has posted nothing.
   if (typeof word !== 'string' && (status === 502 || status === 503)) {
     const retryAfter = readRetryAfter(headers.get('retry-after'), now)
     return channelError('unavailable', `Slack is not available (${status}).`, { retryAfter })
@@ -157,7 +157,7 @@ export function failureOf(answer: VendorAnswer, { delivers, botToken, now }: Fai
 }
 
 function meaningOf(word: string, status: number, delivers: boolean): Meaning {
-  // Without the scope to send nothing works; without that to open conversations only persons cannot be reached.
+  // Only direct messages fail without the scope that opens conversations; without the scope that sends, everything does.
   if (word === 'missing_scope' && !delivers) return 'forbidden'
   if (status === 429) return 'too-often'
   return meanings.get(word) ?? (status >= 500 ? 'unsure' : 'refused')
