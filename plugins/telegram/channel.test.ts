@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { createTelegramChannel } from './channel.ts'
-import type { TelegramConfig } from './configuration.ts'
-import { chats, type FakeTelegramOptions, openVendor, visibleText } from './fake-server/index.ts'
-import { badRequest } from './fake-server/refusals.ts'
+import { createTelegramChannel, type TelegramConfig } from './channel.ts'
+import { badRequest, chats, type FakeTelegramOptions, openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the channel telegram conforms',
@@ -104,7 +102,7 @@ test('lists are bullets that are indented, and code in them keeps its own spaces
   assert.equal(text, '1. one\n   ◦ deeper\n      ▪ deepest\n2. two\na\n  b\n\n☑ done\n☐ open')
 })
 
-test('a table that a telephone shows is aligned, with its addresses; a wider one is a list, with its links', async () => {
+test('a table that fits a phone is aligned and shows its addresses; a wider one becomes a list with links', async () => {
   const small = await shown('| PR | Link |\n|---|---|\n| @ada | [x](https://a.example/1) |')
   assert.equal(small.text, 'PR   | Link\n-----|------------------------\n@ada | x (https://a.example/1)')
   const wide = await shown(`| PR | Link |\n|---|---|\n| 1 | [${'w'.repeat(40)}](https://a.example/1) |`)
@@ -112,7 +110,7 @@ test('a table that a telephone shows is aligned, with its addresses; a wider one
   assert.equal(wide.entities.at(-1)?.type, 'text_link')
 })
 
-test('blocks in lists begin at the beginning of a line', async () => {
+test('a block in a list begins at the start of a line', async () => {
   const { text, entities } = await shown('- one\n  > said\n  > more\n- ```\n  a\n  ```\n- > > deep')
   assert.equal(text, '• one\n\nsaid\nmore\n\n•\na\n\n•\n> deep')
   assert.deepEqual(entities, [
@@ -128,7 +126,7 @@ test('a link that Telegram would drop shows its address', async () => {
   assert.deepEqual(entities, [{ type: 'url', of: 'http://localhost:8080/x' }])
 })
 
-test('names are written so that nobody is called, and addresses with an @ in them stay whole', async () => {
+test('names mention no one, and addresses that hold an @ stay whole', async () => {
   const { text, entities } = await shown(
     '@ada ada@example.org https://example.org/@ada `@ada` tg://user?id=1',
   )
@@ -139,7 +137,7 @@ test('names are written so that nobody is called, and addresses with an @ in the
   )
 })
 
-test('neither HTML nor what a person reads of it is longer than 4096, whatever has to be escaped', async () => {
+test('neither the HTML nor its visible text exceeds 4096 characters, whatever has to be escaped', async () => {
   await using bed = await open()
   await bed.send(`\`\`\`html\n${'<p class="a">&amp;</p>\n'.repeat(600)}\`\`\``)
   assert.ok(bed.vendor.messages.length > 1)
@@ -156,7 +154,7 @@ test('no link is lost because a message has more entities than Telegram keeps', 
   assert.deepEqual(urls, links)
 })
 
-test('markup that Telegram cannot parse is sent once more as plain text, in which nobody is called', async () => {
+test('markup that Telegram cannot parse is sent again as plain text without mentions', async () => {
   await using bed = await open()
   bed.vendor.script({
     kind: 'answer',
@@ -171,14 +169,14 @@ test('markup that Telegram cannot parse is sent once more as plain text, in whic
   assert.deepEqual(bed.warnings, [['telegram-markup-refused', { key: 'd:1', sentAs: 'plain text' }]])
 })
 
-test('what Telegram refuses to parse as plain text too is final', async () => {
+test('a message that Telegram cannot parse as plain text either fails for good', async () => {
   await using bed = await open()
   bed.vendor.always({ kind: 'answer', answer: badRequest("can't parse entities: whatever") })
   const error = await bed.failure()
   assert.deepEqual([error.code, error.retryable, bed.vendor.requests.length], ['bad-request', false, 2])
 })
 
-test('a group that has moved is written to where it is now, and the operator is told once', async () => {
+test('a group that became a supergroup is written to at its new number, and a warning is logged once', async () => {
   await using bed = await open()
   await bed.send('One', chats.moved)
   await bed.send('Two', chats.moved)
@@ -195,7 +193,7 @@ test('a group that has moved is written to where it is now, and the operator is 
   ])
 })
 
-test('a flood is waited for as its body says, and as its header says where there is no body', async () => {
+test('a rate limit is waited out as the body says, or as the header says if there is no body', async () => {
   await using bed = await open()
   bed.vendor.script(
     { kind: 'answer', answer: bed.vendor.refusals.rateLimited(31) },
@@ -204,7 +202,7 @@ test('a flood is waited for as its body says, and as its header says where there
   assert.deepEqual([(await bed.failure()).retryAfter, (await bed.failure()).retryAfter], [31, 17])
 })
 
-test('each way of being kept out says what the operator can do', async () => {
+test('each refusal of access says what the operator can do', async () => {
   await using bed = await open()
   const said = async (to: number | string) => {
     const { code, retryable, message } = await bed.failure(to)
@@ -260,13 +258,13 @@ for (const format of ['html', 'plain'] as const) {
   })
 }
 
-test('a letter keeps the ring that Telegram would take from it', async () => {
+test('a letter keeps the combining ring that Telegram would remove', async () => {
   await using bed = await open()
   await bed.send('A\u030angstro\u0308m')
   assert.equal(bed.vendor.messages[0]?.text, '\u00c5ngstro\u0308m')
 })
 
-test('the format `plain` sends words without markup, in which nobody is called', async () => {
+test('the format `plain` sends text without markup and without mentions', async () => {
   await using bed = await open({ format: 'plain' })
   await bed.send('# Title\n\n**bold** <b>x</b> `@ada` @ada')
   const [request] = bed.sent()
@@ -286,7 +284,7 @@ test('the format `rich` sends Markdown in one message where HTML would take many
   assert.match(bed.vendor.messages[0]?.text ?? '', /^## Title/)
 })
 
-test('rich messages become HTML for good where the server does not know them', async () => {
+test('rich messages are sent as HTML from then on if the server does not know them', async () => {
   await using bed = await open({ format: 'rich' }, { rich: false })
   await bed.send(`## Title\n\n${table}`)
   await bed.send('Two')
@@ -298,13 +296,13 @@ test('rich messages become HTML for good where the server does not know them', a
   assert.equal(bed.warnings.length, 1)
 })
 
-test('a token that is wrong is not taken for a server without rich messages', async () => {
+test('a wrong token is not mistaken for a server without rich messages', async () => {
   await using bed = await open({ format: 'rich', botToken: 'malformed' }, { rich: false })
   assert.equal((await bed.failure()).code, 'bad-credential')
   assert.equal(bed.warnings.length, 0)
 })
 
-test('a long rich part that fails half-way as HTML goes on behind what was sent', async () => {
+test('a long rich part that fails halfway as HTML continues after the messages that were sent', async () => {
   await using bed = await open({ format: 'rich' }, { rich: false })
   const paragraphs = Array.from({ length: 400 }, (_, index) => `Paragraph ${index} says a little.`)
   const [part] = bed.channel.render(paragraphs.join('\n\n'))
@@ -334,7 +332,7 @@ test('a long rich part that fails half-way as HTML goes on behind what was sent'
   assert.deepEqual(id.split(',').length, texts.length)
 })
 
-test('a check says as which bot the token is known', async () => {
+test('a check names the bot that the token belongs to', async () => {
   await using bed = await open()
   assert.deepEqual(await bed.channel.check?.(new AbortController().signal), {
     ok: true,

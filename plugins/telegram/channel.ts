@@ -1,7 +1,11 @@
-/** Owns sending: one part becomes one message of a bot, in whatever way this server and this chat take it. */
+/** Sends replies to Telegram: each part becomes one message of a bot, in a form that this server and this chat accept. */
 
 import {
+  BoundedMap,
   type Channel,
+  callVendor,
+  checkDefaultTo,
+  compileRedaction,
   healthOf,
   numberOf,
   type Part,
@@ -11,32 +15,52 @@ import {
   type SendCall,
   textOf,
   timeOf,
+  urlBelow,
+  type VendorAnswer,
 } from '@reveille/kit'
-import { type Answer, createBotApi } from './bot-api.ts'
-import { checkConfiguration, type TelegramConfig } from './configuration.ts'
-import { makeInert } from './inert.ts'
-import { createMoves } from './moves.ts'
-import { limitOf, type MessagePart, mostParts, rendererOf, renderHtml } from './render.ts'
+import { apiAnswerOf, errorFrom } from './errors.ts'
+import {
+  type Format,
+  limitOf,
+  type MessagePart,
+  mostParts,
+  neutralise,
+  rendererOf,
+  renderHtml,
+} from './render.ts'
 import { createRichFallback } from './rich-fallback.ts'
 import { parseTarget, type TelegramTarget } from './target.ts'
+
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface TelegramConfig {
+  readonly botToken: string
+  readonly defaultTo?: string
+  readonly format: Format
+  readonly linkPreviews: boolean
+  readonly baseUrl: string
+}
 
 export interface TelegramOptions {
   readonly config: TelegramConfig
   readonly fetch: typeof globalThis.fetch
   readonly log: PluginLog
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   now(): number
 }
 
-/** What Telegram advises (Bots FAQ, "My bot is hitting limits"); it promises no figures. */
+/** The rates that Telegram advises (Bots FAQ, "My bot is hitting limits"); it guarantees none. */
 const pace = { perTarget: { count: 1, ms: 1000 }, overall: { count: 30, ms: 1000 } }
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+/** How many groups that became supergroups are remembered: more than one gateway writes to. */
+const mostMigrations = 1000
+
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createTelegramChannel({ config, fetch, log, now }: TelegramOptions): Channel {
-  checkConfiguration(config)
-  const { defaultTo, format } = config
-  const api = createBotApi({ config, fetch, now })
-  const moves = createMoves(log)
+  const { botToken, baseUrl, defaultTo, format } = config
+  checkDefaultTo(defaultTo, parseTarget)
+  const redact = compileRedaction([botToken])
+  /** The new number of each group that has become a supergroup. */
+  const migrations = new BoundedMap<number | string, number>(mostMigrations)
   const preview = config.linkPreviews ? {} : { link_preview_options: { is_disabled: true } }
   const rich = createRichFallback({ log, render: renderHtml, send: sendText })
 
@@ -49,16 +73,22 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
     send: (part, call) => (format === 'rich' ? sendRich(part, call) : sendText(part, call)),
     check: (signal) =>
       healthOf(async () => {
-        const answer = await api.call('getMe', {}, signal)
-        const username = textOf(recordOf(answer.said.result)?.['username']) ?? 'a bot'
-        if (answer.said.ok !== true) throw answer.failure()
-        return `Telegram knows the bot as @${username}.`
+        const answer = await callMethod('getMe', {}, signal)
+        const { ok, result } = apiAnswerOf(answer)
+        if (ok !== true) throw errorFrom(answer, { redact, now: now() })
+        return `Telegram knows the bot as @${textOf(recordOf(result)?.['username']) ?? 'a bot'}.`
       }),
   }
 
-  /** HTML that Telegram cannot parse is sent once more as the words that it says. */
+  /** Calls a method of the Bot API and returns whatever Telegram answers. @throws PluginError if there is no answer */
+  function callMethod(method: string, body: object, signal: AbortSignal): Promise<VendorAnswer> {
+    // The token stands in the path (Bot API, "Making requests"), so this URL must reach no log and no error.
+    return callVendor(fetch, { url: urlBelow(baseUrl, `/bot${botToken}/${method}`), body, signal })
+  }
+
+  /** Sends a part as HTML, or once more as plain text if Telegram cannot parse the HTML. */
   async function sendText({ text, html }: MessagePart, call: SendCall): Promise<Receipt> {
-    const plain = { text: makeInert(text), ...preview }
+    const plain = { text: neutralise(text), ...preview }
     const message = html === undefined ? plain : { text: html, parse_mode: 'HTML', ...preview }
     let answer = await post('sendMessage', message, call)
     if (html !== undefined && isUnparsable(answer)) {
@@ -76,26 +106,29 @@ export function createTelegramChannel({ config, fetch, log, now }: TelegramOptio
       : receiptOf(answer)
   }
 
-  /** A group that has become a supergroup says its new number, and is written to there. */
-  async function post(method: string, message: object, { target, signal }: SendCall): Promise<Answer> {
+  /** Posts a message, and posts it again to the new number if the group has become a supergroup. */
+  async function post(method: string, message: object, { target, signal }: SendCall): Promise<VendorAnswer> {
     const { chatId, topic } = target as TelegramTarget
     const thread = topic === undefined ? {} : { message_thread_id: topic }
-    const answer = await api.call(method, { chat_id: moves.of(chatId), ...thread, ...message }, signal)
-    const movedTo = answer.said.parameters.migrate_to_chat_id
+    const chat_id = migrations.get(chatId) ?? chatId
+    const answer = await callMethod(method, { chat_id, ...thread, ...message }, signal)
+    const movedTo = apiAnswerOf(answer).parameters.migrate_to_chat_id
     if (movedTo === undefined) return answer
-    moves.remember(chatId, movedTo)
-    return api.call(method, { chat_id: movedTo, ...message }, signal)
+    migrations.set(chatId, movedTo)
+    log.warn('telegram-group-moved', { chat: chatId, movedTo, hint: `Write to ${movedTo} instead.` })
+    return callMethod(method, { chat_id: movedTo, ...message }, signal)
+  }
+
+  /** @throws PluginError if the answer does not prove that a message was stored */
+  function receiptOf(answer: VendorAnswer): Receipt {
+    const { ok, result } = apiAnswerOf(answer)
+    const { message_id: id, date } = recordOf(result) ?? {}
+    if (ok !== true || typeof id !== 'number') throw errorFrom(answer, { redact, now: now() })
+    return { id: String(id), ...timeOf(Number(numberOf(date)) * 1000) }
   }
 }
 
-/** The Bot API has one code for all that it refuses; only the words tell this one, which can be helped. */
-function isUnparsable({ status, said }: Answer): boolean {
-  return status === 400 && /can't parse/i.test(said.description ?? '')
-}
-
-/** @throws PluginError where the answer proves no message */
-function receiptOf({ said, failure }: Answer): Receipt {
-  const { message_id: id, date } = recordOf(said.result) ?? {}
-  if (said.ok !== true || typeof id !== 'number') throw failure()
-  return { id: String(id), ...timeOf(Number(numberOf(date)) * 1000) }
+/** Whether Telegram refuses the markup. The Bot API uses 400 for every refusal, and only its text identifies this one. */
+function isUnparsable(answer: VendorAnswer): boolean {
+  return answer.status === 400 && /can't parse/i.test(apiAnswerOf(answer).description ?? '')
 }

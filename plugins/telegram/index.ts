@@ -1,13 +1,12 @@
-/** The channel `telegram`: replies as messages of a bot. */
+/** The channel `telegram` sends replies as messages of a bot. */
 
-import { definePlugin } from '@reveille/kit'
-import { createTelegramChannel } from './channel.ts'
-import { checkConfiguration, type TelegramConfig } from './configuration.ts'
+import { checkDefaultTo, definePlugin } from '@reveille/kit'
+import { createTelegramChannel, type TelegramConfig } from './channel.ts'
 import { parseTarget } from './target.ts'
 
 export default definePlugin<TelegramConfig>({
   name: 'telegram',
-  check: checkConfiguration,
+  check: ({ defaultTo }) => checkDefaultTo(defaultTo, parseTarget),
   target: parseTarget,
   setup({ config, fetch, log }) {
     return { channels: [createTelegramChannel({ config, fetch, log, now: Date.now })] }

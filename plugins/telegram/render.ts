@@ -1,42 +1,192 @@
-/** Owns the way from an agent's Markdown to parts, in each of the three formats. */
+/** Renders a reply as the parts that Telegram shows: as HTML, as plain text or as rich Markdown. */
 
 import type { Part } from '@reveille/kit'
-import { type Block, createWriter, markdownDialect, plainDialect, renderParts } from '@reveille/kit/markdown'
-import type { Format } from './configuration.ts'
-import { htmlDialect, visibleOf } from './dialect.ts'
-import { makeInert } from './inert.ts'
+import {
+  alignTable,
+  type Block,
+  createWriter,
+  type Dialect,
+  type Inline,
+  markdownDialect,
+  plainDialect,
+  plainMarker,
+  renderParts,
+  tableRecords,
+} from '@reveille/kit/markdown'
+
+/**
+ * U+2060 WORD JOINER keeps Telegram from finding a name or a scheme and is invisible: it is neither a letter nor white
+ * space, which are what Telegram's entity detection looks for.
+ */
+const joiner = '\u2060'
+
+/**
+ * Finds the `@` of a name that no word character precedes; inside a word, as in an e-mail address, Telegram finds no name
+ * either. At the end of a text the name may follow in bold.
+ */
+const mention = /(?<![\p{L}\p{N}_])@(?=[\p{L}\p{N}_]|$)/gu
+/**
+ * Finds schemes that Telegram links by itself and that act inside Telegram; `tg://user?id=…` mentions a user. A scheme may
+ * be split over several texts when a part of it is bold.
+ */
+const scheme = /(?:\b(?:tg|ton|tonsite)|^(?:g|(?:o?n)?(?:site)?|ite|te|e)?):(?=\/\/|\/?$)|^(?=\/\/)/gi
+
+/**
+ * The characters that Telegram removes from every text before it looks for names (TDLib, `clean_input_string`). A combining
+ * ring is among them, which some letters also have as part of one character.
+ */
+const removed = /[\u2028-\u202e]|\u0333|\u033f|\u030a/g
+const ringed = /[auwy]\u030a/gi
+
+/** Returns the same words without mentions and without links into Telegram. A neutralised text stays as it is. */
+export function neutralise(text: string): string {
+  const left = text.replaceAll(ringed, (each) => each.normalize('NFC')).replaceAll(removed, '')
+  return left.replaceAll(mention, `@${joiner}`).replaceAll(scheme, `$&${joiner}`)
+}
+
+/** The bullets of lists at depth two and deeper; `plainMarker` knows the first. */
+const deeperBullets = ['◦', '▪']
+/** How many columns of code a phone shows in portrait. */
+const widestTable = 48
+
+/** Telegram's HTML: the few tags that its parser knows (Bot API, "HTML style"). */
+const htmlDialect: Dialect = {
+  text: (text) => escapeText(neutralise(text)),
+  strong: (inner) => tag('b', inner),
+  emphasis: (inner) => tag('i', inner),
+  strike: (inner) => tag('s', inner),
+  // Telegram finds no names in code, so code can be copied unchanged.
+  code: (text) => tag('code', escapeText(text)),
+  link(inner, address, isBare) {
+    if (!isTaken(address))
+      return isBare ? inner : `${inner} (${escapeText(neutralise(shownAddress(address)))})`
+    return `<a href="${escapeAttribute(address)}">${isBare ? escapeText(address) : inner}</a>`
+  },
+  image(description, address) {
+    const label = description.trim() === '' ? address : description
+    return isTaken(address)
+      ? `<a href="${escapeAttribute(address)}">${escapeText(label)}</a>`
+      : escapeText(neutralise(label))
+  },
+  lineBreak: '\n',
+  heading: (inner) => tag('b', inner),
+  codeBlock(text, language) {
+    if (!/^[\w+#.-]+$/.test(language)) return tag('pre', escapeText(text))
+    return `<pre><code class="language-${language}">${escapeText(text)}</code></pre>`
+  },
+  quote: (inner) => tag('blockquote', inner.replaceAll(/<blockquote>(.*?)<\/blockquote>/gs, innerQuote)),
+  item(inner, marker) {
+    const sign = plainMarker(marker)
+    const bullet = deeperBullets[Math.min(marker.depth, deeperBullets.length) - 1]
+    return (sign === '•' ? (bullet ?? sign) : sign) + indent(inner)
+  },
+  table(table) {
+    const aligned = alignTable(table, writeCell, widestTable)
+    return aligned === undefined ? writeRecords(tableRecords(table)) : tag('pre', escapeText(aligned))
+  },
+  rule: '———',
+}
+
+/** Writes a quote inside a quote as text, since Telegram cannot nest them. */
+function innerQuote(_whole: string, inner: string): string {
+  return inner.replaceAll(/^/gm, '&gt; ').replaceAll(/^&gt; $/gm, '&gt;')
+}
+
+const writeRecords = createWriter(htmlDialect)
+const writeCellText = createWriter({
+  ...plainDialect,
+  link: (inner, address, isBare) => (isBare ? inner : `${inner} (${shownAddress(address)})`),
+})
+
+/** Writes a table's cell with its addresses in full, since code holds no links. */
+function writeCell(children: readonly Inline[]): string {
+  return writeCellText([{ type: 'paragraph', children }])
+}
+
+/** Returns what a person reads of this dialect's markup, in which `<` and `>` only delimit tags. */
+function visibleOf(html: string): string {
+  return html
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+}
+
+/**
+ * Whether Telegram keeps a link to this address. It drops links that are not on the web or whose host has no dot (TDLib,
+ * `LinkManager`), and finds e-mail addresses and telephone numbers by itself.
+ */
+function isTaken(address: string): boolean {
+  const url = URL.parse(address)
+  return url !== null && /^https?:$/.test(url.protocol) && /[.:]/.test(url.hostname)
+}
+
+function shownAddress(address: string): string {
+  return address.replace(/^(mailto|tel):/i, '')
+}
+
+function tag(name: string, inner: string): string {
+  return inner === '' ? '' : `<${name}>${inner}</${name}>`
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('"', '&quot;')
+}
+
+const blockTags = /(<pre>.*?<\/pre>|<blockquote>.*?<\/blockquote>)/s
+
+/** Indents an item's lines after the first. Blocks are not indented: they begin at the start of a line, and code keeps its spaces. */
+function indent(markup: string): string {
+  const pieces = markup.split(blockTags).map((piece, index) => {
+    const isBlock = index % 2 === 1
+    return isBlock ? piece : piece.replaceAll(/\n(?=[^\n])/g, '\n   ')
+  })
+  return (pieces[0] === '' && pieces.length > 1 ? '\n' : ' ') + pieces.join('')
+}
+
+export type Format = 'html' | 'plain' | 'rich'
 
 export interface MessagePart extends Part {
-  /** What a person reads. */
+  /** The text that a person reads. */
   readonly text: string
-  /** The same as HTML; absent where the text goes as it is. */
+  /** The same as HTML; absent if the text is sent as it is. */
   readonly html?: string
 }
 
 /**
- * Telegram counts 4096 characters of what is left of HTML after parsing; UTF-16 units are never fewer. Of the HTML itself
- * the documentation gives no limit, so that is kept within 4096 too.
+ * The most UTF-16 units of a part. Telegram allows 4096 characters after it has parsed the HTML; UTF-16 units are never
+ * fewer. It documents no limit for the HTML itself, which is kept within 4096 as well.
  */
 const limits: Readonly<Record<Format, number>> = { html: 4000, plain: 4000, rich: 32_000 }
-/** UTF-16 units by which HTML may be longer than `limits.html`. */
+/** How many UTF-16 units the HTML may be longer than `limits.html`. */
 const markupAllowance = 96
 
-/** Of a message Telegram keeps so many entities, and drops the rest without a word: links would lose their addresses. */
+/** How many entities Telegram keeps of a message. It silently drops the rest, so that links would lose their addresses. */
 const mostEntities = 100
 
-/** Messages that one reply may become; what is longer is read elsewhere. */
+/** The most messages that one reply becomes; the last of them says where the rest can be read. */
 export const mostParts = 10
 
-/** UTF-16 units of a part. */
+/** Returns the most UTF-16 units that a part in this format may have. */
 export function limitOf(format: Format): number {
   return limits[format]
 }
 
 const writeHtml = createWriter(htmlDialect)
-const writePlain = createWriter({ ...plainDialect, text: makeInert, code: makeInert, codeBlock: makeInert })
-const writeMarkdown = createWriter(markdownDialect({ neutralise: makeInert }))
+const writePlain = createWriter({
+  ...plainDialect,
+  text: neutralise,
+  code: neutralise,
+  codeBlock: neutralise,
+})
+const writeMarkdown = createWriter(markdownDialect({ neutralise }))
 
-/** Pure. */
+/** Returns the pure function that renders a reply in this format. */
 export function rendererOf(format: Format): (markdown: string) => MessagePart[] {
   switch (format) {
     case 'html':
@@ -59,7 +209,7 @@ export function renderHtml(markdown: string): MessagePart[] {
   })
 }
 
-/** As much of the limit as its entities are of those that a message may have. */
+/** Returns the share of the limit that the entities use up, so that a part has no more of them than Telegram keeps. */
 function shareOfEntities(html: string): number {
   const tags = html.match(/<(?!\/|code class)/g)?.length ?? 0
   return Math.ceil((tags * limits.html) / mostEntities)

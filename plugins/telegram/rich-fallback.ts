@@ -1,4 +1,4 @@
-/** Owns what becomes of a rich message where the server knows none: the messages in HTML that say the same. */
+/** Sends a rich message as several HTML messages if the server does not know rich messages. */
 
 import { BoundedMap, type Part, type PluginLog, type Receipt, type SendCall } from '@reveille/kit'
 import type { MessagePart } from './render.ts'
@@ -15,13 +15,13 @@ export interface RichFallback {
   send(part: Part, call: SendCall, refusal?: { readonly isUnknown: boolean }): Promise<Receipt>
 }
 
-/** Parts under way of which something was sent already. */
+/** How many partly sent parts are remembered. */
 const mostKnown = 100
 
 /**
- * A rich part may be eight times as long as a message in HTML, and its receipt stands for all of those: the host goes on
- * at a part, not inside of one. What of a part was sent is remembered as long as the process lives, so that the next
- * attempt goes on behind it.
+ * A rich part may be eight times as long as an HTML message, and its one receipt covers all of those messages, since the
+ * host resumes at a part and not inside one. The messages of a part that were sent are remembered as long as the process
+ * lives, so that the next attempt continues after them.
  */
 export function createRichFallback({ log, render, send }: RichFallbackOptions): RichFallback {
   const sent = new BoundedMap<string, Receipt[]>(mostKnown)
@@ -41,7 +41,7 @@ export function createRichFallback({ log, render, send }: RichFallbackOptions): 
         receipts.push(await send(message, call))
       }
       sent.delete(call.key)
-      // Only now is it sure that "not found" was said of the method, and not of the token.
+      // Only a message that was sent proves that "not found" meant the method and not the token.
       if (isUnknown && !needed) {
         needed = true
         log.warn('telegram-rich-unknown', { sentAs: 'html', hint: 'This Bot API server is older than 10.1.' })

@@ -1,21 +1,18 @@
-/** Reads what may stand in `to`, and which chat and topic it means. */
+/** Parses the addresses of Telegram: a chat and, in a forum, a topic. */
 
 import { channelError, type PluginError, type Target } from '@reveille/kit'
 
 export interface TelegramTarget extends Target {
   readonly chatId: number | string
-  /** A forum's topic; absent for its General one. */
+  /** The topic of a forum; absent for the General topic. */
   readonly topic?: number
 }
 
-/**
- * The General topic of a forum. Messages to it name no topic: the Bot API answers "message thread not found" to its
- * number.
- */
+/** The General topic of a forum. Messages to it name no topic, because the Bot API does not find its number. */
 const generalTopic = 1
 
 /**
- * Also as OpenClaw writes them: `telegram:123`, `telegram:group:-100…:topic:321` and `-100…:321`.
+ * Also reads the forms that OpenClaw writes: `telegram:123`, `telegram:group:-100…:topic:321` and `-100…:321`.
  * @throws PluginError `bad-target`
  */
 export function parseTarget(to: string): TelegramTarget {

@@ -1,4 +1,4 @@
-/** Owns what the Bot API's refusals mean: may it be tried again, when, and what the operator can do. */
+/** Turns a refusal of the Bot API into an error that says whether and when to retry, and what the operator can do. */
 
 import {
   type ChannelErrorCode,
@@ -14,33 +14,33 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-/** What the Bot API answers ("Making requests"): the status once more, and words. */
+/** An answer of the Bot API ("Making requests"), with the status repeated and a description. */
 export interface ApiAnswer {
   readonly ok?: boolean
   readonly result: unknown
   readonly error_code: number | undefined
   readonly description: string | undefined
   readonly parameters: {
-    /** Seconds. */
+    /** The seconds to wait. */
     readonly retry_after: number | undefined
     readonly migrate_to_chat_id: number | undefined
   }
 }
 
-export interface FailureOptions {
-  /** Takes the token out of what is quoted. */
+export interface ErrorOptions {
+  /** Removes the token from quoted text. */
   readonly redact: Redact
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
 }
 
 interface Meaning {
   readonly code: ChannelErrorCode
-  /** A sentence: what the operator can do. */
+  /** A sentence that tells the operator what to do. */
   readonly hint?: string
 }
 
-/** Of Telegram's words in ours. Characters. */
+/** The most characters of Telegram's own words that our sentences quote. */
 const longestQuote = 200
 
 export function apiAnswerOf({ json }: VendorAnswer): ApiAnswer {
@@ -58,9 +58,9 @@ export function apiAnswerOf({ json }: VendorAnswer): ApiAnswer {
   }
 }
 
-export function failureOf(answer: VendorAnswer, { redact, now }: FailureOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { redact, now }: ErrorOptions): PluginError {
   const { ok, error_code: status = answer.status, description, parameters } = apiAnswerOf(answer)
-  // A status of 200 with something else in it than the Bot API's answer is not Telegram's either: a proxy, or a cut.
+  // A 200 without the Bot API's fields comes from a proxy or was cut off.
   if (ok !== false) return foreignAnswer(answer, { vendor: "Telegram's Bot API", now })
   const words = oneLine(redact(description ?? ''), longestQuote)
   const { code, hint } = meaningOf(status, words)
@@ -73,7 +73,7 @@ export function failureOf(answer: VendorAnswer, { redact, now }: FailureOptions)
   return channelError(code, sentence, { maybeDelivered: code === 'unavailable' })
 }
 
-/** Only codes and hints hang on the words: what the host does follows from the status, as all 400s and 403s are final. */
+/** The words decide only codes and hints. The host acts on the status: every 400 and 403 is final. */
 function meaningOf(status: number, words: string): Meaning {
   if (status < 300 || status >= 500) return { code: 'unavailable' }
   switch (status) {

@@ -1,13 +1,13 @@
-/** Owns reading HTML as the Bot API reads it ("HTML style"; TDLib, `parse_html`): its own few tags, and no mercy. */
+/** Parses Telegram's HTML as TDLib does, and finds the names and links that Telegram finds in plain text. */
 
-export interface Entity {
+interface Entity {
   readonly type: string
-  /** UTF-16 units. */
+  /** The offset and length in UTF-16 units. */
   readonly offset: number
   readonly length: number
   readonly url?: string
   readonly language?: string
-  /** Whom a `text_mention` calls. */
+  /** The user that a `text_mention` mentions. */
   readonly user?: string
 }
 
@@ -110,7 +110,7 @@ function add(entities: Entity[], { name, argument, offset }: OpenTag, text: stri
   const url = argument === '' ? text.slice(offset) : argument
   const user = /^tg:\/\/user\?id=(\d+)/i.exec(url)?.[1]
   if (user !== undefined) entities.push({ type: 'text_mention', ...place, user })
-  // Of a link that Telegram does not take only the words are left.
+  // Telegram keeps only the words of a link that it rejects.
   else if (isTaken(url)) entities.push({ type: 'text_link', ...place, url })
 }
 
@@ -124,11 +124,35 @@ function isTaken(address: string): boolean {
 
 const named: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' }
 
-/** Any other name of a character stays as it is written. */
+/** Decodes character references. A name that Telegram does not know stays as it is written. */
 function decode(text: string): string {
   return text.replaceAll(/&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z]+));?/gi, (whole, hex, decimal, name) => {
     if (name !== undefined) return Object.hasOwn(named, name) ? (named[name] ?? whole) : whole
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
     return code > 0 && code < 0x10ffff ? String.fromCodePoint(code) : whole
   })
+}
+
+/** Telegram finds nothing inside these entities (TDLib, `find_entities`). */
+const opaque = new Set(['code', 'pre', 'text_link', 'text_mention'])
+
+export function detectEntities({ text, entities }: FormattedText): Entity[] {
+  const found = [
+    ...matches('mention', /(?<![\p{L}\p{N}_])@[a-zA-Z0-9_]{2,32}(?![\p{L}\p{N}_])/gu, text),
+    ...matches(
+      'url',
+      /(?<![\p{L}\p{N}_])(?:https?|tg|ton|tonsite):\/\/[^\s\u2000-\u206f<>"]*[^\s\u2000-\u206f<>".,;:!?)]/giu,
+      text,
+    ),
+  ]
+  const blocked = entities.filter(({ type }) => opaque.has(type))
+  return found.filter((each) => !blocked.some((other) => overlaps(each, other)))
+}
+
+function matches(type: string, pattern: RegExp, text: string): Entity[] {
+  return Array.from(text.matchAll(pattern), ({ index, 0: { length } }) => ({ type, offset: index, length }))
+}
+
+function overlaps(left: Entity, right: Entity): boolean {
+  return left.offset < right.offset + right.length && right.offset < left.offset + left.length
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseHtml } from './html.ts'
+import { parseHtml } from './markup.ts'
 
 test('HTML is read as text and entities, in UTF-16 units', () => {
   assert.deepEqual(parseHtml('👍 <b>a &lt; <i>b</i></b> <a href="https://example.org/?a=1&amp;b=2">x</a>'), {
