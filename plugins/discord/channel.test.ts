@@ -4,8 +4,7 @@ import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import type { FakeServerAnswer, FakeVendor } from '@reveille/kit/fake-server'
-import { createDiscordChannel, userAgent } from './channel.ts'
-import type { DiscordConfig } from './configuration.ts'
+import { createDiscordChannel, type DiscordConfig, userAgent } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
 vendorConformance({
@@ -54,7 +53,7 @@ async function open(given: Partial<DiscordConfig> = {}) {
   return { vendor, clock, channel, send, failure, paths, [Symbol.asyncDispose]: () => vendor.close() }
 }
 
-test('a message calls nobody, shows no previews, and has a nonce that Discord is to keep to', async () => {
+test('a message mentions no one, shows no previews, and has a nonce that Discord is told to enforce', async () => {
   await using bed = await open()
   const [receipt] = await bed.send()
   const [request] = bed.vendor.requests
@@ -66,7 +65,7 @@ test('a message calls nobody, shows no previews, and has a nonce that Discord is
   assert.deepEqual(receipt, { id: bed.vendor.messages[0]?.id, at: '2026-01-01T00:00:00.000000+00:00' })
 })
 
-test('the nonce is that of the delivery and the part', async () => {
+test('the nonce identifies the delivery and the part', async () => {
   await using bed = await open()
   await bed.send('Hello', bed.vendor.to, 'one')
   await bed.send('Hello', bed.vendor.to, 'two')
@@ -74,13 +73,13 @@ test('the nonce is that of the delivery and the part', async () => {
   assert.equal(bed.vendor.messages.length, 2)
 })
 
-test('previews are shown where they are wanted', async () => {
+test('previews are shown if the configuration asks for them', async () => {
   await using bed = await open({ linkPreviews: true })
   await bed.send()
   assert.equal(bed.vendor.messages[0]?.flags, 0)
 })
 
-test('the address of the API may end with a slash', async () => {
+test('the base URL may end with a slash', async () => {
   await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
   const config = { ...configOf(vendor), baseUrl: `${configOf(vendor).baseUrl}/` }
   const channel = createDiscordChannel({ config, fetch, now: () => 0 })
@@ -90,12 +89,12 @@ test('the address of the API may end with a slash', async () => {
   })
 })
 
-test('the software says its version as its package does', async () => {
+test('the user agent names the version of the package', async () => {
   const { name, version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'))
   assert.equal(userAgent, `DiscordBot (https://www.npmjs.com/package/${name}, ${version})`)
 })
 
-test('a user is written to in a channel that is opened once', async () => {
+test('the direct message with a user is opened once', async () => {
   await using bed = await open()
   const { userTo } = bed.vendor
   await bed.send('One', userTo, 'a')
@@ -106,7 +105,7 @@ test('a user is written to in a channel that is opened once', async () => {
   assert.deepEqual(new Set(sent), new Set([`/channels/${bed.vendor.messages[0]?.to}/messages`]))
 })
 
-test('a user who takes nothing, or whom nobody knows, is for a person to see to', async () => {
+test('a user who takes no messages, or who does not exist, needs an operator', async () => {
   await using bed = await open()
   const closed = await bed.failure(bed.vendor.closedUserTo)
   assert.deepEqual([closed.code, closed.retryable], ['forbidden', false])
@@ -115,7 +114,7 @@ test('a user who takes nothing, or whom nobody knows, is for a person to see to'
   assert.deepEqual([unknown.code, unknown.retryable], ['bad-target', false])
 })
 
-test('what goes wrong before there is a channel to write to has delivered nothing', async () => {
+test('a failure before the channel is known has delivered nothing', async () => {
   for (const answer of [
     { status: 500, body: { message: 'x', code: 0 } },
     { status: 504, body: '<html>' },
@@ -134,7 +133,7 @@ test('what goes wrong before there is a channel to write to has delivered nothin
   }
 })
 
-test('after the last message that Discord takes for now the next waits, and no request is made', async () => {
+test('after the last message that Discord allows for now, the next one waits without a request', async () => {
   await using bed = await open()
   const { vendor, clock } = bed
   const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset-after': '1.5' }
@@ -157,7 +156,7 @@ test('after the last message that Discord takes for now the next waits, and no r
   )
 })
 
-test('a bucket that is used up is known from the headers of the fake server, so that no 429 is asked for', async () => {
+test('the headers tell when the limit of a channel is used up, so that no request is answered 429', async () => {
   const vendor = await openVendor({ bucket: { count: 2, seconds: 60 } })
   await using _ = { [Symbol.asyncDispose]: () => vendor.close() }
   const channel = createDiscordChannel({ config: configOf(vendor), fetch, now: () => performance.now() })
@@ -198,7 +197,7 @@ const limits = [
 ] as const
 
 for (const { what, answer, retryAfter, wholeChannel } of limits) {
-  test(`a limit ${what} holds back ${wholeChannel ? 'everything' : 'that channel alone'}`, async () => {
+  test(`a limit ${what} holds back ${wholeChannel ? 'everything' : 'only that channel'}`, async () => {
     await using bed = await open()
     bed.vendor.script({ kind: 'answer', answer })
     const error = await bed.failure()
@@ -238,7 +237,7 @@ test('each refusal says what it means, and whether to try again', async () => {
   }
 })
 
-test('a refusal names the field and the word of Discord, and what to do', async () => {
+test('a refusal names the field, the code of Discord and the fix', async () => {
   await using bed = await open()
   bed.vendor.script({ kind: 'answer', answer: formError('content', 'BASE_TYPE_MAX_LENGTH') })
   assert.match(

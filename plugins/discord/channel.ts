@@ -1,9 +1,11 @@
-/** Owns sending to Discord: one part, one message of the bot, once even where it is sent twice. */
+/** Sends replies to Discord: each part becomes one message of the bot, and only one if it is sent twice. */
 
 import { createHash } from 'node:crypto'
 import {
+  BoundedMap,
   type Channel,
   callVendor,
+  checkDefaultTo,
   healthOf,
   oneLine,
   recordOf,
@@ -12,46 +14,57 @@ import {
   type VendorAnswer,
   type VendorCall,
 } from '@reveille/kit'
-import { checkConfiguration, type DiscordConfig } from './configuration.ts'
-import { createDirectMessages } from './direct-messages.ts'
-import { failureOf, paused } from './failure.ts'
+import { errorFrom, paused } from './errors.ts'
 import { createPauses } from './pauses.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
 import { type DiscordTarget, parseTarget } from './target.ts'
 
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface DiscordConfig {
+  readonly botToken: string
+  readonly baseUrl: string
+  readonly defaultTo?: string
+  readonly linkPreviews: boolean
+}
+
 export interface DiscordOptions {
   readonly config: DiscordConfig
   readonly fetch: typeof fetch
-  /** Milliseconds of a clock that nobody sets. */
+  /** The milliseconds of a monotonic clock. */
   readonly now: () => number
 }
 
 /**
- * Discord demands this form and shuts out what does not have it (discord.com/developers/docs/reference#user-agent). The
- * address is to be one where the software is described.
+ * Discord requires this form and blocks clients without it (discord.com/developers/docs/reference#user-agent). The address
+ * must lead to a description of the software.
  */
 export const userAgent = 'DiscordBot (https://www.npmjs.com/package/@reveille/plugin-discord, 0.1.0)'
 
-/** Of a name in our sentence. Characters. */
+/** The most UTF-16 units of a name that our own sentences quote. */
 const longestName = 80
 
-/** Of a message: its links are not looked up and shown. */
+/** The flag of a message whose links get no preview. */
 const suppressEmbeds = 1 << 2
 
+/** How many direct messages are remembered: more than one gateway opens. A forgotten one costs one more request. */
+const mostDirectMessages = 1000
+
 /**
- * Discord compares a nonce with those of "the past few minutes" (discord.com/developers/docs/resources/message) and says no
- * more. Two minutes are the least that can mean, so that nobody trusts it when it is over. Milliseconds.
+ * How long a repeated nonce gives no second message, in milliseconds. Discord only says that it compares nonces of "the past
+ * few minutes" (discord.com/developers/docs/resources/message); two minutes are the least that can mean.
  */
 const nonceWindowMs = 120_000
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Channel {
-  checkConfiguration(config)
   const { botToken, baseUrl, defaultTo, linkPreviews } = config
+  checkDefaultTo(defaultTo, parseTarget)
   const headers = { authorization: `Bot ${botToken}`, 'user-agent': userAgent }
   const pauses = createPauses(now)
+  /** The channel of each user's direct message. */
+  const directMessages = new BoundedMap<string, string>(mostDirectMessages)
 
-  /** `route`: what Discord counts together. */
+  /** Posts to a path. Discord counts the requests of one `route` together. */
   async function post(
     route: string,
     path: string,
@@ -60,22 +73,26 @@ export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Ch
     const left = pauses.secondsLeft(route)
     if (left > 0) throw paused(left)
     const answer = await callVendor(fetch, { url: urlBelow(baseUrl, path), headers, ...call })
-    // A refusal tells the host itself.
+    // A refusal tells the host how long to wait.
     if (answer.status < 300) pauses.note(route, answer.headers)
     return answer
   }
 
-  const directMessages = createDirectMessages(async (user, signal) => {
+  /** Returns the channel of a user's direct message. Opening it again returns the same one. */
+  async function directMessageWith(user: string, signal: AbortSignal): Promise<string> {
+    const known = directMessages.get(user)
+    if (known !== undefined) return known
     const call = { body: { recipient_id: user }, signal, delivers: false }
     const answer = await post('direct-messages', '/users/@me/channels', call)
     const id = idOf(answer)
-    if (id === undefined) throw failureOf(answer, { token: botToken, delivers: false })
+    if (id === undefined) throw errorFrom(answer, { token: botToken, delivers: false })
+    directMessages.set(user, id)
     return id
-  })
+  }
 
   return {
     id: 'discord',
-    // Per channel as Discord's headers have it for years; in all as it is documented.
+    // The limit for a channel is the one that Discord's headers have shown for years; the overall limit is documented.
     limits: {
       part: partLimit,
       unit: 'characters',
@@ -89,7 +106,7 @@ export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Ch
     render: renderReply,
     async send(part, { target, key, signal }) {
       const { kind, id } = target as DiscordTarget
-      const channel = kind === 'user' ? await directMessages.channelOf(id, signal) : id
+      const channel = kind === 'user' ? await directMessageWith(id, signal) : id
       const message = {
         content: part.text,
         nonce: nonceOf(key),
@@ -100,21 +117,21 @@ export function createDiscordChannel({ config, fetch, now }: DiscordOptions): Ch
       const answer = await post(channel, `/channels/${channel}/messages`, { body: message, signal })
       const sent = idOf(answer)
       if (sent !== undefined) return { id: sent, ...timeOf(answer) }
-      if (answer.status === 404) directMessages.forget(id)
-      throw failureOf(answer, { token: botToken })
+      if (answer.status === 404) directMessages.delete(id)
+      throw errorFrom(answer, { token: botToken })
     },
     check: (signal) =>
       healthOf(async () => {
         const answer = await callVendor(fetch, { url: urlBelow(baseUrl, '/users/@me'), headers, signal })
         const id = idOf(answer)
-        if (id === undefined) throw failureOf(answer, { token: botToken, delivers: false })
+        if (id === undefined) throw errorFrom(answer, { token: botToken, delivers: false })
         const name = oneLine(textOf(recordOf(answer.json)?.['username']) ?? 'a bot', longestName)
         return `Discord knows the token as ${name} (${id}).`
       }),
   }
 }
 
-/** 24 of the 25 characters that a nonce may have: 144 bits, so that no two parts share one. */
+/** Returns 24 of the 25 characters that a nonce may have: 144 bits, so that no two parts share one. */
 function nonceOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url').slice(0, 24)
 }

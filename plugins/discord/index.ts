@@ -1,13 +1,12 @@
-/** The channel `discord`: replies as messages of a bot. */
+/** The channel `discord` sends replies as messages of a bot. */
 
-import { definePlugin } from '@reveille/kit'
-import { createDiscordChannel } from './channel.ts'
-import { checkConfiguration, type DiscordConfig } from './configuration.ts'
+import { checkDefaultTo, definePlugin } from '@reveille/kit'
+import { createDiscordChannel, type DiscordConfig } from './channel.ts'
 import { parseTarget } from './target.ts'
 
 export default definePlugin<DiscordConfig>({
   name: 'discord',
-  check: checkConfiguration,
+  check: ({ defaultTo }) => checkDefaultTo(defaultTo, parseTarget),
   target: parseTarget,
   setup({ config, fetch }) {
     return { channels: [createDiscordChannel({ config, fetch, now: () => performance.now() })] }

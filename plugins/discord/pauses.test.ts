@@ -23,7 +23,7 @@ test('no odd answer closes a route for good', () => {
   }
 })
 
-test('headers that say nothing of the kind are no pause', () => {
+test('other headers cause no pause', () => {
   const pauses = createPauses(() => 0)
   pauses.note('a', new Headers({ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset-after': '5' }))
   pauses.note('a', new Headers({ 'x-ratelimit-remaining': '0' }))
@@ -31,7 +31,7 @@ test('headers that say nothing of the kind are no pause', () => {
   assert.equal(pauses.secondsLeft('a'), 0)
 })
 
-test('the routes that are remembered are bounded, and the newest stay', () => {
+test('only so many routes are remembered, and the newest stay', () => {
   const pauses = createPauses(() => 0)
   for (let route = 0; route < 3000; route += 1) pauses.note(String(route), usedUp('60'))
   const left = Array.from({ length: 3000 }, (_, route) => pauses.secondsLeft(String(route)))

@@ -1,24 +1,24 @@
 /**
- * Owns what Discord has said about when a route takes requests again, so that none is made that would be refused: whose
- * requests are refused 10,000 times in ten minutes is shut out by address.
+ * Remembers when Discord takes requests to a route again, so that no request is made that Discord would refuse. It blocks
+ * the address of a client that it has refused 10,000 times in ten minutes.
  *
  * Source: discord.com/developers/docs/topics/rate-limits.
  */
 
 export interface Pauses {
-  /** Seconds until the route takes a request again; 0: it does now. */
+  /** Returns the seconds until the route takes a request again, or 0 if it takes one now. */
   secondsLeft(route: string): number
-  /** Reads the headers of an answer. */
+  /** Remembers what the headers of an answer say about the route. */
   note(route: string, headers: Headers): void
 }
 
-/** A pause is over within seconds. Of more routes than this at one time, the first are forgotten, and Discord refuses. */
+/** The most routes that are remembered. Beyond these the oldest are forgotten, and Discord itself refuses. */
 const mostRoutes = 1000
 
-/** Of what Discord says, so that an odd answer closes no route for good. Seconds. */
+/** The longest pause in seconds, so that an odd answer closes no route for good. */
 const longestPause = 60
 
-/** `now`: milliseconds of a clock that nobody sets. */
+/** Creates the memory of one bot's pauses. `now` is a monotonic clock in milliseconds. */
 export function createPauses(now: () => number): Pauses {
   const ends = new Map<string, number>()
 

@@ -16,19 +16,19 @@ function written(markdown: string): string {
     .join('\n\n')
 }
 
-test('a small table is set in letters of equal width', () => {
+test('a small table is set in monospace', () => {
   assert.equal(
     written('| Service | Time |\n|---|--:|\n| api | 12 ms |\n| worker | **1,200 ms** |'),
     '```\nService |     Time\n--------|---------\napi     |    12 ms\nworker  | 1,200 ms\n```',
   )
 })
 
-test('a wide table is a list for each row', () => {
+test('a wide table becomes a list for each row', () => {
   const wide = 'w'.repeat(70)
   assert.equal(written(`| Name | Note |\n|---|---|\n| one | ${wide} |`), `**Name: one**\n\n- Note: ${wide}`)
 })
 
-test('such a list is written as all else is', () => {
+test('such a list is escaped like all other text', () => {
   const wide = 'w'.repeat(70)
   assert.equal(
     read(`| Name | Note |\n|---|---|\n| \\漢 | ${wide} [mail](mailto:a@example.org) |`).text,
@@ -36,7 +36,7 @@ test('such a list is written as all else is', () => {
   )
 })
 
-test('nothing of a reply is shown as a mention, and all of it can be read', () => {
+test('nothing of a reply is shown as a mention, and all of it stays readable', () => {
   for (const call of [
     '@everyone',
     '@here',
@@ -69,7 +69,7 @@ test('a link whose label looks like another address shows where it leads', () =>
   for (const { label, address } of links.slice(0, -1)) assert.equal(label, address)
 })
 
-test('only pages lie behind a label; other addresses are written out', () => {
+test('only web pages are linked behind a label; other addresses are written out', () => {
   const { text, links } = read(
     '[write](mailto:a_b@example.org), [call](tel:+15551234567), ![shot](https://e.org/a(1).png)',
   )
@@ -96,18 +96,18 @@ test('text that Discord would take for markup is shown as it is', () => {
   }
 })
 
-test('a backslash is shown, whatever stands behind it', () => {
+test('a backslash is shown, whatever follows it', () => {
   assert.equal(read('C:\\new \\漢字 \\שלום \\\\x').text, 'C:\\new \\漢字 \\שלום \\x')
 })
 
-test('oblique words may have lines in them', () => {
+test('italic text may hold underscores', () => {
   assert.equal(
     read('*a snake_case b* and *see <https://example.org/_x_>*').text,
     'a snake_case b and see https://example.org/_x_',
   )
 })
 
-test('an address that is shown is not hidden behind itself', () => {
+test('an address is not used as the label of its own link', () => {
   const address = 'https://example.org/~ada/@everyone'
   assert.deepEqual(read(address).links, [{ label: address, address }])
   // The same host: the label misleads nobody, and stays.
@@ -117,15 +117,15 @@ test('an address that is shown is not hidden behind itself', () => {
   assert.deepEqual(read(`[${address}](${evil})`).links, [{ label: evil, address: evil }])
 })
 
-test('code keeps its ticks, whatever fences it had', () => {
+test('code keeps its backticks, whatever fences it had', () => {
   const { text } = read('````md title\n```js\nx\n```\n````\n\nIn ``` a`b``c ```')
   assert.equal(text.replaceAll('\u200b', ''), '```js\nx\n```\n\nIn a`b``c')
 })
 
-test('headings have three sizes, and are bold below that', () => {
+test('headings have three sizes and are bold below that', () => {
   assert.equal(written('# a\n\n### b\n\n#### c **d**'), '# a\n\n### b\n\n**c d**')
 })
 
-test('quotes in quotes are one quote, each line of it marked', () => {
+test('nested quotes become one quote with every line marked', () => {
   assert.equal(written('> one\n>\n> > two\n> ```\n> > x\n> ```'), '> one\n> \n> two\n> \n> ```\n> > x\n> ```')
 })

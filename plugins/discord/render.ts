@@ -1,12 +1,138 @@
-/** Owns a reply as messages of Discord. */
+/**
+ * Renders a reply in Discord's Markdown, which differs in its mentions, spoilers, small print, links to web pages only, code
+ * fences of three backticks only, and lack of tables.
+ *
+ * Source: support.discord.com, "Markdown Text 101", and discord.com/developers/docs/reference#message-formatting.
+ */
 
 import { measureIn, type Part } from '@reveille/kit'
-import { createWriter, renderParts } from '@reveille/kit/markdown'
-import { discordDialect } from './dialect.ts'
+import {
+  alignTable,
+  createWriter,
+  type Dialect,
+  escapeText,
+  type Inline,
+  markdownDialect,
+  type Place,
+  plainDialect,
+  renderParts,
+  tableRecords,
+} from '@reveille/kit/markdown'
 
-/** Of the 2000 that Discord takes from bots: room for what it may come to count differently. Characters. */
+/** U+200B ZERO WIDTH SPACE is invisible, and Discord's own library uses it too to disable a mention. */
+const gap = '\u200b'
+
+const markdown = markdownDialect({
+  neutralise,
+  neutraliseCode: loosenTicks,
+  tasks: 'plain',
+  rule: '———',
+})
+
+const discordDialect: Dialect = {
+  ...markdown,
+  text: writeText,
+  // The first sign that could end a mark ends it, even inside code.
+  takesMarks(inner, mark, place) {
+    const has = (sign: RegExp) => sign.test(inner)
+    if (mark === 'strong' && has(/\*\*/)) return false
+    if (mark === 'strike' && has(/~~/)) return false
+    if (mark === 'emphasis' && has(/(?<!\\)_/) && has(/(?<!\\)\*/)) return false
+    return markdown.takesMarks?.(inner, mark, place) ?? true
+  },
+  emphasis(inner, place) {
+    const written = markdown.emphasis(inner, place)
+    // No underscore may stand between underscores, not even inside a word or an address.
+    return written === `_${inner}_` && /(?<!\\)_/.test(inner) ? `*${inner}*` : written
+  },
+  paragraph: (inner) => (markdown.paragraph?.(inner) ?? inner).replaceAll(/^-#(?=\s)/gm, '\\-#'),
+  heading: (inner, level) =>
+    level <= 3 ? markdown.heading(inner, level) : markdown.strong(inner.replaceAll('**', ''), alone),
+  link(inner, given, isBare, place) {
+    const address = withoutMarks(given)
+    if (!/^https?:/i.test(address)) return withAddress(inner, address, isBare, place)
+    if (!isBare) return masked(inner, address)
+    const bare = markdown.link(inner, address, isBare, place)
+    return bare === address ? bare : `<${address}>`
+  },
+  image(description, address, place) {
+    const label = writeText(description || 'image', { ...place, isInLink: true })
+    return /^https?:/i.test(address) ? masked(label, address) : withAddress(label, address, false, place)
+  },
+  codeBlock: (text, language) =>
+    `\`\`\`${/^[a-z0-9_+\-.#]+$/i.test(language) ? language : ''}\n${loosenTicks(text)}\n\`\`\``,
+  // A table is aligned in a code block, or written as lists if it is too wide for that.
+  table(table) {
+    const aligned = alignTable(table, plainCell)
+    return aligned === undefined ? writeRecords(tableRecords(table)) : discordDialect.codeBlock(aligned, '')
+  },
+  quote,
+}
+
+const writeRecords = createWriter(discordDialect)
+const writePlain = createWriter(plainDialect)
+
+function plainCell(children: readonly Inline[]): string {
+  return writePlain([{ type: 'paragraph', children }])
+}
+
+const alone: Place = { before: '', after: '', isInLink: false }
+
+/** Escapes more signs than other Markdown does, since any two backticks make code of the text between them. */
+function writeText(text: string, place: Place): string {
+  const pieces = neutralise(text).split(/([`\\])/)
+  const written = pieces.map((piece, index) => {
+    if (index % 2 === 1) return `\\${piece}`
+    const before = pieces[index - 1] ?? place.before
+    const after = pieces[index + 1] ?? place.after
+    // Discord would take a label that reads as an address for the address itself.
+    return escapeText(piece, { ...place, before, after }, true)
+  })
+  return written.join('')
+}
+
+/** Disables mentions and spoilers. The `<…>` forms of mentions are escaped like all markup. */
+function neutralise(text: string): string {
+  return text.replaceAll(/@(?=everyone|here)|<(?=[@#])|\|(?=\|)/g, (sign) => `${sign}${gap}`)
+}
+
+/** Separates adjacent backticks, which would begin or end code. */
+function loosenTicks(text: string): string {
+  return text.replaceAll(/`(?=`)/g, `\`${gap}`)
+}
+
+/** Encodes the signs of an address that Discord would take for the end of a mark around it. */
+function withoutMarks(address: string): string {
+  return address.replaceAll('*', '%2A').replaceAll('~~', '%7E%7E')
+}
+
+/** Writes a link with a label, unless the label looks like an address, since Discord then shows no link. */
+function masked(inner: string, address: string): string {
+  if (/^https?:\/\/\S+$/i.test(inner)) return `<${address}>`
+  if (/https?:\/\//i.test(inner)) return `${inner} (<${address}>)`
+  return `[${inner}](${address.replaceAll('(', '%28').replaceAll(')', '%29')})`
+}
+
+/** Writes the address after the label, since only web pages can be linked from one. */
+function withAddress(inner: string, address: string, isBare: boolean, place: Place): string {
+  const shown = escapeText(address.replace(/^\w+:/, ''), place)
+  return isBare ? shown : `${inner} (${shown})`
+}
+
+/** Writes a quote, in which every line needs the sign and a space and which cannot be nested. */
+function quote(inner: string): string {
+  let isCode = false
+  const lines = inner.split('\n').map((line) => {
+    const words = isCode ? line : line.replace(/^> /, '')
+    if (words.startsWith('```')) isCode = !isCode
+    return `> ${words}`
+  })
+  return lines.join('\n')
+}
+
+/** The most characters of a part. Discord takes 2000 from bots; the rest is a margin in case it counts differently. */
 export const partLimit = 1950
-/** Messages that one reply may become; what is longer is read elsewhere. */
+/** The most messages that one reply becomes; the last of them says where the rest can be read. */
 export const mostParts = 10
 
 const write = createWriter(discordDialect)

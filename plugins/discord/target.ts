@@ -1,10 +1,10 @@
-/** Owns what an address on Discord looks like. A thread is a channel to Discord, and so it is here. */
+/** Parses the addresses of Discord, where a thread is a channel. */
 
 import { channelError, type Target } from '@reveille/kit'
 
 export interface DiscordTarget extends Target {
   readonly kind: 'channel' | 'user'
-  /** Discord's id (a "snowflake") of the channel or the user. */
+  /** Discord's id ("snowflake") of the channel or the user. */
   readonly id: string
 }
 

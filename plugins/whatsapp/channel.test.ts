@@ -4,10 +4,14 @@ import { test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import type { FakeServerAnswer } from '@reveille/kit/fake-server'
-import { createWhatsAppChannel, userAgent } from './channel.ts'
-import type { WhatsAppConfig } from './configuration.ts'
-import { graphError } from './fake-server/errors.ts'
-import { type FakeWhatsApp, type FakeWhatsAppOptions, openVendor, visibleText } from './fake-server/index.ts'
+import { createWhatsAppChannel, userAgent, type WhatsAppConfig } from './channel.ts'
+import {
+  type FakeWhatsApp,
+  type FakeWhatsAppOptions,
+  graphError,
+  openVendor,
+  visibleText,
+} from './fake-server/index.ts'
 
 vendorConformance({
   name: 'the channel whatsapp conforms',
@@ -59,7 +63,7 @@ async function open(given: Partial<WhatsAppConfig> = {}, options?: FakeWhatsAppO
 
 const template = { name: 'reply_ready', language: 'en_US' }
 
-test('a text goes to the number without its plus, without a preview, in the version that is configured', async () => {
+test('a text is sent to the number without its plus, without a preview, in the configured API version', async () => {
   await using bed = await open({ apiVersion: 'v24.0' })
   const [receipt] = await bed.send()
   const [request] = bed.vendor.requests
@@ -77,19 +81,19 @@ test('a text goes to the number without its plus, without a preview, in the vers
   assert.deepEqual(receipt, { id: bed.vendor.messages[0]?.id })
 })
 
-test('previews are shown where they are wanted', async () => {
+test('previews are shown if the configuration asks for them', async () => {
   await using bed = await open({ linkPreviews: true })
   await bed.send()
   assert.equal(bed.vendor.messages[0]?.hasPreview, true)
 })
 
-test('a group is told to be one', async () => {
+test('a group is named as a group', async () => {
   await using bed = await open()
   await bed.send('Hello', bed.vendor.groupTo)
   assert.equal(bed.vendor.messages[0]?.recipientType, 'group')
 })
 
-test('the address of the API may end with a slash, and the number says whose it is', async () => {
+test('the base URL may end with a slash, and the check names the owner of the number', async () => {
   await using vendor = { ...(await openVendor()), [Symbol.asyncDispose]: () => vendor.close() }
   const config = { ...configOf(vendor), baseUrl: `${vendor.url}/` }
   const channel = createWhatsAppChannel({ config, fetch, now: Date.now })
@@ -99,12 +103,12 @@ test('the address of the API may end with a slash, and the number says whose it 
   })
 })
 
-test('the software says its version as its package does', async () => {
+test('the user agent names the version of the package', async () => {
   const { version } = JSON.parse(await readFile(new URL('./package.json', import.meta.url), 'utf8'))
   assert.equal(userAgent, `reveille/${version}`)
 })
 
-test('who has not written for 24 hours gets nothing without a template, and the operator is told why', async () => {
+test('a user who has not written for 24 hours gets nothing without a template, and the error says why', async () => {
   await using bed = await open()
   const { code, retryable, maybeDelivered, message } = await bed.failure('Hello', bed.vendor.silentTo)
   assert.deepEqual([code, retryable, maybeDelivered], ['window-closed', false, false])
@@ -112,7 +116,7 @@ test('who has not written for 24 hours gets nothing without a template, and the 
   assert.deepEqual(bed.vendor.messages, [])
 })
 
-test('a short reply reaches them whole by the template, on one line', async () => {
+test('a short reply reaches such a user whole in the template, on one line', async () => {
   await using bed = await open({ template })
   const [receipt] = await bed.send('# Done\n\n- one\n- **two**\n\n\tThree.', bed.vendor.silentTo)
   const [message] = bed.vendor.messages
@@ -121,7 +125,7 @@ test('a short reply reaches them whole by the template, on one line', async () =
   assert.deepEqual(receipt, { id: message?.id })
 })
 
-test('a variable that has a name is filled by it', async () => {
+test('a named variable is filled by its name', async () => {
   await using bed = await open({ template: { ...template, parameter: 'reply' } })
   await bed.send('Hello', bed.vendor.silentTo)
   assert.deepEqual(bed.bodies().at(-1)?.['template'], {
@@ -131,7 +135,7 @@ test('a variable that has a name is filled by it', async () => {
   })
 })
 
-test('of a reply that is too long for the template they get the beginning, and it waits for them to write', async () => {
+test('a reply too long for the template is sent in part, and the rest waits until the user writes', async () => {
   for (const reply of ['A long line. '.repeat(100), 'A long line.\n\n'.repeat(600)]) {
     await using bed = await open({ template })
     const { vendor } = bed
@@ -148,14 +152,14 @@ test('of a reply that is too long for the template they get the beginning, and i
   }
 })
 
-test('a template that Meta does not take is said to be at fault', async () => {
+test('an error names a template that Meta refuses', async () => {
   await using bed = await open({ template: { name: 'unknown', language: 'en_US' } })
   const { code, retryable, message } = await bed.failure('Hello', bed.vendor.silentTo)
   assert.deepEqual([code, retryable], ['bad-request', false])
   assert.match(message, /knows no such template.*`channels\.whatsapp\.template`.*132001/)
 })
 
-test('a template that is paused has reached nobody, though Meta takes it', async () => {
+test('a paused template has reached no one, although Meta accepts it', async () => {
   await using bed = await open({ template })
   const messages = [{ id: 'wamid.1', message_status: 'paused' }]
   bed.vendor.script({ kind: 'answer', answer: { body: { messaging_product: 'whatsapp', messages } } })
@@ -164,7 +168,7 @@ test('a template that is paused has reached nobody, though Meta takes it', async
   assert.match(message, /paused the template/)
 })
 
-test('a template that may have arrived is not sent again by itself', async () => {
+test('a template that may have arrived is not sent again automatically', async () => {
   await using bed = await open({ template })
   bed.vendor.script(
     { kind: 'answer', answer: graphError(131047, 'Re-engagement message') },
@@ -175,7 +179,7 @@ test('a template that may have arrived is not sent again by itself', async () =>
   assert.equal(bed.vendor.messages.length, 1)
 })
 
-test('too many messages to one person are a limit of that person alone', async () => {
+test('a limit for one user holds back only that user', async () => {
   await using bed = await open({}, { burst: 1 })
   await bed.send()
   const { code, retryable, retryAfter, wholeChannel } = await bed.failure()
@@ -191,7 +195,7 @@ test('too many messages to one person are a limit of that person alone', async (
   await bed.send('Hello', bed.vendor.groupTo)
 })
 
-test('a wait is read where an answer has one', async () => {
+test('the time to wait is read wherever an answer has one', async () => {
   await using bed = await open()
   const usage = { 1: [{ type: 'whatsapp', estimated_time_to_regain_access: 2 }, { type: 'other' }] }
   const { status, body } = graphError(80007, 'Rate limit issues')
@@ -224,7 +228,7 @@ const meanings: Readonly<Record<string, Facts>> = {
   '131021 131026': ['bad-target', false, false, false],
 }
 
-test('what Meta says is taken by its code alone', async () => {
+test('only the code decides what a refusal of Meta means', async () => {
   await using bed = await open()
   for (const [codes, expected] of Object.entries(meanings)) {
     for (const given of codes.split(' ')) {
@@ -239,7 +243,7 @@ test('what Meta says is taken by its code alone', async () => {
   }
 })
 
-test('a code that nobody knows can be tried again where Meta says so', async () => {
+test('an unknown code is retried if Meta says so', async () => {
   await using bed = await open()
   const transient = graphError(424242, 'For a moment', { is_transient: true })
   bed.vendor.script({ kind: 'answer', answer: transient })
@@ -250,14 +254,14 @@ test('a code that nobody knows can be tried again where Meta says so', async () 
   }
 })
 
-test('a number that is not there is for the operator to mend, and burns nothing', async () => {
+test('an unknown sender number is retried until the operator fixes it', async () => {
   await using bed = await open({ phoneNumberId: '1' })
   const { retryable, wholeChannel, message } = await bed.failure()
   assert.deepEqual([retryable, wholeChannel], [true, true])
   assert.match(message, /knows no number with this `phoneNumberId`/)
 })
 
-test('what is no answer of Meta may have passed the message on, unless it says that it could not', async () => {
+test('an answer of something else may have passed the message on, unless it says that it could not', async () => {
   await using bed = await open()
   for (const [status, ...expected] of [
     [200, 'unavailable', true, false, true],

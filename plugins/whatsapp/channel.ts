@@ -1,8 +1,9 @@
-/** Owns sending to WhatsApp: one part, one message of the number, or the template where free text reaches nobody. */
+/** Sends replies to WhatsApp: each part becomes one message of the business number, or a template if free text is not allowed. */
 
 import {
   type Channel,
   callVendor,
+  checkDefaultTo,
   healthOf,
   listOf,
   oneLine,
@@ -12,29 +13,49 @@ import {
   urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
-import { checkConfiguration, type WhatsAppConfig } from './configuration.ts'
-import { closedWindow, codeOf, failureOf, pausedTemplate, windowClosed } from './failure.ts'
+import { closedWindow, codeOf, errorFrom, pausedTemplate, windowClosed } from './errors.ts'
 import { mostParts, partLimit, renderReply, type WhatsAppPart } from './render.ts'
 import { parseTarget, type WhatsAppTarget } from './target.ts'
-import { fillTemplate } from './template.ts'
+
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface WhatsAppConfig {
+  readonly accessToken: string
+  readonly phoneNumberId: string
+  readonly apiVersion: string
+  readonly baseUrl: string
+  readonly defaultTo?: string
+  readonly linkPreviews: boolean
+  readonly template?: TemplateConfig
+}
+
+/** An approved template, which reaches people who have not written for 24 hours. */
+interface TemplateConfig {
+  readonly name: string
+  readonly language: string
+  /** The name of the variable. Default: the variable has no name and is the first. */
+  readonly parameter?: string
+}
 
 export interface WhatsAppOptions {
   readonly config: WhatsAppConfig
   readonly fetch: typeof fetch
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: () => number
 }
 
-/** Meta's description of the API has a pattern for it (facebook/openapi), which `node`, the default, does not fit. */
+/** Meta's description of the API requires this form (facebook/openapi); `node`, the default, does not have it. */
 export const userAgent = 'reveille/0.1.0'
 
-/** Of a name in our sentence. Characters. */
+/** The most UTF-16 units of a name that our own sentences quote. */
 const longestName = 120
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+/** The most UTF-16 units of the template's variable. A filled template has 1024; the rest is for the template's own words. */
+const longestVariable = 900
+
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): Channel {
-  checkConfiguration(config)
   const { accessToken, phoneNumberId, apiVersion, defaultTo, linkPreviews, template } = config
+  checkDefaultTo(defaultTo, parseTarget)
   const number = urlBelow(config.baseUrl, `/${apiVersion}/${phoneNumberId}`)
   const headers = { authorization: `Bearer ${accessToken}`, 'user-agent': userAgent }
 
@@ -57,12 +78,12 @@ export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): 
     const { id, message_status: status } = recordOf(message) ?? {}
     if (status === 'paused') throw pausedTemplate()
     if (answer.status === 200 && typeof id === 'string' && id !== '') return { id }
-    throw failureOf(answer, { token: accessToken, now: now() })
+    throw errorFrom(answer, { token: accessToken, now: now() })
   }
 
   return {
     id: 'whatsapp',
-    // One message in 6 s to one person over time, several at once being allowed; 80 a second of a number.
+    // WhatsApp allows one message in 6 s to one user on average, with bursts, and 80 a second from one number.
     limits: {
       part: partLimit,
       unit: 'characters',
@@ -81,8 +102,7 @@ export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): 
       if (codeOf(answer) !== windowClosed) return receiptOf(answer)
       if (template === undefined) throw closedWindow(undefined)
       const filled = fillTemplate(template, part.text)
-      const told = await post(target, { type: 'template', template: filled.template }, signal)
-      const receipt = receiptOf(told)
+      const receipt = receiptOf(await post(target, { type: 'template', template: filled.template }, signal))
       if (filled.isWhole && (part as WhatsAppPart).isWholeReply) return receipt
       throw closedWindow(template.name)
     },
@@ -92,9 +112,33 @@ export function createWhatsAppChannel({ config, fetch, now }: WhatsAppOptions): 
         const answer = await callVendor(fetch, { url: `${number}?fields=${fields}`, headers, signal })
         const { id, display_phone_number: shown, verified_name: name } = recordOf(answer.json) ?? {}
         if (answer.status !== 200 || id === undefined) {
-          throw failureOf(answer, { token: accessToken, now: now(), delivers: false })
+          throw errorFrom(answer, { token: accessToken, now: now(), delivers: false })
         }
         return `Replies come from ${oneLine(`${textOf(name) ?? 'the number'}, ${textOf(shown) ?? phoneNumberId}`, longestName)}.`
       }),
+  }
+}
+
+interface FilledTemplate {
+  readonly template: object
+  /** Whether the template holds the whole text. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Fills a template with a text as one line, since its variable may hold no line break, no tab and no run of spaces. Source:
+ * developers.facebook.com/docs/whatsapp/cloud-api, "Message templates".
+ */
+function fillTemplate({ name, language, parameter }: TemplateConfig, text: string): FilledTemplate {
+  const line = oneLine(text, longestVariable)
+  const variable = {
+    type: 'text',
+    ...(parameter !== undefined && { parameter_name: parameter }),
+    text: line,
+  }
+  const components = [{ type: 'body', parameters: [variable] }]
+  return {
+    template: { name, language: { code: language }, components },
+    isWhole: line === oneLine(text, Number.POSITIVE_INFINITY),
   }
 }

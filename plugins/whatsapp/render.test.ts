@@ -14,43 +14,43 @@ function shown(markdown: string): string {
   return readMarkup(written(markdown)).replaceAll('\u2060', '')
 }
 
-test('marks are those of WhatsApp, each within its line', () => {
+test("WhatsApp's own marks are used, each within its line", () => {
   assert.equal(
     written('**bold** _it_ ~~gone~~ `code` ***both*** **two\nlines**'),
     '*bold* _it_ ~gone~ `code` _*both*_ *two*\n*lines*',
   )
 })
 
-test('a mark within a word, which WhatsApp would show, is left out', () => {
+test('a mark inside a word, which WhatsApp would show, is left out', () => {
   assert.equal(
     written('这是**重点**内容 a**b**c and a***b***c, (**fine**)'),
     '这是重点内容 abc and abc, (*fine*)',
   )
 })
 
-test('headings are bold, and what is bold in them is not bold twice', () => {
+test('headings are bold, and bold text in them is not marked twice', () => {
   assert.equal(written('# All **good** now\n\n> ## *So* **there**'), '*All good now*\n\n> *_So_ there*')
 })
 
-test('lists are bullets and numbers, with boxes for tasks, and indented in lists', () => {
+test('lists have bullets, numbers or task boxes, and nested lists are indented', () => {
   assert.equal(
     written('3. one\n   - deeper\n4. two\n\n---\n\n- [x] done\n- [ ] open'),
     '3. one\n   - deeper\n4. two\n\n———\n\n- ☑ done\n- ☐ open',
   )
 })
 
-test('code is between three ticks without lines of its own, and keeps its spaces in lists and quotes', () => {
+test('code stands between three backticks on its own lines, and keeps its spaces in lists and quotes', () => {
   assert.equal(written('```ts\na\n  b\n```'), '```a\n  b```')
   assert.equal(written('- x\n  ```\n  a\n    b\n  ```'), '- x\n  ```a\n  b```')
   assert.equal(written('> x\n> ```\n> a\n>   b\n> ```\n> y'), '> x\n> \n> ```a\n  b```\n> \n> y')
 })
 
-test('ticks in code are shown', () => {
+test('backticks in code are shown', () => {
   assert.equal(shown('```` md\n```js\nx\n```\n````'), '```js\nx\n```')
   assert.equal(shown('In `` a`b ``.'), 'In a`b.')
 })
 
-test('a link is its label and its address, or the address alone', () => {
+test('a link is written as its label and its address, or the address alone', () => {
   assert.equal(
     written('[the log](https://example.org/log) <https://example.org> ![shot](https://example.org/a.png)'),
     'the log (https://example.org/log) https://example.org shot (https://example.org/a.png)',
@@ -61,7 +61,7 @@ test('a link is its label and its address, or the address alone', () => {
   )
 })
 
-test('signs in an address are no marks', () => {
+test('signs in an address are not read as marks', () => {
   const text = shown('https://example.org/_a_/*b*/~c~/d_e')
   assert.equal(decodeURIComponent(text), 'https://example.org/_a_/*b*/~c~/d_e')
   assert.ok(text.endsWith('d_e'), 'those within words are left as they are')
@@ -89,7 +89,7 @@ test('text that WhatsApp leaves alone is left alone', () => {
   assert.equal(written(text), text)
 })
 
-test('a narrow table is set in letters of equal width, a wide one is a list for each row', () => {
+test('a narrow table is set in monospace, and a wide one becomes a list for each row', () => {
   assert.equal(
     written('| Service | Time |\n|---|--:|\n| api | **12** ms |'),
     '```Service |  Time\n--------|------\napi     | 12 ms```',

@@ -1,18 +1,171 @@
-/** Owns a reply as messages of WhatsApp. */
+/**
+ * Renders a reply in WhatsApp's markup: signs around words that span no lines and neither begin nor end inside a word.
+ *
+ * Meta describes the signs and not their rules, and there are no escapes. An invisible word joiner before a sign separates
+ * it from a preceding space or punctuation, so that it opens nothing.
+ *
+ * Source: faq.whatsapp.com, "How to format your messages"; for the rules mautrix/whatsapp, which reads such messages.
+ */
 
 import { measureIn, type Part } from '@reveille/kit'
-import { createWriter, renderParts } from '@reveille/kit/markdown'
-import { whatsAppDialect } from './dialect.ts'
-import { flattenHeadings } from './headings.ts'
+import {
+  alignTable,
+  type Block,
+  createWriter,
+  type Dialect,
+  type Inline,
+  type Place,
+  plainDialect,
+  renderParts,
+  tableRecords,
+} from '@reveille/kit/markdown'
+
+/** U+2060 WORD JOINER. */
+const joiner = '\u2060'
+
+/** Neutralises exactly those signs of a text that would be markup in this place. */
+function neutralise(text: string, { before, after }: Place): string {
+  return text.replaceAll(/[*_~`]/g, (sign, at: number) =>
+    mayBeMarkup(sign, text[at - 1] ?? before, text[at + 1] ?? after) ? `${joiner}${sign}` : sign,
+  )
+}
+
+/** Neutralises the lines of a paragraph that would be quotes or list items. */
+function neutraliseLines(text: string): string {
+  return text.replaceAll(/^(?=(?:>|[-*\u2022]|\d+\.) )/gm, joiner)
+}
+
+/** Percent-encodes the signs of an address that would be markup. */
+function neutraliseAddress(address: string): string {
+  return address.replaceAll(/[*_~]/g, (sign, at: number) =>
+    mayBeMarkup(sign, address[at - 1] ?? '', address[at + 1] ?? '')
+      ? `%${sign.charCodeAt(0).toString(16).toUpperCase()}`
+      : sign,
+  )
+}
+
+/** Whether WhatsApp may read the sign between these two characters as markup. */
+function mayBeMarkup(sign: string, before: string, after: string): boolean {
+  const opens = !isWord(before) && !isSpace(after)
+  const closes = !isSpace(before) && !isWord(after)
+  return sign === '`' || opens || closes
+}
+
+function isWord(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character)
+}
+
+/** Whether the character is white space or the end of a line. */
+function isSpace(character: string): boolean {
+  return character === '' || /\s/.test(character)
+}
+
+/** Whether a mark may open after this character or close before it; an empty string is the end of a line. */
+function isEdge(character: string): boolean {
+  return character === '' || /[\s\p{P}\p{S}]/u.test(character)
+}
+
+/** Writes a monospaced block. Its fences stand on the lines of the code, since WhatsApp would show lines of their own. */
+function fence(text: string): string {
+  if (text.trim() === '') return ''
+  const safe = text.replaceAll(/`(?=`)/g, `\`${joiner}`)
+  const start = safe.startsWith('`') ? joiner : ''
+  const end = safe.endsWith('`') ? joiner : ''
+  return `\`\`\`${start}${safe}${end}\`\`\``
+}
+
+/** Changes the lines that begin outside a code block. */
+function mapLines(text: string, change: (line: string, index: number) => string): string {
+  let isInside = false
+  const lines = text.split('\n').map((line, index) => {
+    const changed = isInside ? line : change(line, index)
+    if ((line.split('```').length - 1) % 2 === 1) isInside = !isInside
+    return changed
+  })
+  return lines.join('\n')
+}
+
+/** Removes bold from headings, which are bold themselves, because WhatsApp would show the inner signs. */
+function flattenHeadings(blocks: readonly Block[]): Block[] {
+  return blocks.map((block) => {
+    if (block.type === 'heading') return { ...block, children: withoutBold(block.children) }
+    if (block.type === 'quote') return { ...block, blocks: flattenHeadings(block.blocks) }
+    if (block.type !== 'list') return block
+    return { ...block, items: block.items.map((item) => ({ ...item, blocks: flattenHeadings(item.blocks) })) }
+  })
+}
+
+function withoutBold(inlines: readonly Inline[]): Inline[] {
+  return inlines.flatMap((inline) => {
+    if (!('children' in inline)) return [inline]
+    const children = withoutBold(inline.children)
+    return inline.type === 'strong' ? children : [{ ...inline, children }]
+  })
+}
+
+/** The most columns of monospaced text that most phones show unbroken. */
+const widestTable = 34
+
+const whatsAppDialect: Dialect = {
+  text: neutralise,
+  strong: (inner, place) => mark('*', inner, place),
+  emphasis: (inner, place) => mark('_', inner, place),
+  strike: (inner, place) => mark('~', inner, place),
+  code: (text) => (text.includes('`') ? fence(text) : `\`${text}\``),
+  link(inner, address, isBare) {
+    const shown = shownAddress(address)
+    return isBare || inner.trim() === '' ? shown : `${inner} (${shown})`
+  },
+  image(description, address, place) {
+    const shown = shownAddress(address)
+    return description.trim() === '' ? shown : `${neutralise(description, place)} (${shown})`
+  },
+  lineBreak: '\n',
+  paragraph: neutraliseLines,
+  heading: (inner) => mark('*', inner, alone),
+  codeBlock: fence,
+  quote: (inner) => mapLines(inner, (line) => (line.startsWith('> ') ? line : `> ${line}`)),
+  item(inner, { number, checked }) {
+    const bullet = number === undefined ? '- ' : `${number}. `
+    const box = checked === undefined ? '' : checked ? '☑ ' : '☐ '
+    const indent = ' '.repeat(bullet.length)
+    return mapLines(inner, (line, index) => {
+      if (index === 0) return `${bullet}${box}${line}`
+      return line === '' ? '' : `${indent}${line}`
+    })
+  },
+  table(table) {
+    const write = (children: readonly Inline[]) => writePlain([{ type: 'paragraph', children }])
+    const aligned = alignTable(table, write, widestTable)
+    return aligned === undefined ? writeRecords(flattenHeadings(tableRecords(table))) : fence(aligned)
+  },
+  rule: '———',
+}
+
+const alone: Place = { before: '', after: '', isInLink: false }
+const writePlain = createWriter(plainDialect)
+const writeRecords = createWriter(whatsAppDialect)
+
+/** Marks each line by itself and next to its words, since a sign beside a space is no mark. */
+function mark(sign: string, inner: string, { before, after }: Place): string {
+  // A mark directly inside one that cannot work here cannot work either.
+  if (!isEdge(before) || !isEdge(after)) return inner.replace(/^([*_~])([^*_~]*)\1$/s, '$2')
+  return mapLines(inner, (line) => line.replace(/\S(?:.*\S)?/s, (words) => `${sign}${words}${sign}`))
+}
+
+/** Writes an address as a person would. WhatsApp links the addresses of web pages by itself. */
+function shownAddress(address: string): string {
+  return /^(mailto|tel):/i.test(address) ? address.replace(/^\w+:/, '') : neutraliseAddress(address)
+}
 
 export interface WhatsAppPart extends Part {
-  /** Whether the reply has no other part. */
+  /** Whether this is the only part of the reply. */
   readonly isWholeReply: boolean
 }
 
-/** Of the 4096 that a text may have. Characters. */
+/** The most characters of a part; WhatsApp takes 4096. */
 export const partLimit = 4000
-/** Messages that one reply may become; what is longer is read elsewhere. */
+/** The most messages that one reply becomes; the last of them says where the rest can be read. */
 export const mostParts = 10
 
 const write = createWriter(whatsAppDialect)

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Api, GrammyError } from 'grammy'
-import { createTelegramChannel } from '../../plugins/telegram/channel.ts'
-import type { TelegramConfig } from '../../plugins/telegram/channel.ts'
-import { parseHtml } from '../../plugins/telegram/fake-server/markup.ts'
+import { createTelegramChannel, type TelegramConfig } from '../../plugins/telegram/channel.ts'
 import { chats, openVendor } from '../../plugins/telegram/fake-server/index.ts'
+import { parseHtml } from '../../plugins/telegram/fake-server/markup.ts'
 import { rendererOf } from '../../plugins/telegram/render.ts'
 
 /** The vendor's side is judged by a client of its own: grammY. */

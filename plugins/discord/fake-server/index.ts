@@ -1,6 +1,6 @@
 /**
- * Owns a fake server for Discord's HTTP API, as its developer documentation describes it: routes, refusals, rate limits, and a
- * memory of messages and nonces.
+ * A fake of Discord's HTTP API, as its developer documentation describes it, with routes, refusals, rate limits, and a memory
+ * of messages and nonces.
  */
 
 import { type Facts, type Part, recordOf } from '@reveille/kit'
@@ -18,27 +18,27 @@ export interface DiscordMessage extends VendorMessage {
   readonly id: string
   readonly content: string
   readonly flags: number
-  /** What is shown as a mention, whether or not it rings. */
+  /** What is shown as a mention, whether or not it notifies. */
   readonly mentions: readonly string[]
   readonly links: readonly { readonly label: string; readonly address: string }[]
 }
 
 export interface FakeDiscord extends FakeVendor {
   readonly messages: readonly DiscordMessage[]
-  /** A user, as in `to`, whom the bot may write to. */
+  /** The address of a user whom the bot may write to. */
   readonly userTo: string
-  /** A user, as in `to`, who takes nothing from the bot. */
+  /** The address of a user who takes no messages from the bot. */
   readonly closedUserTo: string
-  /** A channel, as in `to`, that the bot may not see. */
+  /** The address of a channel that the bot may not see. */
   readonly hiddenTo: string
 }
 
 export interface FakeDiscordOptions {
-  /** Messages that one channel takes in so many seconds. Default: 1000 in 5, which no test reaches by chance. */
+  /** How many messages one channel takes in how many seconds. Default: 1000 in 5, which no test reaches by chance. */
   readonly bucket?: { readonly count: number; readonly seconds: number }
 }
 
-/** What a person reads of a part. */
+/** Returns what a person reads of a part. */
 export function visibleText({ text }: Part): string {
   return readMarkup(text).text
 }
@@ -53,7 +53,7 @@ const friend = '1500000000000000001'
 const stranger = '1500000000000000002'
 const longestMessage = 2000
 const longestNonce = 25
-/** "The past few minutes". Milliseconds. */
+/** Discord's "past few minutes", in milliseconds. */
 const nonceMemoryMs = 180_000
 
 export async function openVendor({
@@ -94,7 +94,7 @@ export async function openVendor({
     return { body: { id, type: 1, last_message_id: null, flags: 0, recipients: [{ ...self, id: user }] } }
   }
 
-  /** The bucket of a channel, told in headers. */
+  /** Applies the rate limit of a channel and reports it in headers. */
   function limited(channel: string, body: Facts): FakeServerAnswer {
     const now = performance.now()
     const known = buckets.get(channel)
@@ -203,7 +203,7 @@ function refusal(status: number, code: number, message: string): FakeServerAnswe
   return { status, body: { message, code } }
 }
 
-/** The word and the sentence stand at the field, however deep it lies. */
+/** Builds a form error, whose code and sentence stand at the field, however deep it is nested. */
 function formError(field: string, code: string, message = 'The value is not valid.'): FakeServerAnswer {
   const errors = field
     .split('.')
@@ -245,7 +245,7 @@ function messageBody({ id, to, content, flags }: DiscordMessage): object {
   }
 }
 
-/** In the words of `allowed_mentions.parse`; what is none of them never rings. */
+/** Returns the kind of a mention in the words of `allowed_mentions.parse`, or an empty string if it never notifies. */
 function kindOf(mention: string): string {
   if (mention.startsWith('@')) return 'everyone'
   if (mention.startsWith('<@&')) return 'roles'

@@ -1,15 +1,15 @@
 /**
- * Owns how Discord's clients read a message, in our own words: what is shown, who is mentioned, where links lead.
+ * Reads a message as Discord's clients do: what is shown, who is mentioned and where links lead.
  *
  * Source: support.discord.com, "Markdown Text 101", and discord.com/developers/docs/reference#message-formatting.
  */
 
 export interface Reading {
-  /** What a person reads. */
+  /** The text that a person reads. */
   readonly text: string
-  /** What is shown as a mention, whether or not it rings. */
+  /** What is shown as a mention, whether or not it notifies. */
   readonly mentions: readonly string[]
-  /** Where a person gets by a click, with what stands there. */
+  /** The links that a person can click, with their labels. */
   readonly links: readonly { readonly label: string; readonly address: string }[]
 }
 
@@ -25,7 +25,7 @@ export function readMarkup(content: string): Reading {
 
 const fence = /```(?:([a-z0-9_+\-.#]+)\n)?\n*([^\n][\s\S]*?)\n*```/i
 
-/** Fences first: nothing within them is markup. */
+/** Reads code fences first, since nothing within them is markup. */
 function readBlocks(content: string, notes: Notes): string {
   const found = fence.exec(content)
   if (found === null) return readLines(content, notes)
@@ -41,7 +41,7 @@ function readLines(text: string, notes: Notes): string {
       /^(\s*)(#{1,3} +|-# +|[-*] +|\d+\. +)?(.*)$/s.exec(rest) ?? []
     return { quote, prefix: `${indent}${prefixOf(marker)}`, words }
   })
-  // Inline markup may go on over lines; quotes and list items end it.
+  // Inline markup may continue over lines; quotes and list items end it.
   let shown = ''
   let open = ''
   for (const [index, { quote, prefix, words }] of lines.entries()) {
@@ -77,7 +77,7 @@ function link(label: string, address: string, { links }: Notes): string {
   return label
 }
 
-/** Tried in this order, where the text stands. */
+/** The inline rules, which are tried in this order. */
 const rules: readonly Rule[] = [
   [/(`+)([\s\S]*?[^`])\1(?!`)/y, ([, , code = '']) => code.replace(/^ (?=`)|(?<=`) $/g, '')],
   [/\\([^0-9A-Za-z\s])/y, ([, sign = '']) => sign],
@@ -106,7 +106,7 @@ function readInline(text: string, notes: Notes): string {
       pattern.lastIndex = at
       const found = pattern.exec(text)
       if (found === null) continue
-      // Read before the next use of the pattern, which keeps its place.
+      // The position is read before the pattern is used again, because the pattern remembers it.
       taken = found[0].length
       shown += read(found, notes)
       break

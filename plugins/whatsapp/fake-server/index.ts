@@ -1,7 +1,4 @@
-/**
- * Owns a fake server for WhatsApp's Cloud API, as Meta's description and its page on error codes have it: refusals, the window
- * of 24 hours, the pair rate limit, templates, and a memory of messages.
- */
+/** A fake of WhatsApp's Cloud API, as Meta documents it: refusals, the window of 24 hours, the pair rate limit and templates. */
 
 import { type Facts, listOf, type Part, recordOf } from '@reveille/kit'
 import {
@@ -12,13 +9,12 @@ import {
   openFakeServer,
   type VendorMessage,
 } from '@reveille/kit/fake-server'
-import { graphError, invalidParameter, pairRate, reEngagement } from './errors.ts'
 import { readMarkup } from './markup.ts'
 
 export interface WhatsAppMessage extends VendorMessage {
   readonly id: string
   readonly type: 'text' | 'template'
-  /** As it came: the text, or the template's variable. */
+  /** The text or the template's variable, as it was received. */
   readonly body: string
   readonly recipientType: string
   readonly hasPreview: boolean
@@ -26,22 +22,22 @@ export interface WhatsAppMessage extends VendorMessage {
 
 export interface FakeWhatsApp extends FakeVendor {
   readonly messages: readonly WhatsAppMessage[]
-  /** A number, as in `to`, that has not written for 24 hours. */
+  /** The address of a user who has not written for 24 hours. */
   readonly silentTo: string
-  /** A group, as in `to`, that takes messages. */
+  /** The address of a group that takes messages. */
   readonly groupTo: string
-  /** The one template that is approved; it has one variable. */
+  /** The only approved template, which has one variable. */
   readonly template: { readonly name: string; readonly language: string }
-  /** The person behind the number writes, which opens the window. */
+  /** Lets the user behind a number write, which opens the window. */
   write(number: string): void
 }
 
 export interface FakeWhatsAppOptions {
-  /** Messages that one person may be sent before the pair rate limit. Default: 1000, which no test reaches by chance. */
+  /** How many messages one user may be sent before the pair rate limit. Default: 1000, which no test reaches by chance. */
   readonly burst?: number
 }
 
-/** What a person reads of a part. */
+/** Returns what a person reads of a part. */
 export function visibleText({ text }: Part): string {
   return readMarkup(text)
 }
@@ -164,7 +160,7 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
     refusals: {
       badCredential,
       forbidden: graphError(131031, 'Business Account locked'),
-      // Meta does not say how long.
+      // Meta does not say how long to wait.
       rateLimited: () => pairRate,
       serverError: graphError(131016, 'Service unavailable'),
       serverErrorIsSafe: true,
@@ -174,5 +170,41 @@ export async function openVendor({ burst = 1000 }: FakeWhatsAppOptions = {}): Pr
 }
 
 type Sent = Pick<WhatsAppMessage, 'to' | 'recipientType'>
+
+/** The statuses that Meta documents for codes and advises not to rely on. Other codes have the status 400. */
+const statuses: Readonly<Record<number, number>> = {
+  1: 500,
+  2: 503,
+  104: 401,
+  190: 401,
+  131000: 500,
+  131016: 500,
+  131031: 403,
+}
+
+export function graphError(code: number, message: string, more: object = {}): FakeServerAnswer {
+  const error = { message: `(#${code}) ${message}`, type: 'OAuthException', code, fbtrace_id: 'AFake1' }
+  return { status: statuses[code] ?? 400, body: { error: { ...error, ...more } } }
+}
+
+function invalidParameter(details: string): FakeServerAnswer {
+  return graphError(100, 'Invalid parameter', detailed(details))
+}
+
+const reEngagement = graphError(
+  131047,
+  'Re-engagement message',
+  detailed('More than 24 hours have passed since the recipient last wrote to this number.'),
+)
+
+const pairRate = graphError(
+  131056,
+  '(Business Account, Consumer Account) pair rate limit hit',
+  detailed('Too many messages went from this number to the same number in a short time.'),
+)
+
+function detailed(details: string): object {
+  return { error_data: { messaging_product: 'whatsapp', details } }
+}
 
 const badCredential = graphError(190, 'Error validating access token', { error_subcode: 463 })

@@ -1,11 +1,11 @@
 /**
- * Owns how WhatsApp's clients read a message, in our own words. Meta describes the signs and not their rules; these are
- * what bridges to other networks have found: a sign counts where a word begins or ends, and within one line.
+ * Reads a message as WhatsApp's clients do. Meta describes the signs and not their rules. These rules are what bridges to
+ * other networks have found: a sign counts where a word begins or ends, and within one line.
  *
  * Source: faq.whatsapp.com, "How to format your messages"; mautrix/whatsapp.
  */
 
-/** What a person reads. */
+/** Returns what a person reads. */
 export function readMarkup(body: string): string {
   const pieces = body.split(/```([\s\S]+?)```/)
   return pieces.map((piece, index) => (index % 2 === 1 ? piece : readLines(piece))).join('')
@@ -37,7 +37,7 @@ function readInline(text: string): string {
   return shown
 }
 
-/** Code in its ticks; signs in it are none. */
+/** Reads code between backticks, inside which no sign is markup. */
 function codeAt(text: string, at: number): string | undefined {
   if (text[at] !== '`' || text[at - 1] === '\u2060') return undefined
   const [code] = /^`[^`\n]+`/.exec(text.slice(at)) ?? []
@@ -51,7 +51,7 @@ function endOf(text: string, sign: string, start: number): number | undefined {
   return undefined
 }
 
-/** A joiner, which nobody sees, keeps the sign after it from being one: that is what it is there for. */
+/** Removes the invisible joiner that keeps the sign after it from being markup. */
 function opens(text: string, at: number): boolean {
   return isEdge(text[at - 1]) && /\S/.test(text[at + 1] ?? '')
 }

@@ -1,5 +1,5 @@
 /**
- * Owns what it means that Discord did not take a message: a sentence with the fix, and whether to try again.
+ * Turns a refusal of Discord into an error with the fix in a sentence, and whether to try again.
  *
  * Source: discord.com/developers/docs/topics/opcodes-and-status-codes and /topics/rate-limits.
  */
@@ -25,7 +25,7 @@ interface Meaning {
   readonly text: string
 }
 
-/** By Discord's own codes: what nothing but a person can mend. */
+/** The refusals that only a person can fix, by Discord's own codes. */
 const meanings: Readonly<Record<number, Meaning>> = {
   10003: { code: 'bad-target', text: 'knows no such channel, or the bot is not on its server' },
   10013: { code: 'bad-target', text: 'knows no such user' },
@@ -48,20 +48,20 @@ const meanings: Readonly<Record<number, Meaning>> = {
   50006: { code: 'bad-request', text: 'takes no empty message' },
 }
 
-/** What Discord itself or the proxy before it says when nothing has reached the part that stores messages. */
+/** The statuses of Discord or the proxy before it for requests that never reached the service that stores messages. */
 const unprocessed = new Set([502, 503, 521, 522, 523])
 
-/** Of Discord's words in ours. Characters. */
+/** The most characters of Discord's own words that our sentences quote. */
 const longestQuote = 120
 
-export interface FailureOptions {
-  /** Is taken out of what Discord said. */
+export interface ErrorOptions {
+  /** The token, which is removed from what Discord said. */
   readonly token: string
   /** Whether the call was the one that sends the message. Default: true. */
   readonly delivers?: boolean
 }
 
-export function failureOf(answer: VendorAnswer, { token, delivers = true }: FailureOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { token, delivers = true }: ErrorOptions): PluginError {
   const { status } = answer
   const body = recordOf(answer.json)
   const quoted = quote(answer, body, token)
@@ -84,7 +84,7 @@ export function failureOf(answer: VendorAnswer, { token, delivers = true }: Fail
   return channelError(code, `Discord refused the message (${quoted}).`)
 }
 
-/** Before a request is made that would be refused. */
+/** Returns the error for a request that is not made because Discord would refuse it. */
 export function paused(seconds: number): PluginError {
   const text = `Discord takes nothing more there for ${shown(seconds)} s.`
   return channelError('rate-limited', text, { retryAfter: seconds })
@@ -94,7 +94,7 @@ function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): Plugin
   const said = body?.['retry_after']
   const header = readRetryAfter(headers.get('retry-after'), Date.now())
   const retryAfter = typeof said === 'number' && said >= 0 ? said : header
-  // What is no JSON comes from the proxy before Discord, which refuses an address and not a route.
+  // An answer that is not JSON comes from the proxy before Discord, which blocks an IP address and not a route.
   const wholeChannel =
     body === undefined ||
     body['global'] === true ||
@@ -106,7 +106,7 @@ function rateLimited({ headers }: VendorAnswer, body: Facts | undefined): Plugin
   return channelError('rate-limited', text, { retryAfter, wholeChannel })
 }
 
-/** `403, 50001 Missing Access` */
+/** Quotes an answer as `403, 50001 Missing Access`. */
 function quote({ status }: VendorAnswer, body: Facts | undefined, token: string): string {
   const words = [numberOf(body?.['code']) || undefined, textOf(body?.['message'])].filter(
     (word) => word !== undefined,
@@ -120,7 +120,7 @@ function isTooLong(body: Facts): boolean {
   return fieldErrors(body['errors']).includes('content: BASE_TYPE_MAX_LENGTH')
 }
 
-/** `content: BASE_TYPE_MAX_LENGTH`: the field and Discord's word, without its sentence, which may quote the field. */
+/** Lists errors as `content: BASE_TYPE_MAX_LENGTH`, without Discord's sentence, which may quote the field. */
 function fieldErrors(errors: unknown, path = '', depth = 0): string[] {
   const found = recordOf(errors)
   if (found === undefined || depth > 5) return []

@@ -1,6 +1,6 @@
 /**
- * Owns what it means that Meta did not take a message: a sentence with the fix, and whether to try again. Told by
- * `error.code` alone, because Meta promises nothing about statuses, titles and texts.
+ * Turns a refusal of Meta into an error with the fix in a sentence, and whether to try again. It reads `error.code` alone,
+ * because Meta guarantees no statuses, titles and texts.
  *
  * Source: developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes and docs/graph-api/guides/error-handling.
  */
@@ -21,7 +21,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-/** The person has not written for 24 hours. */
+/** Meta's code for a user who has not written for 24 hours. */
 export const windowClosed = 131047
 
 interface Meaning {
@@ -30,7 +30,7 @@ interface Meaning {
   /** Default: false. */
   readonly retryable?: boolean
   readonly wholeChannel?: boolean
-  /** Seconds. */
+  /** The seconds to wait. */
   readonly retryAfter?: number
 }
 
@@ -41,7 +41,7 @@ const badToken: Meaning = {
   retryable: true,
   wholeChannel: true,
 }
-/** Of the token or the account, so that no message would fare better: an operator mends it. */
+/** A problem of the token or the account, which affects every message until an operator fixes it. */
 const unfit = (code: ChannelErrorCode, text: string): Meaning => ({
   code,
   text,
@@ -99,7 +99,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
     text: 'takes nothing more of this number for a while, for too many called it unwanted',
   },
   133016: tooMany,
-  // Meta advises to wait 4^n seconds, and allows a message in 6 s over time.
+  // Meta advises waiting 4^n seconds, and allows one message in 6 s on average.
   131056: {
     code: 'rate-limited',
     text: 'takes nothing more for this person for a few seconds',
@@ -133,35 +133,35 @@ const meanings: Readonly<Record<number, Meaning>> = {
   132016: badTemplate('has disabled the template for its quality'),
 }
 
-/** Graph's permissions all lie here. */
+/** Whether the code is one of Graph's permission errors. */
 const isPermission = (code: number) => code >= 200 && code <= 299
 
-/** Of Meta's words in ours. Characters. */
+/** The most characters of Meta's own words that our sentences quote. */
 const longestQuote = 160
 
-/** Meta's own code for what went wrong; undefined where it gave none. */
+/** Returns Meta's own error code, or undefined if the answer has none. */
 export function codeOf({ json }: VendorAnswer): number | undefined {
   const code = recordOf(recordOf(json)?.['error'])?.['code']
   return typeof code === 'number' ? code : undefined
 }
 
-export interface FailureOptions {
-  /** Is taken out of what Meta said. */
+export interface ErrorOptions {
+  /** The token, which is removed from what Meta said. */
   readonly token: string
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
   /** Whether the call was the one that sends the message. Default: true. */
   readonly delivers?: boolean
 }
 
-export function failureOf(answer: VendorAnswer, options: FailureOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, options: ErrorOptions): PluginError {
   const code = codeOf(answer)
   return code === undefined
     ? foreignAnswer(answer, { vendor: "Meta's Graph API", ...options })
     : refusal(answer, code, options)
 }
 
-/** To a person who has to write first, and what became of telling them so. */
+/** Returns the error for a user who has to write first. `template` is the template that told them so, if there is one. */
 export function closedWindow(template: string | undefined): PluginError {
   const rule = 'WhatsApp takes free text only within 24 hours of a message of theirs, and they have sent none'
   const fix =
@@ -171,13 +171,13 @@ export function closedWindow(template: string | undefined): PluginError {
   return channelError('window-closed', `${rule}; ${fix} (${windowClosed}).`)
 }
 
-/** Meta takes such a message, and sends it to nobody. */
+/** Returns the error for a paused template. Meta accepts such a message and does not send it. */
 export function pausedTemplate(): PluginError {
   const text = 'Meta has paused the template for its quality, and sent nothing; mend it in WhatsApp Manager.'
   return channelError('bad-request', text)
 }
 
-function refusal(answer: VendorAnswer, code: number, { token, now }: FailureOptions): PluginError {
+function refusal(answer: VendorAnswer, code: number, { token, now }: ErrorOptions): PluginError {
   const error = recordOf(recordOf(answer.json)?.['error']) ?? {}
   const meaning = meaningOf(code, error, answer.status)
   const said = oneLine(compileRedaction([token])(`${code} ${wordsOf(error)}`), longestQuote)
@@ -193,13 +193,13 @@ function meaningOf(code: number, error: Facts, status: number): Meaning {
   return error['is_transient'] === true || status >= 500 ? notNow : refused
 }
 
-/** Neither `error_user_msg` nor the details of a code that we do not know, which may quote the message. */
+/** Returns Meta's words without `error_user_msg`, which may quote the message. */
 function wordsOf({ message, error_data: data }: Facts): string {
   const words = textOf(recordOf(data)?.['details']) ?? textOf(message) ?? ''
   return words.replace(/^\(#\d+\)\s*/, '').replace(/[.!]\s*$/, '')
 }
 
-/** Seconds, where an answer says them: in the usual header, or in minutes in the one of Graph's business limits. */
+/** Returns the seconds that an answer asks to wait, in the usual header or in minutes in the header of Graph's business limits. */
 function waitOf({ headers }: VendorAnswer, now: number): number | undefined {
   const plain = readRetryAfter(headers.get('retry-after'), now)
   if (plain !== undefined) return plain
