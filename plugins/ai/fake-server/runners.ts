@@ -1,6 +1,13 @@
 /** Owns turns and runners of the tests, as the host would make them. */
 
-import { type Runner, type Turn, type TurnCall, type TurnResult, isPluginError, type PluginError } from '@reveille/kit'
+import {
+  isPluginError,
+  type PluginError,
+  type Runner,
+  type Turn,
+  type TurnCall,
+  type TurnResult,
+} from '@reveille/kit'
 import type { AiConfig, ProviderConfig } from '../providers.ts'
 import { createAiRunner } from '../runner.ts'
 import { apiKey, type Protocol, protocols } from './protocols.ts'
