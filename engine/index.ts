@@ -106,7 +106,6 @@ export {
 export { createSecretMatcher, type SecretMatcher } from './verify/compare.ts'
 export { diagnose } from './verify/diagnosis/diagnose.ts'
 export type { Diagnosis, Finding } from './verify/diagnosis/diagnosis.ts'
-export { findJsonFault } from './verify/diagnosis/json-fault.ts'
 export { fieldsOf, hasTooManyFields, isFormType, maxFields } from './verify/form.ts'
 export type { Handshake, HandshakeRequest, Handshakes } from './verify/handshakes/handshake.ts'
 export type { Provider } from './verify/provider.ts'

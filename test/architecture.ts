@@ -128,8 +128,6 @@ const stillTied = {
     'engine/resolve/recorder.ts',
     'plugins/gmail/google/index.ts',
     'runtime/cli/doctor/check.ts',
-    'runtime/cli/doctor/signature/request.ts',
-    'runtime/cli/doctor/signature/signature.ts',
     'runtime/dispatch/options.ts',
     'runtime/store/sqlite/tally.ts',
   ],

@@ -1,143 +1,161 @@
-/** Owns what may have become of a body on its way: the forms in which its sender may have signed it. */
-
-import { gunzipSync, inflateSync } from 'node:zlib'
-import { compactForm, jsonForms } from './json-forms.ts'
+/** Lists the forms in which a sender may have signed a body that was written again on its way. */
 
 export interface BodyForm {
-  /** Behind “the signature fits the body”. */
+  /** Completes the sentence "it fits the body …". */
   readonly told: string
   readonly bytes: Uint8Array
 }
 
-/** Above it only what costs little is tried. */
+/** Of a longer body only the forms are tried that cost little. */
 const longBody = 5 * 1024 * 1024
+/** A longer JSON text is tried as it came and compact, and in no other layout. */
+const longLayout = 256 * 1024
 
-/** What a compressed body may grow to. */
-const mostDecompressed = 16 * 1024 * 1024
-
-/** The likelier ones come first. Each is made when it is asked for; there are at most about two hundred. */
-export function* bodyForms(raw: Uint8Array, contentType = ''): Iterable<BodyForm> {
-  const body = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  yield* endings(body)
-  yield* marks(body)
-  if (body.length > longBody) {
-    const compact = compactForm(body.toString())
-    if (compact !== undefined) yield formOf(compact)
-    return
-  }
+/** The likelier forms come first. Each is made when it is asked for, and none is the body itself. */
+export function* bodyForms(raw: Uint8Array): Iterable<BodyForm> {
+  const body = Buffer.from(raw)
   const text = body.toString()
-  yield* lineEnds(text)
-  yield* forms(text, contentType)
-  for (const form of jsonForms(withoutMark(text))) yield formOf(form)
-  yield* encodings(body, text)
-  yield* decompressed(body)
-}
-
-function formOf({ told, text }: { readonly told: string; readonly text: string }): BodyForm {
-  return { told: `written ${told}`, bytes: Buffer.from(text) }
-}
-
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
-
-function* endings(body: Buffer): Iterable<BodyForm> {
-  if (body.at(-1) === lineFeed) {
-    const end = body.at(-2) === carriageReturn ? body.length - 2 : body.length - 1
-    yield { told: 'without the line break at its end', bytes: body.subarray(0, end) }
-    if (body.at(-2) !== carriageReturn) {
-      const bytes = Buffer.concat([body.subarray(0, end), Buffer.from('\r\n')])
-      yield { told: 'with CRLF in place of the LF at its end', bytes }
-    }
-    return
+  const isLong = body.length > longBody
+  for (const [told, rewrite] of isLong ? endings : [...endings, ...encodings]) {
+    const form = rewrite(text)
+    if (form !== undefined && form !== text) yield { told, bytes: Buffer.from(form as string) }
   }
-  yield { told: 'with a line break at its end', bytes: Buffer.concat([body, Buffer.from('\n')]) }
-  yield { told: 'with CRLF at its end', bytes: Buffer.concat([body, Buffer.from('\r\n')]) }
-}
-
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
-
-function* marks(body: Buffer): Iterable<BodyForm> {
-  if (body.subarray(0, 3).equals(byteOrderMark))
-    yield { told: 'without the byte order mark at its beginning', bytes: body.subarray(3) }
-  else yield { told: 'with a byte order mark at its beginning', bytes: Buffer.concat([byteOrderMark, body]) }
-}
-
-function* lineEnds(text: string): Iterable<BodyForm> {
-  if (!text.includes('\n')) return
-  const withLf = text.replaceAll('\r\n', '\n')
-  if (withLf !== text) yield { told: 'with LF in place of CRLF', bytes: Buffer.from(withLf) }
-  const withCrlf = withLf.replaceAll('\n', '\r\n')
-  if (withCrlf !== text) yield { told: 'with CRLF in place of LF', bytes: Buffer.from(withCrlf) }
-}
-
-/** Forms that were taken apart, put together or written anew on the way. */
-function* forms(text: string, contentType: string): Iterable<BodyForm> {
-  if (/^[ \t\r\n]*[{[]/.test(text.slice(0, 1024))) {
-    const wrapped = new URLSearchParams([['payload', text]]).toString()
-    yield { told: 'as a form, in its field `payload`', bytes: Buffer.from(wrapped) }
-    yield {
-      told: 'as a form with %20 for blanks, in its field `payload`',
-      bytes: Buffer.from(wrapped.replaceAll('+', '%20')),
-    }
-    return
-  }
-  const isForm = contentType.startsWith('application/x-www-form-urlencoded') || /^[\w.-]{1,64}=/.test(text)
-  if (!isForm) return
-  const payload = /^payload=([^&]*)$/.exec(text)?.[1]
-  if (payload !== undefined)
-    yield { told: 'unwrapped from the field `payload` of its form', bytes: Buffer.from(decoded(payload)) }
-  // Of a long form of many fields the platform's parser takes its time.
-  if (text.length > 256 * 1024) return
-  const anew = new URLSearchParams(text).toString()
-  if (anew !== text) yield { told: 'as a form written anew, with + for blanks', bytes: Buffer.from(anew) }
-  const percent = anew.replaceAll('+', '%20')
-  if (percent !== text)
-    yield { told: 'as a form written anew, with %20 for blanks', bytes: Buffer.from(percent) }
-}
-
-function decoded(value: string): string {
-  return new URLSearchParams(`v=${value}`).get('v') ?? ''
-}
-
-function* encodings(body: Buffer, text: string): Iterable<BodyForm> {
-  if (body.some((byte) => byte >= 0x80)) {
-    if (!/[\u0100-\uffff]/.test(text))
-      yield { told: 'in UTF-8 once: it was encoded twice', bytes: Buffer.from(text, 'latin1') }
-    yield { told: 'in UTF-8 in place of Latin-1', bytes: Buffer.from(body.toString('latin1')) }
-  }
-  if (text.length >= 8 && /^[\w+/-]+={0,2}\s*$/.test(text))
-    yield { told: 'decoded from base64', bytes: Buffer.from(text, 'base64') }
-  if (text.startsWith('"')) {
-    const inner = textIn(text)
-    if (inner !== undefined) yield { told: 'unwrapped from a JSON string', bytes: Buffer.from(inner) }
+  const json = parseContainer(text)
+  if (json === undefined) return
+  if (!isLong) yield* escapedForms('', text)
+  for (const [told, write] of text.length > longLayout ? layouts.slice(0, 1) : layouts) {
+    const written = write(json)
+    if (written === text) continue
+    yield formOf([told], written)
+    if (isLong) continue
+    yield formOf([told, 'and a line break at its end'], `${written}\n`)
+    yield* escapedForms(told, written)
   }
 }
 
-function textIn(json: string): string | undefined {
+type Forms<Input, Output> = readonly (readonly [told: string, write: (input: Input) => Output])[]
+
+/** Each returns undefined where the text has no such form. */
+type TextForms = Forms<string, string | Buffer | undefined>
+
+const endings: TextForms = [
+  ['without the line break at its end', (text) => text.replace(/\r?\n$/, '')],
+  ['with a line break at its end', (text) => (text.endsWith('\n') ? undefined : `${text}\n`)],
+  ['with CRLF at its end', (text) => `${text.replace(/\r?\n$/, '')}\r\n`],
+  ['without the byte order mark at its beginning', (text) => text.replace(/^\ufeff/, '')],
+  ['with a byte order mark at its beginning', (text) => `\ufeff${text}`],
+]
+
+const encodings: TextForms = [
+  ['with LF in place of CRLF', (text) => text.replaceAll('\r\n', '\n')],
+  ['with CRLF in place of LF', (text) => text.replace(/\r?\n/g, '\r\n')],
+  ['as a form, in its field `payload`', (text) => formWith(text)],
+  ['as a form with %20 for blanks, in its field `payload`', (text) => formWith(text)?.replaceAll('+', '%20')],
+  ['unwrapped from the field `payload` of its form', (text) => fieldsIn(text)?.get('payload') ?? undefined],
+  ['as a form written anew, with + for blanks', (text) => fieldsIn(text)?.toString()],
+  [
+    'as a form written anew, with %20 for blanks',
+    (text) => fieldsIn(text)?.toString().replaceAll('+', '%20'),
+  ],
+  [
+    'in UTF-8 once: it was encoded twice',
+    (text) => (isLatin(text) ? Buffer.from(text, 'latin1') : undefined),
+  ],
+  ['decoded from base64', (text) => (isBase64.test(text) ? Buffer.from(text, 'base64') : undefined)],
+  ['unwrapped from a JSON string', (text) => (text.startsWith('"') ? stringIn(text) : undefined)],
+]
+
+const isBase64 = /^[\w+/-]{8,}={0,2}\s*$/
+
+function isLatin(text: string): boolean {
+  return /[\u0080-\u00ff]/.test(text) && !/[\u0100-\uffff]/.test(text)
+}
+
+function formWith(text: string): string | undefined {
+  return /^\s*[{[]/.test(text) ? new URLSearchParams([['payload', text]]).toString() : undefined
+}
+
+/** The platform takes its time over a long form. */
+function fieldsIn(text: string): URLSearchParams | undefined {
+  return text.length < 256 * 1024 && /^[\w.-]{1,64}=/.test(text) ? new URLSearchParams(text) : undefined
+}
+
+function parse(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(json)
-    return typeof value === 'string' ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
 }
 
-const decompressors = [
-  { told: 'decompressed (gzip)', begins: [0x1f, 0x8b], open: gunzipSync },
-  { told: 'decompressed (deflate)', begins: [0x78], open: inflateSync },
+function stringIn(text: string): string | undefined {
+  const value = parse(text)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Returns the value where the text is a JSON object or list that does not nest too deeply to be written again. */
+function parseContainer(text: string): object | undefined {
+  const value = parse(text.replace(/^\ufeff/, ''))
+  try {
+    JSON.stringify(value)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const layouts: Forms<object, string> = [
+  ['as compact JSON', (value) => JSON.stringify(value)],
+  ['with two-space indentation', (value) => JSON.stringify(value, null, 2)],
+  ['with four-space indentation', (value) => JSON.stringify(value, null, 4)],
+  ['with tabs as indentation', (value) => JSON.stringify(value, null, '\t')],
+  [
+    'with a space behind each comma and colon',
+    // No JSON string holds a line break, so that all of these belong to the indentation.
+    (value) => JSON.stringify(value, null, 1).replace(/,\n */g, ', ').replace(/\n */g, ''),
+  ],
 ]
 
-function* decompressed(body: Buffer): Iterable<BodyForm> {
-  for (const { told, begins, open } of decompressors) {
-    if (!begins.every((byte, index) => body[index] === byte)) continue
-    try {
-      yield { told, bytes: open(body, { maxOutputLength: mostDecompressed }) }
-    } catch {
-      // It only began like one.
+const units = /\\(?:u[\da-fA-F]{4}|[\s\S])/g
+
+const slashes: Forms<string, string> = [
+  ['', (text) => text],
+  ['with `\\/`', (text) => text.replace(/\\[\s\S]|\//g, (unit) => (unit === '/' ? '\\/' : unit))],
+  ['with `/` in place of `\\/`', (text) => text.replace(units, (unit) => (unit === '\\/' ? '/' : unit))],
+]
+
+const characters: Forms<string, string> = [
+  ['', (text) => text],
+  ['with \\uXXXX for what is not ASCII', (text) => text.replace(/[\u0080-\uffff]/g, escaped)],
+  [
+    'with \\uXXXX, in upper case, for what is not ASCII',
+    (text) => text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${escaped(unit).slice(2).toUpperCase()}`),
+  ],
+  ['with characters in place of \\uXXXX', (text) => text.replace(units, unescaped)],
+  ['with \\uXXXX for `<`, `>` and `&`', (text) => text.replace(/[<>&]/g, escaped)],
+]
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+function unescaped(unit: string): string {
+  const code = unit.length === 6 ? Number.parseInt(unit.slice(2), 16) : 0
+  return code >= 0x80 || '<>&'.includes(String.fromCharCode(code)) ? String.fromCharCode(code) : unit
+}
+
+function* escapedForms(layout: string, text: string): Iterable<BodyForm> {
+  for (const [slash, writeSlashes] of slashes) {
+    const slashed = writeSlashes(text)
+    if (slash !== '' && slashed === text) continue
+    for (const [character, writeCharacters] of characters) {
+      const written = writeCharacters(slashed)
+      if (written !== text && (character === '' || written !== slashed))
+        yield formOf([layout, slash, character], written)
     }
   }
 }
 
-function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text
+function formOf(told: readonly string[], text: string): BodyForm {
+  return { told: `written ${told.filter(Boolean).join(', ')}`, bytes: Buffer.from(text) }
 }

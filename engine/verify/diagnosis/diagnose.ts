@@ -1,7 +1,7 @@
 /**
- * Owns the diagnosis of one request: whether its endpoint would take it, and if not, what differs. It asks the verifiers
- * that the gateway asks, with one thing changed at a time, so that it can be wrong only where they are. It never tells a
- * signature that would be right: with it anybody could sign.
+ * Diagnoses one request: whether its endpoint would accept it, and if not, what differs. It asks the gateway's verifiers,
+ * with one thing changed at a time, so that it can be wrong only where they are. It never shows a signature that would be
+ * right, because anybody could sign with that.
  */
 
 import { hash } from 'node:crypto'
@@ -11,13 +11,12 @@ import { rowOf } from '../../providers/material.ts'
 import { secretsOf } from '../../providers/secrets.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import type { Handshakes } from '../handshakes/handshake.ts'
+import { headerOf } from '../header.ts'
 import { createProvider } from '../provider.ts'
 import type { SignedRequest, VerifyDependencies } from '../verifier.ts'
+import type { OtherPolicy } from './changes.ts'
 import { type Compared, type Diagnosis, type Finding, finding, findingCodes } from './diagnosis.ts'
-import { ask, type DiagnosedRequest, type Ended, explain, findChange } from './explain.ts'
-import { findHandshake } from './handshakes.ts'
-import { knownHeadersIn, schemesOf } from './places.ts'
-import type { OtherPolicy } from './trials.ts'
+import { explainFailure, headersOf, verifyAsGateway } from './explain.ts'
 
 /** What is known of the endpoint that the request came to. */
 export interface DiagnosedEndpoint {
@@ -27,54 +26,61 @@ export interface DiagnosedEndpoint {
   readonly token: 'right' | 'older' | 'wrong' | 'missing'
 }
 
-/** @param others what other endpoints are verified with: a sender may have been given the wrong secret or address */
+type Result = Omit<Diagnosis, 'provider' | 'compared'>
+
+/** @param others what other endpoints are verified with, because a sender may have been given the wrong secret */
 export async function diagnose(
-  request: DiagnosedRequest,
+  request: SignedRequest,
   endpoint: DiagnosedEndpoint,
   others: readonly OtherPolicy[],
-  means: VerifyDependencies,
+  dependencies: VerifyDependencies,
 ): Promise<Diagnosis> {
   const { verify } = endpoint
-  const ended = await judge(request, endpoint, others, means)
+  const result = await judge(request, endpoint, others, dependencies)
   const provider = verify?.provider
-  return { ...(provider !== undefined && { provider }), ...ended, compared: compare(request, verify) }
+  return { ...(provider !== undefined && { provider }), ...result, compared: compare(request, verify) }
 }
 
-/** In the order in which the gateway looks. */
+/** Looks at the same things as the gateway, in the same order. */
 async function judge(
-  request: DiagnosedRequest,
+  request: SignedRequest,
   endpoint: DiagnosedEndpoint,
   others: readonly OtherPolicy[],
-  means: VerifyDependencies,
-): Promise<Ended> {
+  dependencies: VerifyDependencies,
+): Promise<Result> {
   const { verify } = endpoint
   const { verifier, handshakes } = verify ? createProvider(verify) : {}
   const auth = endpoint.auth ?? (verifier === undefined ? 'token' : 'signature')
   if (request.method !== 'POST') {
     const isKnown = handshakes?.methods.includes(request.method)
-    return (isKnown && answered(handshakes, request, false)) || refused('METHOD_NOT_ALLOWED', methodAdvice)
+    return (
+      (isKnown && answerHandshake(handshakes, request, false)) || refused('METHOD_NOT_ALLOWED', methodAdvice)
+    )
   }
 
   const asksSignature = auth === 'signature' || auth === 'both'
   const token = auth === 'token' || auth === 'both' ? judgeToken(endpoint.token) : undefined
   const about = asksSignature ? [] : [whyNoSignature(auth, verify, verifier !== undefined)]
-  // Whoever guesses is not listened to.
   const isLacking =
     token?.code === 'TOKEN_MISSING' || (asksSignature && !verifier?.isPresent(request.headers))
+  // A sender that shows a wrong token is guessing, and gets no answer to a handshake.
   if (isLacking && token?.code !== 'TOKEN_WRONG' && handshakes?.unsigned) {
-    const unsigned = answered(handshakes, request, false)
+    const unsigned = answerHandshake(handshakes, request, false)
     if (unsigned) return unsigned
   }
   if (token?.taken === false) return { ...token, findings: [...about, ...token.findings] }
   if (!asksSignature) {
-    const handshake = answered(handshakes, request, auth !== 'none')
+    const handshake = answerHandshake(handshakes, request, auth !== 'none')
     return handshake ?? { ...(token ?? nothingAsked), findings: [...about, ...(token?.findings ?? [])] }
   }
-  if (verify === undefined || verifier === undefined) return withoutKey(request, verify, means)
+  if (verify === undefined || verifier === undefined) return withoutKey(verify)
 
-  const verdict = await ask(verifier, request, means)
-  if (!verdict.ok) return explain(verdict, request, verify, others, means)
-  const handshake = answered(handshakes, request, true)
+  const verdict = await verifyAsGateway(verifier, request, dependencies)
+  if (!verdict.ok) {
+    const schemes = rowOf(verify)?.schemes ?? []
+    return explainFailure(verdict, { request, verify, schemes, others, dependencies })
+  }
+  const handshake = answerHandshake(handshakes, request, true)
   if (handshake?.taken === false) return handshake
   const secrets = secretsOf(verify.secret).length || secretsOf(verify.publicKey).length
   const older = verdict.secret > 0 ? [finding('OLDER_SECRET', undefined, olderAdvice)] : []
@@ -90,17 +96,22 @@ async function judge(
 }
 
 const methodAdvice = 'A right signature changes nothing about that: choose POST at the sender.'
-
 const olderAdvice = 'Keep it until the sender signs with the newest one, then take it out of the list.'
+const tokenAdvice = 'Send it as `Authorization: Bearer …` or as `x-gateway-token`.'
+const verifyAdvice = 'To have signatures verified, give the endpoint `verify`.'
+const keyAdvice =
+  'Set what `verify` names, in the environment or in `.env`; `reveille doctor` says what that is.'
+const handshakeAdvice =
+  'See that what the provider shows is what is configured: `verify.verifyToken`, `topicArns` or `allowedOrigins`.'
 
-const nothingAsked: Ended = {
+const nothingAsked: Result = {
   taken: true,
   code: 'TAKEN',
   told: 'nothing is asked of a sender on this machine',
   findings: [],
 }
 
-function judgeToken(token: DiagnosedEndpoint['token']): Ended {
+function judgeToken(token: DiagnosedEndpoint['token']): Result {
   switch (token) {
     case 'missing':
       return refused('TOKEN_MISSING', tokenAdvice)
@@ -113,8 +124,6 @@ function judgeToken(token: DiagnosedEndpoint['token']): Ended {
   }
 }
 
-const tokenAdvice = 'Send it as `Authorization: Bearer …` or as `x-gateway-token`.'
-
 function whyNoSignature(auth: Auth, verify: VerifyPolicy | undefined, hasVerifier: boolean): Finding {
   if (auth === 'none') return finding('NOTHING_ASKED')
   if (verify === undefined) return finding('NO_VERIFY', undefined, verifyAdvice)
@@ -123,21 +132,26 @@ function whyNoSignature(auth: Auth, verify: VerifyPolicy | undefined, hasVerifie
   return hasVerifier ? finding('SIGNATURE_NOT_ASKED') : finding('NO_SECRET', undefined, keyAdvice)
 }
 
-const verifyAdvice = 'To have signatures verified, give the endpoint `verify`.'
-const keyAdvice =
-  'Set what `verify` names, in the environment or in `.env`; `reveille doctor` says what that is.'
-
-function refused(code: 'METHOD_NOT_ALLOWED' | 'TOKEN_MISSING' | 'TOKEN_WRONG', advice?: string): Ended {
+function refused(code: 'METHOD_NOT_ALLOWED' | 'TOKEN_MISSING' | 'TOKEN_WRONG', advice?: string): Result {
   return { taken: false, code, told: findingCodes[code], findings: [finding(code, undefined, advice)] }
 }
 
-/** Undefined: it is no handshake. */
-function answered(
+function withoutKey(verify: VerifyPolicy | undefined): Result {
+  const found =
+    verify === undefined
+      ? finding('NO_VERIFY', undefined, verifyAdvice)
+      : finding('NO_SECRET', undefined, keyAdvice)
+  return { taken: false, code: 'SECRET_MISSING', told: 'there is nothing to verify with', findings: [found] }
+}
+
+/** Answers as the gateway does. Returns undefined where the request is not a handshake. */
+function answerHandshake(
   handshakes: Handshakes | undefined,
-  request: SignedRequest,
+  { method, target, headers, rawBody }: SignedRequest,
   isTrusted: boolean,
-): Ended | undefined {
-  const handshake = findHandshake(handshakes, request, isTrusted)
+): Result | undefined {
+  const query = queryOf(target)
+  const handshake = handshakes?.answer({ method, headers, query, payload: payloadOf(rawBody), isTrusted })
   if (handshake === undefined) return undefined
   const { status, reason } = handshake
   const taken = status < 400
@@ -150,29 +164,40 @@ function answered(
   }
 }
 
-const handshakeAdvice =
-  'See that what the provider shows is what is configured: `verify.verifyToken`, `topicArns` or `allowedOrigins`.'
-
-/** A key that stands in the wrong field leaves nothing to verify with. */
-async function withoutKey(
-  request: SignedRequest,
-  verify: VerifyPolicy | undefined,
-  means: VerifyDependencies,
-): Promise<Ended> {
-  const code = verify === undefined ? 'NO_VERIFY' : 'NO_SECRET'
-  const suspect = verify && { request, verify, schemes: [], providers: [], others: [] }
-  const found = suspect && (await findChange(suspect, means))
-  const findings = [
-    ...(found ? [found.finding] : []),
-    finding(code, undefined, code === 'NO_VERIFY' ? verifyAdvice : keyAdvice),
-  ]
-  return { taken: false, code: 'SECRET_MISSING', told: 'there is nothing to verify with', findings }
+/** A name that comes more than once gives a list, as everywhere in the gateway. */
+function queryOf(target: string): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = Object.create(null)
+  const mark = target.indexOf('?')
+  for (const [name, value] of mark === -1 ? [] : new URLSearchParams(target.slice(mark + 1))) {
+    const earlier = query[name]
+    query[name] = earlier === undefined ? value : [earlier, value].flat()
+  }
+  return query
 }
+
+/** No handshake is longer, and the gateway reads no more of an unauthenticated request. */
+const longestHandshake = 16_384
+
+function payloadOf(body: Uint8Array): unknown {
+  if (body.length === 0 || body.length > longestHandshake) return undefined
+  try {
+    return JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Only headers that some provider signs with are named, because a sender can choose any other name. */
 function compare({ rawBody, headers, now }: SignedRequest, verify: VerifyPolicy | undefined): Compared {
+  const schemes = [
+    ...((verify && rowOf(verify)?.schemes) ?? []),
+    ...providerRows.flatMap((row) => row.schemes),
+  ]
+  const names = [...new Set(schemes.flatMap(headersOf))]
   return {
     bodyBytes: rawBody.length,
     bodySha256: hash('sha256', rawBody),
     now: new Date(now).toISOString(),
-    headers: knownHeadersIn(headers, verify === undefined ? [] : schemesOf(verify), providerRows),
+    headers: names.filter((name) => headerOf(headers, name) !== undefined),
   }
 }

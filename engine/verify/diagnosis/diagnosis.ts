@@ -1,8 +1,8 @@
-/** Owns what a diagnosis says: the verdict, and what was found that explains it. No part of it is secret, or of the request. */
+/** This file describes a diagnosis: the verdict, and the findings that explain it. It holds no secret and no part of the request. */
 
 import type { SignatureFailure } from '../verifier.ts'
 
-/** Stable: programs read them. The sentences are not. */
+/** The codes are stable, because programs read them. The sentences are not. */
 export const findingCodes = {
   NO_VERIFY: 'the endpoint has no `verify`: it takes the token, and looks at no signature',
   SIGNS_NOTHING: 'its provider signs nothing: it takes the token',
@@ -19,32 +19,26 @@ export const findingCodes = {
   CLOCK: 'the signature is right, but its time is not',
   HEADER_MISSING: 'the signature is missing',
   WEAKER_ONLY: 'only a weaker signature came, which is never taken in place of the stronger one',
-  OTHER_HEADERS: 'it bears signatures of other senders',
-  KEY_IN_OTHER_FIELD: 'it fits the text that stands in the other field of `verify`',
-  SECRET_FORM: 'it fits the configured secret in another form',
   OTHER_ENDPOINT: 'it fits what another endpoint is configured with',
-  OTHER_PROVIDER: 'it fits this secret by the way of another provider',
-  SIGNED_FORM: 'it covers something else than this provider signs',
   URL: 'it fits another address than the configured one',
-  SIGNATURE_FORM: 'the digest is right, and written in another way',
   BODY_FORM: 'it fits the body in another form: something between the sender and the gateway rewrote it',
   LENGTH: 'the body is not as long as the sender said',
-  BODY_GUESSED: 'the file holds the body as a value, and its bytes are a guess',
   UNEXPLAINED: 'nothing that was tried fits: the secret is another one, or the body was changed',
   REFUSED: 'the verdict says all that is known',
 } as const
 
 export type FindingCode = keyof typeof findingCodes
 
+/** The names of its fields, and of those of a diagnosis, are printed by `doctor signature --json`. */
 export interface Finding {
   readonly code: FindingCode
   /** One sentence, without a full stop. */
   readonly told: string
-  /** What to do: one sentence or two. */
+  /** What to do about it, in one sentence or two. */
   readonly advice?: string
 }
 
-/** As the log and the record of a refused request have them, and two for those that are taken. */
+/** The codes that the log and the record of a refused request have, and two for requests that are accepted. */
 export type DiagnosisCode =
   | 'TAKEN'
   | 'HANDSHAKE'
@@ -56,33 +50,33 @@ export type DiagnosisCode =
   | SignatureFailure
 
 export interface Diagnosis {
-  /** Whether the gateway would take the request for one of its sender. */
+  /** Whether the gateway would accept the request as one of its sender. */
   readonly taken: boolean
   readonly code: DiagnosisCode
   /** One sentence, without a full stop. */
   readonly told: string
   readonly provider?: string
   readonly scheme?: string
-  /** Which of the secrets it was made with, from 1, the newest first. */
+  /** The number of the secret that matched, from 1, the newest first. */
   readonly secret?: number
   readonly secrets?: number
-  /** Seconds; negative: the signature's time lies in the past. */
+  /** By how many seconds the signature's time is off; negative where it lies in the past. */
   readonly skewSeconds?: number
-  /** Of the answer to a handshake. */
+  /** The status of the answer to a handshake. */
   readonly status?: number
-  /** The most telling first. */
+  /** The most telling finding comes first. */
   readonly findings: readonly Finding[]
   readonly compared: Compared
 }
 
-/** What was looked at, so that it can be compared with what the sender sent. */
+/** What was looked at, so that the operator can compare it with what the sender sent. */
 export interface Compared {
   readonly bodyBytes: number
-  /** Hex. */
+  /** In hex. */
   readonly bodySha256: string
   /** The clock, as ISO 8601. */
   readonly now: string
-  /** The names of headers in which signatures and their times stand, those that came. */
+  /** The names of the headers that came in which signatures and their times stand. */
   readonly headers: readonly string[]
 }
 

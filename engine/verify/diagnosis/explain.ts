@@ -1,9 +1,12 @@
-/** Owns why a signature does not fit: which one change makes it fit, and what else is wrong with the request. */
+/** Explains why a signature does not match: by one change that makes it match, by its time, or by what is missing. */
 
-import { providerRows } from '../../providers/index.ts'
+import { parseDuration } from '../../config/duration.ts'
+import { signsUrl } from '../../providers/material.ts'
+import type { Scheme } from '../../providers/scheme.ts'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
 import { otherAddress } from '../families/hmac.ts'
-import type { Verifier } from '../verifier.ts'
+import { headerOf } from '../header.ts'
+import { isInBody } from '../signed/signature-place.ts'
 import {
   isSignatureRight,
   type SignatureFailure,
@@ -13,113 +16,226 @@ import {
   type Unverified,
   unverified,
   type Verdict,
+  type Verifier,
   type VerifyDependencies,
 } from '../verifier.ts'
+import { type ChangeOptions, changesOf, type OtherPolicy } from './changes.ts'
 import { type Diagnosis, type Finding, finding } from './diagnosis.ts'
-import { schemesOf } from './places.ts'
-import { clockFinding, headerFindings, lengthFinding, unexplained, verdictFinding } from './plain-findings.ts'
-import { type OtherPolicy, type Suspect, trialsOf } from './trials.ts'
 
-export interface DiagnosedRequest extends SignedRequest {
-  /** The address that was called, where whoever recorded the request says it. */
-  readonly url?: string
-  /** Whoever recorded the request kept its body as a value: the bytes are a guess. */
-  readonly isBodyGuessed?: boolean
+export interface ExplainOptions {
+  readonly request: SignedRequest
+  readonly verify: VerifyPolicy
+  readonly schemes: readonly Scheme[]
+  readonly others: readonly OtherPolicy[]
+  readonly dependencies: VerifyDependencies
 }
 
-/** A diagnosis before it is said of what. */
-export type Ended = Omit<Diagnosis, 'provider' | 'compared'>
-
-/** With whatever else would be wrong of the request; the verdict alone often says it. */
-export async function explain(
+export async function explainFailure(
   verdict: Unverified,
-  request: DiagnosedRequest,
-  verify: VerifyPolicy,
-  others: readonly OtherPolicy[],
-  means: VerifyDependencies,
-): Promise<Ended> {
-  const { code, reason: told, skewSeconds } = verdict
-  const schemes = schemesOf(verify)
-  const end = (findings: readonly (Finding | undefined)[], more: Partial<Diagnosis> = {}): Ended => ({
+  { request, verify, schemes, others, dependencies }: ExplainOptions,
+): Promise<Omit<Diagnosis, 'provider' | 'compared'>> {
+  const { code, reason, skewSeconds } = verdict
+  const end = (...findings: readonly (Finding | undefined)[]) => ({
     taken: false,
     code,
-    told: told ?? signatureFailures[code],
-    ...more,
+    told: reason ?? signatureFailures[code],
     findings: findings.filter((each) => each !== undefined),
   })
-  if (code === 'TIMESTAMP_OUTSIDE' && skewSeconds !== undefined)
-    return end([clockFinding(skewSeconds, verify, schemes)], { skewSeconds })
+  if (skewSeconds !== undefined && code === 'TIMESTAMP_OUTSIDE')
+    return { ...end(clockFinding(skewSeconds, verify, schemes)), skewSeconds }
 
-  const suspect: Suspect = {
-    request,
-    ...(request.url !== undefined && { recordedUrl: request.url }),
-    verify,
-    schemes,
-    providers: providerRows,
-    others,
-    verdict: code,
-  }
-  const found = isExplained.has(code) ? undefined : await findChange(suspect, means)
-  const guessed = request.isBodyGuessed ? finding('BODY_GUESSED', undefined, guessedAdvice) : undefined
-  const plain = [...headerFindings(verdict, request, schemes, providerRows)]
   const length = lengthFinding(request)
-  if (found !== undefined) {
-    const clock =
-      found.skewSeconds === undefined ? undefined : clockFinding(found.skewSeconds, verify, schemes)
-    return end([found.finding, clock, ...plain, length])
+  const missing = missingFinding(verdict, request, schemes)
+  if (missing !== undefined) return end(missing, length)
+  if (code !== 'SIGNATURE_MISMATCH' && !code.endsWith('_MALFORMED'))
+    return end(verdictFinding(verdict), length)
+  const options = { request, verify, others, signsUrl: schemes.some(signsUrl) }
+  const match = await findChange(options, dependencies)
+  if (match !== undefined) {
+    const { skewSeconds: skew } = match
+    return end(match.finding, skew === undefined ? undefined : clockFinding(skew, verify, schemes), length)
   }
-  if (code !== 'SIGNATURE_MISMATCH')
-    return end([...(plain.length > 0 ? plain : [verdictFinding(verdict)]), length])
-  const isOpen = told === undefined || told === otherAddress
-  return end([length, guessed, isOpen ? unexplained(schemes) : verdictFinding(verdict)])
+  const isOpen = code === 'SIGNATURE_MISMATCH' && (reason === undefined || reason === otherAddress)
+  return isOpen ? end(length, unexplained(schemes)) : end(verdictFinding(verdict), length)
 }
 
-const guessedAdvice = 'Record the body as it came: `rawBody` takes its text, `rawBodyBase64` its bytes.'
-
-/** Verdicts over which no change of secret, body or address would have any power. */
-const isExplained = new Set<SignatureFailure>([
-  'TOKEN_EXPIRED',
-  'WRONG_AUDIENCE',
-  'WRONG_SENDER',
-  'WRONG_TOPIC',
-  'KEYS_UNAVAILABLE',
-])
-
-export interface Found {
-  readonly finding: Finding
-  /** The time would be wrong too. */
-  readonly skewSeconds?: number
-}
-
-/** What all trials together may read, and how many there are however short the body is. */
+/** The bytes that all changes together may have digested, and the bounds of how many changes that is. */
 const mostBytes = 256 * 1024 * 1024
-const mostTrials = 1000
-const fewestTrials = 40
+const mostChanges = 1000
+const fewestChanges = 40
 
-/** The first change that makes the signature fit. */
-export async function findChange(suspect: Suspect, means: VerifyDependencies): Promise<Found | undefined> {
-  const affordable = Math.floor(mostBytes / Math.max(1, suspect.request.rawBody.length))
-  let left = Math.min(mostTrials, Math.max(fewestTrials, affordable))
-  for (const { verifier, request, finding: found } of trialsOf(suspect)) {
+/** Returns the first change that makes the signature match. */
+async function findChange(
+  options: ChangeOptions,
+  dependencies: VerifyDependencies,
+): Promise<{ readonly finding: Finding; readonly skewSeconds?: number } | undefined> {
+  const affordable = Math.floor(mostBytes / Math.max(1, options.request.rawBody.length))
+  let left = Math.min(mostChanges, Math.max(fewestChanges, affordable))
+  for (const { verifier, request, finding: found } of changesOf(options)) {
     if (left-- === 0) return undefined
-    if (verifier === undefined) continue
-    const verdict = await ask(verifier, request, means)
-    if (verdict.ok) return { finding: found }
-    if (isSignatureRight(verdict)) return { finding: found, skewSeconds: verdict.skewSeconds }
+    const verdict = verifier && (await verifyAsGateway(verifier, request, dependencies))
+    if (verdict?.ok) return { finding: found }
+    if (verdict && isSignatureRight(verdict)) return { finding: found, skewSeconds: verdict.skewSeconds }
   }
   return undefined
 }
 
-/** As the gateway asks: what is out of reach is a verdict here. */
-export async function ask(
-  verifier: Pick<Verifier, 'verify'>,
+/** Verifies as the gateway does, with a verdict of its own for keys that cannot be fetched. */
+export async function verifyAsGateway(
+  verifier: Verifier,
   request: SignedRequest,
-  means: VerifyDependencies,
+  dependencies: VerifyDependencies,
 ): Promise<Verdict> {
   try {
-    return await verifier.verify(request, means)
+    return await verifier.verify(request, dependencies)
   } catch (error) {
     if (error instanceof UnavailableError) return unverified('KEYS_UNAVAILABLE')
     throw error
   }
+}
+
+/** For a right signature at the wrong time; `skewSeconds` is negative in the past. */
+function clockFinding(skewSeconds: number, { tolerance }: VerifyPolicy, schemes: readonly Scheme[]): Finding {
+  const usual = schemes
+    .map((scheme) => ('timestamp' in scheme ? scheme.timestamp?.tolerance : undefined))
+    .find((each) => each !== undefined)
+  const allowed = tolerance === undefined ? usual : parseDuration(tolerance) / 1000
+  const limit = allowed === undefined ? '' : `, where ${inWords(allowed)} are allowed`
+  const side = skewSeconds < 0 ? 'past' : 'future'
+  const told = `the signature is right, but its time lies ${inWords(Math.abs(skewSeconds))} in the ${side}${limit}`
+  return finding('CLOCK', told, clockAdvice(skewSeconds))
+}
+
+/** The least number of seconds by which a time in milliseconds is off when it is read as one in seconds. */
+const anotherUnit = 1_000_000_000
+
+function clockAdvice(skewSeconds: number): string {
+  if (Math.abs(skewSeconds) > anotherUnit)
+    return 'So far off is a time in another unit: seconds and milliseconds were mixed up by the sender.'
+  if (skewSeconds > 0)
+    return 'The clock of the sender is ahead or the one here is behind: compare both with the time of a public server.'
+  return 'Of a request that was recorded, say when it arrived (`--now`). If it came just now, the clock of the sender is behind or the one here ahead, or something held the request back; `verify.tolerance` allows more.'
+}
+
+/** Names the header that is missing; undefined where none is. */
+function missingFinding(
+  { code }: Unverified,
+  { headers }: SignedRequest,
+  schemes: readonly Scheme[],
+): Finding | undefined {
+  const isAbsent = (name: string) => headerOf(headers, name) === undefined
+  const weaker = schemes.flatMap(weakerHeadersOf).filter((name) => !isAbsent(name))
+  const wanted = schemes.flatMap(signatureHeadersOf).filter((name) => !weaker.includes(name))
+  if (code === 'TIMESTAMP_MISSING')
+    return missingHeader(schemes.flatMap(timestampHeadersOf).filter(isAbsent), 'the time of the signature')
+  if (code === 'SIGNATURE_MISSING') return missingHeader(wanted, 'the signature')
+  if (code !== 'SIGNATURE_WEAKER') return undefined
+  const told = `${quoted(weaker, 'and')} came, and ${quoted(wanted, 'or')} did not: the weaker signature is never taken in its place`
+  return finding('WEAKER_ONLY', told, weakerAdvice)
+}
+
+function missingHeader(names: readonly string[], what: string): Finding | undefined {
+  if (names.length === 0) return undefined
+  const told = `${quoted(names, 'or')} is missing: that is where ${what} stands`
+  return finding('HEADER_MISSING', told, missingAdvice)
+}
+
+const missingAdvice =
+  'Either the sender does not sign, often because no secret is set on its page, or something on the way dropped the header.'
+const weakerAdvice =
+  'Have the sender sign with the stronger one too; if it does, something on the way dropped the header.'
+
+/** Returns the headers that a signature may stand in, in lower case; of numbered ones the first. */
+function signatureHeadersOf(scheme: Scheme): readonly string[] {
+  switch (scheme.family) {
+    case 'token':
+      return [scheme.header]
+    case 'oidc':
+      return ['authorization']
+    case 'sns':
+      return []
+    default:
+      return isInBody(scheme.signature) ? [] : scheme.signature.headers.map((name) => name.replace('*', '1'))
+  }
+}
+
+function timestampHeadersOf(scheme: Scheme): readonly string[] {
+  const from = 'timestamp' in scheme ? scheme.timestamp?.from : undefined
+  return from && 'header' in from ? from.header : []
+}
+
+function weakerHeadersOf(scheme: Scheme): readonly string[] {
+  return scheme.family === 'hmac' ? (scheme.weaker ?? []) : []
+}
+
+/** Returns every header that says something about a signature: its own, those of its time and id, and the weaker ones. */
+export function headersOf(scheme: Scheme): readonly string[] {
+  const ids = scheme.family === 'hmac' && Array.isArray(scheme.id) ? scheme.id : []
+  return [...signatureHeadersOf(scheme), ...ids, ...weakerHeadersOf(scheme), ...timestampHeadersOf(scheme)]
+}
+
+/** For a body that is not as long as its `content-length` says. */
+function lengthFinding({ headers, rawBody }: SignedRequest): Finding | undefined {
+  const said = headerOf(headers, 'content-length')
+  if (said === undefined || !/^\d{1,15}$/.test(said) || Number(said) === rawBody.length) return undefined
+  return finding(
+    'LENGTH',
+    `\`content-length\` says ${said} bytes, and the body has ${rawBody.length}: it is not the one that was sent`,
+    'A recorder that shows a body anew, cuts it or adds a line break is the usual reason.',
+  )
+}
+
+/** For a verdict that needs no further explanation. */
+function verdictFinding({ code, reason }: Unverified): Finding {
+  return finding('REFUSED', reason ?? signatureFailures[code], adviceByCode[code])
+}
+
+const adviceByCode: Partial<Record<SignatureFailure, string>> = {
+  SIGNATURE_MALFORMED: 'Something on the way changed the header, or the sender is another one.',
+  TIMESTAMP_MISSING: 'The sender is another one, or something on the way dropped the header.',
+  TIMESTAMP_MALFORMED:
+    'Only decimal digits are a time: the sender is another one, or wrote it in another form.',
+  BODY_MALFORMED: 'The sender is another one, or the body was changed on its way.',
+  BODY_NOT_COVERED:
+    'Have the sender send what its signature covers: a form, or the digest of the body in the address.',
+  TOKEN_EXPIRED: 'Of a request that was recorded, say when it arrived (`--now`). Else compare both clocks.',
+  WRONG_AUDIENCE: 'Set `verify.audience` to what the sender is configured with, or the other way round.',
+  WRONG_SENDER: 'Set `verify.serviceAccount` to the account that pushes, if you trust it.',
+  WRONG_TOPIC: 'Add the topic to `verify.topicArns`, if it is yours.',
+  KEY_UNKNOWN: 'The sender has taken the key out of use, or is another one.',
+  KEY_REFUSED:
+    'Whoever sent this wants another key to be believed than those of the provider: it may be an attack.',
+  KEYS_UNAVAILABLE:
+    'Ask again when the address can be reached; a request that came in the meantime is answered 503, and sent again.',
+}
+
+/** For a signature that no change makes match. */
+function unexplained(schemes: readonly Scheme[]): Finding {
+  const families = new Set(schemes.map(({ family }) => family))
+  if (schemes.some(signsUrl)) return finding('UNEXPLAINED', unexplainedUrl, urlAdvice)
+  if (families.has('hmac') || families.has('token')) return finding('UNEXPLAINED', undefined, secretAdvice)
+  const isConfigured = families.has('ed25519') || families.has('ecdsa')
+  return isConfigured
+    ? finding('UNEXPLAINED', 'the public key is another one, or the request was changed', secretAdvice)
+    : finding('UNEXPLAINED', 'the request was changed on its way, or is forged', digestAdvice)
+}
+
+const unexplainedUrl =
+  'nothing that was tried fits: the secret is another one, the sender calls another address, or the body was changed'
+const urlAdvice =
+  'Compare `verify.publicUrl` with the address on the page of the sender, letter by letter, and copy the secret anew.'
+const digestAdvice = 'Compare the digest of the body with that of what was sent.'
+const secretAdvice =
+  'Copy it anew from the page of the sender. If that does not help: compare the digest of the body with that of what was sent.'
+
+function quoted(names: readonly string[], word: 'and' | 'or'): string {
+  const each = [...new Set(names)].map((name) => `\`${name}\``)
+  return each.length < 2 ? (each[0] ?? 'a header') : `${each.slice(0, -1).join(', ')} ${word} ${each.at(-1)}`
+}
+
+/** Writes a time in the unit that says it best: `301 s`, `75 min`, `26 h`, `12 d`. */
+function inWords(seconds: number): string {
+  if (seconds < 600 && Math.round(seconds) % 60 !== 0) return `${Math.round(seconds)} s`
+  if (seconds < 2 * 3600) return `${Math.round(seconds / 60)} min`
+  return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`
 }

@@ -1,4 +1,4 @@
-/** Owns senders for tests: each signs as its guide writes it down, so that one thing can be made wrong at a time. */
+/** Makes senders for tests: each signs as its guide says, so that one thing at a time can be made wrong. */
 
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import type { VerifyPolicy } from '../../providers/verify-policy.ts'
@@ -8,7 +8,7 @@ import type { SignedRequest, VerifyDependencies } from '../verifier.ts'
 export const now = Date.UTC(2026, 0, 15, 12)
 const seconds = String(now / 1000)
 
-/** Words that stand in every body, so that a test finds them wherever they leak. */
+/** A text in every body, so that a test finds it wherever it leaks. */
 export const canary = 'canary-of-the-body'
 
 export interface Sender {
@@ -17,9 +17,9 @@ export interface Sender {
   readonly headers?: Readonly<Record<string, string>>
   readonly signatureHeader?: string
   readonly signsTime?: boolean
-  /** Signs over bytes, and not over fields. */
+  /** Whether it signs bytes, and not fields. */
   readonly signsBytes: boolean
-  /** `key`: in place of its own, where the receiver has the same. */
+  /** `key` takes the place of its own secret. */
   sign(body: string, key?: string): Readonly<Record<string, string>>
 }
 
@@ -127,7 +127,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const certificate = createCertificate(rsa)
 export const topic = 'arn:aws:sns:eu-central-1:123456789012:alerts'
 
-/** A message of SNS, whose signature stands in its body. https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
+/** Returns a message of SNS, whose signature stands in its body. https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
 export function snsMessage(fields: Readonly<Record<string, string>> = {}): string {
   const message: Record<string, string> = {
     Type: 'Notification',
@@ -148,8 +148,8 @@ export function snsMessage(fields: Readonly<Record<string, string>> = {}): strin
   return JSON.stringify({ ...message, Signature: signature })
 }
 
-/** What a host would download. */
-export const means: VerifyDependencies = { download: async () => certificate }
+/** Downloads the certificate whatever is asked for. */
+export const dependencies: VerifyDependencies = { download: async () => certificate }
 
 export function requestOf(
   body: string | Uint8Array,

@@ -68,15 +68,7 @@ export const harmless: readonly Harmless[] = [
   ...of('engine/verify/families/hmac.ts', 'asks how long the signature of the sender is', [
     'bytes?.length === digestLengths[hash]',
   ]),
-  ...of('engine/verify/diagnosis/signature-forms.ts', 'asks how a signature is written, for the operator', [
-    'given.includes(divider)',
-    'given.startsWith(prefix)',
-  ]),
-
   ...of('engine/verify/diagnosis/diagnose.ts', ofGrammar, ['switch (token)']),
-  ...of('engine/verify/diagnosis/json-fault.ts', ofGrammar, [
-    "expected === (kind === '}' ? 'name or }' : 'value or ]')",
-  ]),
   ...of('engine/compile/expression/fault.ts', ofGrammar, [
     'source.lastIndexOf(token, position - token.length)',
   ]),

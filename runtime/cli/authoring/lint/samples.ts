@@ -5,8 +5,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { LintSample } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
-import { readRequests } from '../../doctor/signature/request.ts'
 import type { Io } from '../../io.ts'
+import { readRequestFile } from '../../request-file.ts'
 
 const headersEnding = '.headers.json'
 
@@ -31,8 +31,7 @@ export async function readSamples(folder: string, io: Io): Promise<readonly Lint
 }
 
 async function readMessage(root: string, file: string, io: Io): Promise<LintSample> {
-  const [request] = await readRequests(path.join(root, file), io)
-  const { headers = {}, rawBody = new Uint8Array() } = request ?? {}
+  const { headers, rawBody } = await readRequestFile(path.join(root, file), io)
   const payload = parseJson(Buffer.from(rawBody).toString('utf8'), `The body of ${file}`)
   return {
     endpoint: endpointOf(file.slice(0, -'.http'.length)),

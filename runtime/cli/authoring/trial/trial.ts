@@ -5,8 +5,8 @@ import path from 'node:path'
 import { authOf, nearestName, type ReceivedRequest, type Snapshot } from '@reveille/engine'
 import { parseFields } from '../../../http/index.ts'
 import { CommandFailure } from '../../command-failure.ts'
-import { readRequests } from '../../doctor/signature/request.ts'
 import type { Io } from '../../io.ts'
+import { readRequestFile } from '../../request-file.ts'
 
 export interface TrialOptions {
   readonly config?: string
@@ -42,13 +42,8 @@ export async function readTrial({ payload, header = [], query = [] }: TrialOptio
 
 /** An HTTP message, as `doctor signature` reads it. @throws CommandFailure (bad usage) */
 async function readMessage(file: string, io: Io) {
-  const [request] = await readRequests(file, io)
-  if (request === undefined) throw new CommandFailure(2, `${file} holds no request.`)
-  return {
-    headers: request.headers,
-    query: request.target?.split('?').slice(1).join('?') ?? '',
-    body: request.rawBody,
-  }
+  const { headers, target, rawBody } = await readRequestFile(file, io)
+  return { headers, query: target.split('?').slice(1).join('?'), body: rawBody }
 }
 
 async function readBody(file: string, io: Io): Promise<Uint8Array> {

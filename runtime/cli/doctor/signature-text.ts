@@ -1,44 +1,42 @@
-/** Owns how a diagnosis reads: how it would end, what was found with what to do, and what was looked at. */
+/** Formats a diagnosis for people: the result, the findings with what to do, and what was looked at. */
 
 import type { Diagnosis, Finding } from '@reveille/engine'
-import type { Paint } from '../../../observe/paint.ts'
-import { printable } from '../../../observe/printable.ts'
-import { wrapWords } from '../../../observe/wrap-words.ts'
-import { formatFacts } from '../../facts.ts'
-import type { Diagnosed } from './signature.ts'
+import type { Paint } from '../../observe/paint.ts'
+import { printable } from '../../observe/printable.ts'
+import { wrapWords } from '../../observe/wrap-words.ts'
+import { formatFacts } from '../facts.ts'
 
-export interface Setting {
+export interface FormatOptions {
   readonly endpoint: string
+  readonly isNowGiven: boolean
   readonly paint: Paint
-  /** Of the terminal; absent: nothing is broken. */
+  /** The width of the terminal; without it lines are not wrapped. */
   readonly columns: number | undefined
 }
 
 const indent = ' '.repeat(2)
 
-/** Ends with a line break. */
-export function formatDiagnosis({ label, diagnosis, clock }: Diagnosed, setting: Setting): string {
-  const { paint, columns = Number.POSITIVE_INFINITY } = setting
+/** The text ends with a line break. */
+export function formatDiagnosis(diagnosis: Diagnosis, options: FormatOptions): string {
+  const { paint, columns = Number.POSITIVE_INFINITY } = options
   const { findings, taken } = diagnosis
-  const title = label === undefined ? [] : [paint.bold(printable(label).slice(0, columns))]
-  const found = findings.flatMap((finding, index) => linesOf(finding, !taken && index === 0, paint, columns))
+  const lines = findings.flatMap((finding, index) => linesOf(finding, !taken && index === 0, paint, columns))
   return [
-    ...title,
-    headOf(diagnosis, setting),
-    ...(found.length > 0 ? ['', ...found] : []),
+    headOf(diagnosis, options),
+    ...(lines.length > 0 ? ['', ...lines] : []),
     '',
-    formatFacts(factsOf(diagnosis, clock)),
+    formatFacts(factsOf(diagnosis, options)),
   ].join('\n')
 }
 
-function headOf(diagnosis: Diagnosis, { endpoint, paint }: Setting): string {
+function headOf(diagnosis: Diagnosis, { endpoint, paint }: FormatOptions): string {
   const { taken, code, told } = diagnosis
   const head = `/${printable(endpoint)}  ${paint.bold(statusOf(diagnosis))}`
   if (!taken) return `${head}  ${paint.red('refused')}  ${code}  ${printable(told)}`
   return `${head}  ${paint.green(code === 'HANDSHAKE' ? 'handshake' : 'taken')}  ${printable(told)}`
 }
 
-/** Of one that is taken, what it asks for decides between 200 and 202. */
+/** The status of an accepted request is 200 or 202, depending on what it asks for. */
 function statusOf({ taken, code, status }: Diagnosis): string {
   if (status !== undefined) return String(status)
   if (taken) return '2xx'
@@ -63,7 +61,7 @@ function linesOf(
 
 function factsOf(
   { provider, scheme, secret, secrets, compared }: Diagnosis,
-  clock: string,
+  { isNowGiven }: FormatOptions,
 ): Record<string, unknown> {
   const { bodyBytes, bodySha256, now, headers } = compared
   return {
@@ -72,6 +70,6 @@ function factsOf(
     headers: headers.length === 0 ? undefined : headers.join(', '),
     body: `${bodyBytes.toLocaleString('en')} bytes`,
     'SHA-256': bodySha256,
-    clock: clock === 'now' ? now : `${now}, by ${clock}`,
+    clock: isNowGiven ? `${now}, by --now` : now,
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hmacOf, signedByStripe } from '../../../../test/signed.ts'
-import { createCommandLine } from '../../io-fixture.ts'
+import { hmacOf, signedByStripe } from '../../../test/signed.ts'
+import { createCommandLine } from '../io-fixture.ts'
 
 const secret = 'sekret-of-github-0123456789'
 const older = 'sekret-of-last-year-0123456789'
@@ -99,52 +99,21 @@ test('lines are broken between words for a terminal', async (t) => {
   )
 })
 
-test('a list of requests is answered one by one, each by its name, and one that would not be taken decides', async (t) => {
-  const requests = [
-    {
-      id: 'first',
-      url: 'https://hooks.example.com/hooks/github',
-      headers: { 'X-Hub-Signature-256': signatureOf(body) },
-      rawBody: body,
-    },
-    {
-      id: 'second',
-      headers: { 'X-Hub-Signature-256': [signatureOf('')] },
-      rawBodyBase64: Buffer.from(body).toString('base64'),
-    },
-  ]
-  const { run } = await createCommandLine(t, { ...files, 'list.json': JSON.stringify(requests) })
-  const { code, out } = await run(...github, 'list.json')
-  assert.equal(code, 1)
-  assert.match(out, /^first\n\/github {2}2xx {2}taken[\s\S]*\nsecond\n\/github {2}401 {2}refused/)
-  const { results } = JSON.parse((await run(...github, 'list.json', '--json')).out)
-  assert.deepEqual(
-    results.map((each: { label: string; taken: boolean }) => [each.label, each.taken]),
-    [
-      ['first', true],
-      ['second', false],
-    ],
-  )
-})
-
-test('the clock is that of --now, else that of the file, else that of this machine', async (t) => {
+test('the clock is that of --now, else that of this machine', async (t) => {
   const at = Date.UTC(2026, 0, 15, 12)
   const seconds = at / 1000
-  const request = {
-    headers: signedByStripe(body, 'whsec_sekret-of-stripe-0123456789', seconds),
-    rawBody: body,
-  }
+  const head = Object.entries(signedByStripe(body, 'whsec_sekret-of-stripe-0123456789', seconds))
+  const lines = head.map(([name, value]) => `${name}: ${value}\n`).join('')
   const { run } = await createCommandLine(t, {
     ...files,
-    'now.json': JSON.stringify({ ...request, now: seconds }),
-    'later.json': JSON.stringify(request),
+    'later.http': `POST /hooks/stripe HTTP/1.1\n${lines}\n${body}`,
   })
   const stripe = ['doctor', 'signature', '--endpoint', 'stripe', '--request']
   assert.match(
-    (await run(...stripe, 'now.json')).out,
-    /taken[\s\S]*\nclock {5}2026-01-15T12:00:00\.000Z, by the file\n/,
+    (await run(...stripe, 'later.http', '--now', String(seconds))).out,
+    /taken[\s\S]*\nclock {5}2026-01-15T12:00:00\.000Z, by --now\n/,
   )
-  const late = await run(...stripe, 'later.json')
+  const late = await run(...stripe, 'later.http')
   assert.equal(late.code, 1)
   assert.match(
     late.out,
@@ -156,8 +125,8 @@ test('the clock is that of --now, else that of the file, else that of this machi
     '2026-01-15T12:01:00Z',
     '2026-01-15T13:01:00+01:00',
   ])
-    assert.equal((await run(...stripe, 'later.json', '--now', now)).code, 0, now)
-  const wrong = await run(...stripe, 'later.json', '--now', 'noon')
+    assert.equal((await run(...stripe, 'later.http', '--now', now)).code, 0, now)
+  const wrong = await run(...stripe, 'later.http', '--now', 'noon')
   assert.equal(wrong.code, 2)
   assert.match(wrong.err, /^--now wants a time such as/)
 })
@@ -218,11 +187,11 @@ test('keys are fetched, but not with --offline, and nothing but https is ever as
     t,
     {
       ...files,
-      'sns.json': JSON.stringify({ headers: { 'x-amz-sns-message-type': 'Notification' }, rawBody: sns }),
+      'sns.http': `POST /hooks/alerts HTTP/1.1\nx-amz-sns-message-type: Notification\n\n${sns}`,
     },
     { fetch: fetched },
   )
-  const alerts = ['doctor', 'signature', '--endpoint', 'alerts', '--request', 'sns.json']
+  const alerts = ['doctor', 'signature', '--endpoint', 'alerts', '--request', 'sns.http']
   const offline = await run(...alerts, '--offline')
   assert.match(offline.out, /^\/alerts {2}503 {2}refused {2}KEYS_UNAVAILABLE/)
   assert.deepEqual([offline.code, asked], [1, []])
@@ -243,6 +212,13 @@ test('an endpoint may be given by its path', async (t) => {
     const { code, out } = await run('doctor', 'signature', '--endpoint', name, '--request', 'good.http')
     assert.deepEqual([code, out.slice(0, 8)], [0, '/github '], name)
   }
+})
+
+test('the id of a request is bad usage, and the command says what to save instead', async (t) => {
+  const { run } = await createCommandLine(t, files)
+  const { code, err } = await run(...github, '4d2261')
+  assert.equal(code, 2)
+  assert.match(err, /does not store the bodies of requests that it refuses/)
 })
 
 test('hooks that are not enabled are diagnosed all the same, and said to be off', async (t) => {

@@ -1,0 +1,117 @@
+/** Reads a file that holds a request as an HTTP message: request line, headers, a blank line, and the body byte for byte. */
+
+import { open } from 'node:fs/promises'
+import path from 'node:path'
+import { CommandFailure } from './command-failure.ts'
+import { shownPath } from './configuration.ts'
+import type { Io } from './io.ts'
+
+export interface FiledRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  /** As Node.js would hand them to the gateway; the names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly rawBody: Uint8Array
+}
+
+type FileIo = Pick<Io, 'cwd' | 'input'>
+
+/** A body of 10 MB fits in base64 too. */
+const longestFile = 32 * 1024 * 1024
+/** As much as Node.js accepts. */
+const longestHead = 64 * 1024
+const lineFeed = 0x0a
+
+/** @throws CommandFailure (bad usage) with the place of the fault, which quotes nothing of the file */
+export async function readRequestFile(file: string, io: FileIo): Promise<FiledRequest> {
+  const bytes = withoutMark(file === '-' ? await readInput(io) : await readBounded(file, io))
+  const shown = file === '-' ? 'standard input' : shownPath(path.resolve(io.cwd, file), io)
+  if (bytes.length > longestFile) throw new CommandFailure(2, `${shown} is larger than 32 MiB.`)
+  return parseMessage(bytes, (line, message) => {
+    throw new CommandFailure(2, `${shown}:${line}:1: error: ${message}`)
+  })
+}
+
+async function readInput(io: FileIo): Promise<Buffer> {
+  const input = await io.input?.()
+  if (input === undefined)
+    throw new CommandFailure(2, 'There is no standard input; name the file with --request FILE.')
+  return Buffer.from(input)
+}
+
+/** Reads one byte more than allowed at most, because the path may name a device that does not end. */
+async function readBounded(file: string, io: FileIo): Promise<Buffer> {
+  try {
+    const handle = await open(path.resolve(io.cwd, file))
+    try {
+      return Buffer.concat(await handle.createReadStream({ end: longestFile, autoClose: false }).toArray())
+    } finally {
+      await handle.close()
+    }
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new CommandFailure(2, isMissing ? `There is no ${file}.` : `${file} cannot be read.`, { cause })
+  }
+}
+
+/** Removes the byte order mark that some editors put before a text; that of a body stands behind the headers. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, 3).equals(Buffer.from([0xef, 0xbb, 0xbf])) ? bytes.subarray(3) : bytes
+}
+
+function parseMessage(file: Buffer, fail: (line: number, message: string) => never): FiledRequest {
+  const headers: Record<string, string> = Object.create(null)
+  let method = ''
+  let target = ''
+  let at = 0
+  for (let line = 1; ; line++) {
+    const lineEnd = file.indexOf(lineFeed, at)
+    const isLast = lineEnd === -1
+    const end = isLast ? file.length : lineEnd
+    if (end > longestHead) fail(line, 'The request line and headers are longer than 64 KiB.')
+    // The gateway reads the bytes of headers as Latin-1 too.
+    const text = file.toString('latin1', at, end).replace(/\r$/, '')
+    at = isLast ? end : end + 1
+    if (line === 1) {
+      const [, verb, path] = /^([A-Z]{1,20}) (\S+) HTTP\/[0-9](?:\.[0-9])?$/.exec(text) ?? []
+      if (verb === undefined || path === undefined)
+        return fail(1, file.length === 0 ? 'There is no request in it.' : notARequest)
+      method = verb
+      target = path
+    } else if (text === '') break
+    else if (!addHeader(headers, text))
+      fail(line, 'This is no header. Write `name: value`, and a blank line before the body.')
+    if (isLast) break
+  }
+  return {
+    method,
+    target,
+    headers,
+    rawBody: withoutEditorsBreak(file.subarray(at), headers['content-length']),
+  }
+}
+
+/** The first of these headers counts (https://nodejs.org/api/http.html#messageheaders); all others are joined. */
+const single = new Set(['authorization', 'content-length', 'content-type', 'host', 'user-agent'])
+
+/** Returns false where the line is not a header. */
+function addHeader(headers: Record<string, string>, line: string): boolean {
+  const [, name, value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? []
+  if (name === undefined) return false
+  const key = name.toLowerCase()
+  const earlier = headers[key]
+  if (earlier === undefined) headers[key] = value.trim()
+  else if (!single.has(key)) headers[key] = `${earlier}, ${value.trim()}`
+  return true
+}
+
+/** Cuts the line break that an editor adds to a file, which shows only where the length of the body is given. */
+function withoutEditorsBreak(rest: Buffer, contentLength = ''): Buffer {
+  const length = /^\d{1,15}$/.test(contentLength) ? Number(contentLength) : rest.length
+  const isOnlyBreak = /^\r?\n?$/.test(rest.toString('latin1', length, length + 3))
+  return length < rest.length && isOnlyBreak ? rest.subarray(0, length) : rest
+}
+
+const notARequest =
+  'This is no request. The file holds an HTTP message: `POST /hooks/github HTTP/1.1`, headers, a blank line, the body.'
