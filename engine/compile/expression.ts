@@ -8,13 +8,16 @@ import {
   type Scope,
   type ScopeNames,
 } from '../resolve/scope.ts'
+import { whenReady } from '../resolve/when-ready.ts'
+import { compileCore, type VariableReader } from './expression/core/compile-core.ts'
+import { BeyondCoreError } from './expression/core/values.ts'
 import { evaluationError } from './expression/failure.ts'
 import type { Slip } from './expression/foreign-syntax.ts'
 import { choicesOf, type Kind } from './expression/kind.ts'
 import { withEvaluation } from './expression/library.ts'
 import { type RootName, resolveNames, variableOf } from './expression/names.ts'
 import { parseExpression } from './expression/parse.ts'
-import { makePlain } from './expression/plain.ts'
+import { copyPlain, makePlain } from './expression/plain.ts'
 import { evaluateInTurns } from './expression/scheduler.ts'
 import { readProgram, refuseSlips } from './expression/slips.ts'
 
@@ -37,6 +40,8 @@ export function bareExpression(text: string): { readonly source: string; readonl
 
 export interface CompiledExpression {
   readonly evaluate: Expression
+  /** How many times the payload's length it may look at; absent where the library evaluates it. */
+  readonly cost: number | undefined
   /** What its text says about the value that it gives. */
   readonly kind: Kind
   /** The texts that it chooses between, where each is written in it. */
@@ -75,35 +80,51 @@ export function compileExpression(
   const choices = choicesOf(ast)
   const rootNames = resolveNames(ast, source, offset, names)
   const doubtful = refuseSlips(program, offset)
-  const bind = bindingsOf(rootNames, names)
-  const evaluate: Expression = async (scope) => {
+  const readers = readersOf(rootNames, names)
+  const failed = (cause: unknown) => evaluationError(cause, source, offset)
+  const evaluateInLibrary = async (scope: Scope): Promise<unknown> => {
     try {
       const payload = await expressionPayload(scope)
+      const variables = valuesOf(readers, scope, payload)
       return await evaluateInTurns((turns) =>
         withEvaluation(turns, scope.request.now, async (bindings) =>
-          makePlain(await expression.evaluate(payload, { ...bindings, ...bind(scope, payload) }), turns),
+          makePlain(await expression.evaluate(payload, { ...bindings, ...variables }), turns),
         ),
       )
     } catch (cause) {
-      throw evaluationError(cause, source, offset)
+      throw failed(cause)
     }
   }
-  return { evaluate, kind, choices, names: rootNames, doubtful }
+  const core = compileCore(ast, (variable) => readers.get(variable))
+  const known = { cost: core?.cost, kind, choices, names: rootNames, doubtful }
+  if (core === undefined) return { evaluate: evaluateInLibrary, ...known }
+  const evaluate: Expression = (scope) =>
+    whenReady(expressionPayload(scope), (payload) => {
+      try {
+        return copyPlain(core.run(payload, scope))
+      } catch (cause) {
+        if (cause instanceof BeyondCoreError) return evaluateInLibrary(scope)
+        throw failed(cause)
+      }
+    })
+  return { evaluate, ...known }
 }
 
-type Bindings = Readonly<Record<string, unknown>>
-
-/** Gives the values of those of our names that an expression reads. */
-function bindingsOf(
-  rootNames: readonly RootName[],
-  names: ScopeNames,
-): (scope: Scope, payload: unknown) => Bindings {
-  const read = [...new Set(rootNames.map(({ name }) => name))].flatMap((name) => {
+/** By their variables: those of our names that an expression reads. */
+function readersOf(rootNames: readonly RootName[], names: ScopeNames): ReadonlyMap<string, VariableReader> {
+  const readers = new Map<string, VariableReader>()
+  for (const { name } of rootNames) {
     const reader = reservedReader(name, names)
-    return reader === undefined ? [] : [{ name, reader }]
-  })
-  return (scope, payload) =>
-    Object.fromEntries(
-      read.map(({ name, reader }) => [variableOf(name), name === 'payload' ? payload : reader(scope)]),
-    )
+    if (reader === undefined) continue
+    readers.set(variableOf(name), name === 'payload' ? (_scope, payload) => payload : reader)
+  }
+  return readers
+}
+
+function valuesOf(
+  readers: ReadonlyMap<string, VariableReader>,
+  scope: Scope,
+  payload: unknown,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries([...readers].map(([variable, read]) => [variable, read(scope, payload)]))
 }

@@ -92,10 +92,18 @@ test('many mappings of many fields of many objects let everything else have its 
 })
 
 test('a thousand expressions let everything else have its turn', async () => {
-  const matches = Array.from({ length: 1_000 }, (_, index) => ({ when: `a = ${index} and b` }))
+  const matches = Array.from({ length: 1_000 }, (_, index) => ({ when: `$keys($) = "${index}" and b` }))
   const searched = await expectTurns(matches, { a: 'x' })
   assert.equal(searched.result.candidate, undefined)
   assert.ok(searched.turns > 2, `only ${searched.turns} turns`)
+})
+
+test('a thousand compiled expressions over a long list let everything else have its turn', async () => {
+  const objects: unknown = JSON.parse(`[${'{},'.repeat(10_000)}{}]`)
+  const matches = Array.from({ length: 1_000 }, (_, index) => ({ when: `${index} in a.b` }))
+  const searched = await expectTurns(matches, { a: objects })
+  assert.equal(searched.result.candidate, undefined)
+  assert.ok(searched.turns > 5, `only ${searched.turns} turns`)
 })
 
 test('a payload of a hundred thousand keys costs what the mappings ask, not what it holds', async () => {

@@ -6,8 +6,8 @@ import { compileExpression } from '../expression.ts'
 import { requestOf } from '../fixture.ts'
 import { createFind } from './functions/find.ts'
 
-function evaluate(source: string, payload: unknown = {}, now = 0): Promise<unknown> {
-  return Promise.resolve(compileExpression(source).evaluate(createScope({ ...requestOf(payload), now })))
+async function evaluate(source: string, payload: unknown = {}, now = 0): Promise<unknown> {
+  return await compileExpression(source).evaluate(createScope({ ...requestOf(payload), now }))
 }
 
 /** Source, payload, what the error says. */

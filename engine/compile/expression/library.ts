@@ -72,11 +72,23 @@ type LibraryFunction = (this: unknown, ...values: readonly unknown[]) => unknown
 
 let frame: Frame | undefined
 
-/** The library's own function of that name, for where ours only checks its arguments. */
-export function libraryFunction(name: string): LibraryFunction {
+interface LibraryDefinition {
+  readonly implementation: LibraryFunction
+  readonly signature: {
+    /** Throws what the library throws for arguments that do not fit. `context` stands for one that may be left out. */
+    readonly validate: (values: readonly unknown[], context: unknown) => readonly unknown[]
+  }
+}
+
+/** The library's own function of that name, as it defines it. */
+export function libraryDefinition(name: string): LibraryDefinition {
   frame ??= openFrame(() => {})
-  const { implementation } = frame.lookup(name) as { readonly implementation: LibraryFunction }
-  return implementation
+  return frame.lookup(name) as LibraryDefinition
+}
+
+/** The same, for where ours only checks its arguments. */
+export function libraryFunction(name: string): LibraryFunction {
+  return libraryDefinition(name).implementation
 }
 
 /** The names of an expression that was prepared so. */

@@ -4,8 +4,8 @@ import { createScope } from '../../resolve/scope.ts'
 import { compileExpression } from '../expression.ts'
 import { requestOf } from '../fixture.ts'
 
-function evaluate(source: string, payload: unknown): Promise<unknown> {
-  return Promise.resolve(compileExpression(source).evaluate(createScope(requestOf(payload))))
+async function evaluate(source: string, payload: unknown): Promise<unknown> {
+  return await compileExpression(source).evaluate(createScope(requestOf(payload)))
 }
 
 test('a long list is sorted without a copy for each of its elements', async () => {

@@ -47,6 +47,15 @@ export async function makePlain(value: unknown, { turn }: Turns): Promise<unknow
   return result
 }
 
+/** The same at once, for values no larger than a few payloads. */
+export function copyPlain(value: unknown): unknown {
+  if (!isTree(value)) return plainScalar(value)
+  if (Array.isArray(value)) return value.map((element) => copyPlain(element) ?? null)
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) put(copy, key, copyPlain((value as Record<string, unknown>)[key]))
+  return copy
+}
+
 /** Objects and lists, but no functions of the language, which are objects too. */
 function isTree(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isFunctionLike(value)

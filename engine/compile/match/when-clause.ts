@@ -21,21 +21,23 @@ export interface When {
 }
 
 const path = ['match', 'when']
-/** What an expression costs at least; how much more, its own guards bound. */
-const stepsOfExpression = 5_000
+/** What an expression costs at least that the library evaluates; how much more, its own guards bound. */
+const stepsInLibrary = 5_000
+/** What a compiled expression costs at most, for each byte that it may look at. */
+const stepsOfByte = 1 / 8
 
 /** Nothing where something was reported. */
 export function compileWhen(text: string, report: Report, shared?: SharedParts): When | undefined {
   const compiled = compileWhole(text, path, report, shared)
   if (compiled === undefined) return undefined
-  const { evaluate, kind } = compiled
+  const { evaluate, cost, kind } = compiled
   const hint = neverTrue[kind]?.(bareExpression(text).source.trim())
   if (hint !== undefined) {
     const message = `gives a ${kind}, where only \`true\` matches`
     report.error({ code: 'WHEN_NOT_BOOLEAN', path, message, hint })
     return undefined
   }
-  return { verdict: createVerdict(evaluate), miss: createMiss(evaluate) }
+  return { verdict: createVerdict(evaluate, cost), miss: createMiss(evaluate) }
 }
 
 /** What to write instead of a condition that can never hold. */
@@ -58,9 +60,10 @@ function foundByMatch(source: string): string | undefined {
     : `Ask whether there is any: \`$contains(${text?.trim()}, ${pattern})\`.`
 }
 
-function createVerdict(expression: Expression): When['verdict'] {
+function createVerdict(expression: Expression, cost: number | undefined): When['verdict'] {
   return (scope, steps) => {
-    steps.spent += stepsOfExpression
+    const { rawBody } = scope.request
+    steps.spent += cost === undefined ? stepsInLibrary : cost * rawBody.length * stepsOfByte
     try {
       const result = expression(scope)
       return result instanceof Promise ? result.then(isTrue, verdictOf) : isTrue(result)

@@ -1,0 +1,174 @@
+/** The functions that compiled expressions call, each of which takes time in proportion to what it is given. */
+
+import { libraryDefinition } from '../library.ts'
+import type { Evaluate, Frame } from './frame.ts'
+import { isTrue, lookUp, refuseMarked, writeText } from './values.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: each function has values of its own.
+type Implementation = (this: Frame, ...values: any[]) => unknown
+
+export interface CoreFunction {
+  /** Types of arguments that need no check: a `string`, a `number` or `any` value. */
+  readonly types: readonly ('string' | 'number' | 'any')[]
+  /** How many arguments must be given for that; by default one. */
+  readonly fewest?: number
+  /** More arguments than `types` has, or fewer, are left to the library's check. */
+  readonly most?: number
+  /** Arguments that must be written out: with others from the payload it would take longer, or make more. */
+  readonly literals?: readonly number[]
+  /** How much larger than its first argument a result can be; by default it is a number, a short text or a truth value. */
+  readonly growth?: number
+  readonly neverFails?: true
+  /** In place of the library's, which is asynchronous, or not linear. */
+  readonly implementation?: Implementation
+}
+
+const ofNumber: CoreFunction = { types: ['number'] }
+
+export const coreFunctions: ReadonlyMap<unknown, CoreFunction> = new Map<string, CoreFunction>([
+  ['abs', ofNumber],
+  ['average', { types: [] }],
+  [
+    'boolean',
+    { types: ['any'], implementation: (value) => (value === undefined ? undefined : isTrue(value)) },
+  ],
+  ['ceil', ofNumber],
+  ['contains', { types: ['string', 'string'], fewest: 2, literals: [1], implementation: contains }],
+  ['count', { types: ['any'], neverFails: true, implementation: count }],
+  ['exists', { types: ['any'], neverFails: true }],
+  ['floor', ofNumber],
+  ['formatNumber', { types: ['number', 'string'], fewest: 2, most: 2, literals: [1] }],
+  ['fromMillis', { types: ['number', 'string', 'string'], literals: [1, 2] }],
+  ['join', { types: [], literals: [1], growth: 1 }],
+  ['length', { types: ['string'], implementation: length }],
+  ['lookup', { types: ['any', 'string'], fewest: 2, growth: 1, implementation: lookUp }],
+  ['lowercase', { types: ['string'], growth: 3 }],
+  ['max', { types: [], implementation: (values) => extreme(values, Math.max) }],
+  ['millis', { types: [], most: 0, implementation: now }],
+  ['min', { types: [], implementation: (values) => extreme(values, Math.min) }],
+  ['not', { types: ['any'], implementation: (value) => (value === undefined ? undefined : !isTrue(value)) }],
+  ['now', { types: [], most: 0, implementation: isoNow }],
+  ['number', { types: ['number'] }],
+  ['power', { types: ['number', 'number'], fewest: 2 }],
+  [
+    'replace',
+    {
+      types: ['string', 'string', 'string', 'number'],
+      fewest: 3,
+      literals: [1, 2],
+      growth: 1,
+      implementation: replace,
+    },
+  ],
+  ['round', { types: ['number', 'number'] }],
+  [
+    'split',
+    { types: ['string', 'string', 'number'], fewest: 2, literals: [1], growth: 1, implementation: split },
+  ],
+  ['sqrt', ofNumber],
+  ['string', { types: ['any'], most: 1, growth: 2, implementation: string }],
+  ['substring', { types: ['string', 'number', 'number'], fewest: 2, growth: 1, implementation: substring }],
+  ['substringAfter', { types: ['string', 'string'], fewest: 2, literals: [1], growth: 1 }],
+  ['substringBefore', { types: ['string', 'string'], fewest: 2, literals: [1], growth: 1 }],
+  ['sum', { types: [] }],
+  ['trim', { types: ['string'], growth: 1 }],
+  ['type', { types: ['any'] }],
+  ['uppercase', { types: ['string'], growth: 3 }],
+])
+
+/** `position`: of the call, for errors. */
+export function createCall(
+  name: string,
+  { types, fewest = 1, implementation }: CoreFunction,
+  args: readonly Evaluate[],
+  position: unknown,
+): Evaluate {
+  const definition = libraryDefinition(name)
+  const call = implementation ?? definition.implementation
+  const mayFit = args.length >= fewest && args.length <= types.length
+  const fits = (value: unknown, index: number) => types[index] === 'any' || typeof value === types[index]
+  return (input, frame) => {
+    const given = args.map((evaluate) => evaluate(input, frame))
+    for (const value of given) refuseFunction(value)
+    try {
+      if (mayFit && given.every(fits)) return call.apply(frame, given)
+      refuseFunction(input)
+      return call.call(frame, ...definition.signature.validate(given, input))
+    } catch (error) {
+      throw locateFault(error, position, name)
+    }
+  }
+}
+
+function refuseFunction(value: unknown): void {
+  if (typeof value === 'object' && value !== null) refuseMarked(value)
+}
+
+/** What the library throws says where; errors of the language and of ours stay as they are. */
+export function locateFault(fault: unknown, position: unknown, token: unknown): unknown {
+  return fault instanceof Error ? fault : { position, token, ...(fault as object) }
+}
+
+function count(values: unknown): number {
+  if (values === undefined) return 0
+  return Array.isArray(values) ? values.length : 1
+}
+
+function extreme(values: readonly number[] | undefined, better: typeof Math.max): number | undefined {
+  if (values === undefined || values.length === 0) return undefined
+  return values.reduce((best, value) => better(best, value))
+}
+
+function string(value: unknown): string | undefined {
+  return value === undefined ? undefined : writeText(value)
+}
+
+const halfCharacter = /[\ud800-\udfff]/
+
+function length(this: Frame, text: string | undefined): unknown {
+  if (text === undefined) return undefined
+  return halfCharacter.test(text) ? libraryDefinition('length').implementation.call(this, text) : text.length
+}
+
+/** Cuts by characters, of which some have two halves. */
+function substring(this: Frame, text: string | undefined, start: number, size?: number): unknown {
+  if (text === undefined || halfCharacter.test(text))
+    return libraryDefinition('substring').implementation.call(this, text, start, size)
+  const from = text.length + start < 0 ? 0 : start
+  if (size === undefined) return text.slice(from)
+  if (size <= 0) return ''
+  return text.slice(from, from >= 0 ? from + size : text.length + from + size)
+}
+
+function contains(text: string | undefined, part: string | undefined): boolean | undefined {
+  return text === undefined || part === undefined ? undefined : text.includes(part)
+}
+
+function split(text: string | undefined, separator: string, limit?: number): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  if (limit !== undefined && limit < 0) throw { code: 'D3020', value: limit, index: 3 }
+  return limit === undefined || limit > 0 ? text.split(separator, limit) : []
+}
+
+function replace(text: string | undefined, part: string, by: string, limit = Infinity): string | undefined {
+  if (text === undefined) return undefined
+  if (part === '') throw { code: 'D3010', value: part, index: 2 }
+  if (limit < 0) throw { code: 'D3011', value: limit, index: 4 }
+  const pieces: string[] = []
+  let from = 0
+  for (let count = 0; count < limit; count++) {
+    const at = text.indexOf(part, from)
+    if (at === -1) break
+    pieces.push(text.slice(from, at), by)
+    from = at + part.length
+  }
+  return pieces.join('') + text.slice(from)
+}
+
+function now(this: Frame): number {
+  return this.scope.request.now
+}
+
+function isoNow(this: Frame): string {
+  return new Date(this.scope.request.now).toISOString()
+}

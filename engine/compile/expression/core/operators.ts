@@ -1,0 +1,55 @@
+/** The operators between two values, which fail with the codes of the library. */
+
+import { isEqual, isNumeric, writeText } from './values.ts'
+
+type Operator = (left: unknown, right: unknown) => unknown
+
+export const operators: ReadonlyMap<unknown, Operator> = new Map<string, Operator>([
+  ['=', (left, right) => left !== undefined && right !== undefined && isEqual(left, right)],
+  ['!=', (left, right) => left !== undefined && right !== undefined && !isEqual(left, right)],
+  ['<', compareBy((left, right) => left < right)],
+  ['<=', compareBy((left, right) => left <= right)],
+  ['>', compareBy((left, right) => left > right)],
+  ['>=', compareBy((left, right) => left >= right)],
+  ['in', isIn],
+  ['&', (left, right) => textOf(left) + textOf(right)],
+  ['+', calculateBy((left, right) => left + right)],
+  ['-', calculateBy((left, right) => left - right)],
+  ['*', calculateBy((left, right) => left * right)],
+  ['/', calculateBy((left, right) => left / right)],
+  ['%', calculateBy((left, right) => left % right)],
+])
+
+/** Never fail, whatever they are given. */
+export const safeOperators: ReadonlySet<unknown> = new Set(['=', '!=', 'in'])
+
+function textOf(value: unknown): string {
+  return value === undefined ? '' : writeText(value)
+}
+
+function isIn(left: unknown, right: unknown): boolean {
+  if (left === undefined || right === undefined) return false
+  return Array.isArray(right) ? right.indexOf(left) !== -1 : right === left
+}
+
+function compareBy(compare: (left: string | number, right: string | number) => boolean): Operator {
+  return (left, right) => {
+    if (!isComparable(left)) throw { code: 'T2010', value: left }
+    if (!isComparable(right)) throw { code: 'T2010', value: left === undefined ? left : right }
+    if (left === undefined || right === undefined) return undefined
+    if (typeof left !== typeof right) throw { code: 'T2009', value: left, value2: right }
+    return compare(left, right)
+  }
+}
+
+function isComparable(value: unknown): value is string | number | undefined {
+  return value === undefined || typeof value === 'string' || typeof value === 'number'
+}
+
+function calculateBy(calculate: (left: number, right: number) => number): Operator {
+  return (left, right) => {
+    if (left !== undefined && !isNumeric(left)) throw { code: 'T2001', value: left }
+    if (right !== undefined && !isNumeric(right)) throw { code: 'T2002', value: right }
+    return left === undefined || right === undefined ? undefined : calculate(left, right)
+  }
+}

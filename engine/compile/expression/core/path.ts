@@ -1,0 +1,145 @@
+/** Evaluates the steps of a path and the filters behind them by the library's rules of flattening. */
+
+import type { Evaluate, Frame } from './frame.ts'
+import {
+  BeyondCoreError,
+  createSequence,
+  fieldOf,
+  isNumeric,
+  isTrue,
+  type Sequence,
+  unwrapSequence,
+} from './values.ts'
+
+/** What stands in `[…]`: positions that are written out, or a condition on each element. */
+export type Filter =
+  | { readonly kind: 'position'; readonly position: number }
+  | { readonly kind: 'positions'; readonly positions: readonly number[] }
+  | { readonly kind: 'condition'; readonly evaluate: Evaluate }
+
+export interface Step {
+  readonly evaluate: Evaluate
+  /** Absent where the step is more than a name. */
+  readonly name: string | undefined
+  readonly filters: readonly Filter[]
+}
+
+export interface Path {
+  readonly steps: readonly [Step, ...Step[]]
+  /** A variable is asked for once, though the input be a list, and so is a list that is written out. */
+  readonly beginsWith: 'variable' | 'list' | 'other'
+  readonly keepArray: boolean
+}
+
+export function createPath(path: Path): Evaluate {
+  const begin = path.beginsWith === 'variable' ? path.steps[0].evaluate : undefined
+  const steps = begin === undefined ? path.steps : path.steps.slice(1)
+  const names = steps.flatMap(({ name }) => (name === undefined ? [] : [name]))
+  const isPlain = !path.keepArray && path.steps.every(({ filters }) => filters.length === 0)
+  if (!isPlain || names.length < steps.length) return (input, frame) => walk(path, input, frame)
+  // Most paths lead from object to object, where there is nothing to flatten.
+  return (input, frame) => {
+    let value = begin === undefined ? input : begin(input, frame)
+    if (Array.isArray(value)) return walk(path, input, frame)
+    const last = names.length - 1
+    for (let at = 0; at <= last; at++) {
+      if (typeof value !== 'object' || value === null) return undefined
+      value = fieldOf(value, names[at] as string)
+      if (at < last && Array.isArray(value)) return walk(path, input, frame)
+    }
+    return value
+  }
+}
+
+function walk(path: Path, input: unknown, frame: Frame): unknown {
+  const { steps, beginsWith, keepArray } = path
+  let items: Sequence = Array.isArray(input) && beginsWith !== 'variable' ? input : createSequence(input)
+  for (const [at, step] of steps.entries()) {
+    items =
+      at === 0 && beginsWith === 'list'
+        ? (step.evaluate(items, frame) as Sequence)
+        : takeStep(step, items, at === steps.length - 1, frame)
+    if (items.length === 0) break
+  }
+  if (keepArray && items.cons === true && items.sequence !== true) items = createSequence(items)
+  return unwrapSequence(items, keepArray)
+}
+
+function takeStep(step: Step, items: readonly unknown[], isLast: boolean, frame: Frame): Sequence {
+  const results: unknown[] = []
+  for (const item of items) {
+    let result = step.evaluate(item, frame)
+    for (const filter of step.filters) result = applyFilter(filter, result, frame)
+    if (result !== undefined) results.push(result)
+  }
+  const [only] = results
+  if (isLast && results.length === 1 && Array.isArray(only) && (only as Sequence).sequence !== true)
+    return only
+  const flat = createSequence()
+  for (const result of results) {
+    if (!Array.isArray(result) || (result as Sequence).cons === true) flat.push(result)
+    else for (const element of result) flat.push(element)
+  }
+  return flat
+}
+
+export function applyFilter(filter: Filter, input: unknown, frame: Frame): readonly unknown[] {
+  refuseTuples(input)
+  const items: readonly unknown[] = Array.isArray(input) ? input : [input]
+  if (filter.kind === 'position') {
+    const item = items.at(filter.position)
+    if (item === undefined) return createSequence()
+    return Array.isArray(item) ? item : createSequence(item)
+  }
+  const kept = createSequence()
+  const wanted = filter.kind === 'positions' ? distinct(placesOf(filter.positions, items.length)) : undefined
+  for (const [index, item] of items.entries()) {
+    const isKept =
+      filter.kind === 'positions'
+        ? wanted?.has(index) === true
+        : isWanted(filter.evaluate(item, frame), index, items.length)
+    if (isKept) kept.push(item)
+  }
+  return kept
+}
+
+/** The library takes an object with this field for rows that it joined. */
+function refuseTuples(input: unknown): void {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return
+  if ((input as { readonly tupleStream?: unknown }).tupleStream)
+    throw new BeyondCoreError('the payload has a mark of the expression library')
+}
+
+/** Numbers are positions; whatever else a condition gives is true or not. */
+function isWanted(answer: unknown, index: number, length: number): boolean {
+  if (typeof answer === 'boolean') return answer
+  if (isNumeric(answer)) return placesOf([answer], length)[0] === index
+  if (!Array.isArray(answer) || !areNumbers(answer)) return isTrue(answer)
+  const count = placesOf(answer, length).filter((place) => place === index).length
+  if (count > 1) throw chosenTwice()
+  return count === 1
+}
+
+function distinct(places: readonly number[]): ReadonlySet<number> {
+  const set = new Set(places)
+  if (set.size < places.length) throw chosenTwice()
+  return set
+}
+
+/** Chosen often, an element could hold more than the payload does. */
+function chosenTwice(): BeyondCoreError {
+  return new BeyondCoreError('an element is chosen more than once')
+}
+
+/** Looks at all of them, because a number that is too large is an error wherever it stands. */
+function areNumbers(values: readonly unknown[]): boolean {
+  return values.filter((value) => !isNumeric(value)).length === 0
+}
+
+/** Negative positions count from the end. */
+function placesOf(positions: readonly number[], length: number): readonly number[] {
+  return positions.map((position) => {
+    const place = Math.floor(position)
+    return place < 0 ? length + place : place
+  })
+}

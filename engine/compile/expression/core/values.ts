@@ -1,0 +1,160 @@
+/** What the library does with values: its hidden marks on lists, names looked up, truth, equality and text. */
+
+/** A list that the library made, which is its one element, or nothing, wherever that is all that it holds. */
+export interface Sequence extends Array<unknown> {
+  sequence?: true
+  /** Stays a list though it has one element only. */
+  keepSingleton?: true
+  /** Stands for a payload that is a list, so that it is one value. */
+  outerWrapper?: true
+  /** Was written as a list, and is not flattened into the list around it. */
+  cons?: true
+}
+
+/** Thrown where a payload makes the library do what the core does not: the library then evaluates the expression. */
+export class BeyondCoreError extends Error {
+  override readonly name = 'BeyondCoreError'
+}
+
+export function createSequence(...elements: readonly unknown[]): Sequence {
+  const sequence: Sequence = [...elements]
+  sequence.sequence = true
+  return sequence
+}
+
+/** What a node gives for the list that it made. */
+export function unwrapSequence(value: unknown, keepArray: boolean): unknown {
+  if (!Array.isArray(value)) return value
+  const sequence: Sequence = value
+  if (sequence.sequence !== true) return value
+  if (keepArray) sequence.keepSingleton = true
+  if (sequence.length === 1 && sequence.keepSingleton !== true) return sequence[0]
+  return sequence.length === 0 ? undefined : sequence
+}
+
+/** The library takes an object with one of these fields for a function. */
+export function refuseMarked(value: object): void {
+  const marked = value as { readonly _jsonata_lambda?: unknown; readonly _jsonata_function?: unknown }
+  if (marked._jsonata_lambda === true || marked._jsonata_function === true)
+    throw new BeyondCoreError('the payload has a mark of the expression library')
+}
+
+/** The field of an object, or a sequence of that field of each object in a list. */
+export function lookUp(input: unknown, name: string): unknown {
+  if (typeof input !== 'object' || input === null) return undefined
+  if (!Array.isArray(input)) return fieldOf(input, name)
+  const found = createSequence()
+  collect(input, name, found)
+  return found
+}
+
+export function fieldOf(input: object, name: string): unknown {
+  if (!Object.hasOwn(input, name)) return undefined
+  refuseMarked(input)
+  return (input as Readonly<Record<string, unknown>>)[name]
+}
+
+function collect(list: readonly unknown[], name: string, found: Sequence): void {
+  for (const element of list) {
+    if (typeof element !== 'object' || element === null) continue
+    if (Array.isArray(element)) {
+      collect(element, name, found)
+      continue
+    }
+    const value = fieldOf(element, name)
+    if (Array.isArray(value)) for (const each of value) found.push(each)
+    else if (value !== undefined) found.push(value)
+  }
+}
+
+/** Throws for a number that JSON wrote and no number can hold, such as `1e400`. */
+export function isNumeric(value: unknown): value is number {
+  if (typeof value !== 'number' || Number.isNaN(value)) return false
+  if (!Number.isFinite(value)) throw { code: 'D1001', value }
+  return true
+}
+
+export function isTrue(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'string') return value !== ''
+  if (typeof value === 'number') return isNumeric(value) && value !== 0
+  if (typeof value !== 'object' || value === null) return false
+  if (!Array.isArray(value)) {
+    refuseMarked(value)
+    return Object.keys(value).length > 0
+  }
+  let isAnyTrue = false
+  // The library looks at every element, and fails at each number that is too large.
+  for (const element of value) if (isTrue(element)) isAnyTrue = true
+  return isAnyTrue
+}
+
+export function isEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (Array.isArray(left) && Array.isArray(right)) {
+    if (left.length !== right.length) return false
+    return left.every((element, index) => isEqual(element, right[index]))
+  }
+  const names = Object.getOwnPropertyNames(left)
+  const others = Object.getOwnPropertyNames(right)
+  if (names.length !== others.length) return false
+  // The library compares lists with objects too, by the names of both.
+  return names.every(
+    (name) =>
+      Object.hasOwn(right, name) &&
+      isEqual((left as Record<string, unknown>)[name], (right as Record<string, unknown>)[name]),
+  )
+}
+
+/** As `$string` and `&` write it. */
+export function writeText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw { code: 'D3001', value }
+    return writeNumber(value)
+  }
+  if (!Array.isArray(value)) {
+    if (typeof value === 'object' && value !== null) refuseMarked(value)
+    return writeJson(value)
+  }
+  const { outerWrapper }: Sequence = value
+  return writeJson(outerWrapper === true ? value[0] : value)
+}
+
+function writeNumber(value: number): string {
+  return JSON.stringify(Number.isInteger(value) ? value : Number(value.toPrecision(15)))
+}
+
+/** As `JSON.stringify`, which compares each list and object with all that it stands in. */
+function writeJson(root: unknown): string {
+  const pieces: string[] = []
+  const write = (value: unknown): void => {
+    if (typeof value === 'number') pieces.push(isNumeric(value) ? writeNumber(value) : 'null')
+    else if (typeof value !== 'object' || value === null) pieces.push(JSON.stringify(value ?? null))
+    else if (Array.isArray(value)) writeList(value)
+    else writeObject(value)
+  }
+  const writeList = (list: readonly unknown[]): void => {
+    let separator = '['
+    for (const element of list) {
+      pieces.push(separator)
+      write(element)
+      separator = ','
+    }
+    pieces.push(list.length === 0 ? '[]' : ']')
+  }
+  const writeObject = (object: object): void => {
+    refuseMarked(object)
+    let separator = '{'
+    for (const [name, field] of Object.entries(object)) {
+      if (field === undefined) continue
+      pieces.push(separator, JSON.stringify(name), ':')
+      write(field)
+      separator = ','
+    }
+    pieces.push(separator === '{' ? '{}' : '}')
+  }
+  write(root)
+  return pieces.join('')
+}
