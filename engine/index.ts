@@ -81,9 +81,14 @@ export type {
   WakeAction,
   WakeMode,
 } from './resolve/decision.ts'
+export {
+  authOf,
+  type EffectivePolicy,
+  type PolicyValue,
+  placeOfPolicyValue,
+} from './resolve/effective-policy.ts'
 export { parseJson, TooManyKeysError } from './resolve/json/parse.ts'
 export { type RefusalCode, refusalCodes } from './resolve/refusal.ts'
-export { authOf, placeOfTerm, type Term, type Terms } from './resolve/terms.ts'
 export type {
   ActionTrace,
   CandidateTrace,

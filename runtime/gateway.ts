@@ -324,8 +324,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
       draining: draining.signal,
       // Of the host that was bound at the start: a reload may name another one.
       isBoundToLoopback: isLoopback(settings.gateway.host),
-      means: trust.means,
-      honour: trust.honour,
+      verifyDependencies: trust.means,
+      performHandshakeEffects: trust.performHandshakeEffects,
       onIgnored: traces.note,
       loopIn: createLoopGuard(words, () =>
         rememberOwnWords(words, store.read, now()).catch((error) =>
@@ -333,7 +333,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
         ),
       ),
       relaysEvents: () => plugins.relays(reloader.current().snapshot.settings.agents.defaults.runner),
-      receiverOf: sources.receiverOf,
+      pushHandlerOf: sources.pushHandlerOf,
     })
     await app.ready()
     closers.push(() => app.close())

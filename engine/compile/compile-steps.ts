@@ -12,8 +12,8 @@ import { createResolve } from '../resolve/resolve.ts'
 import { compileRules } from '../resolve/rules.ts'
 import type { Transforms } from '../transform/port.ts'
 import { createCoverage } from './coverage.ts'
+import { indexEffectivePolicies } from './effective-policies.ts'
 import { indexPolicies } from './endpoint-policy.ts'
-import { indexTerms } from './endpoint-terms.ts'
 import { runnerProblem, type Surroundings } from './mapping-check.ts'
 import { builtInEndpoints, type DecisionIndex, indexMappings } from './match/decision-index.ts'
 import { createGroupMemory, type GroupMemory } from './match/groups.ts'
@@ -85,11 +85,11 @@ function* makeSnapshot(
 ): Work<Snapshot> {
   const { settings, endpoints, digest } = configuration
   const policyOf = yield* indexPolicies(endpoints)
-  const termsOf = yield* indexTerms(endpoints)
+  const effectivePolicyOf = yield* indexEffectivePolicies(endpoints)
   const resolve = createResolve({
     candidates: index.candidates,
     rules,
-    termsOf,
+    effectivePolicyOf,
     policyOf,
     limits: settings.hooks,
     folder: dirname(settings.file),
@@ -103,7 +103,7 @@ function* makeSnapshot(
     covers: (endpoint) =>
       builtInEndpoints.has(endpoint) || index.covers(endpoint) || policyOf(endpoint) !== undefined,
     policyOf,
-    termsOf,
+    effectivePolicyOf,
     resolve: (request) => resolve(request),
     explain: createExplain({ resolve, covering: createCoverage(configuration, index) }),
   }

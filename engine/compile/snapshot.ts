@@ -3,7 +3,7 @@
 import type { Configuration, EndpointPolicy } from '../config/configuration.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Decision, HookRequest } from '../resolve/decision.ts'
-import type { Terms } from '../resolve/terms.ts'
+import type { EffectivePolicy } from '../resolve/effective-policy.ts'
 import type { Explanation } from '../resolve/trace.ts'
 
 export interface Snapshot {
@@ -19,7 +19,7 @@ export interface Snapshot {
   /** What the policies that cover the name say together; absent where none does. */
   policyOf(endpoint: string): EndpointPolicy | undefined
   /** What those policies say, ready to be asked, each with the policy that says it; absent where they say nothing of the kind. */
-  termsOf(endpoint: string): Terms | undefined
+  effectivePolicyOf(endpoint: string): EffectivePolicy | undefined
   /** A promise only where an expression had to be waited for. Never throws and never rejects for a payload. */
   resolve(request: HookRequest): Decision | Promise<Decision>
   /** Resolves once more and says why; a hundred times the cost. Never rejects. Nothing in its traces is secret. */

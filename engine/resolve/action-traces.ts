@@ -2,9 +2,9 @@
 
 import { isLiteral, type Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
+import { type EffectivePolicy, placeOfPolicyValue } from './effective-policy.ts'
 import type { Recorder } from './recorder.ts'
 import type { Redactor } from './redact.ts'
-import { placeOfTerm, type Terms } from './terms.ts'
 import type { ActionTrace, FieldTrace, SourceTrace } from './trace.ts'
 
 const mostSources = 50
@@ -23,7 +23,7 @@ const otherName: Readonly<Record<string, string>> = { mode: 'wakeMode', wakeMode
 const defaulted: ReadonlySet<string> = new Set(['runner', 'model', 'thinking', 'timeoutSeconds'])
 
 /** What a policy fills in. */
-const termOf: Readonly<Record<string, keyof Terms>> = {
+const policyKeyOf: Readonly<Record<string, keyof EffectivePolicy>> = {
   timeoutSeconds: 'timeoutSeconds',
   pool: 'concurrency',
   budget: 'budget',
@@ -47,7 +47,7 @@ interface Recording {
   readonly vars: SourceTrace[]
   readonly fields: Map<string, Recorded>
   action: Action | undefined
-  terms: Terms | undefined
+  endpointPolicy: EffectivePolicy | undefined
 }
 
 /** `recorder` hears what is rendered, and `traces` tells it. */
@@ -60,7 +60,14 @@ export function createActionTraces(redactor: Redactor): {
   let rendered: Recording | undefined
   const recorder: Omit<Recorder, 'onIgnored'> = {
     onAction: (mapping, index) =>
-      recordings.push({ mapping, index, vars: [], fields: new Map(), action: undefined, terms: undefined }),
+      recordings.push({
+        mapping,
+        index,
+        vars: [],
+        fields: new Map(),
+        action: undefined,
+        endpointPolicy: undefined,
+      }),
     onVar: (name, value) => {
       const path = `vars.${name}`
       recordings.at(-1)?.vars.push({ path: name, value: redactor.value(value, path) })
@@ -81,11 +88,11 @@ export function createActionTraces(redactor: Redactor): {
       }
     },
     onSkipped: () => recordings.pop(),
-    onAdmitted: (action, terms) => {
+    onAdmitted: (action, endpointPolicy) => {
       const recording = recordings.at(-1)
       if (recording === undefined) return
       recording.action = action
-      recording.terms = terms
+      recording.endpointPolicy = endpointPolicy
     },
   }
   function onTargets(value: unknown): void {
@@ -123,7 +130,7 @@ function withoutKeys(values: ReturnType<typeof valuesOf>, fields: Recording['fie
 function fieldTrace(
   field: string,
   value: unknown,
-  { fields, terms, action }: Recording,
+  { fields, endpointPolicy, action }: Recording,
   redactor: Redactor,
 ): FieldTrace {
   const recorded = [field, otherName[field] ?? field].flatMap((name) => fields.get(name) ?? []).find(isGiven)
@@ -135,15 +142,15 @@ function fieldTrace(
   const shown = redactor.plain(value)
   // A key that neither the sender nor the mapping chose, and that is none of its own.
   const isDefaultKey = field === 'sessionKey' && action?.kind === 'agent' && action.sessionKeyGiven
-  const path = isDefaultKey ? 'hooks.defaultSessionKey' : placeOfDefault(field, terms)
+  const path = isDefaultKey ? 'hooks.defaultSessionKey' : placeOfDefault(field, endpointPolicy)
   const sources = path === undefined ? [] : [{ path, value: redactor.value(value, path) }]
   return { field, value: shown, from: 'default', sources }
 }
 
-function placeOfDefault(field: string, terms: Terms = {}): string | undefined {
-  const key = termOf[field]
-  const term = key && terms[key]
-  if (key !== undefined && term !== undefined) return placeOfTerm(key, term)
+function placeOfDefault(field: string, endpointPolicy: EffectivePolicy = {}): string | undefined {
+  const key = policyKeyOf[field]
+  const policyValue = key && endpointPolicy[key]
+  if (key !== undefined && policyValue !== undefined) return placeOfPolicyValue(key, policyValue)
   return defaulted.has(field) ? `agents.defaults.${field}` : undefined
 }
 

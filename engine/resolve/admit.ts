@@ -7,6 +7,7 @@ import { type Path, writePath } from '../config/path.ts'
 import { badAnswer } from './bad-answer.ts'
 import type { Action, AgentAction, Dedupe, FieldError, WakeMode } from './decision.ts'
 import type { Draft } from './draft.ts'
+import type { EffectivePolicy } from './effective-policy.ts'
 import { pointerTo, refusalAt } from './evaluate.ts'
 import { boundedKey } from './key.ts'
 import { type Meter, spendName } from './output.ts'
@@ -26,7 +27,6 @@ import {
   isProblem,
   type Rules,
 } from './rules.ts'
-import type { Terms } from './terms.ts'
 
 /** The randomness that admission needs. */
 export interface Randomness {
@@ -40,7 +40,7 @@ export interface Randomness {
 export interface Admission {
   readonly rules: Rules
   /** Of its endpoint. */
-  readonly terms: Terms | undefined
+  readonly endpointPolicy: EffectivePolicy | undefined
   readonly randomness: Randomness
 }
 
@@ -73,7 +73,11 @@ function admitDedupe(dedupe: Dedupe): Dedupe {
   return Object.freeze({ ...dedupe, key: boundedKey(dedupe.key) })
 }
 
-function admitAgent(draft: Draft, { rules, terms, randomness }: Admission, findings: Findings): Action {
+function admitAgent(
+  draft: Draft,
+  { rules, endpointPolicy, randomness }: Admission,
+  findings: Findings,
+): Action {
   const message = findings.take('message', checkContent) ?? ''
   const asked = findings.optional('deliver', checkDeliver) ?? true
   const targets = admitTargets(draft.deliverTo, asked, rules, findings)
@@ -104,20 +108,20 @@ function admitAgent(draft: Draft, { rules, terms, randomness }: Admission, findi
     thinking: findings.optional('thinking', checkThinking) ?? rules.defaults.thinking,
     timeoutSeconds:
       findings.optional('timeoutSeconds', checkTimeout) ??
-      terms?.timeoutSeconds?.value ??
+      endpointPolicy?.timeoutSeconds?.value ??
       rules.defaults.timeoutSeconds,
   }
-  return arranged(action, draft, terms)
+  return arranged(action, draft, endpointPolicy)
 }
 
 /** With what its mapping and its endpoint arrange for its run; for most there is nothing. */
 function arranged(
   action: AgentAction,
   { busy, coalesce, dedupe }: Draft,
-  terms: Terms | undefined,
+  endpointPolicy: EffectivePolicy | undefined,
 ): AgentAction {
-  const pool = terms?.concurrency?.policy
-  const budget = terms?.budget?.policy
+  const pool = endpointPolicy?.concurrency?.policy
+  const budget = endpointPolicy?.budget?.policy
   if ((busy ?? coalesce ?? dedupe ?? pool ?? budget) === undefined) return action
   return {
     ...action,

@@ -38,13 +38,13 @@ function senderKey({ scope: { request, index }, recorder }: Rendering): string |
   return index === undefined ? key : keyAt(key, index)
 }
 
-function horizonOf({ terms }: Rendering): number {
-  return Math.max(dayMs, terms?.verify?.value.retryHorizonMs ?? 0)
+function horizonOf({ endpointPolicy }: Rendering): number {
+  return Math.max(dayMs, endpointPolicy?.verify?.value.retryHorizonMs ?? 0)
 }
 
 /** One delivery may be many actions: each element of `forEach` has its place. */
-function deliveryKey({ terms, scope, recorder }: Rendering): string | undefined {
-  const provider = terms?.verify?.value
+function deliveryKey({ endpointPolicy, scope, recorder }: Rendering): string | undefined {
+  const provider = endpointPolicy?.verify?.value
   if (provider === undefined) return undefined
   const { request, memory, index } = scope
   memory.delivery ??= { id: provider.deliveryIdOf(request)?.trim() }

@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import { isLiteral, plainText } from '../boundary/segment.ts'
+import type { EffectivePolicy } from './effective-policy.ts'
 import { evaluateAt, locateError } from './evaluate.ts'
 import { fromResult } from './field-value.ts'
 import { AbsentValueError, createOutput, type Meter } from './output.ts'
 import type { Expression, KeyField, Program, Template } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import type { Scope } from './scope.ts'
-import type { Terms } from './terms.ts'
 import { whenReady } from './when-ready.ts'
 
 /** What one action is rendered with. */
@@ -17,7 +17,7 @@ export interface Rendering {
   readonly scope: Scope
   readonly meter: Meter
   /** Of its endpoint. */
-  readonly terms: Terms | undefined
+  readonly endpointPolicy: EffectivePolicy | undefined
   readonly recorder: Recorder | undefined
 }
 

@@ -2,7 +2,7 @@
 
 import type { Segment } from '../boundary/segment.ts'
 import type { Action } from './decision.ts'
-import type { Terms } from './terms.ts'
+import type { EffectivePolicy } from './effective-policy.ts'
 import type { FieldTrace } from './trace.ts'
 import type { Change } from './transformed.ts'
 
@@ -24,8 +24,8 @@ export interface Recorder {
   readonly onTransformed: (position: number, change: Change) => void
   /** Of the action that was rendered a transform made nothing. */
   readonly onSkipped: () => void
-  /** `terms`: what the endpoint's policies said to it. */
-  readonly onAdmitted: (action: Action, terms: Terms | undefined) => void
+  /** `endpointPolicy` is what the policies of the endpoint say together. */
+  readonly onAdmitted: (action: Action, endpointPolicy: EffectivePolicy | undefined) => void
   /** The request is ignored before any mapping is asked. */
   readonly onIgnored: () => void
 }

@@ -6,6 +6,7 @@ import { type Path, writePath } from '../config/path.ts'
 import { renderCoalesce } from './coalesce.ts'
 import { renderDedupe } from './dedupe.ts'
 import type { Draft } from './draft.ts'
+import type { EffectivePolicy } from './effective-policy.ts'
 import { evaluateAt, locateError, refusalAt } from './evaluate.ts'
 import { fromResult, fromText } from './field-value.ts'
 import type { Rendering } from './key.ts'
@@ -14,7 +15,6 @@ import { atPace } from './pace.ts'
 import type { Field, Program } from './program.ts'
 import type { Recorder } from './recorder.ts'
 import { type Scope, withExactNumbers } from './scope.ts'
-import type { Terms } from './terms.ts'
 import { whenReady } from './when-ready.ts'
 
 type Fields = Partial<Record<FieldName, unknown>>
@@ -27,12 +27,12 @@ export function renderDraft(
   program: Program,
   scope: Scope,
   meter: Meter,
-  terms: Terms | undefined,
+  endpointPolicy: EffectivePolicy | undefined,
   recorder?: Recorder,
 ): Draft | Promise<Draft> {
   const exactly = () =>
     whenReady(withExactNumbers(scope), (exact) =>
-      renderFields({ program, scope: exact, meter, terms, recorder }),
+      renderFields({ program, scope: exact, meter, endpointPolicy, recorder }),
     )
   // An earlier action of the request met a large integer.
   if (scope.memory.exact !== undefined) return exactly()
@@ -44,7 +44,7 @@ export function renderDraft(
     return atPace(scope.request, exactly)
   }
   try {
-    const draft = renderFields({ program, scope, meter, terms, recorder })
+    const draft = renderFields({ program, scope, meter, endpointPolicy, recorder })
     return draft instanceof Promise ? draft.catch(again) : draft
   } catch (error) {
     return again(error)

@@ -5,6 +5,7 @@ import { type Admission, admit, type Randomness } from './admit.ts'
 import { parseBodyDraft } from './body-draft.ts'
 import type { Action, Decision, FieldError, HookRequest, Reply } from './decision.ts'
 import type { Draft } from './draft.ts'
+import { type EffectivePolicy, ignoredActor } from './effective-policy.ts'
 import { evaluateAt } from './evaluate.ts'
 import { createSearch, type Found, type Search } from './match.ts'
 import { createMeter, type Meter } from './output.ts'
@@ -15,7 +16,6 @@ import { RefusalError, refuse } from './refusal.ts'
 import { renderDraft } from './render.ts'
 import type { Rules } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
-import { ignoredActor, type Terms } from './terms.ts'
 import { oneReply, transformDraft } from './transformed.ts'
 import { withVars } from './vars.ts'
 import { whenReady } from './when-ready.ts'
@@ -25,7 +25,7 @@ interface ResolveParts {
   readonly candidates: (request: HookRequest) => Candidates
   readonly rules: Rules
   /** What holds for an endpoint besides the rules. */
-  readonly termsOf: (endpoint: string) => Terms | undefined
+  readonly effectivePolicyOf: (endpoint: string) => EffectivePolicy | undefined
   /** Its limits come before those of all endpoints. */
   readonly policyOf: (endpoint: string) => Partial<Limits> | undefined
   readonly limits: Limits
@@ -48,12 +48,12 @@ export type Resolve = (request: HookRequest, recorder?: Recorder) => Decision | 
 
 /** Never throws and never rejects: whatever goes wrong is a decision. */
 export function createResolve(parts: ResolveParts): Resolve {
-  const { candidates, rules, termsOf, policyOf, limits, folder, randomness } = parts
+  const { candidates, rules, effectivePolicyOf, policyOf, limits, folder, randomness } = parts
 
-  const withoutTerms: Admission = { rules, terms: undefined, randomness }
+  const withoutPolicy: Admission = { rules, endpointPolicy: undefined, randomness }
   const admissionTo = (endpoint: string): Admission => {
-    const terms = termsOf(endpoint)
-    return terms === undefined ? withoutTerms : { ...withoutTerms, terms }
+    const endpointPolicy = effectivePolicyOf(endpoint)
+    return endpointPolicy === undefined ? withoutPolicy : { ...withoutPolicy, endpointPolicy }
   }
 
   const limitOf = (key: keyof Limits, endpoint: string): number => policyOf(endpoint)?.[key] ?? limits[key]
@@ -64,8 +64,8 @@ export function createResolve(parts: ResolveParts): Resolve {
     if (endpoint === 'wake' || endpoint === 'agent') {
       return atPace(request, () => decideBuiltIn(endpoint, request))
     }
-    const terms = termsOf(endpoint)
-    const reason = terms && ignoredActor(terms, request.payload)
+    const endpointPolicy = effectivePolicyOf(endpoint)
+    const reason = endpointPolicy && ignoredActor(endpointPolicy, request.payload)
     if (reason !== undefined) {
       recorder?.onIgnored()
       return { outcome: 'ignored', reason }
@@ -111,7 +111,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     recorder?.onAction(program.id, scope.index)
     const draft = whenReady(withVars(program, scope, recorder), (inner) =>
       atPace(scope.request, () =>
-        renderDraft(program, inner, meter, termsOf(scope.request.endpoint), recorder),
+        renderDraft(program, inner, meter, effectivePolicyOf(scope.request.endpoint), recorder),
       ),
     )
     return whenReady(draft, (rendered) => admitInTurn(rendered, scope, meter, recorder))
@@ -127,8 +127,10 @@ export function createResolve(parts: ResolveParts): Resolve {
   ): Promise<{ readonly actions: readonly Action[]; readonly skipped?: string; readonly reply?: Reply }> {
     recorder?.onAction(program.id, scope.index)
     const inner = await withVars(program, scope, recorder)
-    const terms = termsOf(scope.request.endpoint)
-    const draft = await atPace(scope.request, () => renderDraft(program, inner, meter, terms, recorder))
+    const endpointPolicy = effectivePolicyOf(scope.request.endpoint)
+    const draft = await atPace(scope.request, () =>
+      renderDraft(program, inner, meter, endpointPolicy, recorder),
+    )
     const { drafts, ...rest } = await transformDraft(transform, draft, inner, meter)
     const maxActions = limitOf('maxActions', scope.request.endpoint)
     if (drafts.length > maxActions) throw tooMany(maxActions)
@@ -150,7 +152,7 @@ export function createResolve(parts: ResolveParts): Resolve {
     const admitted = (): Action => {
       const admission = admissionTo(request.endpoint)
       const action = admit(draft, admission, meter)
-      recorder?.onAdmitted(action, admission.terms)
+      recorder?.onAdmitted(action, admission.endpointPolicy)
       return action
     }
     const isLong = (draft.segments?.length ?? 0) > manySegments

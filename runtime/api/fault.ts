@@ -3,7 +3,7 @@
 import type { FieldError } from '@reveille/engine'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isErrorCode, RequestError } from '../http/errors.ts'
-import { describeFault } from '../http/fault.ts'
+import { describeFault } from '../http/log/fault.ts'
 import { StoreError } from '../store/port.ts'
 import { refuse } from './refusal.ts'
 

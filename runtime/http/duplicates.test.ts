@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Action, Decision } from '@reveille/engine'
 import type { Acceptance, Entry } from '../store/port.ts'
-import { digestOfBody } from './body/body-digest.ts'
+import { digestOfBody } from './body/read-body.ts'
 import { agent, bearer, openSurface, wake } from './surface-fixture.ts'
 
 const dedupe: NonNullable<Action['dedupe']> = { key: 'delivery-1', windowMs: 5000, isGiven: false }

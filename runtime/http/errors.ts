@@ -1,20 +1,20 @@
-/** Owns the stable error codes: one table from code to status, sentence and whether a retry can help. */
+/** Lists the stable error codes: one table from code to status, sentence and whether a retry can help. */
 
 import { type FieldError, type RefusalCode, refusalCodes } from '@reveille/engine'
 
 interface ErrorRow {
   readonly status: number
-  /** Told to the sender; never quotes what it sent. */
+  /** Sent to the sender; never quotes what it sent. */
   readonly sentence: string
-  /** Whether the same request may succeed later without anybody changing anything. */
+  /** Whether the same request may succeed later without any change. */
   readonly retry: boolean
-  /** Seconds, for the `Retry-After` header, where nobody knows better. */
+  /** Seconds for the `Retry-After` header, where no better time is known. */
   readonly retryAfter?: number
 }
 
 /**
- * Codes are API and never change their meaning; sentences may be mended at any time. The engine words its own
- * refusals; every one of them has its status here.
+ * Codes are API and never change their meaning; sentences may be improved at any time. The engine words its own refusals, each of
+ * which has its status here.
  */
 const errorTable = {
   NOT_FOUND: row(404, 'There is nothing at this address.'),
@@ -113,7 +113,7 @@ function escaped(sentence: string): string {
   return sentence.replace(/[<|]/g, '\\$&')
 }
 
-/** A request that a rung of the ladder refuses. Carries nothing of what was sent. */
+/** Thrown where a step of the request pipeline refuses a request. It carries nothing of what was sent. */
 export class RequestError extends Error {
   readonly code: ErrorCode
   readonly details: readonly FieldError[]

@@ -1,14 +1,13 @@
-/** The hook surface's public face. */
+/** The public face of the hook surface. */
 
-export { createDoors, type Entrance } from './auth/doors.ts'
+export { createEndpointAuthTables, type EndpointAuth } from './auth/endpoint-auth.ts'
 export { presentedToken } from './auth/presented-token.ts'
 export { parseFields } from './body/fields.ts'
 export { type ErrorCode, isErrorCode, renderErrorTable, statusOf } from './errors.ts'
-export { receivedAgain } from './kept.ts'
-export type { HookLog } from './log.ts'
-export { type OwnPost, type OwnRequest, postLimitsOf } from './own-post.ts'
-export type { Receiver } from './receiving.ts'
-export { ListenError, type ListenErrorCode, listen } from './server/listen.ts'
-export { createApp } from './server/server.ts'
+export type { HookLog } from './log/request-log.ts'
+export { restoreRequest } from './record/replayable-request.ts'
+export { createApp, ListenError, type ListenErrorCode, listen } from './server/server.ts'
+export { type InternalRequest, type PostInternally, postLimitsOf } from './sources/internal-request.ts'
+export type { PushHandler } from './sources/push-handling.ts'
 export { createHookSurface, type HookSurfaceOptions } from './surface.ts'
 export { trialSurface } from './trial.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import type { Action, Decision, HookRequest, Live, Snapshot, Terms, Timers } from '@reveille/engine'
+import type { Action, Decision, EffectivePolicy, HookRequest, Live, Snapshot, Timers } from '@reveille/engine'
 import type { FastifyInstance } from 'fastify'
 import { createIdMinter } from '../store/id.ts'
 import type { Acceptance, Entry, RequestRecord, Store } from '../store/port.ts'
@@ -79,14 +79,20 @@ export interface SnapshotOptions {
   readonly trustedProxies?: Snapshot['settings']['gateway']['trustedProxies']
   readonly sources?: Snapshot['settings']['sources']
   /** By the endpoint's name. */
-  readonly terms?: Readonly<Record<string, Terms>>
+  readonly policies?: Readonly<Record<string, EffectivePolicy>>
   readonly resolve?: (request: HookRequest) => Decision | Promise<Decision>
 }
 
 /** What the surface is given besides the snapshot. */
 export type SurfaceParts = Pick<
   HookSurfaceOptions,
-  'relaysEvents' | 'loopIn' | 'isBoundToLoopback' | 'means' | 'honour' | 'throttle' | 'receiverOf'
+  | 'relaysEvents'
+  | 'loopIn'
+  | 'isBoundToLoopback'
+  | 'verifyDependencies'
+  | 'performHandshakeEffects'
+  | 'throttle'
+  | 'pushHandlerOf'
 >
 
 /** Covers `wake`, `agent`, `github` and `a/b`; every request is a wake unless `resolve` says otherwise. */
@@ -114,7 +120,7 @@ export function createSnapshot(options: SnapshotOptions = {}): Snapshot {
     mappings: [],
     endpoints: options.endpoints ?? {},
     covers: (endpoint) => covered.has(endpoint),
-    termsOf: (endpoint) => options.terms?.[endpoint],
+    effectivePolicyOf: (endpoint) => options.policies?.[endpoint],
     policyOf: (endpoint) => options.endpoints?.[endpoint],
     explain: async () => assert.fail('it was asked'),
     resolve: options.resolve ?? (() => ({ outcome: 'accepted', actions: [wake] })),
@@ -207,12 +213,20 @@ function partsOf({
   relaysEvents,
   loopIn,
   isBoundToLoopback,
-  means,
-  honour,
+  verifyDependencies,
+  performHandshakeEffects,
   throttle,
-  receiverOf,
+  pushHandlerOf,
 }: SurfaceParts) {
-  const parts = { relaysEvents, loopIn, isBoundToLoopback, means, honour, throttle, receiverOf }
+  const parts = {
+    relaysEvents,
+    loopIn,
+    isBoundToLoopback,
+    verifyDependencies,
+    performHandshakeEffects,
+    throttle,
+    pushHandlerOf,
+  }
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as SurfaceParts
 }
 

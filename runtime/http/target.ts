@@ -1,18 +1,18 @@
-/** Owns the request target: which endpoint a URL names. */
+/** Finds the endpoint that the URL of a request names. */
 
 export interface Target {
-  /** Percent-decoded once, without one trailing slash. Absent: the URL names no endpoint. */
+  /** Percent-decoded once, without one trailing slash; absent if the URL names no endpoint. */
   readonly endpoint?: string
-  /** Behind the `?`, as sent. */
+  /** What follows the `?`, as sent. */
   readonly query: string
 }
 
-/** The prefix that URLs under `hooks.path` start with, as senders encode it. */
+/** The prefix of URLs under `hooks.path`, as senders encode it. */
 export function prefixOf(hooksPath: string): string {
   return encodeURI(hooksPath)
 }
 
-/** Undefined: the URL is not under the prefix. */
+/** parseTarget returns undefined for a URL that is not under the prefix. */
 export function parseTarget(url: string, prefix: string): Target | undefined {
   const start = url.startsWith('/') ? 0 : startOfPath(url)
   if (!url.startsWith(prefix, start)) return undefined
@@ -26,12 +26,12 @@ export function parseTarget(url: string, prefix: string): Target | undefined {
   return { endpoint: decoded(name), query }
 }
 
-/** Path and query, as sent. */
+/** The path and query of a URL, as sent. */
 export function originForm(url: string): string {
   return url.startsWith('/') ? url : url.slice(startOfPath(url))
 }
 
-/** Proxies may send the absolute form: `http://host/path`. */
+/** Proxies may send the absolute form, `http://host/path`. */
 function startOfPath(url: string): number {
   const scheme = url.indexOf('://')
   if (scheme === -1) return url.length
@@ -39,7 +39,7 @@ function startOfPath(url: string): number {
   return end === -1 ? url.length : scheme + 3 + end
 }
 
-/** Undefined for an empty name and for a bad escape. */
+/** Returns undefined for an empty name and for a bad escape. */
 function decoded(name: string): string | undefined {
   if (name === '') return undefined
   if (!name.includes('%')) return name

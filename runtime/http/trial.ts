@@ -1,13 +1,13 @@
-/** Owns what the hook surface makes of a request that is only tried: received and answered, nothing stored. */
+/** Receives and answers requests that are only tried, as the hook surface would, and stores nothing. */
 
 import type { Decision, Refusal, TrialSurface } from '@reveille/engine'
 import { tokenHeadersOf, withoutToken, withoutTokens } from './auth/presented-token.ts'
 import { decodeFor, maxBytesFor } from './body/decode.ts'
 import type { Fields } from './body/fields.ts'
-import { statusOfEnding } from './entry.ts'
 import { type ErrorCode, errorRow, isErrorCode, RequestError, statusOf } from './errors.ts'
+import { statusOfOutcome } from './record/entry.ts'
 
-/** The rungs of the ladder between the token and the store. Whether hooks are enabled is not asked. */
+/** Takes the steps of the request pipeline between authentication and the store, whether hooks are enabled or not. */
 export const trialSurface: TrialSurface = {
   async receive({ endpoint, headers, query, body, now }, snapshot) {
     if (!snapshot.covers(endpoint))
@@ -38,9 +38,9 @@ export const trialSurface: TrialSurface = {
 function statusOfDecision(decision: Decision): number {
   if ('code' in decision)
     return decision.status ?? statusOf(isErrorCode(decision.code) ? decision.code : 'INTERNAL')
-  if (decision.outcome !== 'accepted') return statusOfEnding(decision)
-  const placed = decision.actions.map((action) => ({ id: '', action }))
-  return statusOfEnding({ outcome: 'accepted', placed, ...(decision.reply && { reply: decision.reply }) })
+  if (decision.outcome !== 'accepted') return statusOfOutcome(decision)
+  const actions = decision.actions.map((action) => ({ id: '', action }))
+  return statusOfOutcome({ outcome: 'accepted', actions, ...(decision.reply && { reply: decision.reply }) })
 }
 
 function refusal(code: ErrorCode, message = errorRow(code).sentence): Refusal {

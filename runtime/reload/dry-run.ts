@@ -1,7 +1,7 @@
 /** Owns the dry run: a reload that is carried as far as the swap, and what it would change for requests that are kept. */
 
 import { type PastRequest, type Reloader, type ReloadResult, runShadow, type Shadow } from '@reveille/engine'
-import { receivedAgain, trialSurface } from '../http/index.ts'
+import { restoreRequest, trialSurface } from '../http/index.ts'
 import type { Reader, RequestRecord } from '../store/port.ts'
 
 export interface DryRunResult {
@@ -29,6 +29,6 @@ export function createDryRun(
 
 /** Refused ones say nothing: most never came to be resolved. */
 function pastRequest(record: RequestRecord): PastRequest[] {
-  const received = receivedAgain(record)
+  const received = restoreRequest(record)
   return received === undefined ? [] : [{ ...received, id: record.id }]
 }

@@ -9,14 +9,14 @@ import {
   type SourceReport,
   type SourceStorage,
 } from '@reveille/kit'
-import type { OwnPost, Receiver } from '../http/index.ts'
-import type { Receivers } from './receivers.ts'
+import type { PostInternally, PushHandler } from '../http/index.ts'
+import type { PushHandlers } from './push-handlers.ts'
 import { readReport } from './state.ts'
 
 /** What a source may do to the gateway that it runs in. */
 export interface Outlets {
   readonly clock: SourceClock
-  readonly post: OwnPost
+  readonly post: PostInternally
   limitsOf(endpoint: string): PostLimits
 }
 
@@ -24,7 +24,7 @@ export interface CallOptions extends Outlets {
   readonly source: string
   readonly storage: SourceStorage
   /** Undefined where nothing can be received. */
-  readonly receivers: Receivers | undefined
+  readonly pushHandlers: PushHandlers | undefined
   onReport(report: SourceReport): void
 }
 
@@ -41,7 +41,7 @@ export interface OwnCall {
 export function createCall({
   source,
   storage,
-  receivers,
+  pushHandlers,
   clock,
   post,
   limitsOf,
@@ -51,7 +51,7 @@ export function createCall({
   const { signal } = abort
   /** What is on its way; a race against the end would be remembered for as long as the run lasts. */
   const pending = new Set<(reason: unknown) => void>()
-  const claims = new Set<Receiver>()
+  const claims = new Set<PushHandler>()
   const listeners = new Set<() => void>()
   let isOver = false
 
@@ -91,14 +91,14 @@ export function createCall({
     limitsOf: (endpoint) => limitsOf(endpoint),
     receive(endpoint, take) {
       signal.throwIfAborted()
-      if (receivers === undefined) return false
-      const receiver: Receiver = (body) =>
+      if (pushHandlers === undefined) return false
+      const pushHandler: PushHandler = (body) =>
         during(async () => {
           signal.throwIfAborted()
           await take(body)
         })
-      receivers.claim(endpoint, receiver)
-      claims.add(receiver)
+      pushHandlers.claim(endpoint, pushHandler)
+      claims.add(pushHandler)
       return true
     },
     onReloaded(listener) {
@@ -122,7 +122,7 @@ export function createCall({
     end() {
       isOver = true
       listeners.clear()
-      receivers?.release(claims)
+      pushHandlers?.release(claims)
       abort.abort(
         new PluginError(`The run of the source ${source} is over.`, { code: 'aborted', retryable: true }),
       )

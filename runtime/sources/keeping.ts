@@ -15,7 +15,7 @@ import { lockSource } from './lock.ts'
 import { logState, type SourceState } from './state.ts'
 import { createStateLines } from './state-lines.ts'
 
-export interface KeepingOptions extends Outlets, Pick<CallOptions, 'storage' | 'receivers'> {
+export interface KeepingOptions extends Outlets, Pick<CallOptions, 'storage' | 'pushHandlers'> {
   /** The source's own. */
   readonly folder: string
   readonly log: Logger

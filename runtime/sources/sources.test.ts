@@ -65,7 +65,7 @@ test('a source that ignores its end is abandoned after ten seconds, and can do n
   await assert.rejects(call.storage.read('cursor'), { code: 'aborted' })
   await assert.rejects(call.post('tides', {}), { code: 'aborted' })
   assert.throws(() => call.receive('tides/push', async () => {}), { code: 'aborted' })
-  assert.equal(bed.receiverOf('tides/push'), undefined)
+  assert.equal(bed.pushHandlerOf('tides/push'), undefined)
   call.report({ state: 'working', detail: 'still here' })
   assert.equal(await next.calls[0]?.storage.read('cursor'), 1)
   assert.deepEqual(
@@ -346,7 +346,7 @@ test('an endpoint is taken over by one source, for as long as its run lasts', as
   bed.apply()
   await bed.until(() => first.calls.length + second.calls.length === 2, 'both run')
   const got: unknown[] = []
-  assert.equal(bed.receiverOf('tides/push'), undefined)
+  assert.equal(bed.pushHandlerOf('tides/push'), undefined)
   const take = async (body: unknown) => {
     got.push(body)
     if (body === 'bad') throw new Error('not now')
@@ -364,17 +364,17 @@ test('an endpoint is taken over by one source, for as long as its run lasts', as
     true,
   )
 
-  await bed.receiverOf('tides/push')?.({ high: 4 })
-  await assert.rejects(async () => bed.receiverOf('tides/push')?.('bad'), { message: 'not now' })
-  await bed.receiverOf('winds/push')?.({})
+  await bed.pushHandlerOf('tides/push')?.({ high: 4 })
+  await assert.rejects(async () => bed.pushHandlerOf('tides/push')?.('bad'), { message: 'not now' })
+  await bed.pushHandlerOf('winds/push')?.({})
   assert.deepEqual(got, [{ high: 4 }, 'bad'])
-  const known = bed.receiverOf('tides/push')
+  const known = bed.pushHandlerOf('tides/push')
   bed.live.shift()
   bed.apply()
   await assert.rejects(async () => known?.({}), { code: 'aborted' }, 'one that is to end takes nothing')
   await bed.untilStates('starting')
-  assert.equal(bed.receiverOf('tides/push'), undefined)
-  assert.ok(bed.receiverOf('winds/push'))
+  assert.equal(bed.pushHandlerOf('tides/push'), undefined)
+  assert.ok(bed.pushHandlerOf('winds/push'))
 })
 
 test('what was being received when a run ends is to come again', async () => {
@@ -383,7 +383,7 @@ test('what was being received when a run ends is to come again', async () => {
   bed.apply()
   await bed.until(() => calls.length === 1, 'it runs')
   calls[0]?.receive('tides/push', () => new Promise(() => {}))
-  const receiving = bed.receiverOf('tides/push')?.({})
+  const receiving = bed.pushHandlerOf('tides/push')?.({})
   bed.live.length = 0
   bed.apply()
   await assert.rejects(async () => receiving, { code: 'aborted' })

@@ -3,11 +3,11 @@
 import { join } from 'node:path'
 import type { SourceStorage } from '@reveille/kit'
 import type { Logger } from 'pino'
-import type { Receiver } from '../http/index.ts'
+import type { PushHandler } from '../http/index.ts'
 import type { LiveSource } from '../plugin/index.ts'
 import type { Outlets } from './call.ts'
 import { type Keeping, keep } from './keeping.ts'
-import { createReceivers } from './receivers.ts'
+import { createPushHandlers } from './push-handlers.ts'
 import { createSourceStorage } from './source-storage.ts'
 import type { SourceState } from './state.ts'
 
@@ -31,14 +31,14 @@ export interface Sources {
   /** Of each that runs, is about to, or ends. */
   states(): readonly SourceState[]
   /** Who takes what is posted to that endpoint, at this moment. */
-  receiverOf(endpoint: string): Receiver | undefined
+  pushHandlerOf(endpoint: string): PushHandler | undefined
   /** Ends all. Resolves when they have ended, or were abandoned; every call answers the same close. */
   close(): Promise<void>
 }
 
 export function createSources(options: SourcesOptions): Sources {
   const { live, folder, random = Math.random, receives = true, onState = () => {} } = options
-  const receivers = createReceivers()
+  const pushHandlers = createPushHandlers()
   /** The last one of each name. */
   const keepings = new Map<string, Keeping>()
   /** One for each name, whatever its configuration: what is written at one time comes one after the other. */
@@ -55,7 +55,7 @@ export function createSources(options: SourcesOptions): Sources {
       storage,
       random,
       onState,
-      receivers: receives ? receivers : undefined,
+      pushHandlers: receives ? pushHandlers : undefined,
     })
     keepings.set(name, keeping)
     keeping.ended.then(() => {
@@ -75,7 +75,7 @@ export function createSources(options: SourcesOptions): Sources {
       }
     },
     states: () => [...keepings.values()].map((keeping) => keeping.state()),
-    receiverOf: (endpoint) => receivers.of(endpoint),
+    pushHandlerOf: (endpoint) => pushHandlers.of(endpoint),
     async close() {
       isClosed = true
       const all = [...keepings.values()]

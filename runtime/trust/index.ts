@@ -18,7 +18,7 @@ export interface Trust {
    * never the endpoint of the request, which a stranger may choose.
    * @throws UnavailableError when what was entrusted cannot be kept
    */
-  honour(policy: string, handshake: Handshake): Promise<void>
+  performHandshakeEffects(policy: string, handshake: Handshake): Promise<void>
   /** Ends what is on its way. */
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export function createTrust({ dataDir, fetch, log, now, timers }: TrustOptions):
 
   return {
     means: createDownloads({ web, now }),
-    async honour(policy, { confirm, entrusted }) {
+    async performHandshakeEffects(policy, { confirm, entrusted }) {
       if (entrusted) await entrustedFiles.keep(policy, entrusted)
       if (confirm !== undefined) confirmations.confirm(policy, confirm)
     },

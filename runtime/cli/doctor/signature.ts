@@ -10,7 +10,7 @@ import {
   type VerifyDependencies,
   writePath,
 } from '@reveille/engine'
-import { createDoors, parseFields, presentedToken } from '../../http/index.ts'
+import { createEndpointAuthTables, parseFields, presentedToken } from '../../http/index.ts'
 import { createDownloads } from '../../trust/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
 import { describeEndpoints, endpointIn } from '../authoring/trial/trial.ts'
@@ -91,7 +91,7 @@ function parseTime(given: string): number | undefined {
 /** Refuses to verify with a text that only replaces a secret which is not set. @throws CommandFailure */
 function checkKeys(endpoint: string, snapshot: Snapshot): void {
   const { verify } = snapshot.policyOf(endpoint) ?? {}
-  const { auth } = createDoors()(snapshot).entranceOf(endpoint)
+  const { auth } = createEndpointAuthTables()(snapshot).authFor(endpoint)
   const keys = [verify, ...(auth === 'token' || auth === 'both' ? [snapshot.settings.hooks.tokens] : [])]
   if (!keys.some(holdsUnset)) return
   throw new CommandFailure(1, `Not checked: what /${endpoint} is verified with is not set.`)
@@ -103,7 +103,7 @@ function endpointOf(
   { headers, target }: FiledRequest,
   snapshot: Snapshot,
 ): Parameters<typeof diagnose>[1] {
-  const { auth, verify: provider, findToken } = createDoors()(snapshot).entranceOf(endpoint)
+  const { auth, verify: provider, findToken } = createEndpointAuthTables()(snapshot).authFor(endpoint)
   const { verify } = snapshot.policyOf(endpoint) ?? {}
   const query = parseFields(target.split('?').slice(1).join('?'))
   const signedTokens = auth === 'both' ? provider?.value.tokenHeaders : undefined

@@ -221,7 +221,7 @@ async function bannerOf(
     program: programName(io),
     generation,
     mappings: snapshot.mappings,
-    takesToken: (endpoint) => authOf(snapshot.termsOf(endpoint) ?? {}) === 'token',
+    takesToken: (endpoint) => authOf(snapshot.effectivePolicyOf(endpoint) ?? {}) === 'token',
     sampleFile: shownPath(packageFile('scaffold', 'samples', 'github-pull-request.json'), io),
   })
 }

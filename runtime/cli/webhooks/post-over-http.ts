@@ -1,7 +1,7 @@
 /** Owns posting to a gateway in another process: what it answers, and how it is known that it was the gateway. */
 
 import { PluginError, type Posted, readRetryAfter } from '@reveille/kit'
-import type { OwnRequest } from '../../http/index.ts'
+import type { InternalRequest } from '../../http/index.ts'
 
 /** How long one answer may take: it comes when the request is on disk. Milliseconds. */
 const answerMs = 60_000
@@ -18,7 +18,7 @@ export interface Target {
 export function createPost(
   { address, path, token }: Target,
   fetch: typeof globalThis.fetch,
-): (request: Omit<OwnRequest, 'by'>) => Promise<Posted> {
+): (request: Omit<InternalRequest, 'by'>) => Promise<Posted> {
   return async ({ endpoint, body, signal }) => {
     const late = AbortSignal.timeout(answerMs)
     let response: Response

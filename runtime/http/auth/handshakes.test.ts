@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type Handshake, type HandshakeRequest, type Handshakes, UnavailableError } from '@reveille/engine'
 import { bearer, openSurface, type SnapshotOptions, type SurfaceParts } from '../surface-fixture.ts'
-import { createProvider, type ProviderParts, sign, termsFor } from './provider-fixture.ts'
+import { createProvider, type ProviderParts, policyFor, sign } from './provider-fixture.ts'
 
 const good: Handshake = {
   status: 200,
@@ -29,7 +29,7 @@ function shaking(
     ...(secrets && { secrets }),
     handshakes: { methods: ['GET', 'HEAD', 'OPTIONS'], unsigned: false, answer, ...handshakes },
   })
-  return openSurface(t, { ...options, terms: { github: termsFor('gh/:any', provider) } })
+  return openSurface(t, { ...options, policies: { github: policyFor('gh/:any', provider) } })
 }
 
 test('a handshake with another method than POST is answered as its provider wants, on either road', async (t) => {
@@ -189,7 +189,7 @@ test('the token makes a handshake a trusted one', async (t) => {
 test('what a handshake asks for is done before it is answered, and kept nowhere else', async (t) => {
   const entrusted = { name: 'verification-token', value: 'c4n4ry' }
   const confirm = 'https://confirm.example/c4n4ry'
-  const honoured: unknown[] = []
+  const performed: unknown[] = []
   let fails = false
   const { app, notes, lines } = await shaking(
     t,
@@ -197,8 +197,8 @@ test('what a handshake asks for is done before it is answered, and kept nowhere 
     {},
     {
       bodies: 'all',
-      async honour(policy, handshake) {
-        honoured.push([policy, handshake.entrusted, handshake.confirm])
+      async performHandshakeEffects(policy, handshake) {
+        performed.push([policy, handshake.entrusted, handshake.confirm])
         if (fails) throw new UnavailableError('c4n4ry')
       },
     },
@@ -215,7 +215,7 @@ test('what a handshake asks for is done before it is answered, and kept nowhere 
   const [shaken] = notes
   assert.deepEqual([shaken?.outcome, shaken?.body, shaken?.head], ['handshake', undefined, undefined])
   assert.deepEqual(
-    honoured,
+    performed,
     [['gh/:any', entrusted, confirm]],
     'by the policy, not by the name in the address',
   )

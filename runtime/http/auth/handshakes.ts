@@ -1,4 +1,4 @@
-/** Owns handshakes on the hook surface: which requests may be one, and what answering one takes. */
+/** Answers the handshakes by which providers check an endpoint before they send events to it. */
 
 import { type Handshake, type HandshakeRequest, type Timers, UnavailableError } from '@reveille/engine'
 import { decodeFor, maxBytesFor } from '../body/decode.ts'
@@ -7,49 +7,62 @@ import { type Fields, parseFields } from '../body/fields.ts'
 import { readBody } from '../body/read-body.ts'
 import type { Throttle } from '../clients/throttle.ts'
 import { RequestError } from '../errors.ts'
-import { type Ending, type Exchange, type Refused, refused } from '../exchange.ts'
-import type { Entrance } from './doors.ts'
-import { overRate, type TurnAway } from './turn-away.ts'
+import { type Refused, type RequestContext, type RequestOutcome, refused } from '../request-context.ts'
+import type { EndpointAuth } from './endpoint-auth.ts'
+import { overRate, type RejectUnauthenticated } from './reject.ts'
 
 export interface HandshakesOptions {
   readonly throttle: Pick<Throttle, 'takeOfClient'>
-  readonly turnAway: TurnAway
-  /** Does what a handshake asks for besides its answer; resolves when that may be sent. `policy`: whose `verify` it is. */
-  readonly honour: (policy: string, handshake: Handshake) => Promise<void>
+  readonly rejectUnauthenticated: RejectUnauthenticated
+  /**
+   * Does what a handshake asks for besides its reply, and resolves when the reply may be sent. `policy` is the policy whose
+   * `verify` answered the handshake.
+   */
+  readonly performHandshakeEffects: (policy: string, handshake: Handshake) => Promise<void>
   readonly timers: Timers
 }
 
 export interface Handshakes {
-  /** With another method than POST comes a handshake, or nothing that is taken. */
-  ofMethod(exchange: Exchange, entrance: Entrance): Promise<Ending>
-  /** Of a sender that is not believed, where its provider sends them unsigned. Any other request ends as `refusal` says. */
+  /** Answers a request with another method than POST, which is a handshake or is refused. */
+  ofMethod(context: RequestContext, endpointAuth: EndpointAuth): Promise<RequestOutcome>
+  /**
+   * Answers a sender that is not authenticated, where its provider sends handshakes unsigned. Any other request ends with
+   * `refusal`.
+   */
   ofStranger(
-    exchange: Exchange,
-    entrance: Entrance,
+    context: RequestContext,
+    endpointAuth: EndpointAuth,
     query: Readonly<Fields>,
     refusal: Refused,
-  ): Promise<Ending>
-  /** Of a sender that is believed, or need not be. Undefined: it is no handshake. */
-  ofSender(exchange: Exchange, entrance: Entrance, received: Received): Promise<Ending | undefined>
+  ): Promise<RequestOutcome>
+  /** Answers a sender that is authenticated or need not be. Resolves with undefined for anything but a handshake. */
+  ofSender(
+    context: RequestContext,
+    endpointAuth: EndpointAuth,
+    received: Received,
+  ): Promise<RequestOutcome | undefined>
 }
 
 type Received = Pick<HandshakeRequest, 'query' | 'isTrusted' | 'payload'>
 
-/** A body of a sender that nobody knows is read this far. Bytes. */
+/** How much of the body of an unauthenticated sender is read. Bytes. */
 const mostOfStranger = 16_384
 
-export function createHandshakes({ throttle, turnAway, honour, timers }: HandshakesOptions): Handshakes {
-  /** One that shows something else than what is configured is a wrong try, and has its provider's answer to that. */
-  async function ofSender(exchange: Exchange, { verify }: Entrance, received: Received) {
-    const { method = '', headers } = exchange.incoming
+export function createHandshakes(options: HandshakesOptions): Handshakes {
+  const { throttle, rejectUnauthenticated, performHandshakeEffects, timers } = options
+
+  /** A handshake that shows another secret than the configured one is a wrong try, and gets the reply of its provider. */
+  async function ofSender(context: RequestContext, { verify }: EndpointAuth, received: Received) {
+    const { method = '', headers } = context.incoming
     const handshake = verify?.value.handshakes?.answer({ method, headers, ...received })
     if (verify === undefined || handshake === undefined) return undefined
     if (handshake.status >= 400) {
-      const refusal = await turnAway(exchange, { failure: 'HANDSHAKE_WRONG', told: handshake.reason })
+      const failure = { failure: 'HANDSHAKE_WRONG', reason: handshake.reason } as const
+      const refusal = await rejectUnauthenticated(context, failure)
       return refusal.code === 'UNAUTHORIZED' ? { ...refusal, handshake } : refusal
     }
     try {
-      await honour(verify.policy, handshake)
+      await performHandshakeEffects(verify.policy, handshake)
     } catch (error) {
       if (error instanceof UnavailableError) return { ...refused('HANDSHAKE_UNAVAILABLE'), fault: error }
       throw error
@@ -57,15 +70,15 @@ export function createHandshakes({ throttle, turnAway, honour, timers }: Handsha
     return { outcome: 'handshake', handshake } as const
   }
 
-  /** Undefined also where it cannot be read: then it is no handshake. */
-  async function payloadOfStranger(exchange: Exchange, endpoint: string): Promise<unknown> {
-    const { incoming, outgoing, live } = exchange
+  /** A body that cannot be read is undefined too, as it holds no handshake. */
+  async function payloadOfStranger(context: RequestContext, endpoint: string): Promise<unknown> {
+    const { incoming, outgoing, live } = context
     const { snapshot } = live
     const maxBytes = Math.min(mostOfStranger, maxBytesFor(snapshot, endpoint))
     const limits = { maxBytes, timeoutMs: snapshot.settings.hooks.bodyTimeoutMs, timers }
     try {
       const sent = await readBody(incoming, outgoing, limits)
-      exchange.body = sent
+      context.body = sent
       const { 'content-encoding': encoding, 'content-type': type } = incoming.headers
       const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
       return await payloadIn(body, decodeFor(endpoint, body, type))
@@ -77,25 +90,26 @@ export function createHandshakes({ throttle, turnAway, honour, timers }: Handsha
 
   return {
     ofSender,
-    async ofMethod(exchange, entrance) {
-      const { incoming, client, query } = exchange
-      const methods = entrance.verify?.value.handshakes?.methods ?? []
+    async ofMethod(context, endpointAuth) {
+      const { incoming, client, query } = context
+      const { rate, verify } = endpointAuth
+      const methods = verify?.value.handshakes?.methods ?? []
       if (!methods.includes(incoming.method ?? '')) return refused('METHOD_NOT_ALLOWED')
-      const limited = await overRate(throttle.takeOfClient(client, entrance.rate), 'client', entrance.rate)
+      const limited = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
       if (limited) return limited
       const received = { query: parseFields(query), payload: undefined, isTrusted: false }
-      return (await ofSender(exchange, entrance, received)) ?? refused('METHOD_NOT_ALLOWED')
+      return (await ofSender(context, endpointAuth, received)) ?? refused('METHOD_NOT_ALLOWED')
     },
-    async ofStranger(exchange, entrance, query, refusal) {
-      const { endpoint } = exchange
-      if (endpoint === undefined || !entrance.verify?.value.handshakes?.unsigned) return refusal
-      const payload = await payloadOfStranger(exchange, endpoint)
-      return (await ofSender(exchange, entrance, { query, payload, isTrusted: false })) ?? refusal
+    async ofStranger(context, endpointAuth, query, refusal) {
+      const { endpoint } = context
+      if (endpoint === undefined || !endpointAuth.verify?.value.handshakes?.unsigned) return refusal
+      const payload = await payloadOfStranger(context, endpoint)
+      return (await ofSender(context, endpointAuth, { query, payload, isTrusted: false })) ?? refusal
     },
   }
 }
 
-/** As a handshake may hold it: JSON, or nothing. What is wrong with it is for the ladder to say. */
+/** The JSON in a body, as a handshake may hold it, or undefined. The request pipeline reports what is wrong with a body. */
 export async function payloadIn(body: Buffer, decoding: ReturnType<typeof decodeFor>): Promise<unknown> {
   if (body.length === 0) return undefined
   try {

@@ -1,4 +1,4 @@
-/** Owns which token a request presents, and keeping tokens from mappings; whether it is a right one is for `doors.ts`. */
+/** Finds the token that a request presents, and removes tokens from what mappings see. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Snapshot } from '@reveille/engine'
@@ -6,13 +6,13 @@ import type { Fields } from '../body/fields.ts'
 
 export interface PresentedToken {
   readonly token: string
-  /** True for `?token=`, which proxies and browsers write into their logs. */
+  /** Whether it came as `?token=`, which proxies and browsers write into their logs. */
   readonly deprecated: boolean
 }
 
 /**
- * The first form that is present decides: a wrong token is not rescued by a later form. `taken`: headers that belong to
- * the provider, where a token is asked for beside its signature.
+ * The first form that is present decides, so a right token in a later form does not make up for a wrong one. `taken` lists
+ * headers that belong to the provider, where a token is asked for beside a signature.
  */
 export function presentedToken(
   headers: IncomingHttpHeaders,
@@ -31,33 +31,33 @@ export function presentedToken(
   return first ? { token: first, deprecated: true } : undefined
 }
 
-/** Headers of the endpoint's provider that hold its secret, or a token that others could use. */
-export function tokenHeadersOf({ termsOf }: Snapshot, endpoint: string): readonly string[] {
-  return termsOf(endpoint)?.verify?.value.tokenHeaders ?? []
+/** The headers of the endpoint's provider that hold its secret, or a token that others could use. */
+export function tokenHeadersOf({ effectivePolicyOf }: Snapshot, endpoint: string): readonly string[] {
+  return effectivePolicyOf(endpoint)?.verify?.value.tokenHeaders ?? []
 }
 
-/** Headers as mappings see them: names have no prototype behind them, and tokens are gone, ours and the provider's. */
+/** The headers that mappings see: without a prototype, and without the tokens of the gateway and of the provider. */
 export function withoutTokens(
   headers: IncomingHttpHeaders,
   tokenHeaders: readonly string[],
 ): Record<string, string | readonly string[] | undefined> {
-  const kept: Record<string, string | readonly string[] | undefined> = Object.create(null)
+  const passed: Record<string, string | readonly string[] | undefined> = Object.create(null)
   for (const name in headers) {
     if (name === 'authorization' || name === 'x-gateway-token' || name === 'x-openclaw-token') continue
-    if (!tokenHeaders.includes(name)) kept[name] = headers[name]
+    if (!tokenHeaders.includes(name)) passed[name] = headers[name]
   }
-  return kept
+  return passed
 }
 
-/** The query as mappings see it: a prompt is no place for our token. */
+/** The query that mappings see: the gateway's token must not end up in a prompt. */
 export function withoutToken(query: Readonly<Fields>): Readonly<Fields> {
   if (query['token'] === undefined) return query
-  const kept: Fields = Object.assign(Object.create(null), query)
-  delete kept['token']
-  return kept
+  const passed: Fields = Object.assign(Object.create(null), query)
+  delete passed['token']
+  return passed
 }
 
-/** Another scheme, or Bearer with nothing behind it, is not a token at all. */
+/** Another scheme, or `Bearer` alone, is no token. */
 function bearerOf(authorization: string | undefined): string | undefined {
   if (authorization === undefined || !/^bearer /i.test(authorization)) return undefined
   return authorization.slice('bearer '.length).trim() || undefined

@@ -3,10 +3,10 @@
 import { createHmac } from 'node:crypto'
 import {
   createSecretMatcher,
+  type EffectivePolicy,
   type Handshakes,
   type Provider,
   type SignedRequest,
-  type Terms,
   type Verdict,
   type VerifyDependencies,
 } from '@reveille/engine'
@@ -40,11 +40,11 @@ export function createProvider(parts: ProviderParts = {}): Provider {
 }
 
 /** The terms of an endpoint whose policy is named as it is. */
-export function termsFor(
+export function policyFor(
   policy: string,
   provider: Provider,
-  auth?: NonNullable<Terms['auth']>['value'],
-): Terms {
+  auth?: NonNullable<EffectivePolicy['auth']>['value'],
+): EffectivePolicy {
   return { verify: { value: provider, policy }, ...(auth && { auth: { value: auth, policy } }) }
 }
 

@@ -1,25 +1,25 @@
-/** Warnings about what senders do: at most one a minute for each endpoint and kind. */
+/** Logs warnings about what senders do: at most one a minute for each endpoint and kind. */
 
 import type { FieldError } from '@reveille/engine'
-import type { Exchange } from '../exchange.ts'
-import type { HookLog } from '../log.ts'
+import type { HookLog } from '../log/request-log.ts'
+import type { RequestContext } from '../request-context.ts'
 
 export interface SenderWarnings {
   /** The token came in the address. */
-  ofQueryToken(exchange: Exchange): void
-  /** A token was right that is not the newest of its list. `index`: from 0. */
-  ofOldToken(exchange: Exchange, list: string, index: number): void
-  /** The same of a secret. */
-  ofOldSecret(exchange: Exchange, list: string, index: number): void
+  ofQueryToken(context: RequestContext): void
+  /** The token was right, but is not the newest of its list. `index` counts from 0. */
+  ofOldToken(context: RequestContext, list: string, index: number): void
+  /** The same for a secret. */
+  ofOldSecret(context: RequestContext, list: string, index: number): void
   /**
-   * The body has fields that have no effect. Their names are the sender's and stand in its answer alone; the log says how
-   * many there are, and what was probably meant.
+   * Some fields of the body have no effect. The sender chose their names, so only its own reply names them; the log says how
+   * many there are and what was probably meant.
    */
-  ofUnknownFields(exchange: Exchange, fields: readonly FieldError[]): void
+  ofUnknownFields(context: RequestContext, fields: readonly FieldError[]): void
 }
 
 const quietMs = 60_000
-/** A catch-all mapping makes any name an endpoint; past this many, all are forgotten and warned of anew. */
+/** A catch-all mapping makes any name an endpoint; past this many names, all are forgotten and may be warned about again. */
 const maxRemembered = 1000
 
 export function createSenderWarnings(log: HookLog, now: () => number): SenderWarnings {
@@ -34,7 +34,7 @@ export function createSenderWarnings(log: HookLog, now: () => number): SenderWar
     return true
   }
 
-  /** `event` stands where it is used whole, so that whoever reads a log finds it by its name. */
+  /** The name of the event is written out by the caller, so that a search for it in the code finds it. */
   function ofOld(kind: 'token' | 'secret', event: string): SenderWarnings['ofOldToken'] {
     const hint = `Give this sender the newest ${kind}; once nobody uses the old one, take it out of the list.`
     return ({ endpoint = '', client }, list, index) => {

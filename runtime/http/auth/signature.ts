@@ -1,57 +1,57 @@
-/** Owns the signature's rung: whether the body, byte for byte as it was sent, is of the endpoint's provider. */
+/** Verifies that the body, byte for byte as it was sent, was signed by the provider of the endpoint. */
 
-import { placeOfTerm, UnavailableError, type Verdict, type VerifyDependencies } from '@reveille/engine'
+import { placeOfPolicyValue, UnavailableError, type Verdict, type VerifyDependencies } from '@reveille/engine'
 import type { Throttle } from '../clients/throttle.ts'
-import { type Exchange, type Refused, refused } from '../exchange.ts'
+import { type Refused, type RequestContext, refused } from '../request-context.ts'
 import { originForm } from '../target.ts'
-import type { Entrance } from './doors.ts'
+import { sentenceOf, signatureFailureOf } from './auth-failure.ts'
+import type { EndpointAuth } from './endpoint-auth.ts'
+import type { RejectUnauthenticated } from './reject.ts'
 import type { SenderWarnings } from './sender-warnings.ts'
-import { distrustOf, sentenceOf } from './trust-failure.ts'
-import type { TurnAway } from './turn-away.ts'
 
 export interface SignatureOptions {
-  readonly means: VerifyDependencies
+  readonly verifyDependencies: VerifyDependencies
   readonly throttle: Pick<Throttle, 'right'>
   readonly warnings: Pick<SenderWarnings, 'ofOldSecret'>
-  readonly turnAway: TurnAway
+  readonly rejectUnauthenticated: RejectUnauthenticated
 }
 
-type Verify = NonNullable<Entrance['verify']>
+type Verify = NonNullable<EndpointAuth['verify']>
 
-/** Undefined: it is good. */
+/** Resolves with undefined for a good signature. */
 export type VerifySignature = (
-  exchange: Exchange,
+  context: RequestContext,
   verify: Verify,
   sent: Buffer,
 ) => Promise<Refused | undefined>
 
-export function createSignatureRung({
-  means,
+export function createSignatureStep({
+  verifyDependencies,
   throttle,
   warnings,
-  turnAway,
+  rejectUnauthenticated,
 }: SignatureOptions): VerifySignature {
-  return async function verifySignature(exchange, verify, sent) {
-    const verdict = await verdictOn(exchange, verify, sent)
+  return async function verifySignature(context, verify, sent) {
+    const verdict = await verdictOn(context, verify, sent)
     if (verdict === undefined) return unavailable
-    if (!verdict.ok) return turnAway(exchange, distrustOf(verdict))
-    throttle.right(exchange.client)
+    if (!verdict.ok) return rejectUnauthenticated(context, signatureFailureOf(verdict))
+    throttle.right(context.client)
     if (verdict.secret > 0) {
-      warnings.ofOldSecret(exchange, placeOfTerm('verify', verify), verdict.secret)
+      warnings.ofOldSecret(context, placeOfPolicyValue('verify', verify), verdict.secret)
     }
     return undefined
   }
 
-  /** Undefined: what a verdict needs is out of reach. */
+  /** Resolves with undefined where something that verification needs cannot be reached. */
   async function verdictOn(
-    { incoming, receivedAt }: Exchange,
+    { incoming, receivedAt }: RequestContext,
     { value: { verifier } }: Verify,
     rawBody: Buffer,
   ): Promise<Verdict | undefined> {
     const { method = '', url = '', headers } = incoming
     const request = { method, target: originForm(url), headers, rawBody, now: receivedAt }
     try {
-      return await verifier?.verify(request, means)
+      return await verifier?.verify(request, verifyDependencies)
     } catch (error) {
       if (error instanceof UnavailableError) return undefined
       throw error
@@ -63,5 +63,5 @@ const keysUnavailable = { failure: 'KEYS_UNAVAILABLE' } as const
 const unavailable: Refused = {
   ...refused('VERIFIER_UNAVAILABLE'),
   ...keysUnavailable,
-  told: sentenceOf(keysUnavailable),
+  reason: sentenceOf(keysUnavailable),
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeJson, decodePayload } from './decode.ts'
+import { decodeJson, decodePayload, harmlessLength, maxDepth, nestsTooDeep } from './decode.ts'
 import { maxFields } from './fields.ts'
 
 const form = 'application/x-www-form-urlencoded'
@@ -103,4 +103,23 @@ test('a megabyte of brackets is refused before it is parsed, in a form too', asy
 test('a small body may nest as it likes', async () => {
   const { payload } = await decodeJson(Buffer.from('['.repeat(30_000) + ']'.repeat(30_000)))
   assert.ok(Array.isArray(payload))
+})
+
+const long = ' '.repeat(harmlessLength)
+
+test('nesting is bounded, of lists and of objects alike', () => {
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    const nested = (depth: number) => `${open.repeat(depth)}1${close.repeat(depth)}${long}`
+    assert.equal(nestsTooDeep(nested(maxDepth)), false)
+    assert.equal(nestsTooDeep(nested(maxDepth + 1)), true)
+  }
+})
+
+test('what stands side by side, or within a text, does not nest', () => {
+  assert.equal(nestsTooDeep(`[${'[],{},'.repeat(maxDepth)}0]${long}`), false)
+  assert.equal(nestsTooDeep(`"\\"${'['.repeat(2 * maxDepth)}\\\\"${long}`), false)
+  assert.equal(nestsTooDeep(`"\\\\"${'['.repeat(2 * maxDepth)}${long}`), true)
 })

@@ -1,4 +1,4 @@
-/** Owns content encodings: the decoded body is under the same limit as the sent one. */
+/** Decompresses bodies by their content encoding; the decoded body is under the same limit as the sent one. */
 
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib'
@@ -13,7 +13,7 @@ const decoders = new Map<string, Decoder>([
   ['deflate', inflateEither],
 ])
 
-/** @throws RequestError `UNSUPPORTED_ENCODING`, `BAD_ENCODING`, `BODY_TOO_LARGE` */
+/** decompress returns the decoded body. @throws RequestError `UNSUPPORTED_ENCODING`, `BAD_ENCODING`, `BODY_TOO_LARGE` */
 export async function decompress(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const name = encoding.trim().toLowerCase()
   if (name === 'identity' || name === '') return body

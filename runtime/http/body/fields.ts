@@ -1,4 +1,4 @@
-/** Owns `name=value&name=value`, the form that query strings and form bodies share. */
+/** Parses `name=value&name=value`, the format of query strings and form bodies. */
 
 import { fieldsOf } from '@reveille/engine'
 
@@ -8,7 +8,7 @@ export type Fields = Record<string, string | string[]>
 
 const none: Fields = Object.freeze(Object.create(null))
 
-/** A name that stands more than once gives a list. The result has no prototype, and no name that could set one. */
+/** A name that occurs more than once gives a list. The result has no prototype, and no name in it could set one. */
 export function parseFields(text: string): Readonly<Fields> {
   if (text === '') return none
   const fields: Fields = Object.create(null)

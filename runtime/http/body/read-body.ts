@@ -1,26 +1,28 @@
-/** Owns reading a body: never more than the limit, never longer than the deadline. */
+/** Reads the body of a request within a size limit and a deadline, and computes its digest. */
 
+import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Timers } from '@reveille/engine'
 import { RequestError } from '../errors.ts'
 
 const empty = Buffer.alloc(0)
-/** A body in chunks of one byte would otherwise hold a hundred times its size. */
+/** A body that arrives in chunks of one byte would take a hundred times its size if every chunk were kept. */
 const mostChunks = 1024
 
 export interface BodyLimits {
   readonly maxBytes: number
-  /** For the whole body. Milliseconds. */
+  /** The deadline for the whole body, in milliseconds. */
   readonly timeoutMs: number
   readonly timers: Timers
 }
 
-/** The sender went away before its body was whole. Nobody is left to be answered. */
+/** The sender closed the connection before its body was complete, so that no reply can be sent. */
 export class SenderGone extends Error {
   override readonly name = 'SenderGone'
 }
 
-/** @throws RequestError `BODY_TOO_LARGE`, `BODY_TIMEOUT`; SenderGone */
+/** readBody reads the whole body. @throws RequestError `BODY_TOO_LARGE` or `BODY_TIMEOUT`; SenderGone */
 export async function readBody(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -28,19 +30,19 @@ export async function readBody(
 ): Promise<Buffer> {
   const declared = declaredBytes(incoming)
   if (declared > limits.maxBytes) throw new RequestError('BODY_TOO_LARGE')
-  // HTTP/1.0 knows no interim reply, and would take it for the last one.
+  // HTTP/1.0 has no interim replies: such a sender would take it for the final one.
   if (incoming.headers.expect !== undefined && incoming.httpVersion !== '1.0') outgoing.writeContinue()
-  // The parser is still at work on what came with the head; mostly that is the whole body.
+  // The parser is still reading what arrived together with the head, which is usually the whole body.
   await undefined
   return declared > 0 && incoming.readableLength === declared
     ? takeBody(incoming)
     : gatherBody(incoming, limits)
 }
 
-/** All of it is here: there is nothing to listen for, and no deadline to keep. */
+/** Takes a body that has arrived whole, so that no listeners and no deadline are needed. */
 function takeBody(incoming: IncomingMessage): Buffer {
   const body: Buffer = incoming.read()
-  // Its end passes unseen.
+  // The stream has to reach its end before the connection can carry the next request.
   incoming.resume()
   return body
 }
@@ -61,7 +63,6 @@ function gatherBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buff
       else if (chunks.length < mostChunks) chunks.push(chunk)
       else chunks = [Buffer.concat(chunks), chunk]
     }
-    /** The listeners stay: nothing comes after the end, and they go with the request. */
     function onEnd() {
       settled = true
       limits.timers.clearTimeout(timer)
@@ -83,7 +84,23 @@ function gatherBody(incoming: IncomingMessage, limits: BodyLimits): Promise<Buff
   })
 }
 
-/** 0 when the sender does not say. */
+/** The length that the sender declares; 0 when it declares none. */
 export function declaredBytes(incoming: IncomingMessage): number {
   return Number(incoming.headers['content-length'] ?? 0)
+}
+
+/** How much is hashed at once, which takes some 2 ms on a processor without SHA instructions. Bytes. */
+const hashSliceBytes = 1024 * 1024
+
+/**
+ * digestOfBody computes the SHA-256 in hex by which two requests with one idempotency key are compared. It yields to the
+ * event loop between slices, because a policy may allow bodies of 100 MB.
+ */
+export async function digestOfBody(body: Uint8Array): Promise<string> {
+  const hash = createHash('sha256')
+  for (let start = 0; start < body.length; start += hashSliceBytes) {
+    if (start > 0) await yieldToEventLoop()
+    hash.update(body.subarray(start, start + hashSliceBytes))
+  }
+  return hash.digest('hex')
 }

@@ -1,10 +1,10 @@
-/** Owns who a sender is taken for: an address as a forwarder may write it, and the key under which its tries count. */
+/** Finds the address of a client in what sockets and forwarders say, and the key under which its tries are counted. */
 
 import { isIPv4, isIPv6 } from 'node:net'
 
 /**
- * The bare address in what a socket or a forwarder says: without a port, brackets, quotes or a zone, and IPv4 as such
- * where it is mapped into IPv6. Undefined: it says no address.
+ * addressOf returns the bare address in what a socket or a forwarder says: without a port, brackets, quotes or a zone, and as
+ * IPv4 where it is mapped into IPv6. It returns undefined for text that holds no address.
  */
 export function addressOf(text: string): string | undefined {
   if (isIPv4(text)) return text
@@ -15,12 +15,13 @@ export function addressOf(text: string): string | undefined {
   return mappedIPv4(groupsOf(bare)) ?? bare
 }
 
-/** The longest address that can be written, its zone, brackets and port included, and then some. */
+/** Longer than any address with its zone, brackets and port. */
 const longest = 100
 
 /**
- * Whose tries count together. A household or a server has a whole /64 of IPv6, often far more, so single addresses of
- * it would be as many clients as it likes. Whoever has no address is one client with all others that have none.
+ * clientKey returns the key under which the tries of a client are counted. A household or a server owns a whole /64 of IPv6,
+ * often more, so counting single addresses would give it as many clients as it likes. All clients without an address share one
+ * key.
  */
 export function clientKey(client: string): string {
   const address = addressOf(client)
@@ -30,17 +31,17 @@ export function clientKey(client: string): string {
   return `${groups.map((group) => group.toString(16)).join(':')}::/64`
 }
 
-/** As Fastify lists them: the socket's first, then those that each believed forwarder told of. */
+/** clientOf takes the addresses as Fastify lists them: that of the socket first, then those that trusted forwarders added. */
 export function clientOf({ ips = [] }: { readonly ips?: readonly (string | undefined)[] }): string {
-  for (const told of ips.toReversed()) {
-    const address = addressOf(told ?? '')
-    // What is no address cannot be held against anybody: it counts for the forwarder that passed it on.
+  for (const entry of ips.toReversed()) {
+    const address = addressOf(entry ?? '')
+    // A word that is not an address counts for the forwarder that passed it on.
     if (address !== undefined) return address
   }
   return ''
 }
 
-/** `203.0.113.7:4711`, `[2001:db8::1]:443`, `"[2001:db8::1]"` and `fe80::1%eth0` are written, too. */
+/** Forwarders also write `203.0.113.7:4711`, `[2001:db8::1]:443`, `"[2001:db8::1]"` and `fe80::1%eth0`. */
 function bareAddress(text: string): string {
   const unquoted = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
   const [, bracketed] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(unquoted) ?? []
@@ -49,7 +50,7 @@ function bareAddress(text: string): string {
   return address
 }
 
-/** The eight groups of an IPv6 address that is known to be one. */
+/** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): number[] {
   const [head = [], tail] = address.split('::').map(numbersOf)
   if (tail === undefined) return head
@@ -65,7 +66,7 @@ function numbersOf(part: string): number[] {
   })
 }
 
-/** `::ffff:203.0.113.7` (RFC 4291, section 2.5.5.2), in whichever spelling. */
+/** The IPv4 address in `::ffff:203.0.113.7` (RFC 4291, section 2.5.5.2), in any spelling. */
 function mappedIPv4(groups: readonly number[]): string | undefined {
   const [high = 0, low = 0] = groups.slice(6)
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0)

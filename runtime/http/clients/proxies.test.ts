@@ -13,17 +13,17 @@ test('a forwarder is believed whose address lies in a range of now, however it i
   let proxies: Proxies = []
   const trust = createProxyTrust(() => proxies)
   const believed = () =>
-    ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '10.1.2.3', '::ffff:a01:203'].map(trust.believes)
+    ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', '10.1.2.3', '::ffff:a01:203'].map(trust.trusts)
   assert.deepEqual([trust.isGiven(), ...believed()], [false, false, false, false, false, false, false])
   proxies = loopback
   assert.deepEqual([trust.isGiven(), ...believed()], [true, true, true, true, true, false, false])
   proxies = inner
   assert.deepEqual([trust.isGiven(), ...believed()], [true, false, false, false, false, true, true])
   for (const text of ['10.1.2.3:80', '[::ffff:10.1.2.3]:80', '10.1.2.3%eth0']) {
-    assert.equal(trust.believes(text), true, text)
+    assert.equal(trust.trusts(text), true, text)
   }
   for (const text of [undefined, '', 'localhost', '10.1', '10.0.0.0/8', '11.0.0.1:10']) {
-    assert.equal(trust.believes(text), false, text)
+    assert.equal(trust.trusts(text), false, text)
   }
 })
 

@@ -1,4 +1,4 @@
-/** Owns which forwarders of a request are believed about where it came from. */
+/** Decides which forwarders of a request are trusted about where it came from. */
 
 import { BlockList, isIPv4 } from 'node:net'
 import type { Settings } from '@reveille/engine'
@@ -7,13 +7,13 @@ import { addressOf } from './client.ts'
 export type Proxies = Settings['gateway']['trustedProxies']
 
 export interface ProxyTrust {
-  /** Whether any forwarder is believed now. */
+  /** Whether any forwarder is trusted now. */
   isGiven(): boolean
-  /** Whether the one at this address is. */
-  believes(address: string | undefined): boolean
+  /** Whether the forwarder at this address is trusted. */
+  trusts(address: string | undefined): boolean
 }
 
-/** `proxies` answers those of the current snapshot; each list is compiled once. */
+/** `proxies` returns the list of the current snapshot; each list is compiled once. */
 export function createProxyTrust(proxies: () => Proxies): ProxyTrust {
   const compiled = new WeakMap<Proxies, BlockList>()
 
@@ -28,8 +28,8 @@ export function createProxyTrust(proxies: () => Proxies): ProxyTrust {
 
   return {
     isGiven: () => proxies().length > 0,
-    believes(told = '') {
-      const address = addressOf(told)
+    trusts(forwarder = '') {
+      const address = addressOf(forwarder)
       return address !== undefined && listOf(proxies()).check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
     },
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Terms } from '@reveille/engine'
+import type { EffectivePolicy } from '@reveille/engine'
 import { createThrottle, createTries, type Tries } from './throttle.ts'
 
 /** Time stands still until `tick`. */
@@ -69,7 +69,7 @@ test('a /64 of IPv6 is one client', async (t) => {
   assert.equal(await tries.wrong('2001:db8:0:1::1'), undefined)
 })
 
-type Rates = NonNullable<Terms['rate']>
+type Rates = NonNullable<EffectivePolicy['rate']>
 
 const rateOf = (policy: string, value: Rates['value']): Rates => ({ policy, value })
 const each = (most: number, windowMs = 60_000) => ({ most, windowMs })

@@ -1,39 +1,40 @@
-/** Owns how often a client may try: wrong tokens and signatures, and the rates of endpoints. */
+/** Counts how often a client may try: wrong tokens and signatures, and the rates of endpoint policies. */
 
-import type { Rate, Terms } from '@reveille/engine'
+import type { EffectivePolicy, Rate } from '@reveille/engine'
+// The package's index would load the drivers of thirty databases.
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import { clientKey } from './client.ts'
-import { createCounter } from './counter.ts'
 
-/** Seconds to wait, for `Retry-After`; undefined: it may go on. */
+/** The seconds to wait, for `Retry-After`; undefined if the request may go on. */
 export type Wait = number | undefined | Promise<number | undefined>
 
 /** Clients are given by their addresses. */
 export interface Tries {
-  /** A wrong token or signature is counted. With an answer, the client has been wrong too often. */
+  /** Counts a wrong token or signature. Returns a wait once the client has been wrong too often. */
   wrong(client: string): Wait
-  /** Whether it has been wrong too often already; nothing is counted. */
+  /** Whether the client has been wrong too often already; counts nothing. */
   blocked(client: string): Wait
-  /** A right token or signature: what was wrong before is forgotten. */
+  /** Forgets the wrong tries of a client that has shown a right token or signature. */
   right(client: string): void
 }
 
 export interface Throttle extends Tries {
-  /** One request against the rate of each client, before anybody knows who it is. */
-  takeOfClient(client: string, rate: Terms['rate']): Wait
-  /** One request against the rate of the endpoint, once it is known to be of its sender. */
-  takeOfEndpoint(rate: Terms['rate']): Wait
+  /** Counts one request against the rate of each client, before its sender is authenticated. */
+  takeOfClient(client: string, rate: EffectivePolicy['rate']): Wait
+  /** Counts one request against the rate of the endpoint, after its sender was authenticated. */
+  takeOfEndpoint(rate: EffectivePolicy['rate']): Wait
 }
 
 const wrongTries: Rate = { most: 20, windowMs: 60_000 }
-/** Clients, and clients of rated policies, that are remembered at one time; see the README for what they cost. */
+/** How many clients, and how many clients of rated policies, are remembered at a time; the README gives the cost. */
 const mostKeys = 10_000
 
-/** Of one surface: who guesses its tokens is not held up at another one. */
+/** Counts the wrong tries of one surface, so that guessing at one surface does not block a client at another. */
 export function createTries(): Tries {
   const counter = createCounter(mostKeys)
   return {
     wrong: (client) => counter.count(clientKey(client), wrongTries),
-    blocked: (client) => counter.ask(clientKey(client), wrongTries),
+    blocked: (client) => counter.peek(clientKey(client), wrongTries),
     right(client) {
       if (!counter.isEmpty()) counter.forget(clientKey(client))
     },
@@ -41,13 +42,13 @@ export function createTries(): Tries {
 }
 
 /**
- * Rates count by their policy: whoever sends to one that covers many endpoints makes up their names. As the key holds what
- * the policy says, a reload that does not change it goes on counting, and one that does begins anew; what nobody asks for
- * any more is forgotten when its time is over.
+ * A rate is counted by its policy, because senders to a policy with parameters make up the names of endpoints. The key holds
+ * the rate itself: a reload that keeps the rate goes on counting, and one that changes it starts again. Keys of rates that are
+ * gone expire by themselves.
  */
 export function createThrottle(): Throttle {
   const clients = createCounter(mostKeys)
-  // Apart from the others, as clients come in any number: policies do not.
+  // Endpoints have a counter of their own: clients come in any number and would push policies out.
   const endpoints = createCounter(mostKeys)
   return {
     ...createTries(),
@@ -64,4 +65,63 @@ export function createThrottle(): Throttle {
 
 function keyOf(policy: string, { most, windowMs }: Rate, client = ''): string {
   return `${client} ${most}/${windowMs} ${policy}`
+}
+
+interface Counter {
+  /** Counts at once; resolves with the seconds to wait where the rate is exceeded. */
+  count(key: string, rate: Rate): Promise<number | undefined>
+  /** What `count` would resolve with, without counting; undefined if the key is not on record. */
+  peek(key: string, rate: Rate): Promise<number | undefined> | undefined
+  forget(key: string): void
+  isEmpty(): boolean
+}
+
+/**
+ * The window of a key begins when the key first comes. The library keeps a record and a timer for each key without a bound, so
+ * beyond `mostKeys` the key that has not come for the longest time is forgotten.
+ */
+function createCounter(mostKeys: number): Counter {
+  // Every call gives its own window, and what is allowed in it is compared here.
+  const limiter = new RateLimiterMemory({ points: 0, duration: 0, keyPrefix: '' })
+  /** The keys that may be on record, in the order in which they last came. */
+  const keys = new Set<string>()
+  /** One iterator for good: a new one would step over the slots of all keys deleted so far. */
+  const oldestFirst = keys.values()
+
+  function touch(key: string): void {
+    keys.delete(key)
+    keys.add(key)
+    if (keys.size > mostKeys) forget(oldestFirst.next().value as string)
+  }
+
+  function forget(key: string): void {
+    if (keys.delete(key)) void limiter.delete(key)
+  }
+
+  return {
+    async count(key, rate) {
+      touch(key)
+      const { consumedPoints, msBeforeNext } = await limiter.penalty(key, 1, {
+        customDuration: rate.windowMs / 1000,
+      })
+      return consumedPoints > rate.most ? secondsOf(msBeforeNext, rate) : undefined
+    },
+    peek(key, rate) {
+      if (!keys.has(key)) return undefined
+      return limiter
+        .get(key)
+        .then((record) =>
+          record !== null && record.consumedPoints >= rate.most && record.msBeforeNext > 0
+            ? secondsOf(record.msBeforeNext, rate)
+            : undefined,
+        )
+    },
+    forget,
+    isEmpty: () => keys.size === 0,
+  }
+}
+
+/** The library computes by the time of day, which may be set back; its timers, which forget the keys, are not affected. */
+function secondsOf(msBeforeNext: number, { windowMs }: Rate): number {
+  return Math.max(1, Math.ceil(Math.min(msBeforeNext, windowMs) / 1000))
 }

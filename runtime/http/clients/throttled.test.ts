@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Handshake } from '@reveille/engine'
-import { createProvider, sign, termsFor } from '../auth/provider-fixture.ts'
+import { createProvider, policyFor, sign } from '../auth/provider-fixture.ts'
 import { bearer, openSurface, type SnapshotOptions, type SurfaceParts } from '../surface-fixture.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -39,9 +39,9 @@ async function openThrottled(
 
 test('wrong tokens and signatures count; what is right clears; what shows nothing does neither', async (t) => {
   const { post, app, calls } = await openThrottled(t, {
-    terms: {
-      github: termsFor('github', createProvider()),
-      agent: termsFor('agent', createProvider(), 'both'),
+    policies: {
+      github: policyFor('github', createProvider()),
+      agent: policyFor('agent', createProvider(), 'both'),
     },
   })
   const callsOf = async (send: Promise<unknown>) => {
@@ -65,7 +65,7 @@ test('wrong tokens and signatures count; what is right clears; what shows nothin
 
 test('whoever was wrong too often is told to wait, unless it shows what is right', async (t) => {
   const { post, waits, notes, lines } = await openThrottled(t, {
-    terms: { github: termsFor('github', createProvider()) },
+    policies: { github: policyFor('github', createProvider()) },
   })
   Object.assign(waits, { wrong: 42, blocked: 41 })
   for (const [endpoint, headers, retryAfter, failure] of [
@@ -89,7 +89,7 @@ test('whoever was wrong too often is told to wait, unless it shows what is right
 
 test('the rate of a client is asked before anybody knows who it is, that of the endpoint after that', async (t) => {
   const { post, waits, calls, asked, notes } = await openThrottled(t, {
-    terms: { github: { ...termsFor('github', createProvider()), rate }, wake: { rate } },
+    policies: { github: { ...policyFor('github', createProvider()), rate }, wake: { rate } },
   })
   for (const [endpoint, headers, good] of [
     ['wake', bearer, 'takeOfClient right takeOfEndpoint'],
@@ -126,7 +126,7 @@ test('the rate of a client is asked before anybody knows who it is, that of the 
 })
 
 test('a token over the rate of its endpoint is refused before its body is read', async (t) => {
-  const { dial, waits } = await openThrottled(t, { terms: { wake: { rate } } })
+  const { dial, waits } = await openThrottled(t, { policies: { wake: { rate } } })
   waits.takeOfEndpoint = 7
   const sender = await dial()
   sender.send(
@@ -148,7 +148,7 @@ test('a handshake that shows the wrong thing counts, and one that shows nothing 
   const answer = ({ query }: { query: Readonly<Record<string, unknown>> }) => answers[String(query['as'])]
   const provider = createProvider({ handshakes: { methods: ['GET'], unsigned: true, answer } })
   const { app, calls, waits } = await openThrottled(t, {
-    terms: { github: { ...termsFor('github', provider), rate } },
+    policies: { github: { ...policyFor('github', provider), rate } },
   })
   const send = async (method: 'GET' | 'POST', as: string) => {
     calls.length = 0

@@ -1,18 +1,18 @@
 /**
- * Owns the lingering close. A socket that is closed while the sender still writes is reset, and a reset may
- * eat the reply on its way. So the whole reply goes out first, then what the sender still sends is thrown
- * away for a while, and only then is the connection closed.
+ * Closes a connection in a way that does not lose the reply. A socket that is closed while its sender still writes is reset, and
+ * a reset may discard the reply on its way. So the whole reply is sent first, then what the sender still sends is thrown away
+ * for a while, and only then is the connection closed.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Timers } from '@reveille/engine'
 
-/** How long a sender may take to see its reply and stop. */
+/** How long a sender may take to see its reply and to stop. Milliseconds. */
 export const lingerMs = 2000
-/** How much is thrown away; from then on the sender is held by TCP and costs nothing. */
+/** How much is thrown away. Beyond that nothing is read, so that TCP stops the sender. */
 export const lingerBytes = 256 * 1024
 
-/** The head must have been written, with a Content-Length that `text` fills and `Connection: close`. */
+/** The head must have been written, with `Connection: close` and the length of `text` as Content-Length. */
 export function endLingering(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -35,5 +35,5 @@ export function endLingering(
   incoming.on('error', ignore).on('data', discard).on('end', close).on('close', close).resume()
 }
 
-/** The sender hung up; that is what we were waiting for, and `close` follows. */
+/** The sender hung up, which ends the wait: `close` follows. */
 function ignore(): void {}

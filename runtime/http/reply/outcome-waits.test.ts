@@ -44,13 +44,13 @@ async function open(t: TestContext): Promise<Bed> {
   const limits = { keepMs: 60_000, backlog: 1000, historyMessages: 10 }
   const store = await openSqliteStore({ location: folder, now: Date.now, ...limits })
   atEnd(t, () => store.close())
-  const ending = Promise.withResolvers<Ended>()
+  const result = Promise.withResolvers<Ended>()
   store.work({
     kinds: ['run'],
     concurrency: 100,
     async perform({ task, lease }): Promise<Settlement> {
       const aborted = new Promise<Ended>((resolve) => lease.addEventListener('abort', () => resolve({})))
-      const how = await Promise.race([ending.promise, aborted])
+      const how = await Promise.race([result.promise, aborted])
       return { done: true, effects: { run: { id: task.subject ?? '', stage: 'ran', ...how } } }
     },
   })
@@ -109,7 +109,7 @@ async function open(t: TestContext): Promise<Bed> {
     timers,
     lines,
     draining,
-    end: ending.resolve,
+    end: result.resolve,
     post,
     postOnce: (key, prefer) => post('agent', prefer, { headers: { 'idempotency-key': key } }),
   }

@@ -1,13 +1,13 @@
-/** Owns senders that wait for the outcome of their run: who they are, and the one subscription that all of them share. */
+/** Lets senders wait for the outcome of their run. All of them share one subscription to the changes of the store. */
 
 import type { ServerResponse } from 'node:http'
 import type { Timers } from '@reveille/engine'
 import type { Id, RunRecord, RunState, Store } from '../../store/port.ts'
 
-/** Senders that wait at one time; each holds a connection. Whoever comes when there are as many is answered at once. */
+/** How many senders may wait at a time, as each holds a connection. Further senders get their reply at once. */
 export const mostWaiting = 1000
 
-/** A turn in one of these is over, whatever is still to be summarised, delivered or decided about it. */
+/** In these states the turn of a run is over, whatever is still to be summarised, delivered or decided about it. */
 const isOver: Readonly<Record<RunState, boolean>> = {
   queued: false,
   running: false,
@@ -20,27 +20,27 @@ const isOver: Readonly<Record<RunState, boolean>> = {
 
 export type WaitEnd =
   | { readonly kind: 'over'; readonly run: RunRecord }
-  /** The time that was asked for is over. */
+  /** The time that the sender asked for is over. */
   | { readonly kind: 'late' }
-  /** The gateway drains, the sender has gone, or nobody can tell. */
+  /** The gateway drains, the sender has gone, or the store cannot be read. */
   | { readonly kind: 'cut' }
 
 export interface Waiting {
-  /** How long at most. */
+  /** The longest wait. */
   readonly seconds: number
   /** Never rejects. */
   readonly end: Promise<WaitEnd>
-  /** There is no run to wait for. */
+  /** Ends the wait, because there is no run to wait for. */
   cut(): void
 }
 
 export interface OutcomeWaits {
   /**
-   * To be called before the run is committed, so that no ending is missed, however soon it comes. Undefined: the
-   * gateway drains, too many wait already, or the sender has gone.
+   * Begins to wait for a run. It is called before the run is committed, so that no outcome is missed, however soon it comes.
+   * Returns undefined while the gateway drains, if too many senders wait already, or if the sender has gone.
    */
   begin(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
-  /** The same for a run that was there before, and may be over already. One that is forgotten is not waited for. */
+  /** The same for a run that was there before and may be over already. A run that history has forgotten ends the wait. */
   join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined
 }
 
@@ -54,14 +54,14 @@ export interface OutcomeWaitsOptions {
 }
 
 interface Waiter {
-  /** The run's turn has ended, unless it was resumed since. */
-  look(): void
+  /** Reads the run and ends the wait if its turn is over; the run may have been resumed since. */
+  check(): void
   cut(): void
 }
 
 export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
   const { store, timers, draining, most = mostWaiting } = options
-  /** Of one run several may wait: its sender, and whoever sends it again. */
+  /** Several senders may wait for one run: the first, and those that send the same request again. */
   const waiters = new Map<Id, Set<Waiter>>()
   let count = 0
   let subscription: AbortController | undefined
@@ -73,7 +73,7 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
 
   function join(runId: Id, seconds: number, outgoing: ServerResponse): Waiting | undefined {
     const entered = enter(runId, seconds, outgoing)
-    entered?.waiter.look()
+    entered?.waiter.check()
     return entered?.waiting
   }
 
@@ -84,11 +84,11 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
   ): { readonly waiter: Waiter; readonly waiting: Waiting } | undefined {
     if (draining.aborted || count >= most || outgoing.destroyed) return undefined
     const { promise, resolve } = Promise.withResolvers<WaitEnd>()
-    const timer = timers.setTimeout(() => leave({ kind: 'late' }), seconds * 1000)
-    const cut = () => leave({ kind: 'cut' })
+    const timer = timers.setTimeout(() => finish({ kind: 'late' }), seconds * 1000)
+    const cut = () => finish({ kind: 'cut' })
 
     /** The first end counts. */
-    function leave(end: WaitEnd): void {
+    function finish(end: WaitEnd): void {
       if (!remove(runId, waiter)) return
       timers.clearTimeout(timer)
       outgoing.off('close', cut)
@@ -96,14 +96,14 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
       resolve(end)
     }
 
-    function look(): void {
+    function check(): void {
       store.read.run(runId).then((run) => {
         if (run === undefined) cut()
-        else if (isOver[run.state]) leave({ kind: 'over', run })
+        else if (isOver[run.state]) finish({ kind: 'over', run })
       }, cut)
     }
 
-    const waiter = { look, cut }
+    const waiter = { check, cut }
     outgoing.once('close', cut)
     add(runId, waiter)
     if (subscription === undefined) subscribe()
@@ -117,7 +117,7 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
     count += 1
   }
 
-  /** Whether it was there. */
+  /** Returns whether the waiter was still there. */
   function remove(runId: Id, waiter: Waiter): boolean {
     const others = waiters.get(runId)
     if (!others?.delete(waiter)) return false
@@ -132,7 +132,7 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
     void follow(mine.signal)
       .catch(() => undefined)
       .then(() => {
-        // The store has closed, or failed: nobody would ever be told.
+        // The store has closed or failed, so that no wait would ever end.
         if (subscription === mine) cutAll()
       })
   }
@@ -144,7 +144,7 @@ export function createOutcomeWaits(options: OutcomeWaitsOptions): OutcomeWaits {
 
   async function follow(signal: AbortSignal): Promise<void> {
     for await (const { type, id, state } of store.changes({ signal })) {
-      if (type === 'run' && isOver[state as RunState]) for (const { look } of waiters.get(id) ?? []) look()
+      if (type === 'run' && isOver[state as RunState]) for (const { check } of waiters.get(id) ?? []) check()
     }
   }
 

@@ -1,15 +1,15 @@
-/** Owns the header `Prefer` (RFC 7240): of all preferences there are, `wait` is the one that is honoured. */
+/** Reads `wait` from the header `Prefer` (RFC 7240); other preferences are ignored. */
 
-/** Whoever asks for more is given this. Seconds. */
+/** A longer wait is shortened to this. Seconds. */
 const mostWaitSeconds = 300
 
 /**
- * How long a sender would wait for the outcome, in whole seconds: 1 to 300. Undefined where it does not say, or says
- * something that is no number of seconds; a preference is a wish, so nonsense is none.
+ * waitSecondsOf returns how long a sender would wait for the outcome, in whole seconds from 1 to 300. It returns undefined where
+ * the sender gives no number of seconds: a server may ignore a preference that it does not understand.
  */
 export function waitSecondsOf(prefer: string | readonly string[] | undefined): number | undefined {
   const text = typeof prefer === 'string' ? prefer : prefer?.join(',')
-  // Of a preference that stands there twice, the first counts.
+  // If a preference is given twice, the first one counts.
   const wait = splitUnquoted(text ?? '', ',')
     .map(preferenceOf)
     .find(({ name }) => name === 'wait')
@@ -18,14 +18,14 @@ export function waitSecondsOf(prefer: string | readonly string[] | undefined): n
   return seconds === 0 ? undefined : seconds
 }
 
-/** `name`, or `name=value`, then parameters behind semicolons, which `wait` has none of. */
+/** A preference is `name` or `name=value`, then parameters after semicolons, of which `wait` has none. */
 function preferenceOf(text: string): { readonly name: string; readonly value: string } {
   const [preference = ''] = splitUnquoted(text, ';')
   const [name = '', ...value] = preference.split('=')
   return { name: name.trim().toLowerCase(), value: withoutQuotes(value.join('=').trim()) }
 }
 
-/** What stands in quotes holds no separator. */
+/** A separator between quotes does not count. */
 function splitUnquoted(text: string, separator: string): string[] {
   const parts: string[] = []
   let start = 0

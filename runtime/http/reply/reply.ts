@@ -1,109 +1,108 @@
-/** Owns the wording of replies and the way they leave. */
+/** Sends the replies to requests, and words those that are the gateway's own. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Handshake, Timers } from '@reveille/engine'
 import type { RunRecord } from '../../store/port.ts'
 import { declaredBytes } from '../body/read-body.ts'
-import { sessionKeyOf, statusOfEnding } from '../entry.ts'
 import { errorRow, statusOf } from '../errors.ts'
+import { sessionKeyOf, statusOfOutcome } from '../record/entry.ts'
 import {
   type Accepted,
   type Duplicate,
-  type Ending,
-  type Exchange,
-  type Placed,
+  type PersistedAction,
   type Refused,
+  type RequestContext,
+  type RequestOutcome,
   refused,
-} from '../exchange.ts'
+} from '../request-context.ts'
 import { endLingering } from './linger.ts'
 import type { WaitEnd } from './outcome-waits.ts'
 
 /** When `?token=` became deprecated, for the `Deprecation` header (RFC 9745): 2026-01-01. */
 const deprecatedSince = '@1767225600'
-/** Up to here an unread body is cheaper to throw away than a connection is to make anew. Bytes. */
+/** An unread body up to this size is cheaper to throw away than a new connection. Bytes. */
 const cheapBytes = 64 * 1024
 
-export function reply(exchange: Exchange, ending: Ending, timers: Timers): void {
-  const headers = headersOf(exchange)
-  const tooSlow = 'code' in ending && ending.code === 'BODY_TIMEOUT'
-  const isInTheWay = exchange.body === undefined && (tooSlow || standsInTheWay(exchange))
-  if ('handshake' in ending && ending.handshake) {
-    pushHandshakeHeaders(headers, ending.handshake)
-    sendAs(exchange, ending.handshake.status, headers, ending.handshake.body, isInTheWay, timers)
+export function reply(context: RequestContext, result: RequestOutcome, timers: Timers): void {
+  const headers = headersOf(context)
+  const isTimeout = 'code' in result && result.code === 'BODY_TIMEOUT'
+  const hasUnreadBody = context.body === undefined && (isTimeout || isCostlyToSkip(context))
+  const handshake = 'handshake' in result ? result.handshake : undefined
+  if (handshake !== undefined) {
+    pushHandshakeHeaders(headers, handshake)
+    sendAs(context, handshake.status, headers, handshake.body, hasUnreadBody, timers)
     return
   }
-  // A source reads our own answer.
-  if ('reply' in ending && ending.reply && !exchange.isOurs) {
-    // It may hold what a sender wrote, and XML can hold scripts.
-    headers.push('content-type', ending.reply.contentType, 'x-content-type-options', 'nosniff')
+  // A source reads the reply of the gateway, not that of a transform.
+  if ('reply' in result && result.reply && !context.isInternal) {
+    // The reply may hold what a sender wrote, and XML can hold scripts.
+    headers.push('content-type', result.reply.contentType, 'x-content-type-options', 'nosniff')
     headers.push('content-security-policy', 'sandbox')
-    sendAs(exchange, statusOfEnding(ending), headers, ending.reply.body, isInTheWay, timers)
+    sendAs(context, statusOfOutcome(result), headers, result.reply.body, hasUnreadBody, timers)
     return
   }
-  if ('code' in ending) pushErrorHeaders(headers, ending)
-  send(exchange, statusOfEnding(ending), headers, wordingOf(exchange.requestId, ending), isInTheWay, timers)
+  if ('code' in result) pushErrorHeaders(headers, result)
+  send(context, statusOfOutcome(result), headers, bodyOf(context.requestId, result), hasUnreadBody, timers)
 }
 
-/** For a sender that waited up to so many seconds; where there is no outcome, it is told what it would have been told at once. */
+/** Replies to a sender that waited for up to `seconds`. Without an outcome it gets what it would have got at once. */
 export function replyWithOutcome(
-  exchange: Exchange,
-  ending: Accepted | Duplicate,
+  context: RequestContext,
+  result: Accepted | Duplicate,
   seconds: number,
   end: WaitEnd,
   timers: Timers,
 ): void {
-  const headers = headersOf(exchange)
+  const headers = headersOf(context)
   if (end.kind !== 'cut') headers.push('preference-applied', `wait=${seconds}`)
   const isOver = end.kind === 'over'
-  const status = isOver ? 200 : statusOfEnding(ending)
-  const text = isOver
-    ? outcomeWording(exchange.requestId, ending, end.run)
-    : wordingOf(exchange.requestId, ending)
-  send(exchange, status, headers, text, false, timers)
+  const status = isOver ? 200 : statusOfOutcome(result)
+  const body = isOver ? runBody(context.requestId, result, end.run) : bodyOf(context.requestId, result)
+  send(context, status, headers, body, false, timers)
 }
 
-function headersOf({ deprecated }: Exchange): string[] {
+function headersOf({ deprecated }: RequestContext): string[] {
   return deprecated ? ['deprecation', deprecatedSince] : []
 }
 
-/** For an address that is not under `hooks.path`. */
+/** Replies to a request for an address that is not under `hooks.path`. */
 export function replyNotFound(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   requestId: string,
   timers: Timers,
 ): void {
-  const text = errorWording(requestId, refused('NOT_FOUND'))
-  const exchange = { incoming, outgoing, requestId }
-  send(exchange, statusOf('NOT_FOUND'), [], text, standsInTheWay(exchange), timers)
+  const context = { incoming, outgoing, requestId }
+  const body = errorBody(requestId, refused('NOT_FOUND'))
+  send(context, statusOf('NOT_FOUND'), [], body, isCostlyToSkip(context), timers)
 }
 
-type Answered = Pick<Exchange, 'incoming' | 'outgoing' | 'requestId'>
+type ReplyTarget = Pick<RequestContext, 'incoming' | 'outgoing' | 'requestId'>
 
 function send(
-  exchange: Answered,
+  target: ReplyTarget,
   status: number,
   headers: string[],
-  text: string,
-  isInTheWay: boolean,
+  body: object,
+  hasUnreadBody: boolean,
   timers: Timers,
 ): void {
   headers.push('content-type', 'application/json; charset=utf-8')
-  sendAs(exchange, status, headers, text, isInTheWay, timers)
+  sendAs(target, status, headers, JSON.stringify(body), hasUnreadBody, timers)
 }
 
-/** `isInTheWay`: an unread body stands between this reply and the connection's next request. */
+/** `hasUnreadBody`: an unread body stands between this reply and the next request on the connection. */
 function sendAs(
-  { incoming, outgoing, requestId }: Answered,
+  { incoming, outgoing, requestId }: ReplyTarget,
   status: number,
   headers: string[],
   text: string,
-  isInTheWay: boolean,
+  hasUnreadBody: boolean,
   timers: Timers,
 ): void {
   if (status !== 204) headers.push('content-length', String(Buffer.byteLength(text)))
   headers.push('x-request-id', requestId)
-  if (isInTheWay) {
+  if (hasUnreadBody) {
     outgoing.writeHead(status, [...headers, 'connection', 'close'])
     endLingering(incoming, outgoing, text, timers)
   } else {
@@ -111,95 +110,79 @@ function sendAs(
   }
 }
 
-/** Ids and modes need no escaping; every other text goes through the serialiser. */
-function wordingOf(requestId: string, ending: Ending): string {
-  if ('code' in ending) return errorWording(requestId, ending)
-  switch (ending.outcome) {
-    case 'accepted': {
-      const [first, second] = ending.placed
-      if (first && !second) return plainWording(requestId, first, warningWording(ending))
-      return `{"ok":true,"requestId":"${requestId}",${wordingOfActions(ending)}${warningWording(ending)}}`
-    }
-    case 'duplicate': {
-      const [first, second] = ending.placed
-      const what = first && !second ? idWording(first) : wordingOfActions(ending)
-      const request = requestOf(ending) ?? requestId
-      return `{"ok":true,"outcome":"duplicate","requestId":"${request}",${what}${warningWording(ending)}}`
-    }
-    case 'handshake':
-      return ending.handshake.body
-    default:
-      return `{"ok":true,"outcome":"${ending.outcome}","reason":${JSON.stringify(ending.reason)},"requestId":"${requestId}"}`
+/** The order of the keys is that of the reply; keys without a value are left out. */
+function bodyOf(requestId: string, result: RequestOutcome): object {
+  if ('code' in result) return errorBody(requestId, result)
+  if (result.outcome === 'accepted') return acceptedBody(requestId, result)
+  if (result.outcome === 'duplicate') {
+    const { actions, warnings } = result
+    const what = isSingle(actions) ? idOf(actions[0]) : { actions: actions.map(actionBody) }
+    const original = actions[0]?.originalRequest ?? requestId
+    return { ok: true, outcome: 'duplicate', requestId: original, ...what, warnings }
+  }
+  const reason = result.outcome === 'handshake' ? result.handshake.reason : result.reason
+  return { ok: true, outcome: result.outcome, reason, requestId }
+}
+
+function acceptedBody(requestId: string, { actions, warnings }: Accepted): object {
+  if (!isSingle(actions)) return { ok: true, requestId, actions: actions.map(actionBody), warnings }
+  const [persisted] = actions
+  const { id, action } = persisted
+  if (action.kind === 'wake') return { ok: true, mode: action.mode, requestId, eventId: id, warnings }
+  const sessionKey = sessionKeyOf(persisted, action)
+  return { ok: true, runId: id, sessionKey, requestId, ...dispositionFacts(persisted), warnings }
+}
+
+function isSingle(actions: readonly PersistedAction[]): actions is readonly [PersistedAction] {
+  return actions.length === 1
+}
+
+function actionBody(persisted: PersistedAction): object {
+  const { action, disposition, originalRequest } = persisted
+  const { kind } = action
+  if (disposition === 'duplicate')
+    return { kind, ...idOf(persisted), duplicate: true, requestId: originalRequest }
+  if (kind === 'wake') return { kind, mode: action.mode, ...idOf(persisted) }
+  const sessionKey = sessionKeyOf(persisted, action)
+  return { kind, ...idOf(persisted), sessionKey, ...dispositionFacts(persisted) }
+}
+
+function idOf({ id, action }: PersistedAction): object {
+  return action.kind === 'wake' ? { eventId: id } : { runId: id }
+}
+
+/** What is said about a run that is not simply queued. */
+function dispositionFacts({ disposition }: PersistedAction): object {
+  if (disposition === undefined) return {}
+  return disposition === 'joined' ? { coalesced: true } : { state: 'cancelled', code: 'BUSY' }
+}
+
+function runBody(
+  requestId: string,
+  { outcome, actions: [first], warnings }: Accepted | Duplicate,
+  { id, sessionKey, state, reply, error, usage, handedOver }: RunRecord,
+): object {
+  return {
+    ok: true,
+    ...(outcome === 'duplicate' && { outcome }),
+    runId: id,
+    sessionKey,
+    requestId: first?.originalRequest ?? requestId,
+    state,
+    // The system that a run was handed over to replies elsewhere: the run itself has a blank reply that would mislead.
+    ...(handedOver === undefined ? { reply, error, usage } : { handedOver }),
+    warnings,
   }
 }
 
-/** The request that brought what the duplicate asks for, or the first part of it. */
-function requestOf({ placed: [first] }: Accepted | Duplicate): string | undefined {
-  return first?.request
-}
-
-function idWording({ id, action }: Placed): string {
-  return action.kind === 'wake' ? `"eventId":"${id}"` : `"runId":"${id}"`
-}
-
-function plainWording(requestId: string, placed: Placed, warnings: string): string {
-  const { id, action } = placed
-  return action.kind === 'wake'
-    ? `{"ok":true,"mode":"${action.mode}","requestId":"${requestId}","eventId":"${id}"${warnings}}`
-    : `{"ok":true,"runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))},"requestId":"${requestId}"${standingWording(placed)}${warnings}}`
-}
-
-function warningWording({ warnings }: Accepted | Duplicate): string {
-  return warnings === undefined ? '' : `,"warnings":${JSON.stringify(warnings)}`
-}
-
-function wordingOfActions({ placed }: Accepted | Duplicate): string {
-  return `"actions":[${placed.map(wordingOfAction).join(',')}]`
-}
-
-function wordingOfAction(placed: Placed): string {
-  const { id, action, became, request } = placed
-  if (became === 'duplicate')
-    return `{"kind":"${action.kind}",${idWording(placed)},"duplicate":true,"requestId":"${request}"}`
-  return action.kind === 'wake'
-    ? `{"kind":"wake","mode":"${action.mode}","eventId":"${id}"}`
-    : `{"kind":"agent","runId":"${id}","sessionKey":${JSON.stringify(sessionKeyOf(placed, action))}${standingWording(placed)}}`
-}
-
-/** What is to be said of a run that is not simply queued. */
-function standingWording({ became }: Placed): string {
-  if (became === undefined) return ''
-  return became === 'joined' ? ',"coalesced":true' : ',"state":"cancelled","code":"BUSY"'
-}
-
-function outcomeWording(
-  requestId: string,
-  ending: Accepted | Duplicate,
-  { id, sessionKey, state, reply, error, usage, handedOver }: RunRecord,
-): string {
-  // Whoever it was handed over to answers elsewhere: the reply here is blank, and would look like theirs.
-  const outcome = handedOver === undefined ? { reply, error, usage } : { handedOver }
-  const told = ending.outcome === 'duplicate' ? { outcome: ending.outcome } : {}
-  return JSON.stringify({
-    ok: true,
-    ...told,
-    runId: id,
-    sessionKey,
-    requestId: requestOf(ending) ?? requestId,
-    state,
-    ...outcome,
-    warnings: ending.warnings,
-  })
-}
-
-function errorWording(requestId: string, { code, sentence, details }: Refused): string {
-  return JSON.stringify({
+function errorBody(requestId: string, { code, sentence, details }: Refused): object {
+  return {
     ok: false,
     error: sentence ?? errorRow(code).sentence,
     code,
     requestId,
     details: details?.length ? details : undefined,
-  })
+  }
 }
 
 function pushHandshakeHeaders(headers: string[], { contentType, headers: more = {} }: Handshake): void {
@@ -217,16 +200,16 @@ function pushErrorHeaders(
 }
 
 /**
- * Whether a body, unread, costs more than a new connection: it is large, or nobody knows how large. Or the connection ends
- * with this reply, and what still comes of a body would eat it.
+ * Whether skipping the unread body costs more than a new connection, as it is large or of unknown size. The same holds where the
+ * connection ends with this reply: bytes of the body that arrive after the close would reset it and lose the reply.
  */
-function standsInTheWay({ incoming, outgoing }: Answered): boolean {
+function isCostlyToSkip({ incoming, outgoing }: ReplyTarget): boolean {
   if (incoming.headers['transfer-encoding'] !== undefined) return true
   const bytes = declaredBytes(incoming)
   return bytes > cheapBytes || (bytes > 0 && isLastOf(outgoing))
 }
 
-/** As the sender asked for it, or a gateway that stops. */
+/** The sender asked for the connection to end, or the gateway is stopping. */
 function isLastOf(outgoing: ServerResponse): boolean {
   return !outgoing.shouldKeepAlive || outgoing.getHeader('connection') === 'close'
 }

@@ -1,6 +1,6 @@
 /**
- * Owns what is told to a connection whose bytes are no HTTP. Requests that came before them are answered first: an
- * accepted request whose sender is told 400 would be sent again.
+ * Refuses bytes that are not valid HTTP and closes their connection. Requests that came before such bytes are answered first: a
+ * sender that reads 400 after its request was accepted would send it again.
  */
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
@@ -8,18 +8,18 @@ import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorRow } from '../errors.ts'
 import { lingerMs } from '../reply/linger.ts'
 
-interface Served {
+interface LastRequest {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
-  /** Answers leave in order: with this one, all earlier ones have. */
+  /** The reply before this one. Replies are sent in order, so once it is sent, all earlier ones are. */
   readonly before: ServerResponse | undefined
 }
 
-const lastOn = new WeakMap<Duplex, Served>()
-/** Whatever else comes on a broken connection is broken too. */
+const lastOn = new WeakMap<Duplex, LastRequest>()
+/** Nothing that follows malformed bytes on a connection is looked at. */
 const broken = new WeakSet<Duplex>()
 
-/** Asked of every request first: whether it may go on. One that may not is answered here, if at all. */
+/** Checks every request first. A request that fails the check is answered here, if at all. */
 export function isWellFormed(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { socket } = incoming
   if (broken.has(socket)) return false
@@ -27,13 +27,13 @@ export function isWellFormed(incoming: IncomingMessage, outgoing: ServerResponse
   lastOn.set(socket, { incoming, outgoing, before })
   if (!isFramedOddly(incoming) && !hasTwoHosts(incoming)) return true
   broken.add(socket)
-  closeAfter(before, socket, wordingOf('MALFORMED_HTTP'))
+  closeAfter(before, socket, replyText('MALFORMED_HTTP'))
   return false
 }
 
 /**
- * The parser takes whatever ends in `chunked`. We take nothing else: another reader before us may not, and HTTP/1.0
- * knows no chunks (RFC 9112, 6.1 and 6.3).
+ * The parser accepts every transfer coding that ends in `chunked`. Only `chunked` alone is taken here, because a proxy may read the
+ * others differently, and none from HTTP/1.0, which has no chunks (RFC 9112, 6.1 and 6.3).
  */
 function isFramedOddly({ headers, httpVersionMinor }: IncomingMessage): boolean {
   const encoding = headers['transfer-encoding']
@@ -41,7 +41,7 @@ function isFramedOddly({ headers, httpVersionMinor }: IncomingMessage): boolean 
   return httpVersionMinor === 0 || encoding.toLowerCase() !== 'chunked'
 }
 
-/** Node.js keeps the first one, another reader may go by the last (RFC 9112, 3.2). */
+/** Node.js keeps the first host, and a proxy may go by the last (RFC 9112, 3.2). */
 function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -51,7 +51,7 @@ function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1
 }
 
-/** Bytes that the parser gave up on: there is no request to give an id to, and no way to go on with the connection. */
+/** Handles bytes that the parser gave up on: there is no request to give an id to, and the connection cannot go on. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (broken.has(socket)) return
   broken.add(socket)
@@ -62,25 +62,25 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
   const last = lastOn.get(socket)
   const isItsBody = last !== undefined && !last.incoming.complete
   const underWay = isItsBody ? last.before : last?.outgoing
-  const text = isItsBody && last.outgoing.headersSent ? '' : wordingOf(codeOf(error.code))
+  const text = isItsBody && last.outgoing.headersSent ? '' : replyText(codeOf(error.code))
   closeAfter(underWay, socket, text)
 }
 
-function closeAfter(answer: ServerResponse | undefined, socket: Duplex, text: string): void {
-  if (answer === undefined || answer.writableFinished || answer.destroyed) close(socket, text)
-  else answer.once('close', () => close(socket, text))
+function closeAfter(reply: ServerResponse | undefined, socket: Duplex, text: string): void {
+  if (reply === undefined || reply.writableFinished || reply.destroyed) close(socket, text)
+  else reply.once('close', () => close(socket, text))
 }
 
-/** Lingers, as other early answers do: bytes that come after a socket was closed would eat what it says. */
+/** Lingers, as other early replies do: bytes that arrive at a closed socket reset it, which may lose the reply. */
 function close(socket: Duplex, text: string): void {
-  // The last answer may have closed it already.
+  // The last reply may have closed it already.
   if (!socket.writable) return
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   timer.unref()
   socket.once('close', () => clearTimeout(timer)).end(text)
 }
 
-function wordingOf(code: ErrorCode): string {
+function replyText(code: ErrorCode): string {
   const { status, sentence } = errorRow(code)
   const text = JSON.stringify({ ok: false, error: sentence, code })
   return (

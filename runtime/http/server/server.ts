@@ -1,79 +1,110 @@
-/** Owns the HTTP server: hook requests go straight to their surface, all others to Fastify. */
+/** Creates the HTTP server: hook requests go straight to their surface, all others to Fastify. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { realTimers, type Timers } from '@reveille/engine'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { clientOf } from '../clients/client.ts'
 import { createProxyTrust, type Proxies, type ProxyTrust } from '../clients/proxies.ts'
-import { isWellFormed } from './malformed.ts'
-import { httpOptions, maxHeadersCount, maxRequestsPerSocket, serverOptions } from './server-options.ts'
+import { isWellFormed, refuseMalformed } from './malformed.ts'
 
-/** A connection that is as old brings its first request, or none: a sender opened it for later. Milliseconds. */
+/** The time for a whole request. Any sensible `hooks.bodyTimeoutMs` is shorter, and has the better reply. */
+const requestTimeout = 300_000
+/** A little longer than the minute that proxies usually keep an idle connection, so that they close it and not the gateway. */
+const keepAliveTimeout = 72_000
+
+const httpOptions = {
+  requestTimeout,
+  keepAliveTimeout,
+  headersTimeout: 20_000,
+  /** How often the server looks for requests that took too long. */
+  connectionsCheckingInterval: 5_000,
+  /** For the request line and all headers together. Bytes. */
+  maxHeaderSize: 16 * 1024,
+  requireHostHeader: true,
+  // With this, no flag of Node.js makes the parser accept what smuggles requests past a proxy.
+  insecureHTTPParser: false,
+} as const
+
+const fastifyOptions = {
+  /** The surface that replies to a request writes its line. */
+  logger: false,
+  /** The request pipeline replies while the server closes, with `DRAINING` and `Retry-After`. */
+  return503OnClosing: false,
+  requestTimeout,
+  keepAliveTimeout,
+  clientErrorHandler: refuseMalformed,
+  frameworkErrors: passUnroutable,
+} as const
+
+/** The size of headers is bounded already; beyond a count, Node.js would drop headers silently. 0 means no limit. */
+const maxHeadersCount = 0
+/** A proxy sends everything over a few connections, and each request is checked by itself. 0 means no limit. */
+const maxRequestsPerSocket = 0
+
+/** A silent connection that is older than this was opened for later use. Milliseconds. */
 const silentMs = 1000
-/** What is under way when a close begins is over within this time: bodies, commits and turns have shorter limits. Milliseconds. */
+/** Bodies, commits and turns have shorter limits, so whatever is under way when a close begins ends within this time. Milliseconds. */
 const mostUnderWayMs = 30_000
 
 /**
- * An app for all surfaces. `trustedProxies` answers those of the current snapshot: behind them the client's address
- * stands in a header that Fastify knows how to read, so there hook requests take the road through its router, as
- * injected ones do.
+ * createApp creates the app of all surfaces. `trustedProxies` returns the proxies of the current snapshot. Behind a proxy the address
+ * of the client stands in a header that Fastify knows how to read, so that hook requests then pass through Fastify's router,
+ * as injected requests do.
  */
 export function createApp(trustedProxies: () => Proxies, timers: Timers = realTimers): FastifyInstance {
   const trust = createProxyTrust(trustedProxies)
   const sockets = new Set<Socket>()
-  // A query that a route does not know is an error, not something to take out in silence.
+  // A query that a route does not know is an error: Fastify must not remove it silently.
   const app: FastifyInstance = Fastify({
-    ...serverOptions,
+    ...fastifyOptions,
     ajv: { customOptions: { removeAdditional: false as const, ...quickStart } },
-    // A session key stands in an address whole; the limit on the request line is the only one it needs.
+    // An address may hold a whole session key; the limit on the request line is the only one that it needs.
     routerOptions: { maxParamLength: 65_536 },
-    trustProxy: trust.believes,
-    serverFactory: (route) => createFork(route, () => app, trust, sockets),
+    trustProxy: trust.trusts,
+    serverFactory: (route) => createForkingServer(route, () => app, trust, sockets),
   })
-  endConnections(app, sockets, timers)
+  endConnectionsOnClose(app, sockets, timers)
   return app
 }
 
 /**
- * A server that closes looks at its time limits no more, and takes a connection over which nothing came for a busy one:
- * without this, one that a sender opened and did not use would hold up the end.
+ * A server that closes stops checking its time limits and takes a connection over which nothing came for a busy one, so that a
+ * connection which a sender opened and did not use would hold up the end.
  */
-function endConnections(app: FastifyInstance, sockets: ReadonlySet<Socket>, timers: Timers): void {
-  const endThose = (isOver: (socket: Socket) => boolean) => () => {
+function endConnectionsOnClose(app: FastifyInstance, sockets: ReadonlySet<Socket>, timers: Timers): void {
+  const end = (isOver: (socket: Socket) => boolean) => () => {
     for (const socket of sockets) if (isOver(socket)) socket.destroy()
   }
   app.addHook('preClose', async () => {
     if (!app.server.listening) return
-    const armed = [
-      timers.setTimeout(
-        endThose(({ bytesRead }) => bytesRead === 0),
-        silentMs,
-      ),
-      timers.setTimeout(
-        endThose(() => true),
-        mostUnderWayMs,
-      ),
-    ]
+    const silent = timers.setTimeout(
+      end(({ bytesRead }) => bytesRead === 0),
+      silentMs,
+    )
+    const all = timers.setTimeout(
+      end(() => true),
+      mostUnderWayMs,
+    )
     app.server.once('close', () => {
-      for (const timer of armed) timers.clearTimeout(timer)
+      timers.clearTimeout(silent)
+      timers.clearTimeout(all)
     })
   })
 }
 
-/** At each start, the few schemas of ours would be made shorter and checked for longer than they are used. */
+/** Fastify would optimise and check the few schemas of its routes at each start for longer than they are used. */
 const quickStart = { code: { optimize: false }, validateSchema: false, meta: false }
 
 type Route = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
-function createFork(
+function createForkingServer(
   route: Route,
   app: () => FastifyInstance,
   trust: ProxyTrust,
   sockets: Set<Socket>,
 ): Server {
-  const { requestTimeout, keepAliveTimeout } = serverOptions
-  const server = createServer({ ...httpOptions, requestTimeout, keepAliveTimeout }, (incoming, outgoing) => {
+  const server = createServer(httpOptions, (incoming, outgoing) => {
     if (!isWellFormed(incoming, outgoing)) return
     const { hookSurface } = app()
     if (!trust.isGiven() && hookSurface?.takes(incoming.url ?? '')) {
@@ -87,4 +118,49 @@ function createFork(
     socket.once('close', () => sockets.delete(socket))
   })
   return Object.assign(server, { maxHeadersCount, maxRequestsPerSocket })
+}
+
+/** A URL that Fastify's router cannot decode goes through the request pipeline like any other, and is not found there. */
+function passUnroutable(
+  this: FastifyInstance,
+  _error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  reply.hijack()
+  request.server.hookSurface?.receive(request.raw, reply.raw, clientOf(request))
+}
+
+export type ListenErrorCode = 'PORT_IN_USE' | 'ADDRESS_UNAVAILABLE'
+
+/** Says in one line why a gateway cannot listen. */
+export class ListenError extends Error {
+  readonly code: ListenErrorCode
+
+  constructor(code: ListenErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'ListenError'
+    this.code = code
+  }
+}
+
+/** listen resolves with the address, such as `http://127.0.0.1:8787`. @throws ListenError */
+export async function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') {
+      const message = `Port ${port} on ${host} is in use: another gateway may be running. Set gateway.port to a free one, or start with --port.`
+      throw new ListenError('PORT_IN_USE', message, { cause: error })
+    }
+    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
+      const message = `The gateway cannot listen on ${host}:${port} (${code}). Set gateway.host and gateway.port.`
+      throw new ListenError('ADDRESS_UNAVAILABLE', message, { cause: error })
+    }
+    throw error
+  }
 }

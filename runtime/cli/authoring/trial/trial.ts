@@ -64,7 +64,7 @@ function pairOf(text: string, separator: string, usage: string): [string, string
 
 /** That a signature is asked for, which a trial does not look at. Lines. */
 export function describeSignature(endpoint: string, snapshot: Snapshot): string[] {
-  const auth = authOf(snapshot.termsOf(endpoint) ?? {})
+  const auth = authOf(snapshot.effectivePolicyOf(endpoint) ?? {})
   const isSigned = auth === 'signature' || auth === 'both'
   return isSigned
     ? ['signature  not checked; `reveille doctor signature` checks that of a recorded request']

@@ -10,7 +10,7 @@ export const openEndpoints: Check = {
   async run(subject) {
     const { configuration, snapshot } = subject.good()
     const open = Object.keys(configuration.endpoints).filter(
-      (name) => snapshot.termsOf(name)?.auth?.value === 'none',
+      (name) => snapshot.effectivePolicyOf(name)?.auth?.value === 'none',
     )
     if (open.length === 0) return ok('every endpoint asks for a token or a signature')
     return warning(

@@ -1,6 +1,6 @@
 /** Checks that endpoints whose sender signs have something to verify the signature with. */
 
-import { providerRow, type Terms } from '@reveille/engine'
+import { type EffectivePolicy, providerRow } from '@reveille/engine'
 import { shownPath } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
 import { type Check, ok, problem, type Result, warning } from '../check.ts'
@@ -19,7 +19,7 @@ export const signatures: Check = {
     const results: Result[] = []
     let verified = 0
     for (const name of Object.keys(configuration.endpoints)) {
-      const found = judge(name, snapshot.termsOf(name) ?? {}, keys)
+      const found = judge(name, snapshot.effectivePolicyOf(name) ?? {}, keys)
       if (found === 'verified') verified += 1
       else if (found !== undefined) results.push(found)
     }
@@ -30,7 +30,11 @@ export const signatures: Check = {
   },
 }
 
-function judge(name: string, { auth, verify }: Terms, keys: SecretKeys): Result | 'verified' | undefined {
+function judge(
+  name: string,
+  { auth, verify }: EffectivePolicy,
+  keys: SecretKeys,
+): Result | 'verified' | undefined {
   const provider = verify?.value
   const wanted = auth?.value
   const isAsked = wanted === 'signature' || wanted === 'both'

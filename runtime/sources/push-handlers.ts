@@ -1,31 +1,32 @@
 /** Owns which source has taken over which endpoint: one at most. */
 
 import { PluginError } from '@reveille/kit'
-import type { Receiver } from '../http/index.ts'
+import type { PushHandler } from '../http/index.ts'
 
-export interface Receivers {
+export interface PushHandlers {
   /** @throws PluginError `bad-endpoint`, `endpoint-taken` */
-  claim(endpoint: string, receiver: Receiver): void
+  claim(endpoint: string, pushHandler: PushHandler): void
   /** All of those, at once. */
-  release(receivers: ReadonlySet<Receiver>): void
-  of(endpoint: string): Receiver | undefined
+  release(pushHandlers: ReadonlySet<PushHandler>): void
+  of(endpoint: string): PushHandler | undefined
 }
 
 /** They are the gateway's own. */
 const reserved = new Set(['wake', 'agent'])
 
-export function createReceivers(): Receivers {
-  const claimed = new Map<string, Receiver>()
+export function createPushHandlers(): PushHandlers {
+  const claimed = new Map<string, PushHandler>()
   return {
-    claim(endpoint, receiver) {
+    claim(endpoint, pushHandler) {
       if (typeof endpoint !== 'string' || !/^[^/\s](.*[^/\s])?$/.test(endpoint) || reserved.has(endpoint))
         throw refusal('bad-endpoint', `No source can take over the endpoint ${JSON.stringify(endpoint)}.`)
       if (claimed.has(endpoint))
         throw refusal('endpoint-taken', `The endpoint ${JSON.stringify(endpoint)} is taken over already.`)
-      claimed.set(endpoint, receiver)
+      claimed.set(endpoint, pushHandler)
     },
-    release(receivers) {
-      for (const [endpoint, receiver] of claimed) if (receivers.has(receiver)) claimed.delete(endpoint)
+    release(pushHandlers) {
+      for (const [endpoint, pushHandler] of claimed)
+        if (pushHandlers.has(pushHandler)) claimed.delete(endpoint)
     },
     of: (endpoint) => claimed.get(endpoint),
   }

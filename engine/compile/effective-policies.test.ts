@@ -83,12 +83,12 @@ test('rates are compiled once, and name the policy that gives them', () => {
     'teams/red': { rate: { client: '5/2h' } },
   }
   const snapshot = snapshotOf([{ message: 'x' }], { endpoints })
-  const rate = snapshot.termsOf('teams/blue')?.rate
+  const rate = snapshot.effectivePolicyOf('teams/blue')?.rate
   assert.deepEqual(rate, {
     policy: 'teams/:team',
     value: { endpoint: { most: 600, windowMs: 60_000 }, client: { most: 10, windowMs: 1000 } },
   })
-  assert.equal(snapshot.termsOf('teams/blue')?.rate, rate)
+  assert.equal(snapshot.effectivePolicyOf('teams/blue')?.rate, rate)
   const exact = { policy: 'teams/red', value: { client: { most: 5, windowMs: 7_200_000 } } }
-  assert.deepEqual(snapshot.termsOf('teams/red')?.rate, exact)
+  assert.deepEqual(snapshot.effectivePolicyOf('teams/red')?.rate, exact)
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Decision, type HookRequest, tryRequest } from '@reveille/engine'
-import type { RequestRecord } from '../store/port.ts'
-import { receivedAgain } from './kept.ts'
-import { bearer, createSnapshot, openSurface, token } from './surface-fixture.ts'
-import { trialSurface } from './trial.ts'
+import type { RequestRecord } from '../../store/port.ts'
+import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
+import { trialSurface } from '../trial.ts'
+import { restoreRequest } from './replayable-request.ts'
 
 const failure: Decision = { outcome: 'failed', code: 'TRANSFORM_FAILED', message: 'no', details: [] }
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -37,7 +37,7 @@ test('a request that was kept is seen by the engine as it was when it came', asy
   for (const { url = '/hooks/github', body = '', headers = {} } of requests) {
     const { app, asked, notes } = await openSurface(t, { resolve: () => failure })
     await app.inject({ method: 'POST', url, headers: { ...bearer, ...headers }, payload: body })
-    const received = receivedAgain(reread(notes[0] ?? assert.fail(url)))
+    const received = restoreRequest(reread(notes[0] ?? assert.fail(url)))
     let again: HookRequest | undefined
     const snapshot = createSnapshot({
       resolve: (request) => {
@@ -75,7 +75,7 @@ test('of what was not kept whole there is nothing to try', async (t) => {
   await post('github', {})
   const { body, head, ...record } = notes[0] ?? assert.fail()
   assert.ok(body && head)
-  assert.equal(receivedAgain(record), undefined)
-  assert.equal(receivedAgain({ ...record, body }), undefined)
-  assert.equal(receivedAgain({ ...record, head }), undefined)
+  assert.equal(restoreRequest(record), undefined)
+  assert.equal(restoreRequest({ ...record, body }), undefined)
+  assert.equal(restoreRequest({ ...record, head }), undefined)
 })

@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { compileSnapshot, loadConfiguration } from '@reveille/engine'
 import { PluginError } from '@reveille/kit'
-import { createFolder } from '../../test/installation.ts'
-import type { Receiver } from './index.ts'
-import { mostTaken } from './receiving.ts'
-import { bearer, openSurface, type SnapshotOptions, type SurfaceFixture } from './surface-fixture.ts'
+import { createFolder } from '../../../test/installation.ts'
+import type { PushHandler } from '../index.ts'
+import { bearer, openSurface, type SnapshotOptions, type SurfaceFixture } from '../surface-fixture.ts'
+import { mostInProgress } from './push-handling.ts'
 
 const endpoint = 'gmail/push'
 const notification = { message: { data: 'e30=', messageId: '7' }, subscription: 'projects/p/subscriptions/s' }
 
 /** A surface on which a source takes over `gmail/push`. */
-async function openTaken(t: TestContext, receiver: Receiver, options: SnapshotOptions = {}) {
-  const state: { receiver: Receiver | undefined } = { receiver }
+async function openTaken(t: TestContext, pushHandler: PushHandler, options: SnapshotOptions = {}) {
+  const state: { pushHandler: PushHandler | undefined } = { pushHandler }
   const surface = await openSurface(t, {
     sources: { gmail: {} },
     ...options,
-    receiverOf: (name) => (name === endpoint ? state.receiver : undefined),
+    pushHandlerOf: (name) => (name === endpoint ? state.pushHandler : undefined),
   })
   return { ...surface, state: Object.assign(surface.state, { taking: state }) }
 }
@@ -75,7 +75,7 @@ test('the source wins over mappings while it runs; without it they decide, and w
   surface.state.live = { ...live, snapshot: { ...live.snapshot, covers: () => true } }
   assert.equal((await answerTo(surface)).status, 204)
   assert.deepEqual(surface.asked, [])
-  taking.receiver = undefined
+  taking.pushHandler = undefined
   assert.equal((await answerTo(surface, bearer, '{"wanted":true}')).status, 200)
   const { status, code, retryAfter } = await answerTo(surface)
   assert.deepEqual([status, code, retryAfter], [503, 'RECEIVER_FAILED', '10'])
@@ -179,12 +179,12 @@ test('a source has a hundred requests of an endpoint at most, waited for or not,
   const surface = await openTaken(t, () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     releases.push(resolve)
-    if (releases.length === mostTaken) all.resolve()
+    if (releases.length === mostInProgress) all.resolve()
     return promise
   })
   const post = () =>
     surface.app.inject({ method: 'POST', url: `/hooks/${endpoint}`, headers: bearer, payload: '{}' })
-  const waiting = Array.from({ length: mostTaken }, post)
+  const waiting = Array.from({ length: mostInProgress }, post)
   await all.promise
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')
   assert.equal(surface.notes[0]?.reason, 'the source has too many to do')
@@ -192,7 +192,7 @@ test('a source has a hundred requests of an endpoint at most, waited for or not,
   surface.timers.fire()
   for (const answer of await Promise.all(waiting)) assert.equal(answer.statusCode, 503)
   assert.equal((await post()).json().code, 'RECEIVER_FAILED')
-  assert.ok(releases.length === mostTaken)
+  assert.ok(releases.length === mostInProgress)
   for (const release of releases.splice(0)) release()
   const again = post()
   while (releases.at(0) === undefined) await new Promise(setImmediate)
@@ -239,8 +239,8 @@ test("a push is taken by Google's token alone, although no mapping covers the en
   const received: unknown[] = []
   const keys = [{ ...google.publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }]
   const surface = await openSurface(t, {
-    receiverOf: (name) => (name === endpoint ? async (body) => void received.push(body) : undefined),
-    means: {
+    pushHandlerOf: (name) => (name === endpoint ? async (body) => void received.push(body) : undefined),
+    verifyDependencies: {
       download: async () => JSON.stringify({ keys }),
     },
   })

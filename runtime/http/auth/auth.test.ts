@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { UnavailableError, type Verdict } from '@reveille/engine'
 import { StoreError } from '../../store/port.ts'
 import { bearer, createSnapshot, openSurface, token } from '../surface-fixture.ts'
-import { createProvider, secret, sign, termsFor } from './provider-fixture.ts'
+import { createProvider, policyFor, secret, sign } from './provider-fixture.ts'
 
 const body = '{"a":1}'
 const signed = { 'x-signature': sign(body) }
@@ -14,7 +14,7 @@ const forged = { 'x-signature': sign(body, 'another secret') }
 
 test('an endpoint with a signature takes that in place of the token, and no token in place of that', async (t) => {
   const { post, asked, notes } = await openSurface(t, {
-    terms: { github: termsFor('github', createProvider()) },
+    policies: { github: policyFor('github', createProvider()) },
   })
   assert.equal((await post('github', body, signed)).status, 200)
   assert.deepEqual(asked[0]?.payload, { a: 1 })
@@ -32,8 +32,8 @@ test('an endpoint with a signature takes that in place of the token, and no toke
 })
 
 test('auth: both demands the two', async (t) => {
-  const terms = { github: termsFor('github', createProvider(), 'both') }
-  const { post, notes } = await openSurface(t, { terms })
+  const policies = { github: policyFor('github', createProvider(), 'both') }
+  const { post, notes } = await openSurface(t, { policies })
   assert.equal((await post('github', body, { ...bearer, ...signed })).status, 200)
   for (const [headers, failure] of [
     [signed, 'TOKEN_MISSING'],
@@ -48,15 +48,15 @@ test('auth: both demands the two', async (t) => {
 
 test('with both, a provider that signs in Authorization leaves our token the other headers', async (t) => {
   const provider = createProvider({ tokenHeaders: ['authorization'] })
-  const { post } = await openSurface(t, { terms: { github: termsFor('github', provider, 'both') } })
+  const { post } = await openSurface(t, { policies: { github: policyFor('github', provider, 'both') } })
   const headers = { ...signed, authorization: 'Bearer of.the.provider', 'x-gateway-token': token }
   assert.equal((await post('github', body, headers)).status, 200)
 })
 
 test('until there is a secret the token opens, and where a signature is demanded nothing does', async (t) => {
   const provider = createProvider({ secrets: [] })
-  const terms = { github: termsFor('github', provider), wake: termsFor('wake', provider, 'signature') }
-  const { post, notes } = await openSurface(t, { terms })
+  const policies = { github: policyFor('github', provider), wake: policyFor('wake', provider, 'signature') }
+  const { post, notes } = await openSurface(t, { policies })
   assert.equal((await post('github', body, bearer)).status, 200)
   assert.equal((await post('github', body, signed)).status, 401)
   assert.equal((await post('wake', body, { ...bearer, ...signed })).status, 401)
@@ -64,8 +64,8 @@ test('until there is a secret the token opens, and where a signature is demanded
 })
 
 test('a token of an endpoint opens it beside those of all hooks, and nothing else', async (t) => {
-  const terms = { github: { token: { value: ['own'], policy: 'github' } } }
-  const { post } = await openSurface(t, { terms })
+  const policies = { github: { token: { value: ['own'], policy: 'github' } } }
+  const { post } = await openSurface(t, { policies })
   const own = { authorization: 'Bearer own' }
   assert.equal((await post('github', body, own)).status, 200)
   assert.equal((await post('github', body, bearer)).status, 200)
@@ -73,11 +73,11 @@ test('a token of an endpoint opens it beside those of all hooks, and nothing els
 })
 
 test('whatever is missing or wrong, the sender reads the same', async (t) => {
-  const terms = {
-    github: termsFor('github', createProvider()),
-    agent: termsFor('agent', createProvider(), 'both'),
+  const policies = {
+    github: policyFor('github', createProvider()),
+    agent: policyFor('agent', createProvider(), 'both'),
   }
-  const { post } = await openSurface(t, { terms })
+  const { post } = await openSurface(t, { policies })
   const answers = [
     await post('wake', body, {}),
     await post('wake', body, { authorization: 'Bearer wrong' }),
@@ -102,8 +102,8 @@ test('the operator is told why, and by how much a clock is off; nothing of the r
     { ok: false, code: 'KEY_REFUSED', reason: 'the certificate is of nobody' },
   ]
   const verify = () => verdicts.shift() ?? assert.fail()
-  const terms = { github: termsFor('github', createProvider({ verify })) }
-  const { post, notes, lines } = await openSurface(t, { terms })
+  const policies = { github: policyFor('github', createProvider({ verify })) }
+  const { post, notes, lines } = await openSurface(t, { policies })
   const canary = 'c4n4ry'
   for (const reason of [
     'the time of the signature lies outside the tolerance: 612 s in the past',
@@ -118,7 +118,9 @@ test('the operator is told why, and by how much a clock is off; nothing of the r
 })
 
 test('whoever goes on with a token where a signature is asked for is told apart from whoever shows nothing', async (t) => {
-  const { post, notes } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  const { post, notes } = await openSurface(t, {
+    policies: { github: policyFor('github', createProvider()) },
+  })
   await post('github', body, bearer)
   await post('github', body, {})
   assert.deepEqual(
@@ -148,7 +150,9 @@ test('a name that a stranger made up is not kept', async (t) => {
 })
 
 test('the signature is looked for before the body is read, and verified before anything is made of it', async (t) => {
-  const { dial, timers } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  const { dial, timers } = await openSurface(t, {
+    policies: { github: policyFor('github', createProvider()) },
+  })
   const sender = await dial()
   sender.send('POST /hooks/github HTTP/1.1', 'host: x', 'content-length: 1000', '', '')
   assert.match(await sender.received('UNAUTHORIZED'), /^HTTP\/1\.1 401 /)
@@ -156,7 +160,9 @@ test('the signature is looked for before the body is read, and verified before a
 })
 
 test('it is verified over the bytes as they were sent, before they are decoded', async (t) => {
-  const { post, asked } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  const { post, asked } = await openSurface(t, {
+    policies: { github: policyFor('github', createProvider()) },
+  })
   const zipped = gzipSync(body)
   const encoded = { 'content-encoding': 'gzip' }
   assert.equal((await post('github', zipped, { ...encoded, 'x-signature': sign(zipped) })).status, 200)
@@ -168,7 +174,7 @@ test('it is verified over the bytes as they were sent, before they are decoded',
 })
 
 test('a forged body is not parsed, and a signed one that is no JSON is 400', async (t) => {
-  const { post } = await openSurface(t, { terms: { github: termsFor('github', createProvider()) } })
+  const { post } = await openSurface(t, { policies: { github: policyFor('github', createProvider()) } })
   assert.equal((await post('github', 'no JSON', forged)).status, 401)
   assert.equal(
     (await post('github', 'no JSON', { 'x-signature': sign('no JSON') })).body['code'],
@@ -186,8 +192,8 @@ test('a verifier sees method, path and query as they were sent', async (t) => {
     targets.push(`${method} ${target}`)
     return { ok: true, scheme: 'default', secret: 0 }
   }
-  const terms = { github: termsFor('github', createProvider({ verify })) }
-  const { dial } = await openSurface(t, { terms })
+  const policies = { github: policyFor('github', createProvider({ verify })) }
+  const { dial } = await openSurface(t, { policies })
   for (const url of ['/hooks/github?a=%2f&b', 'http://x.example/hooks/github?a=%2f&b']) {
     const sender = await dial()
     sender.send(`POST ${url} HTTP/1.1`, 'host: x', 'x-signature: s', 'content-length: 2', '', '{}')
@@ -203,8 +209,8 @@ test('keys that are out of reach make it 503 with Retry-After, whichever way the
       throw new UnavailableError('The server answered 500.')
     },
   ]) {
-    const terms = { github: termsFor('github', createProvider({ verify })) }
-    const { post, notes, lines } = await openSurface(t, { terms })
+    const policies = { github: policyFor('github', createProvider({ verify })) }
+    const { post, notes, lines } = await openSurface(t, { policies })
     const { status, headers, body: answer } = await post('github', body, signed)
     assert.deepEqual([status, headers['retry-after'], answer['code']], [503, '30', 'VERIFIER_UNAVAILABLE'])
     assert.deepEqual([notes[0]?.outcome, notes[0]?.failure], ['refused', 'KEYS_UNAVAILABLE'])
@@ -214,7 +220,9 @@ test('keys that are out of reach make it 503 with Retry-After, whichever way the
 
 test('a verifier that fails in any other way is a bare 500', async (t) => {
   const verify = () => Promise.reject(new TypeError('canary'))
-  const { post } = await openSurface(t, { terms: { github: termsFor('github', createProvider({ verify })) } })
+  const { post } = await openSurface(t, {
+    policies: { github: policyFor('github', createProvider({ verify })) },
+  })
   const { status, text } = await post('github', body, signed)
   assert.equal(status, 500)
   assert.doesNotMatch(text, /canary/)
@@ -222,8 +230,8 @@ test('a verifier that fails in any other way is a bare 500', async (t) => {
 
 test('while draining or over the backlog it is 503 before a signature is verified', async (t) => {
   const verify = () => assert.fail('it was verified')
-  const terms = { github: termsFor('github', createProvider({ verify })) }
-  const { post, state, draining } = await openSurface(t, { terms })
+  const policies = { github: policyFor('github', createProvider({ verify })) }
+  const { post, state, draining } = await openSurface(t, { policies })
   state.full = true
   assert.equal((await post('github', body, signed)).body['code'], 'BACKLOG')
   draining.abort()
@@ -235,7 +243,7 @@ test('an old token and an old secret are told of once a minute for each endpoint
   const provider = createProvider({ secrets: ['new', secret] })
   const { post, lines, state } = await openSurface(t, {
     hooks: { tokens: ['newest', token] },
-    terms: { github: termsFor('github', provider, 'both') },
+    policies: { github: policyFor('github', provider, 'both') },
   })
   const old = () => lines.all.filter(({ event }) => String(event).startsWith('old-'))
   const both = { ...bearer, ...signed }
@@ -269,9 +277,9 @@ test('an old token and an old secret are told of once a minute for each endpoint
 })
 
 test('auth: none opens to programs on this machine alone, and only while nobody else can reach the gateway', async (t) => {
-  const terms = { github: { auth: { value: 'none', policy: 'github' } } } as const
+  const policies = { github: { auth: { value: 'none', policy: 'github' } } } as const
   for (const isBoundToLoopback of [true, false]) {
-    const { post, notes } = await openSurface(t, { terms, isBoundToLoopback })
+    const { post, notes } = await openSurface(t, { policies, isBoundToLoopback })
     const here = { host: '127.0.0.1:8787' }
     assert.equal((await post('github', body, here)).status, isBoundToLoopback ? 200 : 401)
     assert.equal((await post('wake', body, here)).status, 401, 'an endpoint that does not say so')
@@ -289,9 +297,9 @@ test('auth: none opens to programs on this machine alone, and only while nobody 
 })
 
 test('auth: none is not for those whom a believed forwarder tells of', async (t) => {
-  const terms = { github: { auth: { value: 'none', policy: 'github' } } } as const
+  const policies = { github: { auth: { value: 'none', policy: 'github' } } } as const
   const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
-  const { post } = await openSurface(t, { terms, isBoundToLoopback: true, trustedProxies: [loopback] })
+  const { post } = await openSurface(t, { policies, isBoundToLoopback: true, trustedProxies: [loopback] })
   assert.equal((await post('github', body, { host: 'localhost' })).status, 200)
   const forwarded = { host: 'localhost', 'x-forwarded-for': '203.0.113.7' }
   assert.equal((await post('github', body, forwarded)).status, 401)
@@ -299,12 +307,12 @@ test('auth: none is not for those whom a believed forwarder tells of', async (t)
 
 test("neither mappings nor what is kept have the provider's token", async (t) => {
   const provider = createProvider({ tokenHeaders: ['x-provider-token'] })
-  const terms = {
-    github: termsFor('github', provider),
-    wake: termsFor('wake', createProvider({ secrets: [] })),
+  const policies = {
+    github: policyFor('github', provider),
+    wake: policyFor('wake', createProvider({ secrets: [] })),
   }
   const fixture = await openSurface(t, {
-    terms,
+    policies,
     bodies: 'all',
     resolve: () => ({ outcome: 'ignored', reason: 'nothing matched' }),
   })
@@ -319,16 +327,16 @@ test("neither mappings nor what is kept have the provider's token", async (t) =>
 test('a snapshot that says otherwise holds for the next request', async (t) => {
   const { post, state } = await openSurface(t)
   assert.equal((await post('github', body, signed)).status, 401)
-  const terms = { github: termsFor('github', createProvider()) }
-  state.live = { generation: 2, snapshot: createSnapshot({ terms }) }
+  const policies = { github: policyFor('github', createProvider()) }
+  state.live = { generation: 2, snapshot: createSnapshot({ policies }) }
   assert.equal((await post('github', body, signed)).status, 200)
   assert.equal((await post('github', body, bearer)).status, 401)
 })
 
 test('what follows a right signature is as for a right token: loops, waits and a store that says no', async (t) => {
-  const terms = { github: termsFor('github', createProvider()) }
+  const policies = { github: policyFor('github', createProvider()) }
   const { post, state } = await openSurface(t, {
-    terms,
+    policies,
     loopIn: ({ query }) => (query['echo'] ? 'an echo' : undefined),
   })
   assert.deepEqual((await post('github?echo=1', body, signed)).body['reason'], 'an echo')

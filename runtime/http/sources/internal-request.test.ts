@@ -3,15 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Posted } from '@reveille/kit'
-import { StoreError } from '../store/port.ts'
-import { createProvider, termsFor } from './auth/provider-fixture.ts'
-import type { OwnRequest } from './index.ts'
-import { agent, openSurface, type SurfaceFixture, token, wake } from './surface-fixture.ts'
+import { StoreError } from '../../store/port.ts'
+import { createProvider, policyFor } from '../auth/provider-fixture.ts'
+import type { InternalRequest } from '../index.ts'
+import { agent, openSurface, type SurfaceFixture, token, wake } from '../surface-fixture.ts'
 
 const by = 'source gmail'
 const loopback = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const
 
-function ours({ app }: SurfaceFixture, request: Partial<OwnRequest> = {}): Promise<Posted> {
+function ours({ app }: SurfaceFixture, request: Partial<InternalRequest> = {}): Promise<Posted> {
   assert.ok(app.hookSurface)
   return app.hookSurface.post({ endpoint: 'github', body: '{"a":1}', by, ...request })
 }
@@ -51,13 +51,13 @@ test('what is no refusal is no refusal of a post: a wake, and what no mapping wa
   assert.equal(surface.ignored.length, 1)
 })
 
-for (const [auth, terms] of [
-  ['signature', termsFor('github', createProvider())],
-  ['both', termsFor('github', createProvider(), 'both')],
+for (const [auth, policy] of [
+  ['signature', policyFor('github', createProvider())],
+  ['both', policyFor('github', createProvider(), 'both')],
   ['none', { auth: { value: 'none', policy: 'github' } }],
 ] as const) {
   test(`a post of ours shows nothing where the policy asks for ${auth}`, async (t) => {
-    const surface = await openSurface(t, { terms: { github: terms } })
+    const surface = await openSurface(t, { policies: { github: policy } })
     assert.deepEqual(await ours(surface), { status: 200 })
     assert.equal(surface.entries.length, 1)
   })
@@ -66,13 +66,13 @@ for (const [auth, terms] of [
 test('a post of ours is no handshake, whatever it holds', async (t) => {
   const answer = () => assert.fail('it was taken for a handshake')
   const provider = createProvider({ handshakes: { methods: [], unsigned: true, answer } })
-  const surface = await openSurface(t, { terms: { github: termsFor('github', provider) } })
+  const surface = await openSurface(t, { policies: { github: policyFor('github', provider) } })
   assert.deepEqual(await ours(surface), { status: 200 })
 })
 
 test('a post of ours does not count for the rate of a client, and does for that of the endpoint', async (t) => {
   const rate = { client: { most: 1, windowMs: 60_000 }, endpoint: { most: 2, windowMs: 60_000 } }
-  const surface = await openSurface(t, { terms: { github: { rate: { value: rate, policy: 'github' } } } })
+  const surface = await openSurface(t, { policies: { github: { rate: { value: rate, policy: 'github' } } } })
   assert.equal((await ours(surface)).status, 200)
   assert.equal((await ours(surface)).status, 200)
   const { retryAfter, ...posted } = await ours(surface)
@@ -86,7 +86,7 @@ test('a post of ours does not count for the rate of a client, and does for that 
 
 test('a post of ours is refused as any other: size, JSON, endpoint, room, store, drain', async (t) => {
   const surface = await openSurface(t, { hooks: { maxBodyBytes: 100 } })
-  const refusal = async (request?: Partial<OwnRequest>) => {
+  const refusal = async (request?: Partial<InternalRequest>) => {
     const { status, code, retryAfter } = await ours(surface, request)
     return [status, code, retryAfter]
   }
@@ -157,7 +157,7 @@ test('nothing that a sender writes makes its request one of ours', async (t) => 
     ['POST / HTTP/1.1', 'content-type: application/json', 'user-agent: reveille'],
     ['POST /hooks/github HTTP/1.1', `x-forwarded-for: ${by}`, `forwarded: for="${by}"`],
     [
-      'POST /hooks/github?isOurs=true&by=source%20gmail HTTP/1.1',
+      'POST /hooks/github?isInternal=true&by=source%20gmail HTTP/1.1',
       'isours: true',
       `by: ${by}`,
       `client: ${by}`,

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Ending, refused } from './exchange.ts'
-import { createRefusedLines } from './refused-lines.ts'
-import { bearer, createLogLines, createManualTimers, openSurface } from './surface-fixture.ts'
+import { type RequestOutcome, refused } from '../request-context.ts'
+import { bearer, createLogLines, createManualTimers, openSurface } from '../surface-fixture.ts'
+import { createLogLimiter } from './log-limiter.ts'
 
-const wrong: Ending = { ...refused('UNAUTHORIZED'), failure: 'TOKEN_WRONG' }
+const wrong: RequestOutcome = { ...refused('UNAUTHORIZED'), failure: 'TOKEN_WRONG' }
 
 function openLines() {
   const lines = createLogLines()
   const timers = createManualTimers()
   const state = { now: 0 }
-  const refusedLines = createRefusedLines({ log: lines, clock: () => state.now, timers })
+  const logLimiter = createLogLimiter({ log: lines, clock: () => state.now, timers })
   return {
-    ...refusedLines,
+    ...logLimiter,
     lines,
     timers,
     state,
     /** Tells so many endings, and answers at which level. */
-    tell(client: string, times: number, ending: Ending = wrong): string[] {
+    tell(client: string, times: number, result: RequestOutcome = wrong): string[] {
       const from = lines.all.length
       for (let time = 0; time < times; time++) {
-        refusedLines.logFor({ client }, ending).info({ event: 'request-refused' })
+        logLimiter.logFor({ client }, result).info({ event: 'request-refused' })
       }
       return lines.all.slice(from).map(({ level }) => level)
     },
@@ -87,9 +87,12 @@ test('addresses of one network of IPv6 are one client', () => {
 
 test('handshakes, which anybody may send, count with them; whatever else happens is told each time', () => {
   const { tell } = openLines()
-  const handshake: Ending = { outcome: 'handshake', handshake: { status: 200, body: '', reason: 'asked' } }
+  const handshake: RequestOutcome = {
+    outcome: 'handshake',
+    handshake: { status: 200, body: '', reason: 'asked' },
+  }
   assert.deepEqual(tell('203.0.113.7', 22, handshake), levels(21, 1))
-  assert.deepEqual(tell('203.0.113.7', 30, { outcome: 'accepted', placed: [] }), levels(30, 0))
+  assert.deepEqual(tell('203.0.113.7', 30, { outcome: 'accepted', actions: [] }), levels(30, 0))
   assert.deepEqual(tell('203.0.113.7', 30, { ...refused('INTERNAL'), outcome: 'failed' }), levels(30, 0))
 })
 

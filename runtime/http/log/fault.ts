@@ -1,6 +1,6 @@
-/** Owns what the log may tell of an error: what it is and where it arose, and none of the values that it met. */
+/** Describes an error for the log: what it is and where it arose, and none of the values that it met. */
 
-import { StoreError } from '../store/port.ts'
+import { StoreError } from '../../store/port.ts'
 
 export interface Fault {
   readonly type: string
@@ -13,8 +13,8 @@ export interface Fault {
 const maxCauses = 3
 
 /**
- * Messages of parsers and expressions quote what they were given, and own properties may hold it, so an
- * error is told by its type, code and frames. Only the store promises messages without values.
+ * Messages of parsers and expressions quote what they were given, and properties of their errors may hold it, so an error is
+ * described by its type, code and stack frames. Only the store promises messages without values.
  */
 export function describeFault(error: unknown, isOfStore = false, depth = 0): Fault {
   if (!(error instanceof Error)) return { type: typeof error, stack: '' }

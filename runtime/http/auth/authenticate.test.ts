@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
-import { isOfThisMachine } from './local.ts'
+import { isOfThisMachine } from './authenticate.ts'
 
 const host = '127.0.0.1:8787'
 

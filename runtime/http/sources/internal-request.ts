@@ -1,37 +1,40 @@
-/** Owns requests that a source of this process makes: they pass through no socket, and else fare like any other. */
+/** Makes requests for the sources of this process: they pass through no socket, and are otherwise treated like all others. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Snapshot } from '@reveille/engine'
 import type { Posted, PostLimits } from '@reveille/kit'
-import { maxBytesFor } from './body/decode.ts'
+import { maxBytesFor } from '../body/decode.ts'
 
-export interface OwnRequest {
+export interface InternalRequest {
   readonly endpoint: string
   /** JSON. */
   readonly body: string
-  /** Who makes it, told as its client: `source gmail`. */
+  /** Who makes the request, which is shown as its client: `source gmail`. */
   readonly by: string
-  /** Once it is aborted, nobody hears of the answer; what was read by then may have been accepted. */
+  /** Aborting it drops the reply; the request may have been accepted by then. */
   readonly signal?: AbortSignal
 }
 
-/** Resolves with the answer, refusals too. @throws the reason of the signal; an error where no answer came */
-export type OwnPost = (request: OwnRequest) => Promise<Posted>
+/** Resolves with the reply, refusals included. @throws the reason of the signal; an error where no reply came */
+export type PostInternally = (request: InternalRequest) => Promise<Posted>
 
-/** What one of them may hold, by the configuration of now. */
+/** The limits of one request to this endpoint in the current configuration. */
 export function postLimitsOf(snapshot: Snapshot, endpoint: string): PostLimits {
   const { maxActions, maxRenderedBytes } = { ...snapshot.settings.hooks, ...snapshot.policyOf(endpoint) }
   return { maxBodyBytes: maxBytesFor(snapshot, endpoint), maxActions, maxRenderedBytes }
 }
 
-/** `take`: where such a request comes in. That it was called is the whole proof: nothing in a request could be one. */
-export function createOwnPost(
-  take: (request: OwnRequest, incoming: IncomingMessage, outgoing: ServerResponse) => void,
-): OwnPost {
+/**
+ * `receive` is where an internal request comes in. That it was called is what authenticates the request: nothing that a request
+ * holds could do so.
+ */
+export function createInternalPost(
+  receive: (request: InternalRequest, incoming: IncomingMessage, outgoing: ServerResponse) => void,
+): PostInternally {
   return async function post(request) {
     const { body, signal } = request
     signal?.throwIfAborted()
-    // Most gateways have no source.
+    // Most gateways have no source, so the library is loaded with the first request.
     const { inject } = await import('light-my-request')
     signal?.throwIfAborted()
     const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -41,15 +44,15 @@ export function createOwnPost(
       reject(signal?.reason)
     }
     const options = { method: 'POST', url: '/', headers, payload: body } as const
-    const answered = inject((incoming, outgoing) => {
+    const response = inject((incoming, outgoing) => {
       sent = incoming as unknown as IncomingMessage
-      // There is no host that it was sent to.
+      // The library makes up a host, and the request was sent to none.
       delete sent.headers.host
-      take(request, sent, outgoing as unknown as ServerResponse)
+      receive(request, sent, outgoing as unknown as ServerResponse)
     }, options)
     signal?.addEventListener('abort', onAbort, { once: true })
     try {
-      return postedOf(await Promise.race([answered, aborted]))
+      return postedOf(await Promise.race([response, aborted]))
     } finally {
       signal?.removeEventListener('abort', onAbort)
     }
@@ -58,13 +61,13 @@ export function createOwnPost(
 
 const headers = { 'content-type': 'application/json', 'user-agent': 'reveille' } as const
 
-interface Answer {
+interface InjectedResponse {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly payload: string
 }
 
-function postedOf({ statusCode: status, headers, payload }: Answer): Posted {
+function postedOf({ statusCode: status, headers, payload }: InjectedResponse): Posted {
   if (status === 204) return { status }
   const { outcome, code, error: message } = JSON.parse(payload)
   if (status < 400) return { status, ...(outcome === 'ignored' && { isIgnored: true }) }

@@ -1,0 +1,51 @@
+/** Compiles what the policies of an endpoint say to its requests and runs, each value with the policy that gives it. */
+
+import type { Configuration, EndpointPolicy, RatePolicy } from '../config/configuration.ts'
+import { parseRate } from '../config/rate.ts'
+import { findActor } from '../resolve/actors.ts'
+import type { EffectivePolicy, Rates } from '../resolve/effective-policy.ts'
+import { createProvider } from '../verify/provider.ts'
+import { compileBots } from './bots.ts'
+import { indexCascade } from './endpoint-policy.ts'
+import { smallPieces, type Work } from './slices.ts'
+
+/** Where no policy gives any value, a lookup costs nothing. */
+export function* indexEffectivePolicies(
+  endpoints: Configuration['endpoints'],
+): Work<(endpoint: string) => EffectivePolicy | undefined> {
+  const all = new Map<string, EffectivePolicy>()
+  let pieces = 0
+  for (const [name, policy] of Object.entries(endpoints)) {
+    const endpointPolicy = compilePolicy(name, policy)
+    if (Object.keys(endpointPolicy).length > 0) all.set(name, Object.freeze(endpointPolicy))
+    if (++pieces % smallPieces === 0) yield
+  }
+  return all.size === 0 ? () => undefined : yield* indexCascade(all)
+}
+
+function compilePolicy(policy: string, said: EndpointPolicy): EffectivePolicy {
+  const { timeoutSeconds, concurrency, budget, bots, auth, token, verify, rate } = said
+  const policyValue = <Value>(value: Value) => Object.freeze({ value, policy })
+  return {
+    ...(timeoutSeconds !== undefined && { timeoutSeconds: policyValue(timeoutSeconds) }),
+    ...(concurrency !== undefined && { concurrency: policyValue(concurrency) }),
+    ...(budget !== undefined && { budget: policyValue(budget) }),
+    ...(bots !== undefined && { bots: policyValue(actorIn(bots)) }),
+    ...(auth !== undefined && { auth: policyValue(auth) }),
+    ...(token !== undefined && { token: policyValue(typeof token === 'string' ? [token] : token) }),
+    ...(verify !== undefined && { verify: policyValue(createProvider(verify)) }),
+    ...(rate !== undefined && { rate: policyValue(ratesIn(rate)) }),
+  }
+}
+
+function actorIn(bots: readonly string[]): (payload: unknown) => string | undefined {
+  const isListed = compileBots(bots)
+  return (payload) => findActor(payload, isListed)
+}
+
+function ratesIn({ endpoint, client }: RatePolicy): Rates {
+  return Object.freeze({
+    ...(endpoint !== undefined && { endpoint: Object.freeze(parseRate(endpoint)) }),
+    ...(client !== undefined && { client: Object.freeze(parseRate(client)) }),
+  })
+}

@@ -1,0 +1,105 @@
+/** Compiles what each endpoint asks of its senders, once for each snapshot and not for each request. */
+
+import {
+  type Auth,
+  authOf,
+  createSecretMatcher,
+  type EffectivePolicy,
+  type PolicyValue,
+  type Provider,
+  placeOfPolicyValue,
+  type SecretMatcher,
+  type Snapshot,
+} from '@reveille/engine'
+import { prefixOf } from '../target.ts'
+
+export interface EndpointAuthTable {
+  /** What URLs under `hooks.path` start with. */
+  readonly prefix: string
+  authFor(endpoint: string | undefined): EndpointAuth
+}
+
+/** What one endpoint asks of its senders. */
+export interface EndpointAuth {
+  readonly auth: Auth
+  readonly rate?: EffectivePolicy['rate']
+  readonly verify?: PolicyValue<Provider>
+  /** Returns undefined for a token that is in no list. */
+  findToken(given: string): FoundToken | undefined
+}
+
+export interface FoundToken {
+  /** The place of the list in the configuration, such as `hooks.token`. */
+  readonly list: string
+  /** From 0, the newest first. */
+  readonly index: number
+}
+
+interface TokenList {
+  readonly place: string
+  readonly matches: SecretMatcher
+}
+
+export function createEndpointAuthTables(): (snapshot: Snapshot) => EndpointAuthTable {
+  const tables = new WeakMap<Snapshot, EndpointAuthTable>()
+
+  return function authTableOf(snapshot) {
+    const known = tables.get(snapshot)
+    if (known) return known
+    const table = createEndpointAuthTable(snapshot)
+    tables.set(snapshot, table)
+    return table
+  }
+}
+
+/** A catch-all makes any name an endpoint, so results are cached by the policy and never by the name. */
+function createEndpointAuthTable({ settings, effectivePolicyOf }: Snapshot): EndpointAuthTable {
+  const { path, tokens } = settings.hooks
+  const ofAllHooks: TokenList = { place: 'hooks.token', matches: createSecretMatcher(tokens) }
+  const withoutPolicy: EndpointAuth = {
+    auth: 'token',
+    findToken: (given) => findNewest([ofAllHooks], given),
+  }
+  const lists = new WeakMap<object, TokenList>()
+  const compiled = new WeakMap<EffectivePolicy, EndpointAuth>()
+
+  function listOf(token: NonNullable<EffectivePolicy['token']>): TokenList {
+    const known = lists.get(token)
+    if (known) return known
+    const list = { place: placeOfPolicyValue('token', token), matches: createSecretMatcher(token.value) }
+    lists.set(token, list)
+    return list
+  }
+
+  function compileAuth(policy: EffectivePolicy): EndpointAuth {
+    const { verify, rate, token } = policy
+    const all = token === undefined ? [ofAllHooks] : [listOf(token), ofAllHooks]
+    return { auth: authOf(policy), rate, verify, findToken: (given) => findNewest(all, given) }
+  }
+
+  return {
+    prefix: prefixOf(path),
+    authFor(endpoint) {
+      const policy = endpoint === undefined ? undefined : effectivePolicyOf(endpoint)
+      if (policy === undefined) return withoutPolicy
+      const known = compiled.get(policy)
+      if (known) return known
+      const auth = compileAuth(policy)
+      compiled.set(policy, auth)
+      return auth
+    },
+  }
+}
+
+/**
+ * Of several lists that hold the token, the one counts in which it is newest. Every list is asked, so that the time does not
+ * depend on where the token was found.
+ */
+function findNewest(lists: readonly TokenList[], given: string): FoundToken | undefined {
+  let newest: FoundToken | undefined
+  for (const { place, matches } of lists) {
+    const index = matches(given)
+    if (index !== undefined && (newest === undefined || index < newest.index)) newest = { list: place, index }
+  }
+  return newest
+}

@@ -1,0 +1,114 @@
+/**
+ * Limits how much of the log strangers can fill. Of the requests that anybody can send, the first of each client and the first
+ * of all clients are logged within a minute; the others are counted and reported in one line. At `debug` each of them is logged.
+ */
+
+import type { Timers } from '@reveille/engine'
+import { clientKey } from '../clients/client.ts'
+import type { RequestContext, RequestOutcome } from '../request-context.ts'
+import { type HookLog, isOperatorProblem } from './request-log.ts'
+
+export interface LogLimiter {
+  /** The log to which the line of this request goes. */
+  logFor(context: Pick<RequestContext, 'client'>, result: RequestOutcome): HookLog
+  /** Reports what was counted. */
+  close(): void
+}
+
+export interface LogLimiterOptions {
+  readonly log: HookLog
+  /** Monotonic, in milliseconds. */
+  readonly clock: () => number
+  readonly timers: Timers
+}
+
+const minuteMs = 60_000
+/** All wrong tries that a client has, and the one after which it is told to wait. */
+const mostOfClient = 21
+const mostOfAll = 200
+/** How many different clients are counted among the suppressed lines. */
+const mostCounted = 1000
+
+interface Minute {
+  readonly endsAt: number
+  /** Lines that were written, by client: no more entries than there are lines. */
+  readonly lines: Map<string, number>
+  written: number
+  suppressed: number
+  isWarning: boolean
+  readonly clients: Set<string>
+  /** By code, of which there is a fixed number. */
+  readonly reasons: Map<string, number>
+}
+
+export function createLogLimiter({ log, clock, timers }: LogLimiterOptions): LogLimiter {
+  const debug = (facts: object) => log.debug(facts)
+  const atDebug: HookLog = { debug, info: debug, warn: debug, error: debug }
+  let minute: Minute | undefined
+  let timer: unknown
+
+  function close(): void {
+    if (timer !== undefined) timers.clearTimeout(timer)
+    timer = undefined
+    const past = minute
+    minute = undefined
+    if (past === undefined || past.suppressed === 0) return
+    const facts = {
+      event: 'requests-untold',
+      count: past.suppressed,
+      clients: past.clients.size,
+      reasons: Object.fromEntries(past.reasons),
+    }
+    if (past.isWarning) log.warn(facts)
+    else log.info(facts)
+  }
+
+  function current(): Minute {
+    const now = clock()
+    if (minute !== undefined && now >= minute.endsAt) close()
+    minute ??= {
+      endsAt: now + minuteMs,
+      lines: new Map(),
+      written: 0,
+      suppressed: 0,
+      isWarning: false,
+      clients: new Set(),
+      reasons: new Map(),
+    }
+    return minute
+  }
+
+  function hasRoom({ lines, written }: Minute, client: string): boolean {
+    return written < mostOfAll && (lines.get(client) ?? 0) < mostOfClient
+  }
+
+  function suppress(within: Minute, client: string, result: RequestOutcome): void {
+    within.suppressed += 1
+    within.isWarning ||= 'code' in result && (result.fault !== undefined || isOperatorProblem(result.code))
+    if (within.clients.size < mostCounted) within.clients.add(client)
+    const reason = 'code' in result ? countedCode(result) : 'HANDSHAKE'
+    within.reasons.set(reason, (within.reasons.get(reason) ?? 0) + 1)
+    timer ??= timers.setTimeout(close, within.endsAt - clock())
+  }
+
+  return {
+    logFor({ client }, result) {
+      if (result.outcome !== 'refused' && result.outcome !== 'handshake') return log
+      const now = current()
+      const key = clientKey(client)
+      if (!hasRoom(now, key)) {
+        suppress(now, key, result)
+        return atDebug
+      }
+      now.written += 1
+      now.lines.set(key, (now.lines.get(key) ?? 0) + 1)
+      return log
+    },
+    close,
+  }
+}
+
+/** For a client that is told to wait, it does not matter what it would have been refused for. */
+function countedCode({ code, failure }: Extract<RequestOutcome, { code: unknown }>): string {
+  return code === 'TOO_MANY_TRIES' ? code : (failure ?? code)
+}

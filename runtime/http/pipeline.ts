@@ -1,0 +1,263 @@
+/**
+ * Handles one request in steps, each of which lets it pass or ends it with an outcome. No step checks again what an
+ * earlier one has checked, and nothing before `readBody` costs more than a lookup, as strangers get that far.
+ */
+
+import type {
+  Action,
+  Handshake,
+  HookRequest,
+  Refusal,
+  Snapshot,
+  Timers,
+  VerifyDependencies,
+} from '@reveille/engine'
+import type { MintId } from '../store/id.ts'
+import type { Id, Store } from '../store/port.ts'
+import { firstRunOf } from '../store/tasks.ts'
+import { isWrongTry } from './auth/auth-failure.ts'
+import { type AuthResult, authenticate, isOfThisMachine } from './auth/authenticate.ts'
+import type { EndpointAuth, EndpointAuthTable, FoundToken } from './auth/endpoint-auth.ts'
+import { createHandshakes, payloadIn } from './auth/handshakes.ts'
+import { presentedToken, withoutToken, withoutTokens } from './auth/presented-token.ts'
+import { createRejectUnauthenticated, overRate } from './auth/reject.ts'
+import { createSenderWarnings } from './auth/sender-warnings.ts'
+import { createSignatureStep } from './auth/signature.ts'
+import { decodeFor, decodeJson, maxBytesFor } from './body/decode.ts'
+import { decompress } from './body/decompress.ts'
+import { type Fields, parseFields } from './body/fields.ts'
+import { digestOfBody, readBody } from './body/read-body.ts'
+import type { Throttle } from './clients/throttle.ts'
+import { isErrorCode } from './errors.ts'
+import type { HookLog } from './log/request-log.ts'
+import { composeEntry, withDispositions } from './record/entry.ts'
+import { createOutcomeWaits, type Waiting } from './reply/outcome-waits.ts'
+import { waitSecondsOf } from './reply/prefer.ts'
+import {
+  type Accepted,
+  elapsed,
+  type RequestContext,
+  type RequestOutcome,
+  refused,
+} from './request-context.ts'
+import {
+  createPushHandling,
+  type PushHandler,
+  refusedWithoutSource,
+  sourceOf,
+} from './sources/push-handling.ts'
+
+export interface RequestPipelineOptions {
+  readonly store: Store
+  readonly log: HookLog
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number
+  /** Monotonic, in milliseconds. */
+  readonly clock: () => number
+  readonly timers: Timers
+  readonly mintId: MintId
+  /** Aborted when the gateway begins to drain. */
+  readonly draining: AbortSignal
+  readonly authTableOf: (snapshot: Snapshot) => EndpointAuthTable
+  readonly throttle: Throttle
+  /** Whether only this machine can reach the gateway; `auth: none` rests on it. */
+  readonly isBoundToLoopback: boolean
+  /** What verifiers may ask for. */
+  readonly verifyDependencies: VerifyDependencies
+  /**
+   * Does what a handshake asks for besides its reply, and resolves when the reply may be sent. `policy` is the policy whose
+   * `verify` answered the handshake. @throws UnavailableError
+   */
+  readonly performHandshakeEffects: (policy: string, handshake: Handshake) => Promise<void>
+  /**
+   * The source that handles what is posted to an endpoint at this moment. Such an endpoint is known although no mapping covers
+   * it, and mappings that do cover it are not asked.
+   */
+  readonly pushHandlerOf: (endpoint: string) => PushHandler | undefined
+  /** Why the gateway itself caused the request, in one sentence; such a request is ignored. */
+  readonly loopIn: (request: HookRequest) => string | undefined | Promise<string | undefined>
+  /** Whether the main session lives in another system, which is given every event at once. */
+  readonly relaysEvents: () => boolean
+  /** Called before the reply to a request that nothing matched. */
+  readonly onIgnored: (id: Id, snapshot: Snapshot, request: HookRequest) => void
+}
+
+/** How a request was authenticated, or that it is internal and need not be. */
+type Authenticated =
+  | Exclude<AuthResult, { kind: 'failed' }>
+  | { readonly kind: 'internal'; readonly token?: never }
+
+/** @throws RequestError, StoreError, UnavailableError, SenderGone; any other error is a fault of the gateway */
+export type HandleRequest = (context: RequestContext) => Promise<RequestOutcome>
+
+export function createRequestPipeline(options: RequestPipelineOptions): HandleRequest {
+  const { store, log, now, clock, mintId, timers, draining, throttle } = options
+  const { verifyDependencies, performHandshakeEffects } = options
+  const warnings = createSenderWarnings(log, now)
+  const rejectUnauthenticated = createRejectUnauthenticated(throttle)
+  const handshakes = createHandshakes({ throttle, rejectUnauthenticated, performHandshakeEffects, timers })
+  const verifySignature = createSignatureStep({
+    verifyDependencies,
+    throttle,
+    warnings,
+    rejectUnauthenticated,
+  })
+  const handlePush = createPushHandling({ timers, draining })
+  const waits = createOutcomeWaits({ store, timers, draining })
+
+  return async function handle(context) {
+    const { incoming, outgoing, endpoint, isInternal } = context
+    const { headers } = incoming
+    const { snapshot } = context.live
+    const { hooks, sources } = snapshot.settings
+
+    if (!hooks.enabled) return refused('NOT_FOUND')
+    const endpointAuth = options.authTableOf(snapshot).authFor(endpoint)
+    const { rate, verify } = endpointAuth
+    const query = parseFields(context.query)
+    const auth: Authenticated | RequestOutcome = isInternal
+      ? { kind: 'internal' }
+      : await authenticateSender(context, endpointAuth, query)
+    if ('outcome' in auth) return auth
+    const pushHandler = endpoint === undefined || isInternal ? undefined : options.pushHandlerOf(endpoint)
+    if (endpoint === undefined || !(pushHandler || snapshot.covers(endpoint))) return refused('NOT_FOUND')
+    if (auth.token) warnOfToken(context, auth.token)
+    // Whether a signature is good is only known once the body is read, and its request counts then.
+    const isSigned = auth.kind === 'signature'
+    const limited = isSigned ? undefined : await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate)
+    if (limited) return limited
+    if (draining.aborted) return refused('DRAINING')
+    const { full, fullOfEvents } = store.health()
+    if (full || (fullOfEvents && endpoint === 'wake')) return refused('BACKLOG')
+
+    const maxBytes = maxBytesFor(snapshot, endpoint)
+    const sent = await readBody(incoming, outgoing, { maxBytes, timeoutMs: hooks.bodyTimeoutMs, timers })
+    context.body = sent
+    if (isSigned && verify) {
+      const refusal =
+        (await verifySignature(context, verify, sent)) ??
+        (await overRate(throttle.takeOfEndpoint(rate), 'endpoint', rate))
+      if (refusal) return refusal
+    }
+    const encoding = headers['content-encoding']
+    const body = encoding === undefined ? sent : await decompress(sent, encoding, maxBytes)
+    context.body = body
+    context.timings.read = elapsed(context, clock)
+
+    const decoding = pushHandler ? decodeJson(body) : decodeFor(endpoint, body, headers['content-type'])
+    if (verify?.value.handshakes && !isInternal) {
+      const payload = await payloadIn(body, decoding)
+      const received = { query, payload, isTrusted: auth.kind !== 'open' }
+      const result = await handshakes.ofSender(context, endpointAuth, received)
+      if (result) return result
+    }
+    if (pushHandler) return handlePush(context, pushHandler, (await decoding).payload)
+    const request: HookRequest = {
+      endpoint,
+      headers: withoutTokens(headers, verify?.value.tokenHeaders ?? []),
+      query: hooks.allowQueryToken ? withoutToken(query) : query,
+      ...(await decoding),
+      rawBody: body,
+      now: context.receivedAt,
+      id: context.requestId,
+    }
+    const loop = await options.loopIn(request)
+    if (loop !== undefined) return { outcome: 'ignored', reason: loop }
+    const decision = await snapshot.resolve(request)
+    context.timings.resolve = elapsed(context, clock)
+    if ('code' in decision) return refusedByEngine(decision)
+    const source = decision.outcome === 'ignored' && !isInternal ? sourceOf(endpoint, sources) : undefined
+    if (source !== undefined) return refusedWithoutSource(source)
+    if (decision.outcome === 'ignored') options.onIgnored(context.requestId, snapshot, request)
+    if (decision.outcome !== 'accepted') return decision
+
+    const { actions, mapping, reply } = decision
+    if (decision.warnings) warnings.ofUnknownFields(context, decision.warnings)
+    if (actions.some(({ dedupe }) => dedupe?.isGiven)) context.bodyDigest = await digestOfBody(body)
+    return accept(context, {
+      outcome: 'accepted',
+      actions: actions.map((action) => ({ id: firstRunIn(action) ?? mintId(), action })),
+      mapping,
+      ...(decision.warnings && { warnings: decision.warnings }),
+      ...(reply && { reply }),
+    })
+  }
+
+  /** Authenticates the sender before a byte of its body is read, or ends the request. */
+  async function authenticateSender(
+    context: RequestContext,
+    endpointAuth: EndpointAuth,
+    query: Readonly<Fields>,
+  ): Promise<Authenticated | RequestOutcome> {
+    const { incoming, client } = context
+    const { headers } = incoming
+    const { auth, rate, verify } = endpointAuth
+    const { hooks } = context.live.snapshot.settings
+    if (incoming.method !== 'POST') return handshakes.ofMethod(context, endpointAuth)
+    const limited = await overRate(throttle.takeOfClient(client, rate), 'client', rate)
+    if (limited) return limited
+
+    const taken = auth === 'both' ? verify?.value.tokenHeaders : undefined
+    const presented = presentedToken(headers, query, hooks.allowQueryToken, taken)
+    context.deprecated = presented?.deprecated === true && auth !== 'signature'
+    const isLocal = () => options.isBoundToLoopback && isOfThisMachine(incoming, client)
+    const result = authenticate(endpointAuth, headers, presented, isLocal)
+    if (result.kind === 'failed') {
+      const refusal = await rejectUnauthenticated(context, result)
+      // No handshake is looked for where the sender guesses, or has guessed too often.
+      const mayBeHandshake = refusal.code === 'UNAUTHORIZED' && !isWrongTry(result)
+      return mayBeHandshake ? handshakes.ofStranger(context, endpointAuth, query, refusal) : refusal
+    }
+    if (result.kind === 'token') throttle.right(client)
+    return result
+  }
+
+  /** @throws StoreError */
+  async function accept(context: RequestContext, accepted: Accepted): Promise<RequestOutcome> {
+    const waiting = beginWaiting(context, accepted)
+    const accepting = store.accept(composeEntry(context, accepted, now(), options.relaysEvents))
+    if (waiting) accepting.catch(waiting.cut)
+    const result = withDispositions(await accepting, accepted)
+    if (waiting === undefined) return result
+    if (result.outcome === 'accepted') return { ...result, waiting }
+    waiting.cut()
+    const original = 'actions' in result ? result.actions[0] : undefined
+    // The original may be over by now, or may have been for days.
+    return original
+      ? { ...result, waiting: waits.join(original.id, waiting.seconds, context.outgoing) }
+      : result
+  }
+
+  /** Waiting begins before the commit, because the run may be over at any moment after it. */
+  function beginWaiting(
+    { endpoint, incoming, outgoing }: RequestContext,
+    { actions: [first] }: Accepted,
+  ): Waiting | undefined {
+    const { prefer } = incoming.headers
+    if (prefer === undefined || endpoint !== 'agent' || first === undefined) return undefined
+    const seconds = waitSecondsOf(prefer)
+    return seconds === undefined ? undefined : waits.begin(first.id, seconds, outgoing)
+  }
+
+  function warnOfToken(context: RequestContext, { list, index }: FoundToken): void {
+    if (context.deprecated) warnings.ofQueryToken(context)
+    if (index > 0) warnings.ofOldToken(context, list, index)
+  }
+}
+
+/** A generated session key holds the id of the session's first run, so that the next run can wait for it. */
+function firstRunIn(action: Action): string | undefined {
+  return action.kind === 'agent' && !action.sessionKeyGiven ? firstRunOf(action.sessionKey) : undefined
+}
+
+function refusedByEngine(refusal: Refusal): RequestOutcome {
+  const { outcome, code, status, message, details, mapping, told: reason, cause } = refusal
+  if (!isErrorCode(code)) {
+    const fault = new Error('The engine refused with a code that the table of errors lacks.', { cause })
+    return { outcome: 'failed', code: 'INTERNAL', mapping, reason, fault }
+  }
+  const result = { outcome, code, sentence: message, details, mapping, reason }
+  // The author of the transform refuses what an authenticated sender sent, so that its body is kept like that of a failure.
+  if (code === 'TRANSFORM_REFUSED') return { ...result, ...(status && { status }), outcome: 'failed' }
+  return outcome === 'failed' ? { ...result, fault: cause } : result
+}

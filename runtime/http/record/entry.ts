@@ -1,0 +1,230 @@
+/** Composes what the store keeps of a request: its record, its runs and its events. */
+
+import type { Action, AgentAction, WakeAction } from '@reveille/engine'
+import type { Acceptance, Dedupe, Entry, NewAction, RequestRecord, RunRecord } from '../../store/port.ts'
+import { generatedSessionKey, heartbeatBurstMs, heartbeatTask, runTask } from '../../store/tasks.ts'
+import { statusOf } from '../errors.ts'
+import {
+  type Accepted,
+  type Duplicate,
+  type PersistedAction,
+  type Refused,
+  type RequestContext,
+  type RequestOutcome,
+  reasonOf,
+} from '../request-context.ts'
+import { replayableRequest } from './replayable-request.ts'
+
+/**
+ * composeEntry composes an accepted request, which the store commits as one before the reply is sent. `relaysEvents` says
+ * whether the main session lives in another system, which is given every event at once, whatever its mode.
+ */
+export function composeEntry(
+  context: RequestContext,
+  result: Accepted,
+  now: number,
+  relaysEvents: () => boolean,
+): Entry {
+  const request = composeRecord(context, result)
+  const actions = result.actions.map(({ id, action }) => {
+    const composed =
+      action.kind === 'wake'
+        ? composeEvent(request, id, action, now, relaysEvents)
+        : composeRun(request, id, action, now)
+    const { dedupe } = action
+    return dedupe === undefined
+      ? composed
+      : { ...composed, dedupe: composeDedupe(context, action, dedupe, now) }
+  })
+  return { request, actions }
+}
+
+/** Equal keys are the same only within one endpoint and one mapping. */
+function composeDedupe(
+  { endpoint = '', bodyDigest }: RequestContext,
+  { mapping = '' }: Action,
+  { key, windowMs, isGiven }: NonNullable<Action['dedupe']>,
+  now: number,
+): Dedupe {
+  const scope = JSON.stringify([endpoint, mapping])
+  return { scope, key, until: now + windowMs, ...(isGiven && { bodyDigest }) }
+}
+
+/**
+ * withDispositions corrects the outcome by what the store made of each action: it may have been there before, have joined an
+ * earlier run, or have met a busy session.
+ */
+export function withDispositions(acceptance: Acceptance, result: Accepted): Accepted | Duplicate | Refused {
+  if (acceptance.actions.every(({ outcome }) => outcome === 'accepted')) return result
+  const { mapping } = result
+  if (acceptance.actions.some(({ outcome }) => outcome === 'conflict'))
+    return { outcome: 'duplicate', code: 'IDEMPOTENCY_CONFLICT', mapping }
+  const actions = result.actions.map((each, index) => withDisposition(each, acceptance.actions[index]))
+  const isKnown = actions.every(({ disposition }) => disposition === 'duplicate')
+  return isKnown ? { ...result, outcome: 'duplicate', actions } : { ...result, actions }
+}
+
+function withDisposition(
+  persisted: PersistedAction,
+  stored: Acceptance['actions'][number] | undefined,
+): PersistedAction {
+  if (stored === undefined || stored.outcome === 'accepted') return persisted
+  const { action } = persisted
+  return 'original' in stored
+    ? { id: stored.original, action, disposition: 'duplicate', originalRequest: stored.request }
+    : { id: stored.id, action, disposition: stored.outcome }
+}
+
+/** Where the conversation goes on: a run that others join keeps the session key that was generated for it. */
+export function sessionKeyOf(
+  { id, disposition }: PersistedAction,
+  { sessionKey, sessionKeyGiven }: AgentAction,
+): string {
+  return disposition === 'joined' && !sessionKeyGiven ? generatedSessionKey(id) : sessionKey
+}
+
+/** The record of a duplicate is made by the store, which alone knows the original. */
+export function composeRecord(
+  context: RequestContext,
+  result: Exclude<RequestOutcome, Duplicate>,
+): RequestRecord {
+  const { live, body, timings } = context
+  const record = {
+    id: context.requestId,
+    endpoint: endpointToKeep(context, result),
+    generation: live.generation,
+    outcome: result.outcome,
+    status: statusOfOutcome(result),
+    mapping: result.mapping,
+    client: context.client,
+    bodyBytes: body?.length ?? 0,
+    receivedAt: context.receivedAt,
+    timings,
+    actions:
+      result.outcome === 'accepted'
+        ? result.actions.map(({ id, action }) => ({ kind: action.kind, id }))
+        : [],
+    ...(keepsBody(live.snapshot.settings.history.bodies, result.outcome) && replayableRequest(context)),
+  }
+  if ('code' in result) {
+    const { code, failure } = result
+    return { ...record, code, reason: reasonOf(result), ...(failure && { failure }) }
+  }
+  if (result.outcome === 'handshake') return { ...record, reason: result.handshake.reason }
+  return result.outcome === 'accepted' ? record : { ...record, reason: result.reason }
+}
+
+/** The codes that a sender may be answered without knowing anything. */
+const ofStrangers: ReadonlySet<string> = new Set(['METHOD_NOT_ALLOWED', 'UNAUTHORIZED', 'TOO_MANY_TRIES'])
+
+/** A name that a stranger made up is not worth keeping, and an unlimited number of names could not be summed up. */
+function endpointToKeep({ live, endpoint = '' }: RequestContext, result: RequestOutcome): string {
+  if (!('code' in result) || !ofStrangers.has(result.code)) return endpoint
+  return live.snapshot.covers(endpoint) ? endpoint : ''
+}
+
+export function statusOfOutcome(result: RequestOutcome): number {
+  if ('handshake' in result && result.handshake) return result.handshake.status
+  if ('code' in result) return result.status ?? statusOf(result.code)
+  if (result.outcome !== 'accepted' || result.reply) return 200
+  return result.actions.some(({ action }) => action.kind === 'agent') ? 202 : 200
+}
+
+function composeEvent(
+  request: RequestRecord,
+  id: string,
+  action: WakeAction,
+  now: number,
+  relaysEvents: () => boolean,
+): NewAction {
+  const isHeardAtOnce = action.mode === 'now' || relaysEvents()
+  return {
+    type: 'event',
+    record: {
+      id,
+      session: 'main',
+      state: 'pending',
+      text: action.text,
+      prompt: action.prompt,
+      mode: action.mode,
+      trusted: action.trusted,
+      origin: { requestId: request.id },
+      endpoint: request.endpoint,
+      mapping: action.mapping,
+      generation: request.generation,
+      createdAt: now,
+    },
+    tasks: isHeardAtOnce ? [heartbeatTask(now + heartbeatBurstMs)] : [],
+  }
+}
+
+function composeRun(request: RequestRecord, id: string, action: AgentAction, now: number): NewAction {
+  const { coalesce, busy, pool } = action
+  const dueAt = now + (coalesce === undefined ? 0 : Math.min(coalesce.windowMs, coalesce.maxWaitMs))
+  const run = {
+    type: 'run',
+    record: {
+      id,
+      kind: 'run',
+      requestId: request.id,
+      endpoint: request.endpoint,
+      mapping: action.mapping,
+      generation: request.generation,
+      name: action.name,
+      sessionKey: action.sessionKey,
+      state: 'queued',
+      stage: 'accepted',
+      runner: action.runner,
+      model: action.model,
+      thinking: action.thinking,
+      timeoutSeconds: action.timeoutSeconds,
+      wakeMode: action.wakeMode,
+      deliver: action.deliver,
+      channel: action.channel,
+      to: action.to,
+      deliverTo: action.deliverTo,
+      message: action.message,
+      prompt: action.prompt,
+      coalesce: coalesce && coalesceOf(request, action, coalesce, now),
+      pool,
+      budget: action.budget,
+      attempts: [],
+      createdAt: now,
+      deliveryIds: [],
+    },
+    tasks: [runTask({ id, sessionKey: action.sessionKey, lane: action.sessionKeyGiven, dueAt, pool })],
+  } as const
+  if (coalesce === undefined && busy === undefined) return run
+  const { record } = run
+  return {
+    ...run,
+    busy,
+    join: record.coalesce && { key: record.coalesce.key, dueAt, keep: record.coalesce.keep },
+  }
+}
+
+type Coalesce = NonNullable<AgentAction['coalesce']>
+
+/** Equal keys meet only within one endpoint, one mapping and, if the session key was given, one session. */
+function coalesceOf(
+  { endpoint }: RequestRecord,
+  { mapping = '', sessionKey, sessionKeyGiven }: AgentAction,
+  { key, maxWaitMs, keep, maxRunsPerHour }: Coalesce,
+  now: number,
+): NonNullable<RunRecord['coalesce']> {
+  return {
+    key: JSON.stringify([endpoint, mapping, sessionKeyGiven ? sessionKey : '', key]),
+    keep,
+    deadline: now + maxWaitMs,
+    mostPerHour: maxRunsPerHour,
+  }
+}
+
+/**
+ * The body of a refused request is never kept, as a stranger could fill the ring with such bodies; nor is that of a handshake,
+ * which may hold a secret for the operator.
+ */
+function keepsBody(bodies: 'none' | 'failed' | 'all', outcome: RequestOutcome['outcome']): boolean {
+  if (outcome === 'refused' || outcome === 'handshake') return false
+  return outcome === 'failed' ? bodies !== 'none' : bodies === 'all'
+}

@@ -1,0 +1,113 @@
+/** Defines what is known about one request on its way through the pipeline, and how a request can end. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Action, FieldError, Handshake, Live, Reply } from '@reveille/engine'
+import type { Id } from '../store/port.ts'
+import type { AuthFailureCode } from './auth/auth-failure.ts'
+import { type ErrorCode, errorRow } from './errors.ts'
+import type { Waiting } from './reply/outcome-waits.ts'
+
+export interface RequestContext {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  /** The address of the sender behind trusted proxies. For an internal request it names the source. */
+  readonly client: string
+  /** A source of this process made the request, which is trusted. Only `sources/internal-request.ts` makes such requests. */
+  readonly isInternal: boolean
+  readonly requestId: Id
+  /** The snapshot is pinned once: a reload does not touch requests that are on their way. */
+  readonly live: Live
+  /** Absent if the URL names no endpoint. */
+  readonly endpoint: string | undefined
+  /** What follows the `?`, as sent. */
+  readonly query: string
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedAt: number
+  /** By the monotonic clock, in milliseconds. */
+  readonly startedAt: number
+  readonly timings: { read?: number; resolve?: number }
+  /** The body, decoded from gzip and the like; absent until it is read. */
+  body?: Buffer
+  /** The SHA-256 of the body; present where the sender gave an idempotency key. */
+  bodyDigest?: string
+  /** Whether the token came as `?token=`. */
+  deprecated: boolean
+}
+
+/** An action as the store has it, with the id of its run or event. */
+export interface PersistedAction {
+  readonly id: Id
+  readonly action: Action
+  /**
+   * What the store made of the action, unless it is a run or event of its own. `joined`: it became a part of the run `id`, which
+   * was there before. `busy`: its session had a run already, so the run `id` was cancelled. `duplicate`: it is the run or event
+   * `id`, which `originalRequest` brought.
+   */
+  readonly disposition?: 'joined' | 'busy' | 'duplicate'
+  readonly originalRequest?: Id
+}
+
+export type RequestOutcome =
+  | Accepted
+  | Duplicate
+  | {
+      readonly outcome: 'ignored' | 'skipped'
+      readonly reason: string
+      readonly mapping?: string
+      readonly reply?: Reply
+    }
+  | { readonly outcome: 'handshake'; readonly handshake: Handshake; readonly mapping?: never }
+  | Refused
+
+export interface Accepted {
+  readonly outcome: 'accepted'
+  readonly actions: readonly PersistedAction[]
+  readonly mapping?: string
+  /** The fields of the body that have no effect, for the sender. */
+  readonly warnings?: readonly FieldError[]
+  /** The reply of a transform, in the place of the gateway's own. */
+  readonly reply?: Reply
+  /** Present if the sender waits for the outcome of its run. */
+  readonly waiting?: Waiting
+}
+
+/** Everything that the request asks for was there before. The store has made its record. */
+export interface Duplicate extends Omit<Accepted, 'outcome'> {
+  readonly outcome: 'duplicate'
+}
+
+export interface Refused {
+  /** `duplicate`: the idempotency key was used before with another body. The store has made the record. */
+  readonly outcome: 'refused' | 'failed' | 'duplicate'
+  readonly code: ErrorCode
+  /** Default: the status of the code. */
+  readonly status?: number
+  /** Default: the sentence of the code. */
+  readonly sentence?: string
+  readonly details?: readonly FieldError[]
+  /** Seconds to wait. Default: those of the code. */
+  readonly retryAfter?: number
+  readonly mapping?: string
+  /** Why the sender was not authenticated; never sent. */
+  readonly failure?: AuthFailureCode
+  /** The reply that the provider expects in the place of the gateway's error. */
+  readonly handshake?: Handshake
+  /** The sentence with its cause, for the log and the record; never sent. Default: the sentence. */
+  readonly reason?: string
+  /** The error on our side, for the log alone. */
+  readonly fault?: unknown
+}
+
+export function refused(code: ErrorCode): Refused {
+  return { outcome: 'refused', code }
+}
+
+/** The reason that the log and the record give. */
+export function reasonOf({ reason, sentence, code }: Refused): string {
+  return reason ?? sentence ?? errorRow(code).sentence
+}
+
+/** The time since the head of the request, in milliseconds with two decimals. `clock` is monotonic. */
+export function elapsed({ startedAt }: RequestContext, clock: () => number): number {
+  return Math.round((clock() - startedAt) * 100) / 100
+}
