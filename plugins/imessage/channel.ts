@@ -1,49 +1,114 @@
-/** Owns sending: a part of a reply becomes one message in a chat, which is begun where there is none. */
+/** Sends replies through Messages: each part becomes one message in a chat, which is begun if there is none. */
 
 import {
+  BoundedMap,
   type Channel,
+  callVendor,
+  channelError,
+  checkDefaultTo,
   type Facts,
   healthOf,
   isPluginError,
+  listOf,
   type Part,
   type Receipt,
   recordOf,
   timeOf,
+  urlBelow,
+  type VendorAnswer,
 } from '@reveille/kit'
-import { createChats } from './chats.ts'
-import { checkConfiguration } from './configuration.ts'
+import { errorFrom } from './errors.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
-import { createServer, type ServerOptions } from './server.ts'
 import { type IMessageTarget, parseTarget } from './target.ts'
 
+/** A configuration that `config.schema.json` has accepted. */
+export interface IMessageConfig {
+  readonly baseUrl: string
+  readonly password: string
+  readonly defaultTo?: string
+}
+
+export interface IMessageOptions {
+  readonly config: IMessageConfig
+  readonly fetch: typeof globalThis.fetch
+  /** The time in milliseconds since the Unix epoch. */
+  readonly now: () => number
+}
+
+interface ServerCall {
+  /** The path below `/api/v1/`, with its parts encoded. */
+  readonly path: string
+  /** The body of a call that sends; absent for a call that only asks. */
+  readonly body?: { readonly message: string; readonly [field: string]: unknown }
+  readonly signal: AbortSignal
+  /** Whether the caller handles this refusal itself; the call then returns undefined. */
+  readonly expects?: (answer: VendorAnswer) => boolean
+}
+
 /**
- * BlueBubbles answers when Messages has confirmed the message, for which it gives it half a minute after a script that may
- * have to start Messages first. Milliseconds.
+ * How long a send may take, in milliseconds. BlueBubbles answers once Messages has confirmed the message, for which it waits
+ * half a minute after a script that may first have to start Messages.
  */
 const sendTimeoutMs = 60_000
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
-export function createIMessageChannel(options: ServerOptions): Channel {
-  checkConfiguration(options.config)
-  const { defaultTo } = options.config
-  const server = createServer(options)
-  const chats = createChats(server)
+/** How many chats are remembered: more than one gateway writes to. */
+const mostChats = 1000
+
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
+export function createIMessageChannel({ config, fetch, now }: IMessageOptions): Channel {
+  const { baseUrl, defaultTo } = config
+  checkDefaultTo(defaultTo, parseTarget)
+  const password = encodeURIComponent(config.password.toWellFormed())
+  /** The guid of each chat, by the key of the target. */
+  const chats = new BoundedMap<string, string>(mostChats)
+
+  /** Returns the `data` of a good answer. The password stands in the URL, which is therefore never shown. @throws PluginError */
+  async function callServer({ path, body, signal, expects }: ServerCall): Promise<Facts | undefined> {
+    const url = urlBelow(baseUrl, `/api/v1/${path}?password=${password}`)
+    const answer = await callVendor(fetch, { url, body, signal })
+    const fields = recordOf(answer.json)
+    if (answer.status === 200 && fields?.['status'] === 200) return recordOf(fields['data']) ?? {}
+    if (expects?.(answer)) return undefined
+    const hidden = [config.password, body?.message ?? '']
+    throw errorFrom(answer, { delivers: body !== undefined, hidden, now: now() })
+  }
+
+  /** Returns the guid of the chat, or undefined if one has to be begun. @throws PluginError `bad-target` if none may be begun */
+  async function findChat(target: IMessageTarget, signal: AbortSignal): Promise<string | undefined> {
+    const { key, guids, newChat } = target
+    if (guids.length === 1 && newChat === undefined) return guids[0]
+    const found = chats.get(key) ?? (await firstChatOf(guids, signal))
+    if (found !== undefined) chats.set(key, found)
+    else if (newChat === undefined) {
+      const text = 'There is no such chat on the Mac: mend the address, or begin the chat in Messages.'
+      throw channelError('bad-target', text)
+    }
+    return found
+  }
+
+  async function firstChatOf(guids: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    // A 404 without JSON comes from something before BlueBubbles and says nothing about chats.
+    const expects = ({ status, json }: VendorAnswer) => status === 404 && json !== undefined
+    for (const guid of guids) {
+      const chat = await callServer({ path: `chat/${encodeURIComponent(guid)}`, signal, expects })
+      if (chat !== undefined) return typeof chat['guid'] === 'string' ? chat['guid'] : guid
+    }
+    return undefined
+  }
 
   async function send(part: Part, target: IMessageTarget, tempGuid: string, signal: AbortSignal) {
-    // The way without Apple's private interfaces. It wants an id of ours, by which it refuses what it is still sending.
+    // Sending by AppleScript needs none of Apple's private interfaces. BlueBubbles wants an id of the message for it, by which
+    // it refuses a message that it is still sending.
     const message = { message: part.text, method: 'apple-script', tempGuid }
-    const chatGuid = await chats.find(target, signal)
+    const chatGuid = await findChat(target, signal)
     if (chatGuid !== undefined) {
-      return server({ path: 'message/text', body: { chatGuid, ...message }, signal })
+      return callServer({ path: 'message/text', body: { chatGuid, ...message }, signal })
     }
     const { address, service } = target.newChat as NonNullable<IMessageTarget['newChat']>
-    const chat = await server({
-      path: 'chat/new',
-      body: { addresses: [address], service, ...message },
-      signal,
-    })
-    if (typeof chat?.['guid'] === 'string') chats.learn(target, chat['guid'])
-    return firstMessageOf(chat)
+    const body = { addresses: [address], service, ...message }
+    const chat = await callServer({ path: 'chat/new', body, signal })
+    if (typeof chat?.['guid'] === 'string') chats.set(target.key, chat['guid'])
+    return recordOf(listOf(chat?.['messages'])[0])
   }
 
   return {
@@ -53,25 +118,20 @@ export function createIMessageChannel(options: ServerOptions): Channel {
     target: parseTarget,
     render: renderReply,
     async send(part, { target, key, signal }) {
-      const place = target as IMessageTarget
       try {
-        return receiptOf(await send(part, place, `reveille-${key.replaceAll(':', '-')}`, signal), key)
+        const tempGuid = `reveille-${key.replaceAll(':', '-')}`
+        return receiptOf(await send(part, target as IMessageTarget, tempGuid, signal), key)
       } catch (error) {
-        if (isPluginError(error) && !error.retryable) chats.forget(place)
+        if (isPluginError(error) && !error.retryable) chats.delete(target.key)
         throw error
       }
     },
     check: (signal) =>
       healthOf(async () => {
-        await server({ path: 'ping', signal })
+        await callServer({ path: 'ping', signal })
         return 'BlueBubbles answers and takes the password.'
       }),
   }
-}
-
-function firstMessageOf(chat: Facts | undefined): Facts | undefined {
-  const messages = chat?.['messages']
-  return Array.isArray(messages) ? recordOf(messages[0]) : undefined
 }
 
 function receiptOf(message: Facts | undefined, key: string): Receipt {

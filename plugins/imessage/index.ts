@@ -1,13 +1,12 @@
-/** The channel `imessage`: replies through Messages on a Mac, which a BlueBubbles server reaches. */
+/** The channel `imessage` sends replies through Messages on a Mac, which a BlueBubbles server reaches. */
 
-import { definePlugin } from '@reveille/kit'
-import { createIMessageChannel } from './channel.ts'
-import { checkConfiguration, type IMessageConfig } from './configuration.ts'
+import { checkDefaultTo, definePlugin } from '@reveille/kit'
+import { createIMessageChannel, type IMessageConfig } from './channel.ts'
 import { parseTarget } from './target.ts'
 
 export default definePlugin<IMessageConfig>({
   name: 'imessage',
-  check: checkConfiguration,
+  check: ({ defaultTo }) => checkDefaultTo(defaultTo, parseTarget),
   target: parseTarget,
   setup({ config, fetch }) {
     return { channels: [createIMessageChannel({ config, fetch, now: Date.now })] }

@@ -1,14 +1,14 @@
-/** Owns how a reply becomes messages without any markup, which Messages does not know. */
+/** Renders a reply as plain text, since Messages knows no markup. */
 
 import type { Part } from '@reveille/kit'
 import { createWriter, type Dialect, plainDialect, renderParts, tableRecords } from '@reveille/kit/markdown'
 
-/** Apple publishes no limit. UTF-16 units. */
+/** The most UTF-16 units of a part. Apple publishes no limit. */
 export const partLimit = 4000
-/** Messages that one reply may become; what is longer is read elsewhere. */
+/** The most messages that one reply becomes; the last of them says where the rest can be read. */
 export const mostParts = 10
 
-/** Messages has letters of unequal width, on narrow screens: a table is a list for each of its rows. */
+/** The plain dialect, with a table as a list for each row, since Messages has proportional letters on narrow screens. */
 const dialect: Dialect = { ...plainDialect, table: (table) => write(tableRecords(table)) }
 const write = createWriter(dialect)
 

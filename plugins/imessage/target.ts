@@ -1,11 +1,11 @@
-/** Owns the forms of `to`: a chat by its guid or identifier, a person by telephone number or e-mail address. */
+/** Parses the addresses of iMessage: a chat by guid or identifier, a person by telephone number or e-mail address. */
 
 import { channelError, type Target } from '@reveille/kit'
 
 export interface IMessageTarget extends Target {
-  /** The chat is the first of these that there is. One alone is not looked up. */
+  /** The guids that the chat may have; the first one that exists is used. A single guid is not looked up. */
   readonly guids: readonly string[]
-  /** With whom a chat is begun when there is none. Absent: a chat has to be there. */
+  /** With whom a chat is begun if there is none. Absent if the chat has to exist. */
   readonly newChat?: NewChat
 }
 
@@ -37,7 +37,7 @@ export function parseTarget(to: string): IMessageTarget {
   throw channelError('bad-target', `This is no address of iMessage: ${fixFor(text)}.`)
 }
 
-/** Since macOS 26 a chat is of `any` service. */
+/** The services of a chat by the prefix of its address. Since macOS 26 a chat may be of `any` service. */
 const services: Readonly<Record<string, readonly string[]>> = {
   imessage: ['iMessage', 'any'],
   sms: ['SMS'],
@@ -53,7 +53,7 @@ function ofPerson(person: string, way: string): IMessageTarget {
   }
 }
 
-/** Of a group it is `chat` and digits, of a person the address. */
+/** Returns the target for an identifier, which is `chat` and digits for a group and the address for a person. */
 function ofIdentifier(identifier: string): IMessageTarget {
   const isGroup = /^chat\d/.test(identifier)
   return {

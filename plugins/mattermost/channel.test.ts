@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { isPluginError, PluginError } from '@reveille/kit'
 import { vendorConformance } from '@reveille/kit/conformance'
 import type { FakeVendor } from '@reveille/kit/fake-server'
-import { createMattermostChannel } from './channel.ts'
-import type { MattermostConfig } from './configuration.ts'
+import { createMattermostChannel, type MattermostConfig } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
 const id = 'k4mrhtno5tdszd7oqhm5u1zx9o'
@@ -92,7 +91,7 @@ test('a person’s direct channel is opened once, by name or by id', async () =>
   )
 })
 
-test('a lookup that fails has delivered nothing, and the next send looks again', async () => {
+test('a failed lookup has delivered nothing, and the next send repeats it', async () => {
   await using used = await open()
   const { vendor, channel, send } = used
   const others = createMattermostChannel({ config: configOf(vendor), fetch: cutOff, now: Date.now })
@@ -111,7 +110,7 @@ async function cutOff(): Promise<never> {
   throw new PluginError('cut', { code: 'network', retryable: true, maybeDelivered: true })
 }
 
-test('the window that is promised is over before the server forgets', async () => {
+test('the promised window ends before the server forgets', async () => {
   await using used = await open()
   const { vendor, channel, clock, send } = used
   await send('Once')
@@ -123,7 +122,7 @@ test('the window that is promised is over before the server forgets', async () =
   assert.equal(vendor.messages.length, 2, 'the fake server forgets as the server does')
 })
 
-test('what the server says of a post becomes a sentence with its own word', async () => {
+test("a refusal becomes a sentence with the server's own error id", async () => {
   await using used = await open()
   const { vendor, channel, send } = used
   const { signal } = new AbortController()
@@ -146,7 +145,7 @@ test('what the server says of a post becomes a sentence with its own word', asyn
   await assert.rejects(send('x', elsewhere), { code: 'bad-target', message: /another channel/ })
 })
 
-test('a post that is still being saved is tried again, and one that was not saved too', async () => {
+test('a post that is still being saved is retried, and so is one that was not saved', async () => {
   await using used = await open()
   const { vendor, send } = used
   const refusal = (error: string) => ({ status: 500, body: { id: error, message: 'No.', status_code: 500 } })
@@ -157,7 +156,7 @@ test('a post that is still being saved is tried again, and one that was not save
   await assert.rejects(send('x'), { code: 'unavailable', retryable: true, maybeDelivered: false })
 })
 
-test('a limit without Retry-After is waited for as its own header says', async () => {
+test('a limit without Retry-After is waited out as its own header says', async () => {
   await using used = await open()
   const { vendor, send } = used
   const answer = { status: 429, headers: { 'x-ratelimit-reset': '3' }, body: 'limit exceeded' }
@@ -165,7 +164,7 @@ test('a limit without Retry-After is waited for as its own header says', async (
   await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: 3, wholeChannel: true })
 })
 
-test('an address that is no Mattermost server is told as such, and burns no delivery', async () => {
+test('an address that is not a Mattermost server is reported as such, and no delivery is lost', async () => {
   await using used = await open()
   const { vendor, send } = used
   for (const answer of [
@@ -179,7 +178,7 @@ test('an address that is no Mattermost server is told as such, and burns no deli
   }
 })
 
-test('the server’s address may have a path, a slash at its end, or the path of the API', async () => {
+test('the base URL may have a path, a trailing slash, or the path of the API', async () => {
   for (const end of ['', '/', '/api/v4', '/api/v4/']) {
     await using used = await open()
     const baseUrl = `${used.vendor.url}${end}`

@@ -1,57 +1,69 @@
-/** Owns sending: one part of a reply becomes one post. Source: Mattermost's API v4 reference and its server's source. */
+/**
+ * Sends replies to Mattermost: each part becomes one post.
+ *
+ * Source: Mattermost's reference of the API v4 and the source of its server.
+ */
 
 import {
   BoundedMap,
   type Channel,
   callVendor,
+  checkDefaultTo,
   healthOf,
   recordOf,
   timeOf,
   urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
-import { checkConfiguration, type MattermostConfig } from './configuration.ts'
-import { failureOf, notMattermost } from './failure.ts'
+import { errorFrom, notMattermost } from './errors.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
 import { type MattermostTarget, parseTarget } from './target.ts'
+
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface MattermostConfig {
+  readonly baseUrl: string
+  readonly token: string
+  readonly defaultTo?: string
+  readonly linkPreviews: boolean
+}
 
 export interface MattermostOptions {
   readonly config: MattermostConfig
   readonly fetch: typeof fetch
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: () => number
 }
 
 /**
- * A server remembers a `pending_post_id` for 30 s from when the post came in; this is less by what a repeat may take on
- * its way. Milliseconds.
+ * How long a repeated `pending_post_id` gives no second post, in milliseconds. A server remembers it for 30 s after the post
+ * arrived; the difference is a margin for the repeat's own way there.
  */
 const windowMs = 20_000
 
-/** More people than one gateway writes to. */
-const mostKnown = 1000
+/** How many direct channels are remembered: more than one gateway writes to. */
+const mostDirectChannels = 1000
 
 interface ApiCall {
   readonly body?: object
-  /** Whether it is the call that sends the post. Default: false. */
+  /** Whether the call is the one that sends the post. Default: false. */
   readonly delivers?: boolean
   readonly signal: AbortSignal
 }
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createMattermostChannel({ config, fetch, now }: MattermostOptions): Channel {
-  checkConfiguration(config)
   const { token, defaultTo, linkPreviews } = config
+  checkDefaultTo(defaultTo, parseTarget)
   const api = urlBelow(config.baseUrl.replace(/\/+$/, '').replace(/\/api\/v4$/, ''), '/api/v4')
   const headers = { authorization: `Bearer ${token}` }
-  /** By the target's key. */
-  const directChannels = new BoundedMap<string, string>(mostKnown)
+  /** The direct channel with each user, by the key of the target. */
+  const directChannels = new BoundedMap<string, string>(mostDirectChannels)
   let ownId: string | undefined
 
-  /** @throws PluginError for every answer that is no success */
+  /** @throws PluginError for every answer that is not a success */
   async function call(path: string, { body, delivers = false, signal }: ApiCall): Promise<VendorAnswer> {
     const answer = await callVendor(fetch, { url: `${api}${path}`, headers, body, signal, delivers })
-    if (answer.status >= 300) throw failureOf(answer, { now: now(), delivers })
+    if (answer.status >= 300) throw errorFrom(answer, { now: now(), delivers })
     return answer
   }
 
@@ -76,7 +88,7 @@ export function createMattermostChannel({ config, fetch, now }: MattermostOption
       part: partLimit,
       unit: 'characters',
       parts: mostParts,
-      // What a server allows that limits at all and was not told otherwise (`RateLimitSettings.PerSec`).
+      // The default of servers that limit requests (`RateLimitSettings.PerSec`).
       overall: { count: 10, ms: 1000 },
     },
     idempotency: { windowMs },

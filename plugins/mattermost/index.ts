@@ -1,13 +1,12 @@
-/** The channel `mattermost`: replies as posts on a Mattermost server. */
+/** The channel `mattermost` sends replies as posts on a Mattermost server. */
 
-import { definePlugin } from '@reveille/kit'
-import { createMattermostChannel } from './channel.ts'
-import { checkConfiguration, type MattermostConfig } from './configuration.ts'
+import { checkDefaultTo, definePlugin } from '@reveille/kit'
+import { createMattermostChannel, type MattermostConfig } from './channel.ts'
 import { parseTarget } from './target.ts'
 
 export default definePlugin<MattermostConfig>({
   name: 'mattermost',
-  check: checkConfiguration,
+  check: ({ defaultTo }) => checkDefaultTo(defaultTo, parseTarget),
   target: parseTarget,
   setup({ config, fetch }) {
     return { channels: [createMattermostChannel({ config, fetch, now: Date.now })] }

@@ -1,8 +1,8 @@
-/** Owns the addresses of Mattermost: what `to` may say, and which of them mean one place. */
+/** Parses the addresses of Mattermost: a channel, a user or a thread. */
 
 import { channelError, type Target } from '@reveille/kit'
 
-/** Exactly one of `channelId`, `userId` and `username` is there; `rootId` only beside `channelId`. */
+/** Has exactly one of `channelId`, `userId` and `username`; `rootId` only beside `channelId`. */
 export interface MattermostTarget extends Target {
   readonly channelId?: string
   readonly userId?: string
@@ -11,13 +11,13 @@ export interface MattermostTarget extends Target {
   readonly rootId?: string
 }
 
-/** Ids are 26 characters of a base 32 of lower case, usernames are lower case (server: `model.IsValidId`, `model.IsValidUsername`). */
+/** Ids are 26 characters of lower-case base 32, and usernames are lower case (`model.IsValidId`, `model.IsValidUsername`). */
 const thread = /^(?:channel:)?([a-z0-9]{26}):thread:([a-z0-9]{26})$/
 const channel = /^(?:channel:)?([a-z0-9]{26})$/
 const user = /^user:([a-z0-9]{26})$/
 const name = /^@([a-z0-9._-]{1,64})$/i
 
-/** A bare id is a channel's. @throws PluginError `bad-target` */
+/** An id without a prefix is that of a channel. @throws PluginError `bad-target` */
 export function parseTarget(to: string): MattermostTarget {
   const text = to.trim()
   const [, threadChannel, rootId] = thread.exec(text) ?? []
@@ -42,5 +42,5 @@ export function parseTarget(to: string): MattermostTarget {
   )
 }
 
-/** Words that call many people and that no user may be called by. */
+/** The mentions of many users, which no user can have as a name. */
 const group: ReadonlySet<string> = new Set(['all', 'channel', 'here'])

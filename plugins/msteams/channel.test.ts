@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorConformance } from '@reveille/kit/conformance'
-import { createTeamsChannel } from './channel.ts'
-import type { TeamsConfig } from './configuration.ts'
+import { createTeamsChannel, type TeamsConfig } from './channel.ts'
 import { openVendor, visibleText } from './fake-server/index.ts'
 
 const general = '19:general0000000000000000000000000@thread.tacv2'
@@ -45,7 +44,7 @@ async function open(change: Partial<TeamsConfig> = {}) {
   return { vendor, config, channel, send, [Symbol.asyncDispose]: () => vendor.close() }
 }
 
-test('a message is an activity in the conversation or its thread, and its receipt the activity’s id', async () => {
+test('a message becomes an activity in the conversation or its thread, and the receipt has its id', async () => {
   await using used = await open()
   const { vendor, send } = used
   const receipt = await send('Hello', vendor.threadTo)
@@ -81,7 +80,7 @@ test('a person’s chat is opened once, in the tenant of the bot', async () => {
   assert.deepEqual(new Set(vendor.messages.map(({ to }) => to)), new Set(['a:1chat0']))
 })
 
-test('a multi-tenant bot has no tenant to look for a person in, and says so before anything is sent', async () => {
+test('a multi-tenant bot refuses users, since it has no tenant to look them up in, before anything is sent', async () => {
   await using used = await open({ tenantId: 'botframework.com' })
   assert.throws(() => used.channel.target(used.vendor.userTo), {
     code: 'bad-target',
@@ -91,7 +90,7 @@ test('a multi-tenant bot has no tenant to look for a person in, and says so befo
   assert.throws(() => createTeamsChannel({ config, fetch, now: Date.now }), /`defaultTo`.*needs `tenantId`/)
 })
 
-test('what the connector says becomes a sentence with its own word and what to do', async () => {
+test('a refusal of the connector becomes a sentence with its own code and the fix', async () => {
   await using used = await open()
   const { vendor, channel, send } = used
   await assert.rejects(send('x', vendor.foreignTo), {
@@ -114,7 +113,7 @@ test('what the connector says becomes a sentence with its own word and what to d
   })
 })
 
-test('what the connector calls passing is tried again, and only where it is unsure may it have arrived', async () => {
+test('what the connector calls temporary is retried, and may have arrived only if the connector is unsure', async () => {
   await using used = await open()
   const { vendor, send } = used
   for (const [status, code, maybeDelivered] of [
@@ -130,7 +129,7 @@ test('what the connector calls passing is tried again, and only where it is unsu
   }
 })
 
-test('a 429 is waited for as its header says, and by the host’s own measure where it says nothing', async () => {
+test('a 429 is waited out as its header says, or by the backoff of the host without one', async () => {
   await using used = await open()
   const { vendor, send } = used
   vendor.script({ kind: 'answer', answer: vendor.refusals.rateLimited(9) })
@@ -140,7 +139,7 @@ test('a 429 is waited for as its header says, and by the host’s own measure wh
   await assert.rejects(send('x'), { code: 'rate-limited', retryAfter: undefined })
 })
 
-test('an address that is no connector is told as such, and burns no delivery', async () => {
+test('an address that is not the connector is reported as such, and no delivery is lost', async () => {
   await using used = await open()
   const { vendor, send } = used
   for (const answer of [

@@ -1,47 +1,58 @@
-/** Owns sending: one part of a reply becomes one activity of the Bot Connector. Source: its REST reference, and Teams' pages on bots. */
+/**
+ * Sends replies to Microsoft Teams: each part becomes one activity of the Bot Connector.
+ *
+ * Source: the connector's REST reference and Teams' pages on bots.
+ */
 
 import {
   BoundedMap,
   type Channel,
   callVendor,
+  checkDefaultTo,
   healthOf,
   recordOf,
   urlBelow,
   type VendorAnswer,
 } from '@reveille/kit'
-import { checkConfiguration, type TeamsConfig, targetIn } from './configuration.ts'
-import { failureOf, notTeams } from './failure.ts'
+import { errorFrom, notTeams } from './errors.ts'
 import { mostParts, partLimit, renderReply } from './render.ts'
-import type { TeamsTarget } from './target.ts'
-import { createTokenSource } from './token.ts'
+import { type TeamsTarget, targetIn } from './target.ts'
+import { type AppCredentials, createTokenSource } from './token.ts'
+
+/** A configuration that `config.schema.json` has accepted, with its defaults filled in. */
+export interface TeamsConfig extends AppCredentials {
+  /** The Bot Connector's service URL. */
+  readonly baseUrl: string
+  readonly defaultTo?: string
+}
 
 export interface TeamsOptions {
   readonly config: TeamsConfig
   readonly fetch: typeof fetch
-  /** Milliseconds since the Unix epoch; tokens end by it. */
+  /** The time in milliseconds since the Unix epoch, by which tokens expire. */
   readonly now: () => number
 }
 
-/** More people than one gateway writes to. */
-const mostKnown = 1000
+/** How many chats are remembered: more than one gateway writes to. */
+const mostChats = 1000
 
 interface ConnectorCall {
   readonly body: object
-  /** Whether it is the call that sends the message. */
+  /** Whether the call is the one that sends the message. */
   readonly delivers: boolean
   readonly signal: AbortSignal
 }
 
-/** @throws PluginError for a configuration that `checkConfiguration` refuses */
+/** @throws PluginError `bad-target` if `defaultTo` is not an address of this channel */
 export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channel {
-  checkConfiguration(config)
   const { appId, tenantId, defaultTo } = config
+  checkDefaultTo(defaultTo, (to) => targetIn(tenantId, to))
   const conversations = urlBelow(config.baseUrl, '/v3/conversations')
   const tokens = createTokenSource({ config, fetch, now })
-  /** The chat with a person, by the target's key. */
-  const chats = new BoundedMap<string, string>(mostKnown)
+  /** The chat with each user, by the key of the target. */
+  const chats = new BoundedMap<string, string>(mostChats)
 
-  /** A token that is refused may have been revoked before its end: once, another one is asked for. */
+  /** Calls the connector, and calls it once more with a new token if the first one is refused, as it may have been revoked. */
   async function call(url: string, { body, delivers, signal }: ConnectorCall): Promise<VendorAnswer> {
     for (let isSecond = false; ; isSecond = true) {
       const token = await tokens.get(signal)
@@ -49,7 +60,7 @@ export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channe
       const answer = await callVendor(fetch, { url, body, headers, signal, delivers })
       if (answer.status === 401) tokens.forget(token)
       if (answer.status === 401 && !isSecond) continue
-      if (answer.status >= 300) throw failureOf(answer, { now: now(), delivers })
+      if (answer.status >= 300) throw errorFrom(answer, { now: now(), delivers })
       return answer
     }
   }
@@ -63,7 +74,7 @@ export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channe
     return opened
   }
 
-  /** Teams answers with the chat that is there already, where there is one. */
+  /** Opens a chat with a user. If there is one already, Teams returns that one. */
   async function openChat(userId: string, signal: AbortSignal): Promise<string> {
     const parameters = {
       isGroup: false,
@@ -84,7 +95,7 @@ export function createTeamsChannel({ config, fetch, now }: TeamsOptions): Channe
       part: partLimit,
       unit: 'utf16',
       parts: mostParts,
-      // Within a conversation 7 in 1 s, 8 in 2 s and 60 in 30 s are allowed; this is the one pace that keeps to all three.
+      // Teams allows a conversation 7 messages in 1 s, 8 in 2 s and 60 in 30 s; this pace stays within all three.
       perTarget: { count: 7, ms: 4000 },
       overall: { count: 50, ms: 1000 },
     },

@@ -1,13 +1,12 @@
-/** The channel `msteams`: replies as messages of a bot in Microsoft Teams. */
+/** The channel `msteams` sends replies as messages of a bot in Microsoft Teams. */
 
-import { definePlugin } from '@reveille/kit'
-import { createTeamsChannel } from './channel.ts'
-import { checkConfiguration, type TeamsConfig } from './configuration.ts'
-import { parseTarget } from './target.ts'
+import { checkDefaultTo, definePlugin } from '@reveille/kit'
+import { createTeamsChannel, type TeamsConfig } from './channel.ts'
+import { parseTarget, targetIn } from './target.ts'
 
 export default definePlugin<TeamsConfig>({
   name: 'msteams',
-  check: checkConfiguration,
+  check: ({ tenantId, defaultTo }) => checkDefaultTo(defaultTo, (to) => targetIn(tenantId, to)),
   target: parseTarget,
   setup({ config, fetch }) {
     return { channels: [createTeamsChannel({ config, fetch, now: Date.now })] }

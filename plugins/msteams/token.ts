@@ -1,30 +1,42 @@
-/** Owns the bot's token: asked for once, kept in memory, renewed before its end. Source: Microsoft identity platform, client credentials. */
+/**
+ * Gets a bot's access token, keeps it in memory and renews it before it expires.
+ *
+ * Source: Microsoft identity platform, client credentials.
+ */
 
 import { callVendor, channelError, type PluginError, recordOf, urlBelow } from '@reveille/kit'
-import type { TeamsConfig } from './configuration.ts'
-import { tokenFailureOf } from './failure.ts'
+import { tokenErrorFrom } from './errors.ts'
+
+/** What Microsoft Entra wants to know of a bot, and where Entra is. */
+export interface AppCredentials {
+  readonly appId: string
+  readonly appPassword: string
+  readonly tenantId: string
+  readonly authority: string
+}
 
 export interface TokenOptions {
-  readonly config: TeamsConfig
+  readonly config: AppCredentials
   readonly fetch: typeof fetch
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: () => number
 }
 
 export interface TokenSource {
-  /** One that lasts. @throws PluginError that says of nothing that it may have been delivered */
+  /** Returns a token that is still valid. @throws PluginError without `maybeDelivered` */
   get(signal: AbortSignal): Promise<string>
-  /** It was refused: the next `get` asks for another one, unless somebody has done so already. */
+  /** Drops a refused token, so that the next `get` asks for another one unless that has happened already. */
   forget(token: string): void
 }
 
 const scope = 'https://api.botframework.com/.default'
-/** Renewed this long before its end, or at half of its life where that is sooner. Milliseconds. */
+/** How long before its end a token is renewed, in milliseconds, or at half of its life if that is later. */
 const marginMs = 300_000
-/** Of a token that does not say. Seconds. */
+/** The life in seconds of a token that does not state it. */
 const usualLife = 3600
 
-interface UnderWay {
+/** A request for a token that has not been answered. */
+interface PendingRequest {
   readonly token: Promise<string>
   readonly abort: AbortController
   waiting: number
@@ -33,9 +45,9 @@ interface UnderWay {
 export function createTokenSource({ config, fetch, now }: TokenOptions): TokenSource {
   const { authority, tenantId, appId, appPassword } = config
   const url = urlBelow(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`)
-  let kept: { readonly token: string; readonly until: number } | undefined
-  /** All who need a token while one is asked for wait for the same answer. */
-  let underWay: UnderWay | undefined
+  let current: { readonly token: string; readonly until: number } | undefined
+  /** The request that all callers wait for together. */
+  let pending: PendingRequest | undefined
 
   async function ask(signal: AbortSignal): Promise<string> {
     const body = new URLSearchParams({
@@ -48,49 +60,49 @@ export function createTokenSource({ config, fetch, now }: TokenOptions): TokenSo
     const answer = await callVendor(fetch, { url, body, signal, delivers: false })
     const { access_token: token, expires_in: life = usualLife } = recordOf(answer.json) ?? {}
     if (answer.status !== 200 || typeof token !== 'string' || token === '')
-      throw tokenFailureOf(answer, now())
+      throw tokenErrorFrom(answer, now())
     const lifeMs = (Number(life) || usualLife) * 1000
-    kept = { token, until: askedAt + lifeMs - Math.min(marginMs, lifeMs / 2) }
+    current = { token, until: askedAt + lifeMs - Math.min(marginMs, lifeMs / 2) }
     return token
   }
 
-  function start(): UnderWay {
+  function start(): PendingRequest {
     const abort = new AbortController()
     return { token: ask(abort.signal), abort, waiting: 0 }
   }
 
-  /** Who is called off leaves alone; the last to leave ends the request. */
-  async function wait(request: UnderWay, signal: AbortSignal): Promise<string> {
-    const left = Promise.withResolvers<never>()
-    const leave = () => left.reject(calledOff(signal))
-    signal.addEventListener('abort', leave, { once: true })
+  /** Waits for a request until the caller aborts. The request is aborted when its last caller leaves. */
+  async function wait(request: PendingRequest, signal: AbortSignal): Promise<string> {
+    const aborted = Promise.withResolvers<never>()
+    const abort = () => aborted.reject(abortError(signal))
+    signal.addEventListener('abort', abort, { once: true })
     request.waiting += 1
     try {
-      return await Promise.race([request.token, left.promise])
+      return await Promise.race([request.token, aborted.promise])
     } finally {
-      signal.removeEventListener('abort', leave)
+      signal.removeEventListener('abort', abort)
       request.waiting -= 1
       if (request.waiting === 0) {
         request.abort.abort()
-        if (underWay === request) underWay = undefined
+        if (pending === request) pending = undefined
       }
     }
   }
 
   return {
     async get(signal) {
-      if (signal.aborted) throw calledOff(signal)
-      if (kept !== undefined && now() < kept.until) return kept.token
-      underWay ??= start()
-      return wait(underWay, signal)
+      if (signal.aborted) throw abortError(signal)
+      if (current !== undefined && now() < current.until) return current.token
+      pending ??= start()
+      return wait(pending, signal)
     },
     forget(token) {
-      if (kept?.token === token) kept = undefined
+      if (current?.token === token) current = undefined
     },
   }
 }
 
-function calledOff({ reason }: AbortSignal): PluginError {
+function abortError({ reason }: AbortSignal): PluginError {
   const isTimeout = (reason as Error | undefined)?.name === 'TimeoutError'
   return isTimeout
     ? channelError('timeout', 'No token came in time.')

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { isPluginError, type PluginError } from '@reveille/kit'
-import { createIMessageChannel } from '../../plugins/imessage/channel.ts'
-import type { IMessageConfig } from '../../plugins/imessage/configuration.ts'
-import { openVendor } from '../../plugins/imessage/fake-server/index.ts'
-import { existing } from '../../plugins/imessage/fake-server/mac.ts'
+import { createIMessageChannel, type IMessageConfig } from '../../plugins/imessage/channel.ts'
+import { existing, openVendor } from '../../plugins/imessage/fake-server/index.ts'
 import { atEnd } from '../at-end.ts'
 
 async function open(t: TestContext) {

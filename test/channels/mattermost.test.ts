@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client4 } from '@mattermost/client'
-import { createMattermostChannel } from '../../plugins/mattermost/channel.ts'
-import type { MattermostConfig } from '../../plugins/mattermost/configuration.ts'
+import { createMattermostChannel, type MattermostConfig } from '../../plugins/mattermost/channel.ts'
 import { openVendor } from '../../plugins/mattermost/fake-server/index.ts'
 
 /** Mattermost's own client and our channel, both at the fake server. */

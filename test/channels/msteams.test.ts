@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTeamsChannel } from '../../plugins/msteams/channel.ts'
-import type { TeamsConfig } from '../../plugins/msteams/configuration.ts'
+import { createTeamsChannel, type TeamsConfig } from '../../plugins/msteams/channel.ts'
 import { openVendor } from '../../plugins/msteams/fake-server/index.ts'
 
 const life = 3600
@@ -35,10 +34,10 @@ test('one token serves until five minutes before its end, and then another one',
   await send()
   pass(54 * minute)
   await send()
-  assert.equal(vendor.tokensGiven(), 1)
+  assert.equal(vendor.tokensIssued(), 1)
   pass(2 * minute)
   await send()
-  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.tokensIssued(), 2)
   assert.equal(vendor.messages.length, 3)
 })
 
@@ -52,7 +51,7 @@ test('a token that is refused before its end is renewed once, and the message ar
     vendor.messages.map(({ text }) => text),
     ['One', 'Two'],
   )
-  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.tokensIssued(), 2)
 })
 
 test('a second refusal is not answered with a third token', async () => {
@@ -60,7 +59,7 @@ test('a second refusal is not answered with a third token', async () => {
   const { vendor, send } = used
   vendor.always({ kind: 'answer', answer: vendor.refusals.badCredential })
   await assert.rejects(send(), { code: 'bad-credential', retryable: true, wholeChannel: true })
-  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.tokensIssued(), 2)
   vendor.always(undefined)
   await send()
   assert.equal(vendor.messages.length, 1, 'and the next send begins anew')
@@ -71,10 +70,10 @@ test('sends that come at one time ask for one token, also when it has been revok
   const { vendor, send } = used
   const all = () => Promise.all(Array.from({ length: 20 }, (_, index) => send(`Message ${index}`)))
   await all()
-  assert.equal(vendor.tokensGiven(), 1)
+  assert.equal(vendor.tokensIssued(), 1)
   vendor.revokeTokens()
   await all()
-  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.tokensIssued(), 2)
   assert.equal(vendor.messages.length, 40)
 })
 
@@ -169,5 +168,5 @@ test('a token of a short life is used for half of it', async () => {
     at = seconds * 1000
     await channel.send({ text: 'Hello' }, call)
   }
-  assert.equal(vendor.tokensGiven(), 2)
+  assert.equal(vendor.tokensIssued(), 2)
 })

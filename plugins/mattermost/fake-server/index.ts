@@ -1,4 +1,4 @@
-/** Owns the fake server of a Mattermost server: users, channels, posts, and a memory of pending posts. */
+/** A fake of a Mattermost server, with users, channels, posts and a memory of pending posts. */
 
 import type { Part } from '@reveille/kit'
 import {
@@ -12,35 +12,35 @@ import {
 import { readMarkup } from './markup.ts'
 
 export interface MattermostPost extends VendorMessage {
-  /** As it came. */
+  /** The post as it was received. */
   readonly post: Readonly<Record<string, unknown>>
-  /** Addresses that the server would fetch for it: of a preview and of images. */
+  /** The addresses that the server would fetch for previews and images. */
   readonly fetched: readonly string[]
 }
 
 export interface FakeMattermost extends FakeVendor {
   readonly messages: readonly MattermostPost[]
-  /** A channel that the bot is in; another one that is archived. */
+  /** The id of a channel that the bot is in, and of one that is archived. */
   readonly channelId: string
   readonly archivedId: string
-  /** A person, and the direct channel with them once it is open. */
+  /** The id and the name of a user. */
   readonly userId: string
   readonly username: string
 }
 
-/** What a person reads of a part. */
+/** Returns what a person reads of a part. */
 export function visibleText(part: Part): string {
   return readMarkup(part.text).text
 }
 
 export interface OpenVendorOptions {
-  /** Milliseconds; the memory of pending posts goes by it. Default: the machine's clock. */
+  /** The clock in milliseconds by which pending posts are forgotten. Default: the machine's clock. */
   readonly now?: () => number
-  /** Code points. Default: 16,383, a server's own. */
+  /** The most code points of a post. Default: 16,383, as on a server. */
   readonly longestPost?: number
 }
 
-/** How long a server knows a pending post. Milliseconds. */
+/** How long a server remembers a pending post, in milliseconds. */
 const pendingMs = 30_000
 
 const id = (letter: string) => letter.repeat(26)
@@ -54,7 +54,7 @@ const rootId = id('r')
 export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeMattermost> {
   const { now = Date.now, longestPost = 16_383 } = options
   const users = [own, person]
-  /** By id; the name of a direct channel says who is in it. */
+  /** The channels by id. The name of a direct channel holds the ids of its users. */
   const channels = new Map<string, { id: string; name: string; type: string; delete_at: number }>([
     [town, { id: town, name: 'town-square', type: 'O', delete_at: 0 }],
     [archived, { id: archived, name: 'old-square', type: 'O', delete_at: 1 }],
@@ -62,7 +62,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
   const posts = new Map<string, Record<string, unknown>>([[rootId, { id: rootId, channel_id: town }]])
   const pending = new Map<string, { at: number; post: Record<string, unknown> }>()
   const messages: MattermostPost[] = []
-  /** Usernames, and `all`, `channel`, `here`. */
+  /** The mentioned usernames, `all`, `channel` and `here`. */
   const pings: string[] = []
   let count = 0
 
@@ -94,7 +94,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     const { channel_id: channelId, message, root_id: root = '', pending_post_id: pendingId = '' } = sent
     if ([channelId, message, root, pendingId].some((each) => typeof each !== 'string')) return invalid('post')
     const channel = channels.get(String(channelId))
-    // An id that is no channel's is a channel where the bot may not post.
+    // Mattermost treats an unknown id as a channel where the bot may not post.
     if (channel === undefined)
       return refuse(403, 'api.context.permissions.app_error', 'You do not have the appropriate permissions.')
     const known = pending.get(String(pendingId))
@@ -159,7 +159,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeM
     const route = `${method} ${path}`
     if (route === 'GET /api/v4/system/ping') return { body: { status: 'OK' } }
     if (!path.startsWith('/api/v4/')) return { status: 404, body: '<html>404 page not found</html>' }
-    // The scheme's name is read without case: the vendor's own client shouts it.
+    // The scheme's name ignores case; the vendor's own client writes it in capitals.
     if (headers['authorization']?.replace(/^bearer /i, '') !== token) return expired
     if (route === 'POST /api/v4/posts') return createPost(json)
     if (route === 'POST /api/v4/channels/direct') return createDirect(json)

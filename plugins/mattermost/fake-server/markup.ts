@@ -1,16 +1,16 @@
-/** Owns reading Mattermost's markup as its web client shows it, and as its server looks for people and addresses. */
+/** Reads Mattermost's markup as its web client shows it and as its server looks for users and addresses. */
 
 export interface ReadMarkup {
-  /** What a person reads. */
+  /** The text that a person reads. */
   readonly text: string
-  /** The words that the server looks people up by, outside code. */
+  /** The words outside code by which the server looks for users. */
   readonly words: ReadonlySet<string>
-  /** Addresses that stand without brackets, in order; the first is what the server makes a preview of. */
+  /** The addresses without brackets in order; the server shows a preview of the first. */
   readonly bareAddresses: readonly string[]
   readonly images: readonly string[]
 }
 
-/** Filled while a text is read. */
+/** The result that is filled while a text is read. */
 interface Found {
   readonly words: Set<string>
   readonly bareAddresses: string[]
@@ -100,7 +100,7 @@ function startsBlock(line: string): boolean {
   return line.trim() === '' || [fence, heading, rule, quote, item].some((start) => start.test(line))
 }
 
-/** A stroke that is escaped does not part cells. */
+/** Splits a row into its cells, at vertical bars that are not escaped. */
 function cellsOf(row: string): string[] {
   const inner = row
     .trim()
@@ -109,7 +109,7 @@ function cellsOf(row: string): string[] {
   return inner.split(/(?<!\\)\|/).map((cell) => cell.trim())
 }
 
-/** In the order in which the web client tries them. */
+/** The inline rules in the order in which the web client tries them. */
 const escaped = /^\\([`*{}[\]()#+\-.!_>|~]|\\(?!\w))/
 const angled = /^<((?:[^ >]+(?:@|:\/)|www\d{0,3}\.)[^ >]+)>/
 const address = /^(?:[a-z][a-z\d.+-]*:\/{1,3}|www\d{0,3}\.)[^\s<>`]+/i
@@ -120,7 +120,7 @@ const emphasis =
 const code = /^(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/
 const strike = /^~~(?=\S)([\s\S]*?\S)~~/
 
-/** Where in the line the reader is: within the label of a link, and within a run of plain text after a letter. */
+/** Where the reader is: whether inside the label of a link, and whether in plain text after a letter. */
 interface Spot {
   readonly isLabel: boolean
   readonly isInWord: boolean
@@ -130,7 +130,7 @@ type Meaning =
   | { readonly kind: 'text' | 'marked' | 'code' | 'address'; readonly text: string }
   | { readonly kind: 'link' | 'image'; readonly text: string; readonly address: string }
 
-/** The first rule that the rest of the line obeys, and what it says; plain text obeys none. */
+/** Returns the first rule that matches the rest of the line and its result; plain text matches none. */
 const rules: readonly ((rest: string, spot: Spot) => [whole: string, meaning: Meaning] | undefined)[] = [
   (rest) => said(escaped.exec(rest), ([, sign = '']) => ({ kind: 'text', text: sign })),
   (rest, { isLabel }) =>
@@ -161,12 +161,12 @@ function marked(found: RegExpExecArray | null) {
   }))
 }
 
-/** A run of backticks is one sign, a reference one character. */
+/** Splits text so that a run of backticks and a character reference are one piece each. */
 const plain = /^(?:`+|&(?:#\d+|#x[\da-f]+|amp|lt|gt|quot);|[\s\S])/iu
 
 function readInline(source: string, found: Found, isLabel = false): string {
   let shown = ''
-  /** Text as the server reads it for people's names; code and links part it. */
+  /** The text in which the server looks for names; code and links separate it. */
   let spoken = ''
   let isInWord = false
   for (let rest = source; rest !== ''; ) {
@@ -181,14 +181,14 @@ function readInline(source: string, found: Found, isLabel = false): string {
     shown += read
     if (kind === 'address') found.bareAddresses.push(text)
     if (meaning?.kind === 'image') found.images.push(meaning.address)
-    // The server knows no emphasis: it hears the words of both sides as one text.
+    // The server knows no emphasis and reads the words on both sides as one text.
     spoken += kind === 'text' || kind === 'marked' ? read : ' '
   }
   for (const word of wordsOf(spoken)) found.words.add(word)
   return shown
 }
 
-/** As the server parts a text to look people up: by what can be in no name. */
+/** Splits a text, as the server does to look for users, at characters that no name can hold. */
 function wordsOf(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}:._\-@]+/gu) ?? []
   return words.flatMap((word) => {
@@ -199,7 +199,7 @@ function wordsOf(text: string): string[] {
   })
 }
 
-/** What a reference stands for, and anything else itself. */
+/** Decodes a character reference; any other text stays as it is. */
 function characterOf(sign: string): string {
   const named: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' }
   const [, hexadecimal, decimal] = /^&#(?:x([\da-f]+)|(\d+));$/i.exec(sign) ?? []

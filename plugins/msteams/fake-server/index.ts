@@ -1,4 +1,4 @@
-/** Owns the fake server of Teams in two roles on one server: Microsoft Entra, which gives tokens, and the Bot Connector. */
+/** A fake of Teams with two roles on one server: Microsoft Entra, which issues tokens, and the Bot Connector. */
 
 import { type Facts, listOf, type Part, recordOf } from '@reveille/kit'
 import {
@@ -8,43 +8,44 @@ import {
   type FakeVendor,
   openFakeServer,
   type VendorMessage,
+  withRetryAfter,
 } from '@reveille/kit/fake-server'
 import { readMarkup } from './markup.ts'
 
 export interface TeamsMessage extends VendorMessage {
-  /** As it came. */
+  /** The activity as it was received. */
   readonly activity: Readonly<Record<string, unknown>>
-  /** Addresses that a client would fetch for it: of images. */
+  /** The addresses of images that a client would fetch. */
   readonly fetched: readonly string[]
 }
 
 export interface FakeTeams extends FakeVendor {
   readonly messages: readonly TeamsMessage[]
-  /** A channel that the bot is not in. */
+  /** The address of a channel that the bot is not in. */
   readonly foreignTo: string
-  /** A person who has the app, and one of the tenant who has not. */
+  /** The address of a user who has the app, and of one in the tenant who does not. */
   readonly userTo: string
   readonly strangerTo: string
-  /** How many tokens were given. */
-  tokensGiven(): number
-  /** Tokens that were given are worth nothing from now on. */
+  /** Returns how many tokens were issued. */
+  tokensIssued(): number
+  /** Revokes all tokens that were issued. */
   revokeTokens(): void
-  /** Requests to each role. */
+  /** The requests to each role. */
   readonly asked: {
     readonly authority: readonly FakeServerRequest[]
     readonly connector: readonly FakeServerRequest[]
   }
 }
 
-/** What a person reads of a part. */
+/** Returns what a person reads of a part. */
 export function visibleText(part: Part): string {
   return readMarkup(part.text).text
 }
 
 export interface OpenVendorOptions {
-  /** Milliseconds; tokens end by it. Default: the machine's clock. */
+  /** The clock in milliseconds by which tokens expire. Default: the machine's clock. */
   readonly now?: () => number
-  /** Seconds. Default: 3599, as Entra gives them. */
+  /** The life of a token in seconds. Default: 3599, as Entra issues them. */
   readonly tokenLife?: number
 }
 
@@ -58,14 +59,14 @@ const groupChat = '19:meeting_group00000000000000@thread.v2'
 const firstMessage = '1763682000000'
 const person = '5b649834-7412-4cce-9e69-176e95a394f5'
 const stranger = '520e4d1e-2108-43ee-a092-46a9507c6200'
-/** Of a whole message as UTF-16. Bytes. */
+/** The most bytes of a whole message in UTF-16. */
 const largestMessage = 100 * 1024
 const formats: readonly unknown[] = ['markdown', 'plain', 'xml']
 
 export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeTeams> {
   const { now = Date.now, tokenLife = 3599 } = options
   const asked = { authority: [] as FakeServerRequest[], connector: [] as FakeServerRequest[] }
-  /** When each token ends. Milliseconds. */
+  /** When each token expires, in milliseconds. */
   const tokens = new Map<string, number>()
   const conversations = new Set([general, `${general};messageid=${firstMessage}`, groupChat])
   const chats = new Map<string, string>()
@@ -74,7 +75,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
   let given = 0
   let sent = 0
 
-  function giveToken({ method, path, headers, text }: FakeServerRequest): FakeServerAnswer {
+  function issueToken({ method, path, headers, text }: FakeServerRequest): FakeServerAnswer {
     const tenant = /^\/authority\/([^/]+)\/oauth2\/v2\.0\/token$/.exec(path)?.[1]
     if (method !== 'POST' || tenant === undefined) return { status: 404, body: '<html>404</html>' }
     if (!String(headers['content-type']).startsWith('application/x-www-form-urlencoded')) {
@@ -178,7 +179,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     answer(request) {
       const isAuthority = request.path.startsWith('/authority/')
       asked[isAuthority ? 'authority' : 'connector'].push(request)
-      return isAuthority ? giveToken(request) : connect(request)
+      return isAuthority ? issueToken(request) : connect(request)
     },
     isSend: ({ path }) => path.endsWith('/activities'),
   })
@@ -187,7 +188,7 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
     messages,
     pings,
     asked,
-    tokensGiven: () => given,
+    tokensIssued: () => given,
     revokeTokens: () => tokens.clear(),
     config: {
       appId,
@@ -210,17 +211,14 @@ export async function openVendor(options: OpenVendorOptions = {}): Promise<FakeT
         'BotNotInConversationRoster',
         'The bot is not part of the conversation roster.',
       ),
-      rateLimited: (seconds) => ({
-        ...connector(429, 'Throttled', 'Too many requests.'),
-        headers: { 'retry-after': String(seconds) },
-      }),
+      rateLimited: (seconds) => withRetryAfter(connector(429, 'Throttled', 'Too many requests.'), seconds),
       serverError: connector(500, 'ServiceError', 'An internal error occurred.'),
       badGateway,
     },
   }
 }
 
-/** The connector's word for a token that is none, or none any more. */
+/** The connector's answer to a token that is unknown or has expired. */
 const denied: FakeServerAnswer = {
   status: 401,
   body: { message: 'Authorization has been denied for this request.' },

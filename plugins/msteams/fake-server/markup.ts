@@ -1,9 +1,9 @@
-/** Owns reading Teams' Markdown as Teams shows it: its subset, and the HTML that it lets through. */
+/** Reads Teams' Markdown as Teams shows it: its subset, and the HTML that it lets through. */
 
 export interface ReadMarkup {
-  /** What a person reads. */
+  /** The text that a person reads. */
   readonly text: string
-  /** Who stands in an `<at>` that Teams would take for one. */
+  /** The users named in `<at>` tags that Teams would read. */
   readonly named: readonly string[]
   readonly images: readonly string[]
 }
@@ -23,7 +23,7 @@ const fence = /^( {0,3})(`{3,}|~{3,})([^`]*)$/
 const quote = /^ {0,3}> ?/
 const item = /^( *)([*+-]|\d{1,9}[.)])( +|$)/
 
-/** Headings and rules are no blocks here: Teams shows their marks on some of its clients. */
+/** Reads blocks. Headings and rules are not among them, since some of Teams' clients show their marks. */
 function readBlocks(lines: readonly string[], found: Found): string[] {
   const shown: string[] = []
   let at = 0
@@ -69,7 +69,7 @@ function startsBlock(line: string): boolean {
   return line.trim() === '' || [fence, quote, item].some((start) => start.test(line))
 }
 
-/** A line's end counts where two spaces are before it; any other is a space. */
+/** Reads a line's end as a line break if two spaces precede it, and as a space otherwise. */
 function joinLines(lines: readonly string[]): string {
   const ends = lines.map((line, index) => (index === lines.length - 1 ? '' : / {2}$/.test(line) ? '\n' : ' '))
   return lines.map((line, index) => line.trimEnd() + ends[index]).join('')
@@ -95,7 +95,7 @@ function readInline(source: string, found: Found): string {
   return shown
 }
 
-/** What the rest of a line begins with: `text` is what is read of it, or `inner` what is to be read in turn. */
+/** The start of the rest of a line: `text` is its final text, and `inner` is markup to be read in turn. */
 interface Piece {
   readonly whole: string
   readonly text?: string
@@ -134,7 +134,7 @@ function readMark(rest: string, before: string): Piece | undefined {
       if (isLast && at > mark.length && !(mark.includes('_') && isWord.test(after))) {
         return { whole: rest.slice(0, at + mark.length), inner: rest.slice(mark.length, at) }
       }
-      // What is escaped, or lies in code or an address, closes nothing.
+      // A sign that is escaped, in code or in an address closes nothing.
       at += (escaped.exec(ahead) ?? code.exec(ahead) ?? link.exec(ahead))?.[0].length ?? 1
     }
   }

@@ -34,7 +34,7 @@ export const harmless: readonly Harmless[] = [
     'text[end] === secret[end - start]',
   ]),
   ...of('plugins/msteams/token.ts', 'two tokens that the plugin was given by its vendor', [
-    'kept?.token === token',
+    'current?.token === token',
   ]),
   ...of('plugins/msteams/channel.ts', 'asks for a token, and compares none', ['tokens.get(signal)']),
   ...of('plugins/gmail/watch/waiting.ts', 'hashes of what is kept here, by which a change is seen', [

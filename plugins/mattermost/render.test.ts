@@ -17,7 +17,7 @@ function read(markdown: string): string {
   return readMarkup(write(markdown)).text.replaceAll('\u2060', '')
 }
 
-test('Markdown that Mattermost reads itself goes as it is', () => {
+test('Markdown that Mattermost reads is sent as it is', () => {
   const markdown = [
     '# Title',
     'A **bold** word, an _oblique_ one, ~~an old one~~ and `code`.\nA second line.',
@@ -32,7 +32,7 @@ test('Markdown that Mattermost reads itself goes as it is', () => {
   assert.equal(write(markdown), markdown)
 })
 
-test('nobody is called, by a name, a word for many, or a sign at the end of a word', () => {
+test('no user is mentioned, by a name, by a group mention or by a sign at the end of a word', () => {
   const markdown =
     '@all @Here @ada.lovelace, x.@channel (@channel) _@all_ **@here** @@channel é@all &#64;all `@all`'
   assert.deepEqual(
@@ -45,12 +45,12 @@ test('nobody is called, by a name, a word for many, or a sign at the end of a wo
   )
 })
 
-test('an e-mail address can be copied whole', () => {
+test('an e-mail address can be copied in one piece', () => {
   assert.equal(write('ada@example.org'), '[ada@example.org](mailto:ada@example.org)')
   assert.ok(!write('Write `x` to ops-team@example').includes('\u2060'))
 })
 
-test('the server fetches no address of a reply, unless previews are wanted', () => {
+test('the server fetches no address of a reply unless previews are configured', () => {
   const markdown =
     'See https://example.org/a_b, www.example.org, ![shot](https://example.org/x.png), [page](https://example.org), ' +
     '<https://example.org/y>, http\\://example.org/z and https://user:pass@example.org/.'
@@ -61,7 +61,7 @@ test('the server fetches no address of a reply, unless previews are wanted', () 
   assert.match(write(markdown), /\[https:\/\/example\.org\/a\\?_b\]\(https:\/\/example\.org\/a_b\)/)
 })
 
-test('a backslash that the web client would show is not written', () => {
+test('no backslash is written that the web client would show', () => {
   const text = 'a <b> & &amp;lt; [x] <!-- y --> <https:/x> C:\\new \\\\server = != <'
   assert.equal(
     read(text.replaceAll('\\', '\\\\').replaceAll('<https', '\\<https')),
@@ -71,7 +71,7 @@ test('a backslash that the web client would show is not written', () => {
   assert.equal(read('[an \\[odd label](https://example.org)'), 'an [odd label')
 })
 
-test('whatever the text, what is read of it is what Markdown says, nobody is called, and nothing is fetched', () => {
+test('any text reads as its Markdown says, mentions no one and makes the server fetch nothing', () => {
   const signs = 'a|word| |\nb|*|**|_|~~|[|]|!|<|>|&amp;|\\|漢|👩🏽‍🚀'.split('|')
   const calls = [
     '@all',
@@ -95,17 +95,17 @@ test('whatever the text, what is read of it is what Markdown says, nobody is cal
   )
 })
 
-test('an address that is none once it is safe to write is text', () => {
+test('an address that is not one after escaping is written as text', () => {
   assert.equal(read('See http://www.example.org\\+ and `x`'), 'See http://www.example.org\\+ and x')
   assert.equal(read('\\`not code\\` and \\`\\`[page](https://example.org)'), '`not code` and ``page')
 })
 
-test('a list right after another is a list of its own', () => {
+test('a list directly after another one stays separate', () => {
   const written = write('1. one\n2. two\n\n- a\n- b\n\n1. again')
   assert.deepEqual(written.split('\n\n\u2060\n\n'), ['1. one\n2. two', '- a\n- b', '1. again'])
 })
 
-test('a table in a list is a code block, because the web client reads none there', () => {
+test('a table in a list becomes a code block, because the web client reads no table there', () => {
   const written = write('- sizes\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |')
   assert.match(written, /```\n {2}a {3}\| b\n/)
   const wide = write(`- sizes\n\n  | a | b |\n  |---|---|\n  | 1 | ${'wide '.repeat(20)}|`)

@@ -1,4 +1,4 @@
-/** Owns what goes wrong between Mattermost and us: which error an answer is, told by the server's own error ids. */
+/** Turns a refusal of Mattermost into an error, by the server's own error ids. */
 
 import {
   type ChannelErrorCode,
@@ -10,7 +10,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-/** Nobody but the server's operator can mend these; each is told in our words, because the server's may quote. */
+/** The refusals that only an operator can fix. They are reported in our words, because the server's may quote the message. */
 const known: Readonly<Record<string, readonly [code: ChannelErrorCode, sentence: string]>> = {
   'model.post.is_valid.message_length.app_error': ['too-long', tooLong()],
   'model.post.is_valid.msg.app_error': ['too-long', tooLong()],
@@ -29,11 +29,11 @@ function tooLong(): string {
   return 'The message is longer than this server takes; its administrator can raise the length of posts.'
 }
 
-/** With these the post was not stored: a later try cannot double it. */
+/** The error ids with which the post was not stored, so that a retry cannot double it. */
 const unsaved: ReadonlySet<string> = new Set(['app.post.save.app_error'])
 
-export interface FailureOptions {
-  /** Milliseconds since the Unix epoch. */
+export interface ErrorOptions {
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
   /** Whether the call was the one that sends the message. */
   readonly delivers: boolean
@@ -41,8 +41,8 @@ export interface FailureOptions {
 
 const vendor = 'the API of a Mattermost server'
 
-/** An answer that is no success. */
-export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOptions): PluginError {
+/** Returns the error for an answer that is not a success. */
+export function errorFrom(answer: VendorAnswer, { now, delivers }: ErrorOptions): PluginError {
   const { status, headers } = answer
   const id = errorIdOf(answer.json)
   const said = `Mattermost answered with ${status}${id === undefined ? '' : ` (${id})`}`
@@ -53,14 +53,14 @@ export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOption
   }
   if (status === 429) {
     const wait = headers.get('retry-after') ?? headers.get('x-ratelimit-reset')
-    // The limit is per address or per user, and we are one of either.
+    // The limit applies to an IP address or a user, and the gateway is one of either.
     const facts = { retryAfter: readRetryAfter(wait, now), wholeChannel: true }
     return channelError('rate-limited', `${said}: too many requests.`, facts)
   }
   const [code, sentence] = known[id ?? ''] ?? []
   if (code !== undefined) return channelError(code, `${said}: ${sentence}`)
   if (status === 413) return channelError('too-long', `${said}: ${tooLong()}`)
-  // Whatever answered, it is not the API: a page of a proxy, or an address that lacks the server's path.
+  // The answer is not the API's: it is a page of a proxy, or the address lacks the server's path.
   if (id === undefined || id === 'api.context.404.app_error') {
     return foreignAnswer(answer, { vendor, delivers, now })
   }
@@ -73,13 +73,13 @@ export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOption
   return channelError('bad-request', `${said}.`)
 }
 
-/** An answer of success that is none of Mattermost's. */
+/** Returns the error for a successful answer that is not Mattermost's. */
 export function notMattermost(answer: VendorAnswer, delivers: boolean): PluginError {
-  // Mattermost says 201 when it has stored a post; whatever else says 200 has stored nothing.
+  // Mattermost answers 201 when it has stored a post; anything else that answers 200 has stored nothing.
   return foreignAnswer(answer, { vendor, delivers: delivers && answer.status === 201 })
 }
 
-/** An id that has no other characters than Mattermost's: what is quoted can hold nothing else. */
+/** Returns an error id if it has only the characters of Mattermost's ids, so that a quote holds nothing else. */
 function errorIdOf(json: unknown): string | undefined {
   const id = recordOf(json)?.['id']
   return typeof id === 'string' && /^[a-z0-9_]+(\.[a-z0-9_]+){1,9}$/i.test(id) ? id : undefined

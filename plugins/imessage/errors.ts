@@ -1,4 +1,4 @@
-/** Owns what a refusal of BlueBubbles means: whether a retry can help, and whether the message may be there all the same. */
+/** Turns a refusal of BlueBubbles into an error that says whether to retry and whether the message may have arrived. */
 
 import {
   channelError,
@@ -11,23 +11,23 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-export interface FailureOptions {
+export interface ErrorOptions {
   /** Whether the call was the one that sends the message. */
   readonly delivers: boolean
-  /** What must not be quoted: the password, and the text of the message. */
+  /** What must not be quoted: the password and the text of the message. */
   readonly hidden: readonly string[]
-  /** Milliseconds since the Unix epoch. */
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
 }
 
-/** Of its own words in ours. Characters. */
+/** The most characters of BlueBubbles' own words that our sentences quote. */
 const longestQuote = 160
 
 /**
- * Its error shape has an `error.type`: `packages/server/src/server/api/http/api/v1/responses` of
- * BlueBubblesApp/bluebubbles-server, 1.9.9.
+ * Returns the error for an answer that is not a success. BlueBubbles' own errors have an `error.type`. Source:
+ * `packages/server/src/server/api/http/api/v1/responses` of BlueBubblesApp/bluebubbles-server, 1.9.9.
  */
-export function failureOf(answer: VendorAnswer, { delivers, hidden, now }: FailureOptions): PluginError {
+export function errorFrom(answer: VendorAnswer, { delivers, hidden, now }: ErrorOptions): PluginError {
   const { status, json } = answer
   const { error, data } = recordOf(json) ?? {}
   const { type, message } = recordOf(error) ?? {}
@@ -41,7 +41,7 @@ export function failureOf(answer: VendorAnswer, { delivers, hidden, now }: Failu
     const text = `BlueBubbles refuses the password (${status}): set the server password of BlueBubbles as \`password\`.`
     return channelError('bad-credential', text)
   }
-  // An earlier attempt at the same part, whose outcome nobody has heard.
+  // BlueBubbles is still busy with an earlier attempt at the same part, whose outcome is unknown.
   if (status === 400 && /already queued/i.test(said))
     return unsure('BlueBubbles is still sending an earlier attempt at this message (400).')
   if (status === 404) {
@@ -49,7 +49,7 @@ export function failureOf(answer: VendorAnswer, { delivers, hidden, now }: Failu
     return channelError('bad-target', text)
   }
   if (status === 500 && type === 'iMessage Error') {
-    // It gives a message half a minute to show up in Messages; what then has not may still come.
+    // BlueBubbles gives a message half a minute to show up in Messages; it may still show up later.
     if (/time(?:d )?out/i.test(said)) return unsure(`Messages did not confirm the message in time${words}.`)
     const number = numberOf(recordOf(data)?.['error']) || undefined
     const which = number === undefined ? '' : ` (error ${number})`

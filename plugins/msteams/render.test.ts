@@ -16,7 +16,7 @@ function read(markdown: string): string {
   return readMarkup(write(markdown)).text
 }
 
-test('what Teams shows goes as it is', () => {
+test('Markdown that Teams shows is sent as it is', () => {
   const markdown = [
     'A **bold** word, an _oblique_ one, ~~an old one~~ and `code <b>`.',
     '- one\n- two',
@@ -28,7 +28,7 @@ test('what Teams shows goes as it is', () => {
   assert.equal(write(markdown), markdown)
 })
 
-test('what Teams does not show is said with what it does', () => {
+test('Markdown that Teams does not show is replaced by what it does show', () => {
   assert.equal(write('## A *new* title'), '**A _new_ title**')
   assert.equal(write('a\n\n---\n\nb'), 'a\n\n———\n\nb')
   assert.equal(write('- [x] done\n- [ ] open'), '- ☑ done\n- ☐ open')
@@ -37,19 +37,19 @@ test('what Teams does not show is said with what it does', () => {
   assert.equal(write('https://example.org/a'), '[https://example.org/a](https://example.org/a)')
 })
 
-test('a line ends where it ended, in paragraphs, quotes and lists', () => {
+test('line breaks are kept in paragraphs, quotes and lists', () => {
   assert.equal(read('one\ntwo'), 'one\ntwo')
   assert.equal(read('> one\n> two'), 'one\ntwo')
   assert.equal(read('1. one\n   two\n   - three\n     four'), '1. one\ntwo\n• three\nfour')
 })
 
-test('nested lists and code in them stand by steps of four, which every reader of Markdown takes for nested', () => {
+test('nested lists and code are indented by four, which every reader of Markdown accepts', () => {
   const written = write('- a\n  - b\n    ```sh\n    ls\n\n    ls -l\n    ```\n- c')
   assert.equal(written, '- a\n    - b\n        ```sh\n        ls\n\n        ls -l\n        ```\n- c')
   assert.equal(readMarkup(written).text, '• a\n• b\nls\n\nls -l\n• c')
 })
 
-test('a table that is wider than a screen is a list for each row, written as all else is', () => {
+test('a table wider than a screen becomes a list for each row, escaped like all other text', () => {
   const wide = 'some words '.repeat(8).trim()
   const written = write(`| Name | Note |\n|---|---|\n| \\<at>Ada\\</at> | ${wide} https://example.org/a |`)
   assert.equal(
@@ -58,14 +58,14 @@ test('a table that is wider than a screen is a list for each row, written as all
   )
 })
 
-test('HTML is text, and names nobody', () => {
+test('HTML is shown as text and mentions no one', () => {
   const text = 'a <at>Ada</at> <b>b</b> <at id="0">Ada</at> &lt;at&gt; < 3'
   const written = write('a \\<at>Ada\\</at> \\<b>b\\</b> \\<at id="0">Ada\\</at> &amp;lt;at&amp;gt; < 3')
   assert.deepEqual(readMarkup(written).named, [])
   assert.equal(readMarkup(written).text, text)
 })
 
-test('whatever the text, what is read of it is what Markdown says, and nobody is named', () => {
+test('any text reads as its Markdown says and mentions no one', () => {
   const signs = 'a|word| |\nb|*|**|_|~~|]|!|<|>|&amp;|\\|漢|👩🏽‍🚀'.split('|')
   const calls = ['<at>Ada</at>', '<b>', 'https://e.org/a_b', '[x](https://e.org/y_z)', '`<at>`']
   const text = fc.array(fc.constantFrom(...signs, ...calls), { maxLength: 12 }).map((each) => each.join(''))

@@ -1,4 +1,4 @@
-/** Owns what goes wrong between Microsoft and us: which error an answer of Entra or of the Bot Connector is. */
+/** Turns a refusal of Microsoft Entra or of the Bot Connector into an error. */
 
 import {
   channelError,
@@ -9,7 +9,7 @@ import {
   type VendorAnswer,
 } from '@reveille/kit'
 
-/** What the operator of the bot can do, by the connector's own code. Source: Teams, "status code responses" of bots. */
+/** What the operator can do, by the connector's own code. Source: Teams, "status code responses" of bots. */
 const advice: Readonly<Record<string, string>> = {
   BotNotInConversationRoster: 'install the app in that team or chat, or for that person',
   ConversationBlockedByUser: 'that person has blocked the bot',
@@ -19,8 +19,8 @@ const advice: Readonly<Record<string, string>> = {
   ConversationNotFound: 'there is no such conversation, or the service URL is of another region',
 }
 
-export interface FailureOptions {
-  /** Milliseconds since the Unix epoch. */
+export interface ErrorOptions {
+  /** The time in milliseconds since the Unix epoch. */
   readonly now: number
   /** Whether the call was the one that sends the message. */
   readonly delivers: boolean
@@ -28,8 +28,8 @@ export interface FailureOptions {
 
 const connector = "Teams' Bot Connector"
 
-/** An answer of the connector that is no success. */
-export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOptions): PluginError {
+/** Returns the error for an answer of the connector that is not a success. */
+export function errorFrom(answer: VendorAnswer, { now, delivers }: ErrorOptions): PluginError {
   const { status, headers, json } = answer
   const code = connectorCodeOf(json)
   const said = `Teams answered with ${status}${code === undefined ? '' : ` (${code})`}`
@@ -41,18 +41,18 @@ export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOption
     return channelError('bad-credential', `${said}: the bot’s token is refused; ${fix}.`)
   }
   if (status === 429) {
-    // Of one conversation's limit and the app's the connector says the same word; the first is met far sooner.
+    // The connector has one code for the limits of a conversation and of the app; the former is reached far sooner.
     return channelError('rate-limited', sentence, {
       retryAfter: readRetryAfter(headers.get('retry-after'), now),
     })
   }
-  // "Precondition failed, please try again": another call was at work on the conversation, and this one did nothing.
+  // "Precondition failed, please try again" means that another call was using the conversation and this one did nothing.
   if (status === 412 || status === 503) return channelError('unavailable', sentence)
   if (status === 502 && code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
   if (status >= 500) return channelError('unavailable', sentence, { maybeDelivered: delivers })
   if (status === 413) return channelError('too-long', `${said}: the message is larger than Teams takes.`)
   if (code === undefined) return foreignAnswer(answer, { vendor: connector, delivers, now })
-  // All that we ask besides is a chat with a person.
+  // The only other call opens a chat with a user.
   if (status === 400 && !delivers) {
     return channelError('bad-target', `${said}: there is no such person in the tenant.`)
   }
@@ -61,12 +61,12 @@ export function failureOf(answer: VendorAnswer, { now, delivers }: FailureOption
   return channelError('bad-request', sentence)
 }
 
-/** An answer of success that is none of the connector's, which answers in JSON. */
+/** Returns the error for a successful answer that is not the connector's, which answers in JSON. */
 export function notTeams(answer: VendorAnswer, now: number): PluginError {
   return foreignAnswer(answer, { vendor: connector, delivers: false, now })
 }
 
-/** What Entra means by its numbers, where the operator can mend it. Source: "Microsoft Entra authentication error codes". */
+/** What the operator can do, by Entra's numbers. Source: "Microsoft Entra authentication error codes". */
 const entraAdvice: Readonly<Record<string, string>> = {
   '7000215': '`appPassword` is wrong: it is to be the value of a client secret, not its id',
   '7000222': 'the client secret has expired: create a new one',
@@ -74,8 +74,8 @@ const entraAdvice: Readonly<Record<string, string>> = {
   '90002': 'there is no such tenant: check `tenantId`',
 }
 
-/** An answer of the authority that brings no token. Nothing was sent, and no other call would fare better. */
-export function tokenFailureOf({ status, headers, json }: VendorAnswer, now: number): PluginError {
+/** Returns the error for an answer of the authority without a token. Nothing was sent, and every other call fails too. */
+export function tokenErrorFrom({ status, headers, json }: VendorAnswer, now: number): PluginError {
   const { error: word, error_codes: numbers } = recordOf(json) ?? {}
   const said = `Entra answered with ${status}`
   if (status === 429) {
@@ -97,7 +97,7 @@ export function tokenFailureOf({ status, headers, json }: VendorAnswer, now: num
   return channelError('bad-credential', `${said}${quoted}: ${help}.`)
 }
 
-/** Letters alone: what is quoted can hold nothing else. */
+/** Returns the connector's code if it consists of letters, so that a quote holds nothing else. */
 function connectorCodeOf(json: unknown): string | undefined {
   const code = recordOf(recordOf(json)?.['error'])?.['code']
   return typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : undefined
