@@ -1,7 +1,4 @@
-/**
- * Owns what every store promises. A store passes when this suite passes on it; nothing in here knows how one
- * keeps its data.
- */
+/** The contract suite of the port: every store passes it. Nothing in it knows how a store keeps its data. */
 
 import { acceptingContract } from './contract/accepting.ts'
 import { adminSendContract } from './contract/admin-send.ts'

@@ -1,4 +1,4 @@
-/** Owns ids: UUIDv7 (RFC 9562), monotonic within one process so that they append to every index they enter. */
+/** Mints ids: UUIDv7 (RFC 9562), monotonic within one process so that they append to every index they enter. */
 
 import { randomFillSync } from 'node:crypto'
 import type { Id } from './records.ts'
@@ -14,7 +14,7 @@ const counterMax = 0xfff
  */
 export function createIdMinter(now: () => number): MintId {
   const random = new Uint8Array(4096)
-  /** Written over for every id: coalescing twenty pieces would leave twenty pieces to collect. */
+  /** This buffer is reused for every id: joining twenty strings would leave twenty strings to collect. */
   const text = Buffer.from('00000000-0000-7000-8000-000000000000')
   let used = random.length
   let time = 0
@@ -45,7 +45,7 @@ export function createIdMinter(now: () => number): MintId {
   }
 }
 
-/** The time an id was minted, in milliseconds since the Unix epoch. */
+/** Returns when an id was minted, in milliseconds since the Unix epoch. */
 export function timeOfId(id: Id): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }

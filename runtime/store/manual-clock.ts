@@ -1,11 +1,11 @@
-/** Owns a clock for tests: time stands still until it is moved, and then the timers that are due run. */
+/** A clock for tests: time stands still until it is moved, and then the timers that are due run. */
 
 import type { SetTimer } from './port.ts'
 
 export interface ManualClock {
   now(): number
   readonly setTimer: SetTimer
-  /** Moves the time on and runs every timer that is due by then, in order. */
+  /** Moves the time forward and runs every timer that is due by then, in order. */
   advance(ms: number): void
 }
 

@@ -1,4 +1,4 @@
-/** Owns the shapes that a store keeps and the admin surface answers. Times are milliseconds since the Unix epoch. */
+/** The records that a store keeps and the admin surface answers. Times are milliseconds since the Unix epoch. */
 
 /** A UUIDv7 in its text form, monotonic within one process, minted before the commit that uses it. */
 export type Id = string
@@ -24,7 +24,7 @@ export interface RequestRecord {
   readonly code?: string
   /** One sentence; never quotes the body. */
   readonly reason?: string
-  /** Why its sender was not believed, as a stable code; the sender was not told. */
+  /** Why authentication failed, as a stable code. The sender does not learn it. */
   readonly failure?: string
   /** The id of the mapping that decided. */
   readonly mapping?: string
@@ -32,23 +32,23 @@ export interface RequestRecord {
   readonly client?: string
   readonly bodyBytes: number
   readonly receivedAt: number
-  /** Milliseconds from the request's first byte to the body read, the decision made, the answer ready. */
+  /** Milliseconds from the request's first byte until the body was read, the decision made and the answer ready. */
   readonly timings: { readonly read?: number; readonly resolve?: number; readonly accept?: number }
   readonly actions: readonly {
     readonly kind: 'wake' | 'agent'
     readonly id: Id
-    /** It was there before: the request that brought it. */
+    /** The earlier request that brought this action, for a duplicate. */
     readonly duplicateOf?: Id
   }[]
-  /** How many requests this record stands for, where refused ones are summed up. Absent: one. */
+  /** How many requests this record stands for, if refused ones were summed up. Default: one. */
   readonly count?: number
-  /** The raw body, where `history.bodies` keeps it: never in a list. Not in API answers. */
+  /** The raw body, if `history.bodies` keeps it. It is never in a list, and not in API answers. */
   readonly body?: Uint8Array
-  /** What came with a body that is kept. As the body: never in a list, and not in API answers. */
+  /** The headers and query of a body that is kept. They are never in a list, and not in API answers. */
   readonly head?: RequestHead
 }
 
-/** What besides its body it takes to evaluate a request once more. No tokens, no cookies. */
+/** What it takes, beside its body, to evaluate a request once more. It holds no tokens and no cookies. */
 export interface RequestHead {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -56,7 +56,7 @@ export interface RequestHead {
 }
 
 export type RunState = 'queued' | 'running' | 'succeeded' | 'failed' | 'timed-out' | 'cancelled' | 'parked'
-/** `cancelled`: it ended before it was performed, so that it came to none of the later stages. */
+/** A run at `cancelled` ended before it was performed, and reached none of the later stages. */
 export type RunStage = 'accepted' | 'running' | 'ran' | 'summarised' | 'delivered' | 'cancelled'
 
 export interface RunError {
@@ -65,7 +65,7 @@ export interface RunError {
   readonly retryable: boolean
 }
 
-/** Tokens, as far as the runner counts them. */
+/** The tokens of a run, as far as the runner counts them. */
 export interface RunUsage {
   readonly inputTokens?: number
   readonly outputTokens?: number
@@ -73,12 +73,12 @@ export interface RunUsage {
   readonly reasoningTokens?: number
 }
 
-/** Of the requests that became one run, so many are known by their ids: the newest. */
+/** How many of the requests that became one run are known by their ids: the newest ones. */
 export const mostNamedRequests = 1000
 
 /**
- * The requests of a run's actions, each once. `own`: the request that began it; `joined`: those of the actions that are known
- * one by one, oldest first; `joinedCount`: of all that were joined.
+ * Returns the requests of a run's actions, each once. `own` is the request that began the run; `joined` are the known
+ * requests that joined it, oldest first; `joinedCount` counts all that joined.
  */
 export function requestsOf(
   own: Id | undefined,
@@ -90,11 +90,11 @@ export function requestsOf(
   return { ...(isWhole && { requests: all.length }), requestIds: all.slice(-mostNamedRequests) }
 }
 
-/** A request that was joined to a run which was there before it. */
+/** A request that joined an earlier run. */
 export interface JoinedRequest {
   readonly requestId: Id
   readonly at: number
-  /** As rendered, and as a model may see it; absent where a newer one took its place. */
+  /** The message as rendered and the prompt as a model may see it. Absent if a newer request took its place. */
   readonly content?: { readonly message: string; readonly prompt: string }
 }
 
@@ -108,22 +108,22 @@ export interface SessionSummary {
 /** What runs have cost in one day. */
 export interface Spent {
   readonly runs: number
-  /** Input and output together. */
+  /** Input and output tokens together. */
   readonly tokens: number
-  /** Whether somebody was told that the budget is spent. */
+  /** Whether the main session was told that the budget is spent. */
   readonly told: boolean
 }
 
-/** What all runs of a day have cost, and what those have that a policy's budget pays for. */
+/** What all runs of a day have cost, and what the runs of each policy with a budget have cost. */
 export interface SpentToday {
-  /** UTC: `2026-01-31`. */
+  /** The day in UTC: `2026-01-31`. */
   readonly day: string
   readonly all: Spent
-  /** By the policy's name; those that have spent something. */
+  /** What each policy has spent, by its name. Policies that spent nothing are not named. */
   readonly budgets: Readonly<Record<string, Spent>>
 }
 
-/** One try at the model stage. */
+/** One attempt of a run to get its turn performed. */
 export interface Attempt {
   readonly number: number
   readonly startedAt: number
@@ -156,7 +156,7 @@ export interface RunRecord {
   /** A channel's name or `last`. */
   readonly channel: string
   readonly to?: string
-  /** Where the reply goes instead of `channel` and `to`, each once. */
+  /** The places to which the reply goes instead of `channel` and `to`. */
   readonly deliverTo?: readonly Route[]
   /** The message as rendered. */
   readonly message: string
@@ -165,34 +165,34 @@ export interface RunRecord {
   readonly reply?: string
   readonly error?: RunError
   readonly usage?: RunUsage
-  /** What the runner wants the operator to know though it succeeded. */
+  /** What the runner reports to the operator although it succeeded. */
   readonly warnings?: readonly string[]
-  /** Where another system, which answers and delivers by itself, tells of this turn. */
+  /** The place in another system, which answers and delivers by itself, where this turn can be followed. */
   readonly handedOver?: string
-  /** Other requests were, or can still be, joined to this run. */
+  /** Other requests joined this run, or can still join it. */
   readonly coalesce?: {
-    /** Scope and key: what they have in common. */
+    /** The scope and the key that all its requests have in common. */
     readonly key: string
     readonly keep: 'latest' | 'all'
-    /** The run waits no longer than this for more of them. */
+    /** The run waits no longer than this for further requests. */
     readonly deadline: number
-    /** More runs of this key within an hour are parked. */
+    /** Runs of this key over this number within an hour are parked. */
     readonly mostPerHour: number
     /**
-     * Actions that became this run, its own included; a mapping with `forEach` makes several of one request. Counted when
-     * the run starts, or read while it waits.
+     * How many actions became this run, its own included. A mapping with `forEach` makes several actions of one request.
+     * It is written when the run starts, and counted for readers before.
      */
     readonly count?: number
-    /** Requests that brought these actions. Absent where there were more actions than are known one by one (1,000). */
+    /** How many requests brought these actions. Absent if there were more actions than are known by id (1,000). */
     readonly requests?: number
-    /** The newest of those requests, its own included, each once, oldest first. */
+    /** The newest of those requests, its own included, each once and oldest first. */
     readonly requestIds?: readonly Id[]
   }
-  /** The policy by whose `concurrency` its runs are limited. */
+  /** The policy whose `concurrency` limits its runs. */
   readonly pool?: string
-  /** The policy whose `budget` it is paid from. */
+  /** The policy whose `budget` pays for it. */
   readonly budget?: string
-  /** Somebody asked for its end while it was running. */
+  /** When an operator cancelled the run while it was running. */
   readonly cancelRequestedAt?: number
   readonly attempts: readonly Attempt[]
   readonly createdAt: number
@@ -200,11 +200,11 @@ export interface RunRecord {
   readonly ranAt?: number
   readonly summarisedAt?: number
   readonly deliveredAt?: number
-  /** When it ended without being performed to its end; it then has no `ranAt` and no `deliveredAt`. */
+  /** When the run ended without being performed to its end. It then has no `ranAt` and no `deliveredAt`. */
   readonly cancelledAt?: number
   readonly summaryEventId?: Id
   readonly deliveryIds: readonly Id[]
-  /** For heartbeats: the events that were shown. */
+  /** The events that a heartbeat has shown. */
   readonly eventIds?: readonly Id[]
 }
 
@@ -213,9 +213,9 @@ export interface EventRecord {
   readonly id: Id
   readonly session: string
   readonly state: 'pending' | 'consumed'
-  /** As rendered. */
+  /** The text as rendered. */
   readonly text: string
-  /** As shown to the model: `text` with the boundary applied. */
+  /** The text as shown to the model, with the boundary applied. */
   readonly prompt: string
   readonly mode: 'now' | 'next-heartbeat'
   readonly trusted: boolean
@@ -233,15 +233,15 @@ export interface EventRecord {
 /** One outgoing reply. */
 export interface DeliveryRecord {
   readonly id: Id
-  /** The run whose reply it is. Absent: somebody sent it by hand. */
+  /** The run whose reply it is. Absent if an operator sent it. */
   readonly runId?: Id
   readonly state: 'pending' | 'delivered' | 'skipped' | 'parked'
-  /** The channel's name, `last` already resolved. */
+  /** The channel's name, with `last` already resolved. */
   readonly channel: string
   readonly to?: string
   /** The reply as Markdown. */
   readonly text: string
-  /** One per part that was sent, in order. */
+  /** One receipt for each part that was sent, in order. */
   readonly receipts: readonly unknown[]
   readonly attempts: number
   /** Why it is parked or skipped, as a stable code: `NO_ROUTE`, `ACK_ONLY`, or the channel's error code. */
@@ -249,18 +249,18 @@ export interface DeliveryRecord {
   readonly reason?: string
   readonly generation: number
   readonly createdAt: number
-  /** While pending: when it was first tried in vain. How long it is tried is counted from then on. */
+  /** When a pending delivery first failed. Its retry window begins here. */
   readonly firstTriedAt?: number
-  /** When the part that comes next was first sent without an answer that settles whether it arrived. */
+  /** When the next part was first sent without an answer that shows whether it arrived. */
   readonly unsureSince?: number
-  /** When the next try is due, while pending. */
+  /** When the next try of a pending delivery is due. */
   readonly nextAt?: number
   readonly endedAt?: number
 }
 
 /** One message of a session's history. */
 export interface SessionMessage {
-  /** `summary`: what stands in place of older messages. */
+  /** A `summary` stands in place of older messages. */
   readonly role: 'user' | 'assistant' | 'summary'
   readonly text: string
   readonly at: number
@@ -268,7 +268,7 @@ export interface SessionMessage {
   readonly turn: Id
 }
 
-/** Where replies to `last` go. */
+/** The place to which replies to `last` go. */
 export interface Route {
   readonly channel: string
   readonly to?: string

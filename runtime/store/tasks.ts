@@ -1,34 +1,37 @@
-/** Owns the few tasks that there are, so that accepting and doing name them alike. */
+/** Makes the few kinds of tasks that there are, so that the HTTP surface and dispatch name them alike. */
 
 import type { Command, DeliveryRecord, Id, NewTask } from './port.ts'
 
 /** Events that ask for `now` within this time of each other cost one heartbeat. Milliseconds. */
 export const heartbeatBurstMs = 250
 
-/** The lane of a session: its turns go in order, one at a time. */
+/** Returns the lane of a session, whose turns go in order, one at a time. */
 export function laneOf(sessionKey: string): string {
   return `session:${sessionKey}`
 }
 
-const madeUp = /^hook:([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/
+const generatedKey = /^hook:([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})$/
 
-/** The run whose session a key names that the gateway made up: the key holds the run's id. */
+/** Returns the first run of a session with a generated key. The key holds the run's id. */
 export function firstRunOf(sessionKey: string): Id | undefined {
-  return madeUp.exec(sessionKey)?.[1]
+  return generatedKey.exec(sessionKey)?.[1]
 }
 
-/** The session key that the gateway makes up for a run. */
+/** Generates the session key of a run whose request names none. */
 export function generatedSessionKey(id: Id): string {
   return `hook:${id}`
 }
 
-/** The task that goes first in a lane that it is not in: the founder's, whose key nobody knew before its answer. */
+/**
+ * Returns the task that goes first in the lane of a generated session key, although it is not in the lane: its run was
+ * accepted before any client could know the key.
+ */
 export function firstTaskOf(lane: string): string | undefined {
-  const founder = lane.startsWith(laneOf('')) ? firstRunOf(lane.slice(laneOf('').length)) : undefined
-  return founder === undefined ? undefined : `run:${founder}`
+  const first = lane.startsWith(laneOf('')) ? firstRunOf(lane.slice(laneOf('').length)) : undefined
+  return first === undefined ? undefined : `run:${first}`
 }
 
-/** `lane` only where a session key was given: a key of the run's own has no second run until its answer names it. */
+/** `lane` is true only if a session key was given: a generated key has no second run until an answer has named it. */
 export function runTask(run: {
   id: Id
   sessionKey: string
@@ -43,17 +46,17 @@ export function runTask(run: {
 
 const heartbeatKey = 'heartbeat:main'
 
-/** One heartbeat of the main session is armed at most; arming it again keeps the earliest time. */
+/** At most one heartbeat of the main session is scheduled. Scheduling it again keeps the earliest time. */
 export function heartbeatTask(dueAt: number): NewTask {
   return { key: heartbeatKey, kind: 'heartbeat', lane: laneOf('main'), dueAt }
 }
 
-/** One that failed is tried again now, because what made it fail may be mended. */
+/** Tries a failed heartbeat again at `dueAt`, because the cause of the failure may be gone. */
 export function expediteHeartbeat(dueAt: number): Command {
   return { type: 'expedite', task: heartbeatKey, dueAt }
 }
 
-/** `channel`: its name, and the pool by which all of its deliveries are held back together. */
+/** The channel's name is the task's pool, by which all deliveries of a channel are held back together. */
 export function deliveryTask(delivery: { id: Id; channel: string; lane: string; dueAt: number }): NewTask {
   return {
     key: `delivery:${delivery.id}`,
@@ -65,7 +68,7 @@ export function deliveryTask(delivery: { id: Id; channel: string; lane: string; 
   }
 }
 
-/** Why a delivery is not replayed. */
+/** Says why a delivery in this state is not replayed. */
 export function onlyParked(state: DeliveryRecord['state']): string {
   return `it is ${state}, and only parked ones are`
 }

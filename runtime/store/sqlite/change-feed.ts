@@ -1,4 +1,4 @@
-/** Owns the stream of committed changes: a ring in memory that is filled only while somebody listens. */
+/** Streams committed changes from a ring in memory, which is filled only while there is a listener. */
 
 import { randomUUID } from 'node:crypto'
 import type { Change } from '../port.ts'
@@ -10,10 +10,10 @@ export interface ChangeFeed {
   close(): void
 }
 
-/** Changes that are remembered; a listener that falls further behind skips to the oldest of them. */
+/** How many changes are remembered. A listener that falls further behind skips to the oldest of them. */
 const most = 8_192
 
-/** `onListening` hears when the first listener comes and when the last one has gone. */
+/** `onListening` is called when the first listener comes and when the last one has gone. */
 export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed {
   const epoch = randomUUID()
   const wakers = new Set<() => void>()
@@ -29,14 +29,14 @@ export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed
     return Number(number) + 1
   }
 
-  /** All look whether there is a change for them, or their end. */
+  /** Wakes every listener, to see whether there is a change for it or the stream has ended. */
   function wakeAll(): void {
     const waiting = [...wakers]
     wakers.clear()
     for (const wake of waiting) wake()
   }
 
-  function leave(): void {
+  function release(): void {
     listeners -= 1
     if (listeners === 0 && !closed) onListening(false)
     wakeAll()
@@ -77,8 +77,8 @@ export function createChangeFeed(onListening: (on: boolean) => void): ChangeFeed
       if (signal.aborted || closed) return changes
       listeners += 1
       if (listeners === 1) onListening(true)
-      // The signal ends the stream whether or not anybody reads it.
-      signal.addEventListener('abort', leave, { once: true })
+      // The signal ends the stream even if the listener reads nothing.
+      signal.addEventListener('abort', release, { once: true })
       return changes
     },
 

@@ -1,4 +1,4 @@
-/** Owns the embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
+/** The embedded store: one folder, a writer's thread, a reader's thread, and what is answered from memory. */
 
 import { Worker } from 'node:worker_threads'
 import {
@@ -11,7 +11,7 @@ import {
 } from '../port.ts'
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts'
 import { createReaderClient } from './reader/reader-client.ts'
-import { createRefused } from './reader/refused-requests.ts'
+import { createRefusedRequests } from './reader/refused-requests.ts'
 import { isFull, isFullOfEvents } from './records/counters.ts'
 import { createWakeUp, setSystemTimer } from './wake-up.ts'
 import { type ClaimTaker, createWorkerPool } from './worker-pool.ts'
@@ -19,20 +19,19 @@ import type { Fault } from './writer/faulty-disk.ts'
 import type { FromWriter, Reply, WriterData, WriterState } from './writer/protocol.ts'
 import { createWriterClient, slowCommitReason } from './writer/writer-client.ts'
 
-/** The store, and a way to make its disk fail. */
+/** The store with a way to make its disk fail, for tests. */
 export interface FaultyStore {
   readonly store: Store
   fault(fault: Fault): Promise<void>
 }
 
-/** Between two looks whether writing works again. Milliseconds. */
+/** Milliseconds between two probes whether writing works again. */
 const probePause = 1_000
-/** Between two looks whether commits end and the files are there. Milliseconds. */
+/** Milliseconds between two checks that commits end and that the files are in place. */
 const watchPause = 1_000
 
 export const openSqliteStore: OpenStore = async (options) => (await openFaultyStore(options)).store
 
-/** For tests. */
 export async function openFaultyStore(options: StoreOptions): Promise<FaultyStore> {
   const { worker, state } = await startWriter({
     folder: options.location,
@@ -49,7 +48,7 @@ export async function openFaultyStore(options: StoreOptions): Promise<FaultyStor
 
 function createStore(options: StoreOptions, worker: Worker, opened: WriterState): FaultyStore {
   const { now, setTimer = setSystemTimer, setWatchTimer = setSystemTimer, location } = options
-  const refused = createRefused()
+  const refused = createRefusedRequests()
   const client = createWriterClient({
     worker,
     now,
@@ -76,7 +75,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   let wasWritable = true
   let cancelWatch = setWatchTimer(watch, watchPause)
 
-  /** An idle store would not notice that its files are gone. */
+  /** Asks an idle writer to check its files, because it would not notice by itself that they are gone. */
   function watch(): void {
     reader.watch()
     if (client.watch() && state.writable) client.send({ type: 'check-files' })
@@ -131,7 +130,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   })
   take(opened)
 
-  /** A thread that died may have died of what it was given; a new process is a better judge of that than a new thread. */
+  /** A dead thread is not started again: it may have died of its input, and a new process starts from a clean state. */
   function stopped(cause: Error): void {
     if (isStopped) return
     isStopped = true
@@ -144,7 +143,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
   async function shut(): Promise<void> {
     await Promise.all(workerPools.map((workerPool) => workerPool.drain(0)))
     const committed = client.call({ type: 'close' })
-    // The order above is on its way already; whatever is asked from now on is refused.
+    // The order above is on its way already. Later calls are refused.
     await Promise.race([committed.catch(() => undefined), client.whenStalled()])
     isStuck = client.isStalled()
     client.fail(closedError())
@@ -153,7 +152,7 @@ function createStore(options: StoreOptions, worker: Worker, opened: WriterState)
     cancelWatch()
     changes.close()
     if (isStuck) {
-      // What hangs the writer may hang the reader.
+      // The disk that hangs the writer may hang the reader too.
       void reader.close()
       worker.unref()
       return
@@ -215,7 +214,7 @@ function startWriter(data: WriterData): Promise<{ worker: Worker; state: WriterS
       if (message.type === 'ready') resolve({ worker, state: message.state })
       if (message.type !== 'failed') return
       const { code, message: text } = message.error
-      // Once its thread is gone, the folder is nobody's.
+      // The folder is unlocked only when the thread is gone.
       worker.once('exit', () => reject(new StoreError(code, text)))
     })
   })
@@ -225,7 +224,7 @@ function closedError(): StoreError {
   return new StoreError('DRAINING', 'the store is closed')
 }
 
-/** Beside this module, as a source or as a bundle. */
+/** The bundle has all entries in one folder. */
 function writerFile(): URL {
   return new URL(
     import.meta.url.endsWith('.ts') ? './writer/sqlite-writer.ts' : './sqlite-writer.js',

@@ -1,14 +1,14 @@
-/** Owns the one timer that brings due times to the writer, which knows when but cannot wait. */
+/** The one timer that wakes the writer at due times. The writer's thread blocks on its port and cannot wait itself. */
 
 import type { SetTimer } from '../port.ts'
 
 export interface WakeUp {
-  /** Replaces the time set before; Infinity for none. */
+  /** Replaces the time that was set before; Infinity for none. */
   at(time: number): void
   close(): void
 }
 
-/** Timers overflow at 2^31 ms; a wake-up that comes early does no harm. */
+/** Timers overflow at 2^31 ms. A wake-up that comes early does no harm. */
 const longest = 86_400_000
 
 export function createWakeUp(now: () => number, setTimer: SetTimer, wake: () => void): WakeUp {

@@ -1,6 +1,6 @@
 /**
- * Owns the performing of claims on the main thread: one lease per claim, and what happens when `perform`
- * throws, when the settlement cannot be written, and when the workerPool drains.
+ * Performs claims on the main thread, with one lease for each, and handles what can go wrong: `perform` throws, the
+ * settlement cannot be written, or the pool drains.
  */
 
 import {
@@ -26,20 +26,20 @@ export interface WorkerPoolParts {
 export interface ClaimTaker extends WorkerPool {
   readonly id: number
   take(given: GivenClaim): void
-  /** The claim's run was cancelled. */
+  /** Aborts the claim's cancel signal. */
   cancel(claim: number): void
 }
 
 interface Lease {
   readonly abort: AbortController
   readonly cancel: AbortController
-  /** What `perform` answered, while it is not written yet. */
+  /** What `perform` returned, until it is written. */
   settlement?: Settlement
 }
 
-/** After `perform` threw, the task is tried again this much later. Milliseconds. */
+/** Milliseconds until a task is tried again after `perform` threw. */
 const faultPause = 5_000
-/** Between two tries at writing a settlement. Milliseconds. */
+/** Milliseconds between two tries to write a settlement. */
 const settlePause = 1_000
 
 export function createWorkerPool({ id, options, client, now, setTimer }: WorkerPoolParts): ClaimTaker {
@@ -48,7 +48,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
 
   const { kinds, concurrency, pools } = options
   client.call({ type: 'register', workerPool: id, kinds, concurrency, pools }).catch(() => {
-    // Hired all the same: the writer remembers the workerPool before it writes anything.
+    // The pool is registered all the same: the writer remembers it before it writes anything.
   })
 
   async function performOne(given: GivenClaim): Promise<void> {
@@ -88,7 +88,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     }
   }
 
-  /** What was done must not be forgotten because the disk is full: it is written as soon as it can be. */
+  /** Writes the settlement as soon as it can be written: work that was done is not lost because the disk is full. */
   async function settle(given: GivenClaim, lease: Lease, first: Settlement): Promise<void> {
     let settlement = first
     for (;;) {
@@ -123,7 +123,7 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
     lookWhetherIdle()
   }
 
-  /** While a commit hangs, what only waits to be written is not waited for. */
+  /** While a commit hangs, a drain does not wait for claims that only wait to be written. */
   function isIdle(): boolean {
     return client.isStalled()
       ? [...leases.values()].every(({ settlement }) => settlement !== undefined)
@@ -156,11 +156,11 @@ export function createWorkerPool({ id, options, client, now, setTimer }: WorkerP
       leases.get(claim)?.cancel.abort(new Error('the run was cancelled'))
     },
     async resize(concurrency, pools) {
-      // Remembered before anything is written; a refusal is about the batch that it came in.
+      // The writer remembers the limits before it writes anything. A refusal is about the batch they came in.
       await client.call({ type: 'resize', workerPool: id, concurrency, pools }).catch(() => undefined)
     },
     async drain(graceMs) {
-      // Claims that were given before the answer have arrived before it.
+      // Claims that were given before this answer have arrived before it.
       await client.call({ type: 'pause', workerPool: id }).catch(() => undefined)
       if (!isIdle() && graceMs > 0) {
         await new Promise<void>((resolve) => {

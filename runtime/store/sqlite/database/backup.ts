@@ -1,4 +1,4 @@
-/** Owns the backup: a copy of a store that another process may be using, whole or not there at all. */
+/** Copies a store that another process may be using. The copy appears whole or not at all. */
 
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { databaseFile } from './folder.ts'
 export interface BackupOptions {
   /** The data folder. */
   readonly location: string
-  /** Where the copy goes; must not exist. */
+  /** The copy. The file must not exist. */
   readonly file: string
 }
 
@@ -24,7 +24,7 @@ export async function backupSqliteStore({ location, file }: BackupOptions): Prom
   if (existsSync(file)) throw unavailable(`${file} exists already: name a file that does not`)
   const draft = `${file}.${process.pid}.part`
   try {
-    // SQLite takes an empty file as a target, so the copy never has a wider mode than its last.
+    // SQLite accepts an empty file as a target, so the copy has its final mode from the beginning.
     closeSync(openSync(draft, 'wx', 0o600))
     copy(source, draft)
     sync(draft)
@@ -46,7 +46,7 @@ function copy(source: string, target: string): void {
   }
 }
 
-/** Unlike a rename, a link never replaces a file that came meanwhile; not every file system has links. */
+/** A link, unlike a rename, never replaces a file that was created meanwhile. Not every file system has links. */
 function publish(draft: string, file: string): void {
   try {
     linkSync(draft, file)
@@ -66,7 +66,7 @@ function sync(path: string): void {
   }
 }
 
-/** So that the new name is on the disk as well. Windows opens no folders. */
+/** Puts the new name on the disk as well. Windows cannot open folders. */
 function syncFolder(folder: string): void {
   if (process.platform !== 'win32') sync(folder)
 }

@@ -1,4 +1,4 @@
-/** Owns how much one answer holds: rows are taken as long as their texts fit, and the first one always. */
+/** Bounds the size of an answer: takes rows as long as their texts fit, and the first row always. */
 
 export interface BoundedRows<Row> {
   readonly rows: Row[]
@@ -7,8 +7,8 @@ export interface BoundedRows<Row> {
 }
 
 /**
- * Strangers decide how long a record is, and every unit of it is copied to the main thread and parsed there.
- * `most` counts what `sizeOf` does: UTF-16 units, or bytes.
+ * Senders decide how long a record is, and all of it is copied to the main thread and parsed there. `most` has the unit of
+ * `sizeOf`: UTF-16 units or bytes.
  */
 export function takeRows<Row>(
   rows: Iterable<Row>,

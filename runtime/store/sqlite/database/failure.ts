@@ -1,4 +1,4 @@
-/** Owns what SQLite's result codes mean to the store. */
+/** Maps SQLite's result codes to the store's errors. */
 
 import { StoreError } from '../../port.ts'
 
@@ -9,19 +9,19 @@ export const SQLITE_FULL = 13
 /** Busy, locked, out of memory, read-only, interrupted, I/O, corrupt, full, cannot open, protocol, no database. */
 const diskResults = new Set([SQLITE_BUSY, 6, 7, 8, 9, SQLITE_IOERR, 11, SQLITE_FULL, 14, 15, 26])
 
-/** The primary result code, `undefined` for an error that is not SQLite's. */
+/** Returns the primary result code, or `undefined` for an error that is not SQLite's. */
 export function resultOf(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
   return typeof code === 'number' ? code & 0xff : undefined
 }
 
-/** True when the disk or the file is at fault, so that no other entry of the batch would fare better. */
+/** Returns whether the disk or the file is at fault, so that every other entry of the batch would fail too. */
 export function isDiskFailure(error: unknown): boolean {
   const result = resultOf(error)
   return result !== undefined && diskResults.has(result)
 }
 
-/** The error a caller gets. The message names SQLite's reason and never a value. */
+/** Makes the error that a caller gets. Its message names SQLite's reason and never a value. */
 export function storeErrorOf(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   const reason = error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-/** Owns the data folder: its files, their modes, and the lock that keeps a second process out. */
+/** Prepares the data folder: its files, their modes, and the lock that keeps a second process out. */
 
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ export function databaseFile(folder: string): string {
   return join(folder, 'reveille.db')
 }
 
-/** The write-ahead log, which SQLite keeps beside the database: what was committed last is there and nowhere else. */
+/** The write-ahead log, which SQLite keeps beside the database. The newest commits are only there. */
 function logFile(folder: string): string {
   return `${databaseFile(folder)}-wal`
 }
@@ -26,7 +26,7 @@ export function prepareFolder(folder: string): void {
   for (const file of [databaseFile(folder), lockFile(folder)]) createPrivately(file)
 }
 
-/** Held until the answer is closed, or the process is dead. @throws StoreError `LOCKED` */
+/** Locks the folder until the lock is closed or the process is dead. @throws StoreError `LOCKED` */
 export function lockFolder(folder: string): ExclusiveLock {
   const lock = takeLock(lockFile(folder))
   if (lock !== undefined) return lock
@@ -38,8 +38,8 @@ function lockFile(folder: string): string {
 }
 
 /**
- * The refusal to begin an empty store where an earlier one was: without a database, or with one in which there is nothing,
- * beside files that only a gateway that served has written. SQLite would make a new database, and delete the log as none of its own.
+ * Returns the error for a folder in which an earlier store lost its database: the database is missing or empty, beside
+ * files that only a gateway in use has written. SQLite would create a new database there and delete the foreign log.
  */
 export function missingStore(folder: string): StoreError | undefined {
   const database = databaseFile(folder)
@@ -59,17 +59,17 @@ export function missingStore(folder: string): StoreError | undefined {
   )
 }
 
-/** Whether the files that are open are still those at their paths. */
+/** Checks that the open files are still those at their paths. */
 export interface OpenFiles {
-  /** To be called when the database was opened: from now on its log is the one that is there. @throws StoreError as `check` */
+  /** The writer calls it after it opened the database: from now on the log is the one in place. @throws StoreError as `check` */
   opened(): void
-  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` where the database or its log is gone or another file */
+  /** Costs a few microseconds. @throws StoreError `STORE_UNAVAILABLE` if the database or its log is gone or was replaced */
   check(): void
 }
 
 /**
- * A file that was deleted or moved can be written to as before, and nobody ever finds what is in it. A database that is
- * replaced while it is in use is not taken up: what is in memory is about the other one.
+ * A deleted or moved file can still be written to, and what is in it is lost. A database that was replaced while in use is
+ * not opened: what is in memory is about the old one.
  */
 export function createOpenFiles(folder: string): OpenFiles {
   const [database, log] = [databaseFile(folder), logFile(folder)]
@@ -106,7 +106,7 @@ function identityOf(file: string): string | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Undefined also where it cannot be looked at: a file that nobody can look at is of no use to a restart either. */
+/** Also undefined if the file cannot be examined: a restart could not use it either. */
 function statOf(file: string) {
   try {
     return statSync(file, { throwIfNoEntry: false })
@@ -115,7 +115,7 @@ function statOf(file: string) {
   }
 }
 
-/** Nothing where there is no such folder. */
+/** Empty if there is no such folder. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)

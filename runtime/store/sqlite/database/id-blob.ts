@@ -1,4 +1,4 @@
-/** Owns the form of an id on disk: the 16 bytes of the UUID. */
+/** Converts ids to their form on disk, the 16 bytes of the UUID, and back. */
 
 import type { Id } from '../../port.ts'
 
@@ -22,7 +22,7 @@ export function idOfBlob(blob: Uint8Array): Id {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** The smallest id of a millisecond: ids minted before it sort below. */
+/** Returns the smallest id of a millisecond. All ids that were minted before it sort below it. */
 export function blobOfTime(time: number): Uint8Array {
   const blob = Buffer.alloc(16)
   blob.writeUIntBE(Math.max(0, Math.floor(time)), 0, 6)

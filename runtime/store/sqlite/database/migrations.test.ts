@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createIdMinter } from '../../id.ts'
-import { createReading, type Filters, type GotPage } from '../reader/queries.ts'
+import { createQueries, type Filters, type GotPage } from '../reader/queries.ts'
 import { readCounters } from '../records/counters.ts'
 import { createSchedule } from '../schedule/schedule.ts'
 import { migrate, migrations } from './migrations.ts'
@@ -85,7 +85,7 @@ test('deliveries of a store from before there were columns for their channels ar
     insert.run(Buffer.of(number), state, JSON.stringify({ id: String(number), channel }))
   }
   migrate(db)
-  const read = createReading(db)
+  const read = createQueries(db)
   assert.deepEqual(read({ type: 'open-deliveries' }), [
     { channel: 'slack', pending: 1, parked: 1 },
     { channel: 'terminal', pending: 0, parked: 1 },

@@ -1,24 +1,24 @@
-/** Owns the schema: numbered migrations, applied in one transaction, counted by `user_version`. */
+/** The schema: numbered migrations, applied in one transaction and counted by `user_version`. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../port.ts'
 
 /**
- * Never edited once released: a change is a new entry at the end.
+ * A released migration is never edited: a change is a new entry at the end.
  *
  * Records are JSON beside the few columns that lists filter by. The accept path writes to `requests` and
- * `events` + `inbox`, or `runs` + `tasks` + `alarms`, all of which grow at their end; no index but the keys
- * is touched there (the partial ones leave out the states that records are born in, and requests without a body).
+ * `events` + `inbox`, or `runs` + `tasks` + `alarms`, all of which grow at their end. It touches no index but the keys:
+ * the partial indexes leave out the states in which records begin, and requests without a body.
  *
  * - `inbox`      pending events; rank 0 asked for `now`
  * - `tasks`      what is still to be done; its row goes when it settles as done
  * - `alarms`     the tasks that may be claimed once due: those without a lane, and the heads of lanes
  * - `lanes`      the order within a lane, by acceptance
- * - `coalesced`  runs that others may be joined to, by key and in order; no `deadline`: nothing is joined any more
- * - `joined`     what was joined to a run: the newest 1,000, with as much of their content as is kept
+ * - `coalesced`  runs that requests may join, by key and in order; without `deadline` none joins any more
+ * - `joined`     the requests that joined a run: the newest 1,000, with as much of their content as is kept
  * - `sessions`   one row for the turns of each session: how many, and when the last one was
  * - `spent`      what runs cost by day (UTC) and scope: '' is all of them, else the policy
- * - `pulse`      one row: counts commits, which settles a commit whose answer was lost, and holds the sequence
+ * - `pulse`      one row: the commit number, by which a commit with an unknown outcome is settled, and the last sequence number
  */
 export const migrations: readonly string[] = [
   `
@@ -69,12 +69,12 @@ export const migrations: readonly string[] = [
   INSERT INTO pulse VALUES (1, 0, 0);
   CREATE TABLE probe (weight BLOB) STRICT;
   `,
-  // Headers and query of a request whose body is kept, and the way to those requests past all others.
+  // Headers and query of a request whose body is kept, and an index that leads to those requests alone.
   `
   ALTER TABLE requests ADD COLUMN head TEXT;
   CREATE INDEX requests_with_body ON requests (id) WHERE body IS NOT NULL;
   `,
-  // Alarms by pool, so that a full pool is not walked; what coalesced runs were joined of; sessions and what runs cost.
+  // Alarms by pool, so that a full pool is not walked. The requests of coalesced runs, sessions, and what runs cost.
   `
   ALTER TABLE tasks ADD COLUMN pool TEXT;
   ALTER TABLE alarms RENAME TO alarms_of_no_pool;
@@ -114,19 +114,19 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (day, scope)
   ) STRICT, WITHOUT ROWID;
   `,
-  // Deliveries by channel, to list them and to count those that are open.
+  // Deliveries by channel, to list them and to count the open ones.
   `
   ALTER TABLE deliveries ADD COLUMN channel TEXT NOT NULL DEFAULT '';
   UPDATE deliveries SET channel = record ->> '$.channel';
   CREATE INDEX deliveries_by_channel ON deliveries (state, channel, id) WHERE state <> 'delivered';
   `,
-  // The oldest bodies of requests that caused nothing, past all that were accepted.
+  // An index that leads to the oldest bodies of requests without effect, past all accepted ones.
   `
   CREATE INDEX requests_with_spare_body ON requests (id) WHERE body IS NOT NULL AND outcome <> 'accepted';
   `,
 ]
 
-/** Brings the database to the newest schema. @throws StoreError `SCHEMA_NEWER` when it is already past it */
+/** Brings the database to the newest schema. @throws StoreError `SCHEMA_NEWER` if a newer version has written it */
 export function migrate(db: DatabaseSync, steps: readonly string[] = migrations): void {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version > steps.length) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { migrate, migrations } from '../database/migrations.ts'
-import { createReading, type Query } from './queries.ts'
+import { createQueries, type Query } from './queries.ts'
 
 /** How SQLite would run the one statement that the query prepares. */
 function planOf(query: Query): string {
@@ -18,7 +18,7 @@ function planOf(query: Query): string {
       }
     },
   })
-  createReading(spied)(query)
+  createQueries(spied)(query)
   const steps = db.prepare(`EXPLAIN QUERY PLAN ${statements.at(-1)}`).all()
   return steps.map((step) => step['detail']).join('; ')
 }
@@ -45,7 +45,7 @@ test('bodies that were kept by an older version are found too', () => {
   insert.run(Buffer.of(1), 'failed', 'github', '{"id":"1"}', Buffer.from('{}'))
   insert.run(Buffer.of(2), 'accepted', 'github', '{"id":"2"}', null)
   migrate(db)
-  const found = createReading(db)({ type: 'bodies', limit: 50 })
+  const found = createQueries(db)({ type: 'bodies', limit: 50 })
   assert.deepEqual(found, [{ record: '{"id":"1"}', body: new Uint8Array(Buffer.from('{}')) }])
 })
 

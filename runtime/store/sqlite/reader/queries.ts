@@ -1,4 +1,4 @@
-/** Owns the queries of the read side: pages, newest first, and single records, still serialised. */
+/** The queries of the reader: pages, newest first, and single records, still serialised. */
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type {
@@ -18,13 +18,13 @@ import { createDayReader } from '../records/spending.ts'
 
 export type Listed = 'requests' | 'runs' | 'events' | 'deliveries'
 
-/** Where a page of sessions ends: what follows is older, or as old and sorts before it. */
+/** The end of a page of sessions. The next one is older, or as old with a key that sorts before this one. */
 export interface SessionPlace {
   readonly lastAt: number
   readonly key: string
 }
 
-/** Column -> value. */
+/** The value wanted for each column. */
 export type Filters = Readonly<Record<string, string | undefined>>
 
 export type Query =
@@ -47,21 +47,21 @@ export interface GotRecord {
   readonly record: string
   readonly body?: Uint8Array
   readonly head?: string
-  /** For a run that requests can be, or were, joined to. */
+  /** For a run that other requests can join or have joined. */
   readonly coalesced?: Coalesced
 }
 
-/** A page's records, newest first; `isCut` where the page is full before it has as many as were asked for. */
+/** A page's records, newest first. `isCut` says that the page was full before it had as many as were asked for. */
 export interface GotPage {
   readonly records: readonly string[]
   readonly isCut: boolean
 }
 
-/** Of a session's history, in one answer. */
+/** The most messages of a session's history in one answer. */
 const mostMessages = 1_000
-/** Of one answer's records. UTF-16 units of JSON. */
+/** The most UTF-16 units of JSON in the records of one answer. */
 const mostUnits = 4_194_304
-/** Of one answer's requests with their bodies. */
+/** The most bytes of requests with their bodies in one answer. */
 const mostBytes = 16_777_216
 
 export type RunQuery = (
@@ -84,14 +84,14 @@ const columns: Readonly<Record<Listed, readonly string[]>> = {
   deliveries: ['state', 'channel'],
 }
 
-/** The values that a partial index leaves out; the others are asked for in the words that let SQLite use it. */
+/** The values that a partial index leaves out. A query for another value excludes them, so that SQLite uses the index. */
 const unindexed: Readonly<Record<string, readonly string[]>> = {
   'requests.outcome': ['accepted'],
   'runs.state': ['queued', 'succeeded'],
   'deliveries.state': ['delivered'],
 }
 
-export function createReading(db: DatabaseSync): RunQuery {
+export function createQueries(db: DatabaseSync): RunQuery {
   const readTurns = createTurnReader(db, mostUnits)
   const joined = createJoinedReader(db)
   const readRoute = createRouteReader(db)
@@ -151,7 +151,7 @@ export function createReading(db: DatabaseSync): RunQuery {
       .all(...values, limit) as unknown as SessionSummary[]
   }
 
-  /** One walk through the part of an index that holds what is open; its order is that of the groups. */
+  /** Walks once through the open part of an index, which is in the order of the groups. */
   function openDeliveries(): OpenDeliveries[] {
     const rows = db
       .prepare(

@@ -1,6 +1,6 @@
 /**
- * Owns the main thread's side of the reader: starts it with a question, lets it go when none comes for a while, and
- * merges what is only in memory.
+ * The main thread's side of the reader: starts its thread with the first question, ends it when none comes for a while,
+ * and merges records that are only in memory.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -23,41 +23,40 @@ import {
 } from '../../port.ts'
 import { isId } from '../database/id-blob.ts'
 import type { Filters, GotPage, GotRecord, Listed, Query, SessionPlace } from './queries.ts'
-import type { Refused } from './refused-requests.ts'
+import type { RefusedRequests } from './refused-requests.ts'
 import type { ReaderAnswer, ReaderData } from './sqlite-reader.ts'
 
 export interface ReaderClient {
   readonly read: Reader
-  /** To be called once a second: a question that waits for too long is not waited for. */
+  /** The store calls it once a second. It rejects questions that have waited too long. */
   watch(): void
   close(): Promise<void>
 }
 
-/** A disk that hangs may hang a read, too. In looks, which come once a second. */
-const mostLooks = 30
+/** A question is rejected after this many calls of `watch`, which come once a second: a disk that hangs may hang a read. */
+const mostTicks = 30
 
 interface WaitingCall {
-  looks: number
+  ticks: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: StoreError) => void
 }
 
-/** What a list has besides what is on the disk, or in place of it. */
+/** What a list has in memory, beside the disk or instead of it. */
 interface Memory<Item> {
-  /** Default: nothing. */
   inMemory?(limit: number): readonly Item[]
-  /** Whether the disk may have any. Default: true. */
+  /** False if the disk has none of them. Default: true. */
   readonly onDisk?: boolean
 }
 
-/** A thread without work costs 12 MB, starting it again some 50 ms. */
+/** A thread without work costs 12 MB. Starting it again costs some 50 ms. */
 const idleMs = 10_000
 
 const wrongCursor = 'the cursor is none that a page answered as `next`'
 
 export function createReaderClient(
   folder: string,
-  refused: Refused,
+  refused: RefusedRequests,
   setTimer: SetTimer,
   now: () => number,
 ): ReaderClient {
@@ -90,7 +89,7 @@ export function createReaderClient(
     }, idleMs)
   }
 
-  /** It closes its connection by itself; questions that come meanwhile go to another one. */
+  /** The thread closes its connection itself. Questions that come meanwhile go to a new thread. */
   async function endWorker(): Promise<void> {
     const running = worker
     worker = undefined
@@ -111,7 +110,7 @@ export function createReaderClient(
     const asked = worker
     return new Promise((resolve, reject) => {
       lastCall += 1
-      calls.set(lastCall, { looks: 0, resolve: resolve as (value: unknown) => void, reject })
+      calls.set(lastCall, { ticks: 0, resolve: resolve as (value: unknown) => void, reject })
       asked.postMessage({ call: lastCall, query })
     })
   }
@@ -124,12 +123,12 @@ export function createReaderClient(
   ): Promise<Page<Item>> {
     const limit = bounded(wanted, 500)
     checkCursor(cursor)
-    // One more than asked for tells whether there is a next page.
+    // One record more than asked for shows whether there is a next page.
     const query = { type: 'list', table, filters, before: cursor, limit: limit + 1 } as const
     const none: GotPage = { records: [], isCut: false }
     const { records, isCut } = onDisk ? await ask<GotPage>(query) : none
     const found: Item[] = records.map((record) => JSON.parse(record))
-    // What is older than a page that was cut belongs to the next one.
+    // Records older than a page that was cut belong to the next page.
     const end = isCut ? (found.at(-1)?.id ?? '') : ''
     const remembered = inMemory(limit + 1).filter((item) => item.id > end)
     const all = found.concat(remembered).sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -194,9 +193,9 @@ export function createReaderClient(
     read,
     watch() {
       for (const [number, call] of calls) {
-        call.looks += 1
-        if (call.looks <= mostLooks) continue
-        call.reject(new StoreError('STORE_UNAVAILABLE', `the store was not read within ${mostLooks} s`))
+        call.ticks += 1
+        if (call.ticks <= mostTicks) continue
+        call.reject(new StoreError('STORE_UNAVAILABLE', `the store was not read within ${mostTicks} s`))
         calls.delete(number)
       }
     },
@@ -213,7 +212,7 @@ function wholeOf<Item>({ record, body, head }: GotRecord): Item {
   return { ...JSON.parse(record), ...(body && { body }), ...(head && { head: JSON.parse(head) }) }
 }
 
-/** What a run stands for is written on it when it starts; until then it is counted. */
+/** A run's coalesced requests are written on its record when it starts. Until then they are counted here. */
 function runOf({ record, coalesced }: GotRecord): RunRecord {
   const run: RunRecord = JSON.parse(record)
   const { coalesce } = run
@@ -230,7 +229,7 @@ function checkCursor(cursor: string | undefined): void {
   throw new StoreError('BAD_CURSOR', wrongCursor)
 }
 
-/** Keys of sessions are anybody's texts: a cursor hides them from whoever puts it into an address. */
+/** Encodes the session key, because it is an arbitrary text and the cursor goes into URLs. */
 function cursorOf({ lastAt, key }: SessionPlace): string {
   return Buffer.from(JSON.stringify([lastAt, key])).toString('base64url')
 }
@@ -240,12 +239,12 @@ function sessionPlaceOf(cursor: string): SessionPlace {
     const [lastAt, key] = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Number.isFinite(lastAt) && typeof key === 'string') return { lastAt, key }
   } catch {
-    // As one that says something else.
+    // A cursor that cannot be decoded is refused below.
   }
   throw new StoreError('BAD_CURSOR', wrongCursor)
 }
 
-/** Beside this module, as a source or as a bundle. */
+/** The bundle has all entries in one folder. */
 function readerFile(): URL {
   return new URL(
     import.meta.url.endsWith('.ts') ? './sqlite-reader.ts' : './sqlite-reader.js',

@@ -1,19 +1,19 @@
 /**
- * Owns the bounded memory of what anybody can send: refused requests and handshakes, so that an attacker fills no disk.
- * What one sender repeats is summed up, so that it does not push out what the others sent.
+ * Remembers refused requests and handshakes in bounded memory. They need no credentials, so an attacker could fill a disk
+ * with them. Repetitions of one sender are summed up, so that they do not push out the requests of others.
  */
 
 import { cut } from '../../../cut.ts'
 import type { Id, RequestRecord } from '../../port.ts'
 
-export interface Refused {
-  /** Whether requests that ended so are here, and nowhere else. */
+export interface RefusedRequests {
+  /** Returns whether requests with this outcome are stored here and not on disk. */
   takes(outcome: string): boolean
-  /** `alone`: in a record of its own, as one whose fate is not known yet. */
+  /** `alone` gives the request a record of its own, because it is not known yet whether the store keeps it. */
   add(request: RequestRecord, options?: { readonly alone?: boolean }): void
-  /** It is on the disk after all. */
+  /** Drops a request that turned out to be on disk. */
   forget(id: Id): void
-  /** What became known of it later, in one sentence. */
+  /** Replaces the reason with what became known later, in one sentence. */
   amend(id: Id, reason: string): void
   get(id: Id): RequestRecord | undefined
   /** Newest first, older than `before`. */
@@ -23,15 +23,15 @@ export interface Refused {
 const most = 10_000
 const minute = 60_000
 const longestName = 200
-/** What whoever knows nothing may be answered, a body that is too long or too slow included. */
+/** Statuses that a client without credentials can be answered; among them too long and too slow bodies. */
 const summedStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 408, 413, 429, 503])
 
-export function createRefused(): Refused {
-  /** In the order of arrival: the first one is the next to go. */
+export function createRefusedRequests(): RefusedRequests {
+  /** In the order of arrival: the first one is deleted next. */
   const ring = new Map<Id, RequestRecord>()
   const sums = new Map<string, Id>()
 
-  /** Begun anew, it would walk over the places of all that went before. */
+  /** One iterator for good: a new one would walk over the places of all deleted entries. */
   const oldestFirst = ring.values()
 
   function forgetOldest(): void {
@@ -73,7 +73,7 @@ export function createRefused(): Refused {
   }
 }
 
-/** Where any name is an endpoint's, strangers make them up. Written anew: a slice would keep the whole. */
+/** Callers without credentials choose these names. The copy lets the long string be collected, which a slice would not. */
 function shortName(endpoint: string): string {
   return endpoint.length > longestName ? Buffer.from(cut(endpoint, longestName)).toString() : endpoint
 }

@@ -1,10 +1,10 @@
-/** The reader's thread: answers queries on a connection of its own, so that a long list delays no commit. */
+/** The reader's thread: answers queries on its own connection, so that a long list delays no commit. */
 
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { storeErrorOf } from '../database/failure.ts'
 import { databaseFile } from '../database/folder.ts'
-import { createReading, type Query, type RunQuery } from './queries.ts'
+import { createQueries, type Query, type RunQuery } from './queries.ts'
 
 export interface ReaderData {
   readonly folder: string
@@ -36,7 +36,7 @@ function start(port: NonNullable<typeof parentPort>, { folder }: ReaderData): vo
     }
     try {
       db ??= new DatabaseSync(databaseFile(folder), { readOnly: true, timeout: 5_000 })
-      run ??= createReading(db)
+      run ??= createQueries(db)
       send({ call, ok: true, value: run(query) })
     } catch (error) {
       send({ call, ok: false, message: storeErrorOf(error).message })

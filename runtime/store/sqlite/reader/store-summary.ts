@@ -1,4 +1,4 @@
-/** Owns a summary at a store that this process does not serve: it reads, and leaves everything as it was. */
+/** Reads a summary of a store that this process does not serve, and changes nothing in its folder. */
 
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,10 +7,10 @@ import { type OpenDeliveries, type RequestRecord, StoreError } from '../../port.
 import { databaseFile } from '../database/folder.ts'
 import { migrations } from '../database/migrations.ts'
 import { readCounters } from '../records/counters.ts'
-import { createReading, type GotPage } from './queries.ts'
+import { createQueries, type GotPage } from './queries.ts'
 
 export interface StoreSummary {
-  /** Those that were kept last, newest first; `more`: there are others. */
+  /** The newest requests, newest first. `more` says that there are others. */
   requests(limit: number): { readonly items: readonly RequestRecord[]; readonly more: boolean }
   openDeliveries(): readonly OpenDeliveries[]
   parkedRuns(): number
@@ -25,14 +25,14 @@ export function readStoreSummary(location: string): StoreSummary {
   if (!existsSync(file)) throw new StoreError('STORE_UNAVAILABLE', `there is no store in ${location}`)
   const db = attempt(() => open(file))
   try {
-    return attempt(() => glanceWith(db))
+    return attempt(() => summarise(db))
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-/** The highest generation that a record names; 0 where there is none, or no store that can be read. Reads every record. */
+/** Reads every record for the highest generation that one names. Returns 0 if there is none or the store cannot be read. */
 export function highestGenerationIn(location: string): number {
   const file = databaseFile(location)
   const tables = ['requests', 'runs', 'events', 'deliveries']
@@ -44,7 +44,7 @@ export function highestGenerationIn(location: string): number {
     db = open(file)
     return (db.prepare(sql).get() as { highest: number | null }).highest ?? 0
   } catch {
-    // Whoever serves the store says what is wrong with it.
+    // The process that serves the store reports what is wrong with it.
     return 0
   } finally {
     db?.close()
@@ -52,9 +52,9 @@ export function highestGenerationIn(location: string): number {
 }
 
 /**
- * SQLite keeps two files beside a database that is in use, and whoever reads it makes those that are missing. Made by
- * another user than the gateway's, they would keep the gateway out; so a store without them, which a gateway has
- * closed, is read as one that nothing changes.
+ * SQLite keeps two files beside a database that is in use, and a reader creates them if they are missing. If another user
+ * created them, the gateway could not open its store. So a store without them, which a gateway has closed, is read as
+ * immutable.
  */
 function open(file: string): DatabaseSync {
   const [log, index] = [`${file}-wal`, `${file}-shm`].map((each) => existsSync(each))
@@ -72,11 +72,11 @@ function isOurs(file: string): boolean {
   return process.getuid === undefined || statSync(file).uid === process.getuid()
 }
 
-function glanceWith(db: DatabaseSync): StoreSummary {
+function summarise(db: DatabaseSync): StoreSummary {
   const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
   if (version !== migrations.length)
     throw new StoreError('STORE_UNAVAILABLE', 'the store was written by another version of Reveille')
-  const run = createReading(db)
+  const run = createQueries(db)
   return {
     requests(limit) {
       const query = { type: 'list', table: 'requests', filters: {}, limit: limit + 1 } as const
@@ -87,7 +87,7 @@ function glanceWith(db: DatabaseSync): StoreSummary {
     openDeliveries: () => attempt(() => run({ type: 'open-deliveries' })) as OpenDeliveries[],
     parkedRuns: () =>
       attempt(() => {
-        // The words by which SQLite takes the index of what is neither queued nor over.
+        // With these conditions SQLite uses the partial index, which leaves out queued and succeeded runs.
         const sql = `SELECT count(*) AS count FROM runs
           WHERE state = 'parked' AND state <> 'queued' AND state <> 'succeeded'`
         return (db.prepare(sql).get() as { count: number }).count

@@ -1,4 +1,4 @@
-/** Owns the accept path on disk: one entry's request, its records, its dedupe keys and its tasks. */
+/** Writes an accepted entry: its request, the records of its actions, their dedupe keys and their tasks. */
 
 import type { Acceptance, Dedupe, Id, RequestRecord, StoreLimits } from '../../port.ts'
 import { StoreError } from '../../port.ts'
@@ -17,15 +17,15 @@ interface DedupeRow {
 }
 
 export interface Accepting {
-  /** `undefined` when all of its actions were accepted, which is nearly always. */
+  /** Returns `undefined` if all actions were accepted, which is nearly always so. */
   accept(entry: PlainEntry, now: number): Acceptance | undefined
   note(request: PlainEntry): void
-  /** Its sender was answered 503 before the commit ended that kept it: the record says so. */
+  /** Notes on the record that its sender was answered 503 before the commit that kept it ended. */
   refusedBeforeCommit(id: Id): void
 }
 
 export interface AcceptingParts extends InsertionParts {
-  /** Asked for each entry: it may change. */
+  /** Read for each entry, because a reload changes it. */
   readonly limits: Pick<StoreLimits, 'backlog'>
   readonly bounds?: Bounds
 }
@@ -48,7 +48,7 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
      WHERE id = ?`,
   )
 
-  /** How many rows there are more. */
+  /** Returns how many rows were inserted. */
   function insertWhole(id: Uint8Array, { outcome, endpoint, record, body, head }: PlainEntry): number {
     return Number(insertRequest.run(id, outcome, endpoint, record, body, head).changes)
   }
@@ -66,7 +66,7 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
     const { dedupe, id } = action
     const seen = dedupe === null ? undefined : seenBefore(dedupe, id, now)
     if (seen !== undefined) return seen
-    const outcome = insertion.place(action, request, now)
+    const outcome = insertion.insert(action, request, now)
     if (dedupe !== null) {
       upsertDedupe.run(
         dedupe.scope,
@@ -80,17 +80,17 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
     return outcome
   }
 
-  /** What an action became, by the record of its request: the way to a run that more were joined to than it knows by id. */
+  /** Finds what an action became in its request's record. A run that more than 1,000 requests joined does not know all ids. */
   function named(request: Uint8Array, index: number): Id | undefined {
     const row = selectRequest.get(request) as { record: string } | undefined
     return row && (JSON.parse(row.record) as RequestRecord).actions[index]?.id
   }
 
-  /** The request is on disk already: its first answer was lost. */
+  /** Answers a request that is on disk already because its first answer was lost. */
   function answerAgain(action: PlainAction, index: number, request: Uint8Array, now: number): Outcome {
     const { id, conditions } = action
-    const placed = insertion.insertedBefore(action)
-    if (placed !== undefined) return placed
+    const inserted = insertion.insertedBefore(action)
+    if (inserted !== undefined) return inserted
     const run =
       conditions?.join &&
       (coalescing.joinedTo(id) ?? (action.dedupe === null ? named(request, index) : undefined))
@@ -133,12 +133,12 @@ export function createAccepting({ limits, bounds, ...parts }: AcceptingParts): A
   }
 }
 
-/** As `bytesInRow` counts them. */
+/** Counts as `bytesInRow` does. */
 function bytesOf({ body, head }: PlainEntry): number {
   return (body?.byteLength ?? 0) + (head === null ? 0 : Buffer.byteLength(head))
 }
 
-/** The record of a request of which something was seen before, joined or busy: its actions name what there is. */
+/** Makes the record of a request with an action that was a duplicate, joined a run or was busy: each names what it became. */
 function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): RequestRecord {
   const actions = request.actions.map((action, index) => {
     const outcome = outcomes[index]
@@ -150,7 +150,7 @@ function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): Req
   const seen = outcomes.filter((outcome) => 'original' in outcome)
   if (seen.length < outcomes.length) return { ...request, actions }
   const duplicate = { ...request, actions, outcome: 'duplicate' } as const
-  const originals = tellRequests([...new Set(seen.map((outcome) => outcome.request))])
+  const originals = nameRequests([...new Set(seen.map((outcome) => outcome.request))])
   return seen.some(({ outcome }) => outcome === 'conflict')
     ? {
         ...duplicate,
@@ -161,11 +161,11 @@ function withOutcomes(request: RequestRecord, outcomes: readonly Outcome[]): Req
     : { ...duplicate, status: 200, reason: `it came before, in ${originals}` }
 }
 
-/** A reason is one line. */
-const mostTold = 3
+/** A reason is one line, so it names only this many requests. */
+const mostNamed = 3
 
-function tellRequests(ids: readonly Id[]): string {
-  const more = ids.length - mostTold
-  const told = ids.slice(0, mostTold).join(', ')
-  return `request${ids.length > 1 ? 's' : ''} ${told}${more > 0 ? ` and ${more} more` : ''}`
+function nameRequests(ids: readonly Id[]): string {
+  const more = ids.length - mostNamed
+  const named = ids.slice(0, mostNamed).join(', ')
+  return `request${ids.length > 1 ? 's' : ''} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }

@@ -1,8 +1,8 @@
 /**
- * Owns coalescing: which run a request becomes part of, and what is kept of each request that was joined to one.
+ * Decides which run a request joins, and stores what joined.
  *
- * A run can be joined as long as its task was never claimed. Of its requests the newest 1,000 are known by their ids;
- * of their contents as many as fit, the older ones going first, and of how many there were there is a number.
+ * A run can be joined as long as its task was never claimed. Of its requests the newest 1,000 are known by id. Their
+ * contents are kept as far as they fit, and the oldest are dropped first. A number counts all of them.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -12,13 +12,13 @@ import type { Schedule } from '../schedule/schedule.ts'
 import type { PlainJoin } from './flat-entry.ts'
 
 export interface Coalescing {
-  /** Answers the run that the action is part of from now on; `undefined` where there is none to be joined. */
+  /** Returns the run that the action has joined, or `undefined` if there is none to join. */
   join(action: CoalescingAction, request: Uint8Array, now: number): Id | undefined
-  /** The run is on its own, and others may be joined to it. */
+  /** Registers a new run that later requests may join: the first run of a burst. */
   begin(action: CoalescingAction, now: number): void
-  /** The run that an action was joined to, as long as that is among the newest ones. */
+  /** Returns the run that an action joined, as long as the action is among the run's newest 1,000. */
   joinedTo(action: Id): Id | undefined
-  /** Nothing more is joined to the run. */
+  /** Lets no further request join the run. */
   end(run: Id): void
   /** The clock was set back to `now`, by `ms` milliseconds. */
   shift(ms: number, now: number): void
@@ -29,7 +29,7 @@ export interface CoalescingAction {
   readonly join: PlainJoin
 }
 
-/** Of the contents that are kept for one run. UTF-16 units. */
+/** The most UTF-16 units of contents that are kept for one run. */
 const mostUnits = 1_048_576
 
 const hour = 3_600_000
@@ -64,7 +64,7 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule): Coalesci
   const deleteJoined = db.prepare('DELETE FROM joined WHERE run = ? AND number = ?')
   const shift = db.prepare('UPDATE coalesced SET at = at - ?1, deadline = deadline - ?1 WHERE at > ?2')
 
-  /** Makes room: the older contents go, the newest one stays whatever its size. */
+  /** Drops the oldest contents until the rest fits. The newest one stays whatever its size. */
   function trim(row: CoalescedRow, number: number, added: number, keep: PlainJoin['keep']): void {
     let { first_kept: firstKept, size } = row
     size += added
@@ -108,13 +108,13 @@ export function createCoalescing(db: DatabaseSync, schedule: Schedule): Coalesci
     },
 
     shift(ms, now) {
-      // What is older waits no more, and counts for no hour.
+      // Older runs no longer wait, and no longer count for an hour.
       shift.run(ms, now + ms - day)
     },
   }
 }
 
-/** What became one run, as its record says it. */
+/** The requests that became one run, as its record says it. */
 export interface Coalesced {
   readonly count: number
   readonly requests?: number
@@ -122,11 +122,11 @@ export interface Coalesced {
 }
 
 export interface JoinedReader {
-  /** `undefined` for a run that none can be joined to. */
+  /** Returns `undefined` for a run that no request can join. */
   coalesced(run: Id, ownRequest: Id | undefined): Coalesced | undefined
-  /** Those that are known by their ids, oldest first, and how many there were in all. */
+  /** Returns the requests that are known by id, oldest first, and how many there were in all. */
   joined(run: Id): { readonly joined: JoinedRequest[]; readonly joinedCount: number } | undefined
-  /** Runs of its key that were accepted in the hour before it, itself included. */
+  /** Counts the runs of its key that were accepted in the hour before it, itself included. */
   ofKey(run: Id): number | undefined
 }
 
@@ -166,7 +166,7 @@ export function createJoinedReader(db: DatabaseSync): JoinedReader {
       const earlier = selectEarlier.iterate(own.key, own.number) as unknown as Iterable<{ at: number }>
       for (const { at } of earlier) {
         if (at <= own.at - hour) break
-        // One that is later was accepted before the clock was set back: when, nobody knows any more.
+        // A run with a later time was accepted before the clock was set back, at an unknown time.
         if (at <= own.at) count += 1
       }
       return count

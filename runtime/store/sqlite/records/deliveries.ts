@@ -1,4 +1,4 @@
-/** Owns the rows of deliveries: each record beside the two columns that it is looked for by. */
+/** Reads and writes deliveries: each record beside the two columns by which it is searched. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DeliveryRecord, Id } from '../../port.ts'
@@ -7,7 +7,7 @@ import type { NoteChange } from './change-list.ts'
 
 export interface Deliveries {
   find(id: Id): DeliveryRecord | undefined
-  /** Nothing where it is there already. */
+  /** Does nothing if the delivery is there already. */
   insert(delivery: DeliveryRecord): void
   update(delivery: DeliveryRecord): void
 }

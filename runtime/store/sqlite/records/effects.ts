@@ -1,4 +1,4 @@
-/** Owns what a claim may change: records, session history, consumed events and new tasks, all in one transaction. */
+/** Applies a claim's effects in one transaction: records, session history, consumed events and new tasks. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Effects, EventRecord, RunRecord } from '../../port.ts'
@@ -81,7 +81,7 @@ export function createEffects({ db, counters, schedule, deliveries, changed }: E
     deliveries.update({ ...delivery, ...patch })
   }
 
-  /** Its deliveries go on lanes of their own and may end in any order, so only the last one settles it. */
+  /** A run's deliveries go on lanes of their own and end in any order, so only the last one completes the run. */
   function settleDelivered({ run: runId, at }: NonNullable<Effects['delivered']>): void {
     const row = selectRun.get(blobOfId(runId)) as RecordRow | undefined
     if (row === undefined) return

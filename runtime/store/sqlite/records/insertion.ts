@@ -1,6 +1,6 @@
 /**
- * Owns what an action becomes that was not seen before: an event, a run of its own, a part of a run that waits, or, where
- * it does not want to wait for its session, a run that has ended.
+ * Inserts an action that is no duplicate. It becomes an event, a run of its own or a part of a run that waits; an action
+ * that must not wait for its session becomes a run that has ended.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -15,8 +15,8 @@ import type { InsertionConditions, PlainAction } from './flat-entry.ts'
 export type InsertedAction = Exclude<Acceptance['actions'][number], { original: Id }>
 
 export interface Insertion {
-  place(action: PlainAction, request: Uint8Array, now: number): InsertedAction
-  /** What the action became before, if it became a record of its own. */
+  insert(action: PlainAction, request: Uint8Array, now: number): InsertedAction
+  /** Returns what the action became earlier, if it became a record of its own. */
   insertedBefore(action: PlainAction): InsertedAction | undefined
 }
 
@@ -58,7 +58,7 @@ export function createInsertion({ db, counters, schedule, coalescing, changed }:
     return { outcome: 'accepted', id: action.id }
   }
 
-  function placeOnTerms(
+  function insertUnderConditions(
     action: PlainAction,
     conditions: InsertionConditions,
     request: Uint8Array,
@@ -71,16 +71,16 @@ export function createInsertion({ db, counters, schedule, coalescing, changed }:
       changed('run', run, 'queued', 'accepted')
       return { outcome: 'joined', id: run }
     }
-    if (isRejectedWhenBusy && meetsAnother(action)) return reject(action, now)
+    if (isRejectedWhenBusy && meetsOpenTask(action)) return reject(action, now)
     if (join !== undefined) coalescing.begin({ id, join }, now)
     return insert(action)
   }
 
-  function meetsAnother({ tasks }: PlainAction): boolean {
+  function meetsOpenTask({ tasks }: PlainAction): boolean {
     return tasks.some(({ lane }) => lane !== undefined && schedule.isOccupied(lane))
   }
 
-  /** On record as what it became, without anything to do. */
+  /** Records the run as cancelled, without a task. */
   function reject(action: PlainAction, now: number): InsertedAction {
     const run: RunRecord = {
       ...JSON.parse(action.record),
@@ -99,8 +99,10 @@ export function createInsertion({ db, counters, schedule, coalescing, changed }:
   }
 
   return {
-    place: (action, request, now) =>
-      action.conditions === null ? insert(action) : placeOnTerms(action, action.conditions, request, now),
+    insert: (action, request, now) =>
+      action.conditions === null
+        ? insert(action)
+        : insertUnderConditions(action, action.conditions, request, now),
 
     insertedBefore({ type, id }) {
       const blob = blobOfId(id)

@@ -1,4 +1,4 @@
-/** Owns what a claimed task is given to work with, read in one go after the commit that claimed it. */
+/** Loads everything that a claimed task works with, in one read after the commit that claimed it. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DeliveryRecord, NewTask, Route, RunRecord, SessionMessage, Work } from '../../port.ts'
@@ -10,7 +10,7 @@ import type { Counters } from './counters.ts'
 import { createRunnerStateReader, createTurnReader } from './sessions.ts'
 import { createSpentReader } from './spending.ts'
 
-/** `Work` with its records still serialised: they are parsed once, where they are used. */
+/** `Work` with its records still serialised. They are parsed once, on the main thread. */
 export interface PlainWork {
   readonly run?: string
   readonly delivery?: string
@@ -27,9 +27,9 @@ export interface PlainWork {
 
 export type LoadWork = (task: NewTask, now: number) => PlainWork
 
-/** Most events that one heartbeat shows. */
+/** The most events that one heartbeat shows. */
 const shownEvents = 50
-/** Of their records, and of a session's history: far more than a turn is shown of either. UTF-16 units of JSON. */
+/** The most UTF-16 units of JSON of events and of a session's history: far more than a turn is shown of either. */
 const mostUnits = 2_097_152
 
 interface RecordRow {
@@ -85,7 +85,7 @@ export function createLoading(db: DatabaseSync, counters: Counters, historyMessa
   }
 }
 
-/** Records are parsed where they are used; few runs have a budget, and a quote inside a text would be escaped. */
+/** Parses only records of runs with a budget, which are few. The search is safe: a quote inside a text would be escaped. */
 function budgetOf(record: string): string | undefined {
   return record.includes('"budget":') ? (JSON.parse(record) as RunRecord).budget : undefined
 }

@@ -1,7 +1,7 @@
 /**
- * Owns what is kept of sessions: their turns, the one row that sums them up, and what runners keep with them.
+ * Stores sessions: their turns, one row that sums them up, and the state that runners store with them.
  *
- * The row of a session is there as long as it has a turn; lists and idle expiry go by it and read no turns.
+ * A session has its row as long as it has a turn. Lists and idle expiry use that row and read no turns.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -13,9 +13,9 @@ import { blobOfId } from '../database/id-blob.ts'
 type Turn = NonNullable<Effects['append']>[number]
 
 export interface Sessions {
-  /** Once per session and turn. */
+  /** Appends a turn once, however often it is sent. */
   append(turn: Turn): void
-  /** Of no effect where the session has no such turn, or no more. */
+  /** Has no effect if the session has no such turn, or no longer has it. */
   compact(effect: NonNullable<Effects['compact']>): void
   keepState(effect: NonNullable<Effects['runnerState']>, now: number): void
 }
@@ -57,7 +57,7 @@ export function createSessions(db: DatabaseSync): Sessions {
       const added =
         summary === undefined || at === undefined
           ? 0
-          : // The number that just became free is before all others.
+          : // The number that just became free comes before all others.
             Number(
               insertSummary.run(
                 session,

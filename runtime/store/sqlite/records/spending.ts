@@ -1,20 +1,20 @@
-/** Owns what runs have cost, by day (UTC) and scope. */
+/** Adds up what runs have cost, by day (UTC) and scope. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { dayMs, dayOf } from '../../day.ts'
 import type { Effects, Spent, SpentToday, Work } from '../../port.ts'
 import type { Step } from '../retention/step.ts'
 
-/** Adds to what was spent; not idempotent, so it belongs to a transaction that is fenced. */
+/** Adds to what was spent. It is not idempotent, so it belongs into a transaction under a lease token. */
 export type Spend = (effect: NonNullable<Effects['spend']>) => void
 
-/** Of the day of `now`: by all and, where one is named, by a policy's budget. */
+/** Reads what was spent on the day of `now`: by all runs and, if one is named, by a policy's budget. */
 export type ReadSpent = (now: number, budget?: string) => NonNullable<Work['spent']>
 
-/** What is spent by all; no policy has this name. */
+/** The scope of all runs together. No policy has this name. */
 const all = ''
 
-/** More is not added up: it could not be read again. */
+/** Sums stop here: a larger number could not be read again. */
 const most = Number.MAX_SAFE_INTEGER
 
 const nothing: Spent = { runs: 0, tokens: 0, told: false }
@@ -31,7 +31,7 @@ export function createSpending(db: DatabaseSync): Spend {
   }
 }
 
-/** What was spent counts on its day alone; two days are kept whatever else goes, for a clock that is set back. */
+/** Deletes old days. Two days always stay, for a clock that is set back. */
 export function spentStep(db: DatabaseSync): Step {
   const remove = db.prepare('DELETE FROM spent WHERE day < ?')
   return (_after, cutoff, now) => {
@@ -55,7 +55,7 @@ export function createSpentReader(db: DatabaseSync): ReadSpent {
   }
 }
 
-/** Of a whole day, by all and by every policy that has spent something. */
+/** Reads what was spent on a day, by all runs and by every policy that has spent something. */
 export function createDayReader(db: DatabaseSync): (now: number) => SpentToday {
   const select = db.prepare('SELECT scope, runs, tokens, told FROM spent WHERE day = ? ORDER BY scope')
   return (now) => {

@@ -1,9 +1,8 @@
 /**
- * Owns forgetting: terminal history older than `keepMs` goes in slices of a couple of milliseconds, each
- * inside a transaction that is due anyway.
+ * Deletes ended history older than `keepMs`, in slices of a couple of milliseconds inside transactions that are due anyway.
  *
- * A pass walks every table from its oldest row, by key, and stops at the age limit; rows that are old and
- * still open are stepped over. A request goes when nothing that it caused is left.
+ * A pass walks every table from its oldest row, by key, and stops at the age limit. It skips rows that are old and still
+ * open. A request is deleted when nothing that it caused is left.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -19,33 +18,34 @@ export interface Retention {
   /** When the next slice may run. */
   readonly nextAt: number
   sweep(now: number): void
-  /** A pass begins at once: less is kept than before. */
+  /** Begins a pass at once, because less is kept than before. */
   begin(now: number): void
-  /** The clock was set back. Milliseconds. */
+  /** Moves the next slice, because the clock was set back by `ms` milliseconds. */
   shift(ms: number): void
-  /** Begins the pass again: what the last slice did was undone. */
+  /** Begins the pass again, because the transaction of the last slice was undone. */
   restart(): void
 }
 
-/** Between two passes. Milliseconds. */
-const rest = 60_000
-/** Between two slices of one pass. Milliseconds. */
-const pause = 20
-/** The longest a slice may hold the writer. Milliseconds. */
-const budget = 2
+/** Milliseconds between two passes. */
+const passPauseMs = 60_000
+/** Milliseconds between two slices of one pass. */
+const slicePauseMs = 20
+/** The longest time in milliseconds that a slice may hold the writer. */
+const sliceMs = 2
+
 export interface RetentionOptions {
-  /** Asked for each stride: it may change. */
+  /** Read for each stride, because a reload changes it. */
   readonly keepMs: number
   readonly sessionIdleMs?: number
-  /** The time at open; the first pass begins a minute later. */
+  /** The time at open. The first pass begins a minute later. */
   readonly now: number
-  /** For the budget of a slice alone. */
+  /** The clock that measures slices. */
   readonly elapsed?: () => number
 }
 
 export function createRetention(db: DatabaseSync, counters: Counters, options: RetentionOptions): Retention {
   const { elapsed = () => performance.now() } = options
-  // What is about something goes before it: deliveries before their run, runs and events before their request.
+  // A record is deleted before what it belongs to: deliveries before their run, runs and events before their request.
   const steps: readonly Step[] = [
     deliveryStep(db),
     runStep(db),
@@ -59,26 +59,26 @@ export function createRetention(db: DatabaseSync, counters: Counters, options: R
   ]
   let index = 0
   let after: Key | undefined
-  let nextAt = options.now + rest
+  let nextAt = options.now + passPauseMs
 
   return {
     get nextAt() {
       return nextAt
     },
     sweep(now) {
-      const until = elapsed() + budget
+      const until = elapsed() + sliceMs
       for (;;) {
         const step = steps[index]
         if (step === undefined) {
           index = 0
           after = undefined
-          nextAt = now + rest
+          nextAt = now + passPauseMs
           return
         }
         after = step(after, now - options.keepMs, now)
         if (after === undefined) index += 1
         if (elapsed() >= until) {
-          nextAt = now + pause
+          nextAt = now + slicePauseMs
           return
         }
       }
@@ -104,7 +104,7 @@ interface RecordRow {
   readonly bytes: number
 }
 
-/** Walks a table of records by id, below the ids of the age limit. `bytes`: SQL of what else a row takes. */
+/** Walks a table of records by id, below the ids of the age limit. `bytes` is SQL for the bytes of a row beside its record. */
 function recordStep(
   db: DatabaseSync,
   table: string,

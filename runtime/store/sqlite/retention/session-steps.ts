@@ -1,13 +1,13 @@
 /**
- * Owns forgetting what is kept of sessions: old turns, whole sessions that nobody goes on with, and what runners keep
- * with sessions that have no turn any more.
+ * Deletes what is old of sessions: turns, whole idle sessions, and the state that runners stored with sessions that have no
+ * turn any more.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { firstTaskOf, laneOf } from '../../tasks.ts'
 import { type Step, stride } from './step.ts'
 
-/** Turns that go at one time: a session may have very many, each with long messages. */
+/** How many turns are deleted at one time: a session may have very many, each with long messages. */
 const mostTurns = 100
 
 interface SessionRow {
@@ -15,7 +15,7 @@ interface SessionRow {
   readonly last_at: number
 }
 
-/** Takes turns away; answers whether the session has none left. */
+/** Deletes turns of a session. Returns whether it has none left. */
 type ForgetTurns = (session: string) => boolean
 
 export function turnStep(db: DatabaseSync): Step {
@@ -32,8 +32,8 @@ export function turnStep(db: DatabaseSync): Step {
 }
 
 /**
- * A session whose key was made up goes whole, once its last turn is older than `sessionIdleMs`. One that somebody is
- * about to go on with stays: a run of it is queued or under way. They are walked by their last turn and by nothing else.
+ * Deletes a session with a generated key whole, once its last turn is older than `sessionIdleMs`. A session with a queued or
+ * running run stays. The walk goes by the time of the last turn.
  */
 export function idleStep(db: DatabaseSync, options: { readonly sessionIdleMs?: number }): Step {
   const select = db.prepare(
@@ -65,7 +65,7 @@ export function idleStep(db: DatabaseSync, options: { readonly sessionIdleMs?: n
   }
 }
 
-/** A session that has turns keeps what its runners keep; else that goes when it is old. */
+/** Deletes old runner states of sessions without turns. */
 export function runnerStateStep(db: DatabaseSync): Step {
   const select = db.prepare(
     `SELECT session, runner, at FROM runner_states WHERE (session, runner) > (?, ?)

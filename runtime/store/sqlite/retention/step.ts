@@ -1,9 +1,9 @@
-/** Owns the shape of one kind of forgetting: a walk that goes on where it stopped. */
+/** The type of one retention step: a walk through a table that continues where it stopped. */
 
 export type Key = readonly (string | number | Uint8Array)[]
 
-/** Looks at up to `stride` rows after `after`; answers the last key it looked at, or that there is no more. */
+/** Examines up to `stride` rows after `after`. Returns the last key it examined, or `undefined` at the end of the table. */
 export type Step = (after: Key | undefined, cutoff: number, now: number) => Key | undefined
 
-/** Rows looked at before the time is looked at again. */
+/** How many rows a step examines before the time is checked again. */
 export const stride = 20

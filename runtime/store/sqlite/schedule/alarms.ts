@@ -1,15 +1,15 @@
 /**
- * Owns alarms: the tasks that may be claimed once they are due, by kind and pool, so that a pool that is full costs
- * nothing however many of its tasks wait. The pool of a task that has none is the empty text.
+ * Keeps alarms: the tasks that may be claimed once they are due, by kind and pool. A full pool costs nothing, however many
+ * of its tasks wait. A task without a pool is in the pool with the empty name.
  *
- * What is remembered is the first alarm of each pool, a copy of a committed row or of the transaction's own: after a
- * rollback `forget` drops it.
+ * The first alarm of each pool is remembered: a copy of a committed row, or of one of the running transaction. After a
+ * rollback `forget` drops these copies.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { TaskKind } from '../../port.ts'
 
-/** What an alarm is set for. */
+/** The columns of a task that its alarm needs. */
 export interface AlarmedTask {
   readonly key: string
   readonly seq: number
@@ -18,17 +18,17 @@ export interface AlarmedTask {
   readonly due_at: number
 }
 
-/** How many tasks of a pool may be claimed now; 0 or less for none. */
+/** Returns how many tasks of a pool may be claimed now; 0 or less for none. */
 export type RoomIn = (pool: string) => number
 
 export interface Alarms {
   set(task: AlarmedTask): void
   remove(task: AlarmedTask): void
-  /** The tasks that are due and have room in their pool, in the order in which they are claimed. */
+  /** Returns the keys of due tasks with room in their pool, in the order in which they are claimed. */
   due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
-  /** When the next one is due that has room in its pool; Infinity for never. */
+  /** Returns when the next task with room in its pool is due; Infinity for never. */
   earliest(kind: TaskKind, roomIn?: RoomIn): number
-  /** All are due that much earlier. Milliseconds. */
+  /** Makes all alarms due `ms` milliseconds earlier. */
   shift(ms: number): void
   forget(): void
 }
@@ -59,14 +59,14 @@ export function createAlarms(db: DatabaseSync): Alarms {
   )
   const shift = db.prepare('UPDATE alarms SET due_at = due_at - ?')
 
-  /** The first alarm of each pool that may have one; `undefined` where it has to be read again. */
+  /** The first alarm of each pool that may have one; `undefined` if it has to be read again. */
   const heads = new Map<TaskKind, Map<string, Head | undefined>>()
 
   function poolsOf(kind: TaskKind): Map<string, Head | undefined> {
     const known = heads.get(kind)
     if (known !== undefined) return known
     const pools = new Map<string, Head | undefined>()
-    // From one name to the next: walking all alarms would take long where a hundred thousand of them wait.
+    // This goes from one name to the next: walking all alarms would take long where a hundred thousand of them wait.
     for (let pool: string | null = ''; pool !== null; ) {
       pools.set(pool, undefined)
       pool = (selectPool.get(kind, pool) as { pool: string | null }).pool
@@ -82,7 +82,7 @@ export function createAlarms(db: DatabaseSync): Alarms {
     return head
   }
 
-  /** The pools that have a task to give, the one whose turn it is first. */
+  /** Returns the pools with a due task and with room, the one with the earliest alarm first. */
   function openPools(kinds: readonly TaskKind[], now: number, roomIn: RoomIn) {
     const open: { kind: TaskKind; pool: string; head: Head; room: number }[] = []
     for (const kind of kinds) {
@@ -115,15 +115,15 @@ export function createAlarms(db: DatabaseSync): Alarms {
     },
 
     due(kinds, now, limit, roomIn = isRoomEverywhere) {
-      let found: Alarm[] = []
+      let due: Alarm[] = []
       for (const { kind, pool, head, room } of openPools(kinds, now, roomIn)) {
-        // Later pools begin later still: what was found stands before all that they hold.
-        const last = found[limit - 1]
+        // All alarms of the remaining pools come after those that were found.
+        const last = due[limit - 1]
         if (last !== undefined && inOrder(last, head) < 0) break
         const more = selectDue.all(kind, pool, now, Math.min(limit, room)) as unknown as Alarm[]
-        found = found.length === 0 ? more : found.concat(more).sort(inOrder)
+        due = due.length === 0 ? more : due.concat(more).sort(inOrder)
       }
-      return found.slice(0, limit).map((alarm) => alarm.key)
+      return due.slice(0, limit).map((alarm) => alarm.key)
     },
 
     earliest(kind, roomIn = isRoomEverywhere) {

@@ -71,11 +71,11 @@ export function createClaims(): Claims {
   let last = 0
 
   function find(claim: number): OpenClaim {
-    const found = settled.has(claim) ? undefined : open.get(claim)
-    if (found === undefined) {
+    const openClaim = settled.has(claim) ? undefined : open.get(claim)
+    if (openClaim === undefined) {
       throw new StoreError('LEASE_LOST', 'the claim was settled before, or taken back')
     }
-    return found
+    return openClaim
   }
 
   /** Counts one open claim more or one less. */
@@ -137,9 +137,9 @@ export function createClaims(): Claims {
     verifyLease: (claim) => find(claim).given,
 
     settle(claim) {
-      const found = find(claim)
-      settled.set(claim, found)
-      count(found, -1)
+      const openClaim = find(claim)
+      settled.set(claim, openClaim)
+      count(openClaim, -1)
     },
 
     cancel(task) {
@@ -147,20 +147,20 @@ export function createClaims(): Claims {
     },
 
     isCancelled(claim) {
-      const found = find(claim)
-      return found.isCancelled || cancelled.includes(found)
+      const openClaim = find(claim)
+      return openClaim.isCancelled || cancelled.includes(openClaim)
     },
 
     commit() {
       for (const claim of settled.keys()) open.delete(claim)
       for (const claim of taken) open.set(claim.given.claim, claim)
       for (const claim of cancelled) claim.isCancelled = true
-      const told = {
+      const report = {
         given: taken.map((claim) => claim.given),
         cancelled: cancelled.map(({ given: { workerPool, claim } }) => ({ workerPool, claim })),
       }
       forgetPending()
-      return told
+      return report
     },
 
     undo() {
@@ -171,9 +171,9 @@ export function createClaims(): Claims {
 
     recover(schedule) {
       const held = new Set([...open.values()].map(({ given }) => given.task.key))
-      const right = schedule.recover(held)
+      const matching = schedule.recover(held)
       for (const [number, claim] of open) {
-        if (right.has(claim.given.task.key)) continue
+        if (matching.has(claim.given.task.key)) continue
         open.delete(number)
         count(claim, -1)
       }

@@ -1,12 +1,12 @@
 /**
- * Owns tasks: due times, lanes, claims and what becomes of a task when its claim settles.
+ * Keeps tasks: due times, lanes, claims, and what becomes of a task when its claim settles.
  *
- * A task is *armed* (it has an alarm, or waits in its lane behind a head that has one), then *claimed* (no
- * alarm), then it is *finished* (its row goes, the lane's next head gets an alarm) or *postponed* (it gets an
- * alarm again and stays the head). A task found claimed at open was interrupted, and is armed again.
+ * A task is *scheduled* (it has an alarm, or waits in its lane behind a head that has one), then *claimed* (no alarm), and
+ * then it is *finished* (its row is deleted, and the lane's next head gets an alarm) or *postponed* (it gets an alarm again
+ * and stays the head). A task that is found claimed at open was interrupted, and is scheduled again.
  *
- * All statements run inside the caller's transaction. What is remembered here between calls are copies of
- * committed rows: after a rollback `forget` drops them and nothing else has to be undone.
+ * All statements run inside the caller's transaction. Between calls only copies of committed rows are remembered: after a
+ * rollback `forget` drops them and nothing else has to be undone.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -18,28 +18,28 @@ import { createAlarms, type RoomIn } from './alarms.ts'
 
 export interface Schedule {
   add(task: NewTask): void
-  /** An earlier time for a task that waits to be tried again; nothing for any other. */
+  /** Moves a task that waits for its next try to an earlier time. Does nothing for any other task. */
   expedite(key: string, dueAt: number): void
-  /** The tasks that are due, in the order in which they are claimed. */
+  /** Returns the keys of due tasks, in the order in which they are claimed. */
   due(kinds: readonly TaskKind[], now: number, limit: number, roomIn?: RoomIn): string[]
   claim(key: string): ClaimedTask
-  /** `open`: it waits to be claimed, for the first time or again. */
+  /** Returns `open` for a task that waits to be claimed, for the first time or again. */
   stateOf(key: string): 'open' | 'claimed' | 'gone'
-  /** Whether a task of the lane is open or claimed. */
+  /** Returns whether a task of the lane is open or claimed. */
   isOccupied(lane: string): boolean
-  /** Another due time, sooner or later, for a task that was never claimed and is not due yet. False where it was, or is gone. */
+  /** Moves a task that is not due yet to another time. Returns false if the task was ever claimed, or is gone. */
   defer(key: string, dueAt: number, now: number): boolean
-  /** Takes an open task away; whatever waited behind it goes on. */
+  /** Deletes an open task. The next task of its lane becomes the head. */
   remove(key: string): void
-  /** Its claim settled as done: the task goes, or is armed anew when it was armed meanwhile. */
+  /** Deletes a task whose claim settled as done, or schedules it again if that was asked for meanwhile. */
   finish(key: string): void
-  /** Its claim settled as `again`. */
+  /** Schedules a task whose claim settled as `again`. */
   postpone(key: string, dueAt: number, counts: boolean): void
-  /** When the next task of a kind is due; Infinity for never. */
+  /** Returns when the next task of a kind is due; Infinity for never. */
   earliest(kind: TaskKind, roomIn?: RoomIn): number
-  /** The clock was set back: due times keep their distance from it, or what is due now would wait for it to catch up. */
+  /** Moves all due times, because the clock was set back: otherwise tasks that are due now would wait for it to catch up. */
   shift(ms: number): void
-  /** Arms again what is claimed on disk and held by nobody. Answers the keys that are held rightly. */
+  /** Schedules tasks that are claimed on disk but not in `held`. Returns the keys that are claimed in both. */
   recover(held: ReadonlySet<string>): Set<string>
   forget(): void
 }
@@ -83,7 +83,7 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
   const shiftTasks = db.prepare('UPDATE tasks SET due_at = due_at - ?1, rearm_at = rearm_at - ?1')
   const updateInterrupted = db.prepare('UPDATE tasks SET claimed = 0, interrupted = 1 WHERE key = ?')
 
-  /** Rows of tasks without a subject: few, and armed again and again. */
+  /** Rows of tasks without a subject: they are few, and scheduled again and again. */
   const keyed = new Map<string, TaskRow>()
   const alarms = createAlarms(db)
 
@@ -101,8 +101,8 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
     return row
   }
 
-  /** A run that began a session without a lane heads it from the moment that the session is gone on with. */
-  function adopt(lane: string): string | undefined {
+  /** Puts the first run of a session, which has no lane yet, at the head of the session's lane. */
+  function adoptFirstRun(lane: string): string | undefined {
     const key = firstTaskOf(lane)
     const row = key === undefined ? undefined : look(key)
     if (row === undefined || row.lane !== null) return undefined
@@ -120,14 +120,14 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
     if (changes === 0) return false
     counters.sequence = seq
     if (isBacklog(task.kind)) counters.backlog += 1
-    const head = lane === null ? undefined : (headOf(lane) ?? adopt(lane))
+    const head = lane === null ? undefined : (headOf(lane) ?? adoptFirstRun(lane))
     if (lane !== null) insertLane.run(lane, seq, task.key)
     if (head === undefined) alarms.set({ key: task.key, seq, kind: task.kind, pool, due_at: task.dueAt })
     return true
   }
 
-  /** Writes only where the time moves forward: a flood of equal arms costs a look into memory. */
-  function rearm(row: TaskRow, dueAt: number): void {
+  /** Writes only if the new time is earlier, so a flood of equal calls costs a look into memory. */
+  function reschedule(row: TaskRow, dueAt: number): void {
     if (row.claimed === 1) {
       if (row.rearm_at === null || dueAt < row.rearm_at) {
         updateRearm.run(dueAt, row.key)
@@ -138,21 +138,21 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
     }
   }
 
-  /** Only heads, and what is in no lane, have an alarm. */
-  function rings(row: TaskRow): boolean {
+  /** Only lane heads and tasks without a lane have an alarm. */
+  function hasAlarm(row: TaskRow): boolean {
     return row.lane === null || headOf(row.lane) === row.key
   }
 
   function move(row: TaskRow, dueAt: number): void {
-    const isRinging = rings(row)
-    if (isRinging) alarms.remove(row)
+    const hadAlarm = hasAlarm(row)
+    if (hadAlarm) alarms.remove(row)
     updateDue.run(dueAt, row.key)
-    if (isRinging) alarms.set({ ...row, due_at: dueAt })
+    if (hadAlarm) alarms.set({ ...row, due_at: dueAt })
     keyed.delete(row.key)
   }
 
-  /** Takes its row away, and lets the next one of its lane go on. */
-  function leave(row: TaskRow, wasHead: boolean): void {
+  /** Deletes the row. If it was the head of its lane, the next task becomes the head. */
+  function release(row: TaskRow, wasHead: boolean): void {
     deleteTask.run(row.key)
     keyed.delete(row.key)
     if (isBacklog(row.kind)) counters.backlog -= 1
@@ -165,11 +165,11 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
   return {
     add(task) {
       const known = task.subject === undefined ? keyed.get(task.key) : undefined
-      if (known !== undefined) return rearm(known, task.dueAt)
+      if (known !== undefined) return reschedule(known, task.dueAt)
       if (insert(task)) return
       const row = find(task.key)
       if (task.subject === undefined) keyed.set(task.key, row)
-      rearm(row, task.dueAt)
+      reschedule(row, task.dueAt)
     },
 
     expedite(key, dueAt) {
@@ -194,8 +194,8 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
     },
 
     isOccupied(lane) {
-      const founder = firstTaskOf(lane)
-      return headOf(lane) !== undefined || (founder !== undefined && look(founder) !== undefined)
+      const first = firstTaskOf(lane)
+      return headOf(lane) !== undefined || (first !== undefined && look(first) !== undefined)
     },
 
     defer(key, dueAt, now) {
@@ -207,15 +207,15 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
 
     remove(key) {
       const row = find(key)
-      const isRinging = rings(row)
-      if (isRinging) alarms.remove(row)
-      leave(row, isRinging)
+      const hadAlarm = hasAlarm(row)
+      if (hadAlarm) alarms.remove(row)
+      release(row, hadAlarm)
     },
 
     finish(key) {
       const row = find(key)
-      // What is claimed has been the head of its lane.
-      leave(row, true)
+      // A claimed task is the head of its lane.
+      release(row, true)
       if (row.rearm_at !== null) insert({ ...newTask(row), dueAt: row.rearm_at })
     },
 
@@ -235,16 +235,16 @@ export function createSchedule(db: DatabaseSync, counters: Counters): Schedule {
     },
 
     recover(held) {
-      const right = new Set<string>()
+      const matching = new Set<string>()
       for (const row of selectClaimed.all() as unknown as TaskRow[]) {
         if (held.has(row.key)) {
-          right.add(row.key)
+          matching.add(row.key)
         } else {
           updateInterrupted.run(row.key)
           alarms.set(row)
         }
       }
-      return right
+      return matching
     },
 
     forget() {
