@@ -1,4 +1,4 @@
-/** Owns the promises of `accept`: whole or not at all, shared commits, nothing twice. */
+/** The contract of `accept`: an entry is accepted whole or not at all, calls share commits, and nothing is accepted twice. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -9,7 +9,7 @@ import { createSampler, idOf } from './bench/samples.ts'
 
 export function acceptingContract(subject: ContractSubject): void {
   describe(`${subject.name}: accepting`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('what was accepted is there after the store was closed and opened', async (t) => {
+    test('accepted entries are there after the store was closed and opened', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [run, event] = [sample.runAction(), sample.eventAction()]
@@ -146,7 +146,7 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.equal((await accept('two')).actions[0]?.outcome, 'conflict')
     })
 
-    test('over the backlog nothing is accepted until something is done', async (t) => {
+    test('over the backlog nothing is accepted until a task is done', async (t) => {
       const bench = await openBench(t, subject, { backlog: 2 })
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction()))
@@ -202,7 +202,7 @@ export function acceptingContract(subject: ContractSubject): void {
       assert.deepEqual(await reopened.read.request(entry.request.id), entry.request)
     })
 
-    test('a request that made no action is noted without anybody waiting', async (t) => {
+    test('a request without an action is noted, and no reply waits for it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const ignored = sample.request({ outcome: 'ignored', status: 200, reason: 'no mapping matched' })

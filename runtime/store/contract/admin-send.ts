@@ -1,4 +1,4 @@
-/** Owns the promises about deliveries that somebody asks for: sent by hand, or replayed after they were parked. */
+/** The contract of deliveries that an operator sends, or replays after they were parked. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -11,7 +11,7 @@ const slack = { channel: 'slack', to: 'C1' }
 
 export function adminSendContract(subject: ContractSubject): void {
   describe(`${subject.name}: sending`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('what is sent by hand is performed in its lane, and has no run', async (t) => {
+    test('a delivery that an operator sends is performed in its lane, and has no run', async (t) => {
       const { store, sample } = await open(t)
       const [first, second] = [byHand(sample), byHand(sample)]
       for (const delivery of [first, second])
@@ -29,7 +29,7 @@ export function adminSendContract(subject: ContractSubject): void {
       assert.equal(store.health().backlog, 1)
     })
 
-    test('over the backlog nothing is sent, and nothing kept', async (t) => {
+    test('over the backlog a delivery is refused and not stored', async (t) => {
       const { bench, store, sample } = await open(t)
       store.configure({ keepMs: 1_000_000, backlog: 1 })
       const [first, second] = [byHand(sample), byHand(sample)]
@@ -43,7 +43,7 @@ export function adminSendContract(subject: ContractSubject): void {
       assert.ok((await send(store, sample, second)).ok)
     })
 
-    test('what is sent once more, because the answer was lost, is one delivery, also when it is over', async (t) => {
+    test('a delivery that is sent again because the answer was lost stays one delivery, even after it has ended', async (t) => {
       const { bench, store, sample } = await open(t)
       const delivery = byHand(sample)
       await bench.fault('answer-lost')
@@ -92,7 +92,7 @@ export function adminSendContract(subject: ContractSubject): void {
       assert.deepEqual((await claim.load()).delivery, pending)
     })
 
-    test('a delivery of which nothing has arrived may go somewhere else, any other stays where it was', async (t) => {
+    test('only a delivery of which nothing has arrived may go somewhere else', async (t) => {
       const { bench, store, sample } = await open(t)
       const lost = await park(bench, sample, byHand(sample, { channel: 'whatsapp', to: undefined }), {})
       const begun = await park(bench, sample, byHand(sample), { receipts: [{ id: 'm1' }] })
@@ -155,7 +155,7 @@ export function adminSendContract(subject: ContractSubject): void {
       assert.equal((await store.read.run(run))?.deliveredAt, 9)
     })
 
-    test('whose commit failed has changed nothing, on disk or in memory', async (t) => {
+    test('a command whose commit failed has changed nothing, on disk or in memory', async (t) => {
       const { bench, store, sample } = await open(t)
       const parked = await park(bench, sample, byHand(sample), {})
       const fresh = byHand(sample)
@@ -170,7 +170,7 @@ export function adminSendContract(subject: ContractSubject): void {
       assert.equal(store.health().backlog, 0)
     })
 
-    test('what was asked for survives the process', async (t) => {
+    test('a cancel and a resume survive the process', async (t) => {
       const { bench, store, sample } = await open(t)
       const parked = await park(bench, sample, byHand(sample), {})
       await replay(store, sample, parked)
@@ -182,7 +182,7 @@ export function adminSendContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 2)
     })
 
-    test('changes tell of both', async (t) => {
+    test('both commands appear in the stream of changes', async (t) => {
       const { bench, store, sample } = await open(t)
       const parked = await park(bench, sample, byHand(sample), {})
       const stop = new AbortController()

@@ -1,4 +1,4 @@
-/** Owns the promises about what may pile up: pending events, and requests that caused nothing. */
+/** The contract of bounds: on pending events, and on requests without effect. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -75,7 +75,7 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(waiting(bench), { backlog: 0, full: false, events: 2, fullOfEvents: true })
     })
 
-    test('of requests that caused nothing the newest are kept, each outcome for itself', async (t) => {
+    test('the newest requests without effect are kept, for each outcome separately', async (t) => {
       const bench = await openBench(t, subject, { mostWithoutEffect: 3 })
       const sample = createSampler(bench)
       const note = (outcome: 'ignored' | 'skipped' | 'failed', count: number) =>
@@ -104,7 +104,7 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await kept('ignored'), fewer.slice(1), 'too many become fewer')
     })
 
-    test('of what caused nothing only so much of bodies is kept: the oldest go, and the requests stay', async (t) => {
+    test('bodies of requests without effect are bounded: the oldest are dropped, and their requests stay', async (t) => {
       const bench = await openBench(t, subject, { mostBodyBytes: 1000 })
       const sample = createSampler(bench)
       const note = (outcome: 'ignored' | 'failed', bytes: number) => {
@@ -134,7 +134,7 @@ export function boundsContract(subject: ContractSubject): void {
       assert.deepEqual(await bodies(), [], 'not even one that is larger than all may be')
     })
 
-    test('the bodies of what was accepted are not among them', async (t) => {
+    test('bodies of accepted requests do not count towards that bound', async (t) => {
       const bench = await openBench(t, subject, { mostBodyBytes: 100 })
       const sample = createSampler(bench)
       const entry = sample.entry(sample.runAction())
@@ -148,7 +148,7 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('duplicates are among them, and what they are duplicates of is not', async (t) => {
+    test('duplicates count as requests without effect, and their originals do not', async (t) => {
       const bench = await openBench(t, subject, { mostWithoutEffect: 2 })
       const sample = createSampler(bench)
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 1_000 }
@@ -166,7 +166,7 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('of a refused request no more of its name is remembered than people read', async (t) => {
+    test('the endpoint name of a refused request is shortened', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const refused = { outcome: 'refused', status: 401, code: 'UNAUTHORIZED' } as const
@@ -179,7 +179,7 @@ export function boundsContract(subject: ContractSubject): void {
       )
     })
 
-    test('what went with its time counts no more', async (t) => {
+    test('requests that were deleted for their age no longer count', async (t) => {
       const keepMs = 3_600_000
       const bench = await openBench(t, subject, { keepMs, mostWithoutEffect: 2, mostBodyBytes: 200 })
       const sample = createSampler(bench)

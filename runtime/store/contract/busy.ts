@@ -1,4 +1,4 @@
-/** Owns the promise of `busy: 'reject'`: who meets an open run of the session is on record as cancelled, and not performed. */
+/** The contract of `busy: 'reject'`: a run that meets an open run of its session is recorded as cancelled, and not performed. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -71,13 +71,13 @@ export function busyContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.request(entry.request.id), entry.request)
     })
 
-    test('who goes on with a session of a run that named none meets that run', async (t) => {
+    test('a run in the session that another run began meets that run', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const { accept } = entrance(bench)
-      const founder = sample.runAction({}, { busy: 'reject' })
-      assert.equal((await accept(founder)).outcome, 'accepted')
-      const follow = () => sample.runAction({ sessionKey: `hook:${idOf(founder)}` }, { busy: 'reject' })
+      const first = sample.runAction({}, { busy: 'reject' })
+      assert.equal((await accept(first)).outcome, 'accepted')
+      const follow = () => sample.runAction({ sessionKey: `hook:${idOf(first)}` }, { busy: 'reject' })
       assert.equal((await accept(follow())).outcome, 'busy')
       const worker = startManualWorker(bench.store, ['run'])
       const claim = await worker.next()
@@ -89,7 +89,7 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(later))
     })
 
-    test('it is answered alike when it is sent again, and as a duplicate to others', async (t) => {
+    test('a busy entry is answered alike when it is sent again, and a duplicate of it names it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const { accept, queue } = entrance(bench)
@@ -111,7 +111,7 @@ export function busyContract(subject: ContractSubject): void {
       assert.equal((await bench.store.accept(again)).actions[0]?.outcome, 'accepted', 'it was not busy')
     })
 
-    test('who can be joined to a waiting run is not busy with it', async (t) => {
+    test('a request that can join a waiting run is not busy', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const { accept } = entrance(bench)

@@ -1,4 +1,4 @@
-/** Owns the promises of `cancel` and `resume`: what waits ends at once, what is performed is told, nothing is lost between. */
+/** The contract of `cancel` and `resume`: a waiting run ends at once, and the claim of a running one hears of the cancel. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -51,7 +51,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('of a run that is performed the claim is told, and it still settles', async (t) => {
+    test('the claim of a running run hears of the cancel, and still settles', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [action, other] = [sample.runAction(), sample.runAction()]
@@ -75,7 +75,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('a run that a guard holds back while its end is asked for ends, and its lane goes on', async (t) => {
+    test('a run that is parked while it is being cancelled ends, and its lane goes on', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [action, next] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))
@@ -96,7 +96,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 1)
     })
 
-    test('a heartbeat that is performed is told like a run, and its task goes on', async (t) => {
+    test('the claim of a running heartbeat hears of the cancel, and its task goes on', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const beat = sample.run({ kind: 'heartbeat', sessionKey: 'main', state: 'running', stage: 'running' })
@@ -135,7 +135,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.deepEqual([ended?.state, ended?.attempts], ['cancelled', attempts])
     })
 
-    test('what was cancelled while it was performed waits for no next try', async (t) => {
+    test('a run that was cancelled while it was performed waits for no next try', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [one, two] = [sample.runAction(), sample.runAction()]
@@ -276,7 +276,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.deepEqual([task.subject, task.pool, task.attempt], [parked.id, 'github', 1])
     })
 
-    test('a resumed run of a session of its own waits for nobody, and who goes on with it waits for the run', async (t) => {
+    test('a resumed first run of a session does not wait, and later runs of the session wait for it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const parked = await park(bench, sample.runAction())
@@ -292,7 +292,7 @@ export function cancellingContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(follower))
     })
 
-    test('what was asked for survives the process', async (t) => {
+    test('a cancel and a resume survive the process', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [running, queued] = [1, 2].map(() => sample.runAction({ sessionKey: 'pr:1' }))

@@ -1,4 +1,4 @@
-/** Owns the promises of the stream of changes. */
+/** The contract of the stream of changes. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -9,7 +9,7 @@ import { createSampler, idOf } from './bench/samples.ts'
 
 export function changesContract(subject: ContractSubject): void {
   describe(`${subject.name}: changes`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a listener hears of what is committed after it began to listen, in order', async (t) => {
+    test('a listener gets the changes that are committed after it began to listen, in order', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction()))
@@ -34,7 +34,7 @@ export function changesContract(subject: ContractSubject): void {
       )
     })
 
-    test('a cursor takes up the stream behind the change that carried it', async (t) => {
+    test('a cursor continues the stream after the change that carried it', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const over = new AbortController()
@@ -47,7 +47,7 @@ export function changesContract(subject: ContractSubject): void {
       over.abort()
     })
 
-    test('what did not commit is no change', async (t) => {
+    test('an entry that did not commit is no change', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const taken = sample.runAction()

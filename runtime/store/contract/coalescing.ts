@@ -1,4 +1,4 @@
-/** Owns the promises of `join`: one run for many requests, due after the last of them, and nothing counted twice or lost. */
+/** The contract of coalescing: one run for many requests, due after the last of them, with nothing counted twice or lost. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -40,7 +40,7 @@ export function coalescingContract(subject: ContractSubject): void {
         { requestId: later[1]?.request.id, at, content: { message: 'c', prompt: '<c>' } },
       ])
       assert.deepEqual([work.joinedCount, work.ofKey], [2, 1])
-      assert.deepEqual(work.run, first.actions[0]?.record, 'whoever performs it counts by what was joined')
+      assert.deepEqual(work.run, first.actions[0]?.record, 'the performer counts the requests that joined')
       await claim.checkpoint({ run: { id: run, coalesce: { ...recordOf(first), count: 7 } } })
       assert.equal((await bench.store.read.run(run))?.coalesce?.count, 7, 'what was written is not counted')
       claim.done()
@@ -72,7 +72,7 @@ export function coalescingContract(subject: ContractSubject): void {
       )
     })
 
-    test('a run that is due and waits for its lane, or for a hand, can still be joined and stays due', async (t) => {
+    test('a run that is due and waits for its lane or for a free worker can still be joined and stays due', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'], 1)
@@ -93,7 +93,7 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.deepEqual([claim.task.subject, (await claim.load()).joinedCount], [runOf(first), 2])
     })
 
-    test('what comes once the run was claimed is a run of its own, be it between two tries', async (t) => {
+    test('a request that comes after the run was claimed is a run of its own, also between two tries', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'])
@@ -115,7 +115,7 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.deepEqual(next, { outcome: 'accepted', id: third }, 'neither a held run nor a cancelled one')
     })
 
-    test('a parked run that is resumed is joined no more', async (t) => {
+    test('no request joins a parked run that was resumed', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const first = sample.entry(sample.coalescedAction())
@@ -168,7 +168,7 @@ export function coalescingContract(subject: ContractSubject): void {
       )
     })
 
-    test('of very many requests the newest are known by their ids, and all are counted', async (t) => {
+    test('the newest of very many requests are known by their ids, and all are counted', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const entries = Array.from({ length: 1_010 }, (_, index) =>
@@ -286,7 +286,7 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await (await worker.next()).load()).ofKey, undefined)
     })
 
-    test('runs that were accepted while the clock was ahead count for no hour once it is right', async (t) => {
+    test('runs that were accepted while the clock was ahead do not count for the hour once it is right', async (t) => {
       const bench = await createBench(t, subject)
       const sample = createSampler(bench)
       const now = () => bench.clock.now() + 24 * hour
@@ -326,7 +326,7 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await bench.store.accept(second)).actions[0]?.outcome, 'accepted')
     })
 
-    test('what was joined survives the process, and its run can be joined by the next one', async (t) => {
+    test('joined requests survive the process, and their run can still be joined', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const accept = async () => {
@@ -349,7 +349,7 @@ export function coalescingContract(subject: ContractSubject): void {
       assert.equal((await (await worker.next()).load()).joinedCount, 2)
     })
 
-    test('a clock that is set back moves the deadline, and what counts for an hour, with it', async (t) => {
+    test('when the clock is set back, the deadline and the hour that counts move with it', async (t) => {
       const bench = await createBench(t, subject)
       let ahead = 2 * hour
       const clock = { now: () => bench.clock.now() + ahead }

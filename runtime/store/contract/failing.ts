@@ -1,4 +1,4 @@
-/** Owns the promises for the worst moments: full disks, failed commits, lost answers and killed processes. */
+/** The contract for failures: full disks, failed commits, lost answers and killed processes. */
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -60,7 +60,7 @@ export function failingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('what was done while the disk was full is kept by a drain, not taken back', async (t) => {
+    test('a drain writes what was done while the disk was full, and does not take it back', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const action = sample.runAction()

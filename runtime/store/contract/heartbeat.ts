@@ -1,4 +1,4 @@
-/** Owns the promises that make heartbeats cheap: arming by key, and events shown and consumed by id. */
+/** The contract of heartbeats: tasks are scheduled by key, and events are shown and consumed by id. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -26,7 +26,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('arming brings a waiting task forward and never puts it off', async (t) => {
+    test('scheduling brings a waiting task forward and never puts it off', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const start = bench.clock.now()
@@ -42,14 +42,14 @@ export function heartbeatContract(subject: ContractSubject): void {
       claim.done()
     })
 
-    test('a task that is armed while it is claimed is claimed once more after it settled', async (t) => {
+    test('a task that is scheduled while it is claimed is claimed once more after it settled', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['heartbeat'])
-      const arm = (ms: number) =>
+      const schedule = (ms: number) =>
         bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now() + ms) })
-      await arm(0)
+      await schedule(0)
       const claim = await worker.next()
-      for (const ms of [500, 250, 400]) await arm(ms)
+      for (const ms of [500, 250, 400]) await schedule(ms)
       bench.clock.advance(1_000)
       await bench.settled()
       assert.equal(worker.waiting.length, 0, 'one claim at a time')
@@ -62,7 +62,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('the settlement of a task may arm it anew', async (t) => {
+    test('the settlement of a task may schedule it again', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['heartbeat'])
       await bench.store.command({ type: 'schedule', task: heartbeatTask(bench.clock.now()) })
@@ -75,7 +75,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       next.done()
     })
 
-    test('arming does not cut short a wait for the next try', async (t) => {
+    test('scheduling a task does not cut short its wait for the next try', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['heartbeat'])
@@ -95,7 +95,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       retried.done()
     })
 
-    test('a wait for the next try can be cut short on purpose, and nothing else is brought forward by that', async (t) => {
+    test('`expedite` brings forward a task that waits for its next try, and no other', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['heartbeat'])
       const start = bench.clock.now()
@@ -151,7 +151,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       )
     })
 
-    test('of large events only some are loaded, the first one always', async (t) => {
+    test('only some of many large events are loaded, the first one always', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const prompt = 'x'.repeat(3_000_000)
@@ -163,7 +163,7 @@ export function heartbeatContract(subject: ContractSubject): void {
       assert.deepEqual([events.map((event) => event.id), pending.all], [actions.slice(0, 1).map(idOf), 2])
     })
 
-    test('exactly the events that are named are consumed, once', async (t) => {
+    test('exactly the named events are consumed, and only once', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const [one, two, three] = [

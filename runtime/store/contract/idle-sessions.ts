@@ -1,4 +1,4 @@
-/** Owns the promises about sessions that nobody goes on with: those whose key was made up go, others stay. */
+/** The contract of idle sessions: those with a generated key are deleted, others stay. */
 
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
@@ -12,7 +12,7 @@ const limits = { keepMs: 7 * 24 * hour, backlog: 1_000 }
 
 export function idleSessionsContract(subject: ContractSubject): void {
   describe(`${subject.name}: idle sessions`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('a session whose key was made up goes whole after its time, and a named one stays', async (t) => {
+    test('an idle session with a generated key is deleted whole after its time, and a named one stays', async (t) => {
       const { bench, keys, turn, states } = await openSessions(t, { sessionIdleMs: hour })
       const [idle = '', busy = ''] = keys
       for (const key of ['pr:1', 'hook:no-id', idle, busy]) {
@@ -38,7 +38,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       )
     })
 
-    test('one that somebody is about to go on with stays, until its run is over', async (t) => {
+    test('an idle session with an open run stays until the run is over', async (t) => {
       const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
       const [followed = '', idle = ''] = keys
       const sample = createSampler(bench)
@@ -57,7 +57,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       await forgotten(bench, followed)
     })
 
-    test('a very long session goes in slices, and whole', async (t) => {
+    test('a very long idle session is deleted in slices, and whole', async (t) => {
       const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
       const [long = '', other = ''] = keys
       await Promise.all(Array.from({ length: 350 }, () => turn(long)))
@@ -67,7 +67,7 @@ export function idleSessionsContract(subject: ContractSubject): void {
       assert.deepEqual(await bench.store.read.sessions(), { items: [] })
     })
 
-    test('another time holds at once, and without one such a session stays as long as others', async (t) => {
+    test('a changed idle time holds at once, and without one such a session stays as long as others', async (t) => {
       const { bench, keys, turn } = await openSessions(t, { sessionIdleMs: hour })
       const [first = '', second = ''] = keys
       await turn(first)

@@ -1,4 +1,4 @@
-/** Owns the promises of `work`: due times, lanes, claims, fences, effects and the drain. */
+/** The contract of `work`: due times, lanes, claims, leases, effects and the drain. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -88,7 +88,7 @@ export function performingContract(subject: ContractSubject): void {
       last.done()
     })
 
-    test('no more are performed at one time than `concurrency` says', async (t) => {
+    test('no more tasks are performed at one time than `concurrency` says', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'], 2)
@@ -101,7 +101,7 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 2)
     })
 
-    test('a workerPool that grows is given more at once', async (t) => {
+    test('a worker pool that grows gets more tasks at once', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'], 1)
@@ -119,7 +119,7 @@ export function performingContract(subject: ContractSubject): void {
       last.done()
     })
 
-    test('a workerPool that shrinks keeps what it performs, and claims again only below its new size', async (t) => {
+    test('a worker pool that shrinks keeps its claims, and claims again only below its new size', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'], 3)
@@ -139,7 +139,7 @@ export function performingContract(subject: ContractSubject): void {
       await worker.next()
     })
 
-    test('of several sizes that are asked for together the last one counts', async (t) => {
+    test('the last of several sizes that are set together counts', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'], 2)
@@ -149,7 +149,7 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 4)
     })
 
-    test('a workerPool that drained is given nothing, whatever its size', async (t) => {
+    test('a worker pool that drained gets no task, whatever its size', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const worker = startManualWorker(bench.store, ['run'], 1)
@@ -160,7 +160,7 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('a workerPool is given its own kinds only', async (t) => {
+    test('a worker pool gets only its own kinds of tasks', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const beats = startManualWorker(bench.store, ['heartbeat'])
@@ -173,7 +173,7 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(beats.waiting.length, 0)
     })
 
-    test('attempts grow when they count, claims always', async (t) => {
+    test('the attempt number grows when a settlement counts, the number of claims always', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction()))
@@ -192,7 +192,7 @@ export function performingContract(subject: ContractSubject): void {
       ])
     })
 
-    test('what a checkpoint changed is there at once, and survives a settlement that is not done', async (t) => {
+    test('what a checkpoint changed is visible at once, and survives a settlement that is not done', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const action = sample.runAction()
@@ -212,7 +212,7 @@ export function performingContract(subject: ContractSubject): void {
       retried.done()
     })
 
-    test('a field is taken away by setting it to undefined', async (t) => {
+    test('a field is removed by setting it to undefined', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const action = sample.runAction({ reply: 'hi' })
@@ -241,7 +241,7 @@ export function performingContract(subject: ContractSubject): void {
       assert.deepEqual((await claim.load()).history, messages)
     })
 
-    test('load gives the newest messages of the session, oldest first, and the route', async (t) => {
+    test('load returns the newest messages of the session, oldest first, and the route', async (t) => {
       const bench = await openBench(t, subject, { historyMessages: 3 })
       const sample = createSampler(bench)
       await bench.store.command({ type: 'set-route', route: { channel: 'slack', to: 'C1' } })
@@ -392,7 +392,7 @@ export function performingContract(subject: ContractSubject): void {
       assert.equal(bench.store.health().backlog, 0)
     })
 
-    test('who goes on with the session of a run that named none waits for that run', async (t) => {
+    test('a run in the session that another run began waits for that run', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const first = sample.runAction()
@@ -414,7 +414,7 @@ export function performingContract(subject: ContractSubject): void {
       }
     })
 
-    test('a clock that is set back keeps nothing waiting that was due, and cuts no wait short', async (t) => {
+    test('after the clock is set back, due tasks are still due and waits are as long as before', async (t) => {
       const bench = await createBench(t, subject)
       let ahead = 3_600_000
       const clock = { now: () => bench.clock.now() + ahead }

@@ -1,4 +1,4 @@
-/** Owns the promises of pools: no more of one at a time than its limit, and nobody else waits for it. */
+/** The contract of pools: no more tasks of a pool are performed at a time than its limit, and no other task waits for them. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -9,7 +9,7 @@ import { createSampler, idOf } from './bench/samples.ts'
 
 export function poolsContract(subject: ContractSubject): void {
   describe(`${subject.name}: pools`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('of a pool no more are performed at one time than its limit, and others pass it', async (t) => {
+    test('no more tasks of a pool are performed at one time than its limit, and others pass it', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['run'], 8, { github: 2 })
       const github = Array.from({ length: 5 }, () => pooled(bench, 'github'))
@@ -52,7 +52,7 @@ export function poolsContract(subject: ContractSubject): void {
       }
     })
 
-    test('other limits hold at once, in both directions, and a pool without one is not limited', async (t) => {
+    test('changed limits hold at once, in both directions, and a pool without a limit is not limited', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['run'], 8, { constructor: 1 })
       const actions = Array.from({ length: 9 }, () => pooled(bench, 'constructor'))
@@ -75,7 +75,7 @@ export function poolsContract(subject: ContractSubject): void {
       assert.equal(worker.waiting.length, 0)
     })
 
-    test('a limit of nothing stops a pool, and nothing is lost of it', async (t) => {
+    test('a limit of zero stops a pool, and none of its tasks is lost', async (t) => {
       const bench = await openBench(t, subject)
       const worker = startManualWorker(bench.store, ['run'], 8, { github: 0 })
       await bench.store.accept(entryOf(bench, pooled(bench, 'github')))
@@ -85,7 +85,7 @@ export function poolsContract(subject: ContractSubject): void {
       await worker.next()
     })
 
-    test('a pool that is full wakes nobody, and its next task is claimed when one settles', async (t) => {
+    test('a full pool sets no timer, and its next task is claimed when one settles', async (t) => {
       let timers = 0
       const bench = await openBench(t, subject)
       const { setTimer } = bench.clock
@@ -119,7 +119,7 @@ export function poolsContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.key, claim.task.key)
     })
 
-    test('in a lane the pool of its head counts', async (t) => {
+    test("the pool of a lane's head decides for the lane", async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const run = (sessionKey: string, pool?: string) => {
@@ -139,7 +139,7 @@ export function poolsContract(subject: ContractSubject): void {
       assert.equal((await worker.next()).task.subject, idOf(free))
     })
 
-    test('a claim that was taken back, and one whose commit failed, leave their room', async (t) => {
+    test('a claim that was taken back and one whose commit failed release their place in the pool', async (t) => {
       const bench = await openBench(t, subject)
       const first = startManualWorker(bench.store, ['run'], 8, { github: 1 })
       await bench.settled()

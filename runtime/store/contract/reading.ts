@@ -1,4 +1,4 @@
-/** Owns the promises of the read side: pages, filters, refused requests and the route. */
+/** The contract of the reader: pages, filters, refused requests and the route. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -54,7 +54,7 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(page.next, undefined)
     })
 
-    test('a cursor that no page answered is refused', async (t) => {
+    test('a cursor that came from no page is refused', async (t) => {
       const bench = await openBench(t, subject)
       await assert.rejects(bench.store.read.runs({ cursor: "' OR 1=1" }), { code: 'BAD_CURSOR' })
     })
@@ -84,7 +84,7 @@ export function readingContract(subject: ContractSubject): void {
       assert.deepEqual(await ids(read.deliveries({ state: 'parked' })), [])
     })
 
-    test('what does not exist is undefined', async (t) => {
+    test('a record that does not exist is undefined', async (t) => {
       const bench = await openBench(t, subject)
       const { read } = bench.store
       for (const id of [bench.mintId(), 'no id at all', '']) {
@@ -149,7 +149,7 @@ export function readingContract(subject: ContractSubject): void {
       )
     })
 
-    test('refused requests stand between the others, without their bodies', async (t) => {
+    test('refused requests are listed between the others, without their bodies', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const older = sample.entry(sample.runAction())
@@ -184,7 +184,7 @@ export function readingContract(subject: ContractSubject): void {
       )
     })
 
-    test('whatever a stranger can bring about is summed up: it pushes nobody else out', async (t) => {
+    test("repetitions of one client without credentials are summed up and push no other client's requests out", async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const statuses = [401, 403, 404, 405, 408, 413, 429, 503]
@@ -200,7 +200,7 @@ export function readingContract(subject: ContractSubject): void {
       ])
     })
 
-    test('what one client repeats is summed up by endpoint, and by why it was not believed', async (t) => {
+    test('repetitions of one client are summed up by endpoint and by the cause of the failed authentication', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       const note = (more: Partial<RequestRecord>) =>
@@ -252,7 +252,7 @@ export function readingContract(subject: ContractSubject): void {
       assert.equal(await bench.store.read.request(first.id), undefined)
     })
 
-    test('a route set by hand wins over offered ones, for good', async (t) => {
+    test('a route that an operator set wins over offered ones, for good', async (t) => {
       const bench = await openBench(t, subject)
       const offer = (channel: string | undefined) =>
         bench.store.command({ type: 'offer-route', route: channel === undefined ? undefined : { channel } })

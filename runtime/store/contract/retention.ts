@@ -1,4 +1,4 @@
-/** Owns the promises about forgetting: terminal history goes when it is old, open things never. */
+/** The contract of retention: ended history is deleted when it is old, and open records never are. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -10,7 +10,7 @@ const keepMs = 7 * 86_400_000
 
 export function retentionContract(subject: ContractSubject): void {
   describe(`${subject.name}: retention`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('terminal history goes after its time, with its requests, messages and deliveries', async (t) => {
+    test('ended history is deleted after its time, with its requests, messages and deliveries', async (t) => {
       const bench = await openBench(t, subject, { keepMs })
       const sample = createSampler(bench)
       const action = sample.runAction({ sessionKey: 'pr:1' })
@@ -84,7 +84,7 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await read.delivery(delivery.id))
     })
 
-    test('a key is known until its time is over, though nothing is left of the run that it stands for', async (t) => {
+    test('a dedupe key is known until its time is over, even if its run was deleted', async (t) => {
       const bench = await openBench(t, subject, { keepMs })
       const sample = createSampler(bench)
       const dedupe = { scope: 's', key: 'k', until: bench.clock.now() + 3 * keepMs }
@@ -106,11 +106,11 @@ export function retentionContract(subject: ContractSubject): void {
       assert.deepEqual((await bench.store.accept(again)).actions, [seen])
       bench.clock.advance(keepMs)
       const later = { ...dedupe, until: bench.clock.now() + 1000 }
-      const anew = await bench.store.accept(sample.entry(sample.runAction({}, { dedupe: later })))
-      assert.equal(anew.actions[0]?.outcome, 'accepted')
+      const repeated = await bench.store.accept(sample.entry(sample.runAction({}, { dedupe: later })))
+      assert.equal(repeated.actions[0]?.outcome, 'accepted')
     })
 
-    test('what a shorter time leaves no room for goes at once', async (t) => {
+    test('a shorter retention time deletes at once', async (t) => {
       const bench = await openBench(t, subject, { keepMs })
       const sample = createSampler(bench)
       const old = sample.request({ outcome: 'ignored', status: 200 })
@@ -126,7 +126,7 @@ export function retentionContract(subject: ContractSubject): void {
       assert.ok(await bench.store.read.request(late.id))
     })
 
-    test('a longer time saves what has not gone yet', async (t) => {
+    test('a longer retention time keeps what was not deleted yet', async (t) => {
       const bench = await openBench(t, subject, { keepMs: 3_600_000 })
       const sample = createSampler(bench)
       const request = sample.request({ outcome: 'ignored', status: 200 })
@@ -142,7 +142,7 @@ export function retentionContract(subject: ContractSubject): void {
       await forgotten(bench, request.id)
     })
 
-    test('a large heap of old history goes in slices, and nobody waits for all of it', async (t) => {
+    test('a large amount of old history is deleted in slices, and no call waits for all of it', async (t) => {
       const bench = await openBench(t, subject, { keepMs, backlog: 10_000 })
       const sample = createSampler(bench)
       for (let batch = 0; batch < 20; batch++) {

@@ -1,4 +1,4 @@
-/** Owns the promises about sessions: compaction, what runners keep with them, and lists of them. */
+/** The contract of sessions: compaction, the state that runners store with them, and lists of them. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -10,7 +10,7 @@ import { createSampler } from './bench/samples.ts'
 
 export function sessionsContract(subject: ContractSubject): void {
   describe(`${subject.name}: sessions`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('compaction takes the oldest turns away, and a summary stands in their place', async (t) => {
+    test('compaction deletes the oldest turns, and a summary takes their place', async (t) => {
       const { claim, texts, turns, bench } = await openSession(t, ['a', 'b', 'c', 'd'])
       const [, b, , d] = turns
       assert.ok(b && d)
@@ -40,7 +40,7 @@ export function sessionsContract(subject: ContractSubject): void {
       assert.equal((await bench.store.read.sessions()).items[0]?.turns, 3)
     })
 
-    test('without a summary nothing stands in the place of what goes, be it everything', async (t) => {
+    test('without a summary the oldest turns are only deleted, even if these are all turns', async (t) => {
       const { claim, texts, turns, bench } = await openSession(t, ['a', 'b', 'c'])
       const [, b, c] = turns
       assert.ok(b && c)
@@ -53,7 +53,7 @@ export function sessionsContract(subject: ContractSubject): void {
       assert.deepEqual(await texts(), ['user: d'])
     })
 
-    test('a turn and the compaction of those before it may come together', async (t) => {
+    test('a turn and the compaction of those before it may come in one settlement', async (t) => {
       const { claim, texts, turns, bench } = await openSession(t, ['a', 'b'])
       const b = turns[1] ?? ''
       const turn = bench.mintId()
@@ -63,7 +63,7 @@ export function sessionsContract(subject: ContractSubject): void {
       assert.deepEqual(await texts(), ['summary: a and b', 'user: c'])
     })
 
-    test('what a runner keeps with a session is loaded with it, by the name of the runner', async (t) => {
+    test('the state that a runner stores with a session is loaded by the name of the runner', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(

@@ -1,4 +1,4 @@
-/** Owns the promises about what runs cost: counted with the effects that they belong to, by day and by budget. */
+/** The contract of spending: the cost of a run is counted with its effects, by day and by budget. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,7 +13,7 @@ const nothing = { runs: 0, tokens: 0, told: false }
 
 export function spendingContract(subject: ContractSubject): void {
   describe(`${subject.name}: spending`, { concurrency: 4, timeout: 30_000 }, () => {
-    test('what was spent is added up, by all and by the budget of a run', async (t) => {
+    test('spending is added up, for all runs and for the budget of a run', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(
@@ -48,7 +48,7 @@ export function spendingContract(subject: ContractSubject): void {
       assert.deepEqual((await claim.load()).spent, { day: today, all: sum, budget: sum })
     })
 
-    test('who was told stays told, whatever is spent after', async (t) => {
+    test('a budget whose exhaustion was reported stays so, whatever is spent later', async (t) => {
       const bench = await openBench(t, subject)
       const sample = createSampler(bench)
       await bench.store.accept(sample.entry(sample.runAction({ budget: 'github' })))
@@ -85,7 +85,7 @@ export function spendingContract(subject: ContractSubject): void {
       }
     })
 
-    test('what was spent survives the process, and a lost lease or a failed commit spends nothing', async (t) => {
+    test('spending survives the process, and a lost lease or a failed commit spends nothing', async (t) => {
       const bench = await createBench(t, subject)
       const store = await bench.open()
       const sample = createSampler(bench)

@@ -4,7 +4,7 @@ import { createChangeFeed } from './change-feed.ts'
 
 const change = (state: string) => ['event', 'some-id', state, undefined]
 
-test('the writer is told to report changes only while somebody listens', () => {
+test('the writer reports changes only while there is a listener', () => {
   const told: boolean[] = []
   const feed = createChangeFeed((on) => told.push(on))
   const [one, two] = [new AbortController(), new AbortController()]
@@ -17,7 +17,7 @@ test('the writer is told to report changes only while somebody listens', () => {
   assert.deepEqual(told, [true, false])
 })
 
-test('a listener that falls far behind goes on with the oldest change that is remembered', async () => {
+test('a listener that falls far behind continues with the oldest change that is remembered', async () => {
   const feed = createChangeFeed(() => {})
   const over = new AbortController()
   const slow = feed.listen({ signal: over.signal })

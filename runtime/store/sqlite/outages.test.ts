@@ -71,7 +71,7 @@ test('an idle store notices within a second that its data folder was moved, and 
   assert.ok(await store.read.request(kept.request.id))
 })
 
-test('a database that takes the place of the open one is not taken up, and nothing is accepted', async (t) => {
+test('a database that replaces the open one is not opened, and nothing is accepted', async (t) => {
   const { location, open, parent, sample, store } = await openStore(t)
   await store.accept(sample.entry(sample.runAction()))
   await rename(location, join(parent, 'elsewhere'))

@@ -1,4 +1,4 @@
-/** Owns what a contract test stands on: a place of its own, a store in it, a clock moved by hand. */
+/** The bench of a contract test: a folder of its own, a store in it, and a manual clock. */
 
 import type { TestContext } from 'node:test'
 import { createIdMinter, type MintId } from '../../id.ts'
@@ -9,14 +9,14 @@ export type ContractFault = 'disk-full' | 'disk-freed' | 'commit-fails' | 'answe
 
 export interface OpenedStore {
   readonly store: Store
-  /** Makes what the store writes to fail, as named; the `commit-…` ones once. */
+  /** Makes the store's disk fail in that way. `commit-fails` and `answer-lost` happen once. */
   fault(fault: ContractFault): Promise<void>
 }
 
-/** Where one test's data is. */
+/** The data of one test. */
 export interface Place {
   readonly location: string
-  /** Throws unless the data is sound. Called while no store is open. */
+  /** Throws unless the data is sound. It is called while no store is open. */
   check(): Promise<void>
   remove(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface ContractSubject {
   readonly name: string
   createPlace(): Promise<Place>
   open(options: StoreOptions): Promise<OpenedStore>
-  /** How a process of its own opens the store: a module and the name of the `OpenStore` that it exports. */
+  /** How a child process opens the store: a module and the name of the `OpenStore` that it exports. */
   readonly opener: { readonly module: string; readonly name: string }
 }
 
@@ -33,17 +33,17 @@ export interface Bench {
   readonly clock: ManualClock
   readonly mintId: MintId
   readonly location: string
-  /** The store that is open now. */
+  /** The open store. */
   readonly store: Store
   fault(fault: ContractFault): Promise<void>
   /** Closes the store, if one is open. */
   close(): Promise<void>
   open(options?: Partial<StoreOptions>): Promise<Store>
-  /** After a round trip, whatever the store had to hand out has been handed out. */
+  /** Waits for a round trip to the writer: every due task has been claimed then. */
   settled(): Promise<void>
 }
 
-/** A bench with an open store; all of it is gone after the test, and the data was sound. */
+/** Makes a bench with an open store. After the test its data is checked and removed. */
 export async function openBench(
   t: TestContext,
   subject: ContractSubject,
@@ -54,7 +54,7 @@ export async function openBench(
   return bench
 }
 
-/** A bench without an open store. */
+/** Makes a bench without an open store. */
 export async function createBench(t: TestContext, subject: ContractSubject): Promise<Bench> {
   const place = await subject.createPlace()
   const clock = createManualClock()

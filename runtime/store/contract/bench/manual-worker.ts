@@ -1,18 +1,18 @@
-/** Owns a workerPool whose claims a test performs by hand, one after the other. */
+/** A worker pool whose claims a test takes and settles itself, one after the other. */
 
 import type { Claim, Settlement, Store, TaskKind, WorkerPool, WorkOptions } from '../../port.ts'
 
 export interface HeldClaim extends Claim {
   settle(settlement: Settlement): void
-  /** Settles as done, without effects. */
+  /** Settles the claim as done, without effects. */
   done(): void
   again(at: number, counts?: boolean): void
 }
 
 export interface ManualWorker extends WorkerPool {
-  /** The next claim that nobody has taken yet. */
+  /** Returns the next claim that the test has not taken yet. */
   next(): Promise<HeldClaim>
-  /** Claims that were given and not taken yet. */
+  /** Claims that the test has not taken yet. */
   readonly waiting: readonly HeldClaim[]
   readonly faults: readonly unknown[]
 }

@@ -1,4 +1,4 @@
-/** Owns the records that contract tests put in. */
+/** Makes the records that contract tests use. */
 
 import type { MintId } from '../../id.ts'
 import type {

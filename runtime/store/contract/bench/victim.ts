@@ -1,4 +1,4 @@
-/** The process that contract tests kill: opens a store, does as it is told, and writes a line for each thing done. */
+/** The process that contract tests kill: it opens a store, does its task, and writes a line for each thing done. */
 
 import { createIdMinter } from '../../id.ts'
 import type { OpenStore } from '../../port.ts'

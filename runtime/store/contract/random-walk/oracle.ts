@@ -1,37 +1,37 @@
 /**
- * Owns the oracle of the random walk: what a store must do, in the plainest words there are. Runs and deliveries in a
+ * The oracle of the random walk: a model of what a store must do, in the plainest code there is. Runs and deliveries in a
  * map, lanes found by looking at all of them, no index and no disk.
  */
 
 import type { Id } from '../../port.ts'
 import { firstRunOf, laneOf } from '../../tasks.ts'
 
-/** What a task is doing; `none`: there is none. */
-type Standing = 'open' | 'claimed' | 'none'
+/** The state of a run's or delivery's task; `none`: it has no task. */
+type TaskState = 'open' | 'claimed' | 'none'
 
-/** A run, or a delivery that was sent by hand. */
+/** A run, or a delivery that an operator sent. */
 export interface Known {
   readonly id: Id
   readonly kind: 'run' | 'delivery'
   readonly key?: string
   pool?: string
   lane: string | undefined
-  /** Place in its lane. */
+  /** Its place in its lane. */
   place: number
   dueAt: number
   deadline: number
-  standing: Standing
+  taskState: TaskState
   parked: boolean
   wasClaimed: boolean
-  /** Requests that became this run. */
+  /** How many requests became this run. */
   count: number
-  /** The claim that is open was told that its run was cancelled. */
+  /** Whether its open claim heard of a cancel. */
   cancelled: boolean
 }
 
 export interface Asked {
   readonly id: Id
-  /** Absent: one was made up. */
+  /** Absent if the session key is generated. */
   readonly sessionKey?: string
   readonly pool?: string
   readonly key?: string
@@ -43,19 +43,19 @@ export interface Asked {
 export interface Oracle {
   readonly runs: ReadonlyMap<Id, Known>
   accept(asked: Asked, now: number): { readonly outcome: 'accepted' | 'joined' | 'busy'; readonly id: Id }
-  /** Whether it may be claimed now, as far as it alone is concerned. */
+  /** Returns whether it may be claimed now, limits of pools aside. */
   mayClaim(run: Known, now: number): boolean
   claim(run: Known): void
   /** The task is done. */
   finish(run: Known): void
   again(run: Known, at: number): void
-  /** True where it ended at once. */
+  /** Returns true if the run ended at once. */
   cancel(run: Known): boolean
   resume(run: Known, now: number): void
   send(asked: { readonly id: Id; readonly lane: string; readonly pool: string; readonly dueAt: number }): void
-  /** It may go to another recipient, and so on another lane. */
+  /** Replays a delivery, perhaps to another recipient and so in another lane. */
   replay(delivery: Known, to: { readonly lane: string; readonly pool: string }, now: number): void
-  /** Nobody holds a claim any more. */
+  /** Ends all claims, as a restart does. */
   reopen(): void
   setBack(ms: number): void
   backlog(): number
@@ -68,7 +68,7 @@ export function createOracle(): Oracle {
   let places = 0
 
   const inLane = (lane: string) =>
-    [...runs.values()].filter((run) => run.lane === lane && run.standing !== 'none')
+    [...runs.values()].filter((run) => run.lane === lane && run.taskState !== 'none')
 
   function headOf(lane: string): Known | undefined {
     return inLane(lane).sort((a, b) => a.place - b.place)[0]
@@ -76,21 +76,21 @@ export function createOracle(): Oracle {
 
   /** Who goes on with a made-up session waits for the run that began it. */
   function adopt(lane: string): void {
-    const founder = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
-    if (founder === undefined || founder.standing === 'none' || founder.lane !== undefined) return
-    if (inLane(lane).length === 0) founder.lane = lane
+    const first = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
+    if (first === undefined || first.taskState === 'none' || first.lane !== undefined) return
+    if (inLane(lane).length === 0) first.lane = lane
   }
 
   function isOccupied(lane: string): boolean {
-    const founder = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
-    return inLane(lane).length > 0 || (founder !== undefined && founder.standing !== 'none')
+    const first = runs.get(firstRunOf(lane.slice(laneOf('').length)) ?? '')
+    return inLane(lane).length > 0 || (first !== undefined && first.taskState !== 'none')
   }
 
   return {
     runs,
     accept({ id, sessionKey, key, dueAt, deadline, busy, pool }, now) {
       const open = key === undefined ? undefined : newest.get(key)
-      if (open !== undefined && open.standing === 'open' && !open.wasClaimed) {
+      if (open !== undefined && open.taskState === 'open' && !open.wasClaimed) {
         if (open.dueAt > now) open.dueAt = Math.min(dueAt, open.deadline)
         open.count += 1
         return { outcome: 'joined', id: open.id }
@@ -106,7 +106,7 @@ export function createOracle(): Oracle {
         dueAt,
         deadline,
         place: places,
-        standing: 'open',
+        taskState: 'open',
         parked: false,
         wasClaimed: false,
         count: 1,
@@ -120,27 +120,27 @@ export function createOracle(): Oracle {
     },
     mayClaim(run, now) {
       const isFirst = run.lane === undefined || headOf(run.lane) === run
-      return run.standing === 'open' && run.dueAt <= now && isFirst
+      return run.taskState === 'open' && run.dueAt <= now && isFirst
     },
     claim(run) {
-      run.standing = 'claimed'
+      run.taskState = 'claimed'
       run.wasClaimed = true
       // Whoever claims it finds the wish on its record.
       run.cancelled = false
     },
     finish(run) {
-      run.standing = 'none'
+      run.taskState = 'none'
     },
     again(run, at) {
-      run.standing = 'open'
+      run.taskState = 'open'
       run.dueAt = at
     },
     cancel(run) {
-      if (run.standing === 'claimed') {
+      if (run.taskState === 'claimed') {
         run.cancelled = true
         return false
       }
-      run.standing = 'none'
+      run.taskState = 'none'
       run.parked = false
       return true
     },
@@ -151,7 +151,7 @@ export function createOracle(): Oracle {
       if (run.lane !== undefined) adopt(run.lane)
       places += 1
       run.place = places
-      run.standing = 'open'
+      run.taskState = 'open'
       run.dueAt = now
       run.parked = false
       if (run.key !== undefined && newest.get(run.key) === run) newest.delete(run.key)
@@ -166,7 +166,7 @@ export function createOracle(): Oracle {
         dueAt,
         deadline: dueAt,
         place: places,
-        standing: 'open',
+        taskState: 'open',
         parked: false,
         wasClaimed: false,
         count: 1,
@@ -175,10 +175,10 @@ export function createOracle(): Oracle {
     },
     replay(delivery, { lane, pool }, now) {
       places += 1
-      Object.assign(delivery, { lane, pool, place: places, standing: 'open', dueAt: now, parked: false })
+      Object.assign(delivery, { lane, pool, place: places, taskState: 'open', dueAt: now, parked: false })
     },
     reopen() {
-      for (const run of runs.values()) if (run.standing === 'claimed') run.standing = 'open'
+      for (const run of runs.values()) if (run.taskState === 'claimed') run.taskState = 'open'
     },
     setBack(ms) {
       for (const run of runs.values()) {
@@ -186,6 +186,6 @@ export function createOracle(): Oracle {
         run.deadline -= ms
       }
     },
-    backlog: () => [...runs.values()].filter(({ standing }) => standing !== 'none').length,
+    backlog: () => [...runs.values()].filter(({ taskState }) => taskState !== 'none').length,
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Owns the random walk: whatever may happen to runs and deliveries happens in any order, beside an oracle, and after each step nothing
+ * The random walk: everything that can happen to runs and deliveries happens in any order, beside an oracle, and after each step nothing
  * is lost, nothing doubled, every count is exact, and whatever can be performed is being performed.
  */
 
@@ -13,10 +13,10 @@ import { createSampler, idOf } from '../bench/samples.ts'
 import { type Asked, createOracle, type Known } from './oracle.ts'
 
 const concurrency = 4
-/** Of runs, and of deliveries: those of the channels `slow` and `quick`. */
+/** The pools of runs, and those of deliveries to the channels `slow` and `quick`. */
 const pools = { narrow: 1, wide: 3, slow: 1, quick: 2 }
 const dayMs = 86_400_000
-/** Nothing is forgotten meanwhile. */
+/** Nothing is deleted for its age during a walk. */
 const keepMs = 1000 * dayMs
 
 export function randomContract(
@@ -65,9 +65,9 @@ function createWalk(bench: Bench, seed: number) {
   let held: Held[] = []
   /** What was forgotten before the clock was set back may be as if it had never been. */
   let era = 0
-  let worker: ManualWorker = hire()
+  let worker: ManualWorker = startWorker()
 
-  function hire(): ManualWorker {
+  function startWorker(): ManualWorker {
     return startManualWorker(bench.store, ['run', 'delivery'], concurrency, pools)
   }
 
@@ -133,10 +133,10 @@ function createWalk(bench: Bench, seed: number) {
     return { asked, action }
   }
 
-  /** Sessions that somebody goes on with. */
+  /** Sessions that get further runs. */
   function someMadeUp(): string[] {
     return runs()
-      .filter(({ standing }) => standing !== 'none')
+      .filter(({ taskState }) => taskState !== 'none')
       .slice(-2)
       .map(({ id }) => `hook:${id}`)
   }
@@ -287,7 +287,7 @@ function createWalk(bench: Bench, seed: number) {
 
   /** Some are asked to go elsewhere, which those cannot of which something has arrived. */
   async function replay(): Promise<void> {
-    const one = pick(deliveries().filter(({ standing }) => standing === 'none'))
+    const one = pick(deliveries().filter(({ taskState }) => taskState === 'none'))
     if (one === undefined) return
     const journey = journeyOf(one.id)
     const to = random() < 0.5 ? journey.to : somewhere()
@@ -304,10 +304,10 @@ function createWalk(bench: Bench, seed: number) {
   /** What is open, by channel. */
   function openByChannel(): Map<string, OpenDeliveries> {
     const open = new Map<string, OpenDeliveries>()
-    for (const { id, standing, parked } of deliveries()) {
+    for (const { id, taskState, parked } of deliveries()) {
       const { channel } = journeyOf(id).to
       const counts = open.get(channel) ?? { channel, pending: 0, parked: 0 }
-      const pending = counts.pending + (standing === 'none' ? 0 : 1)
+      const pending = counts.pending + (taskState === 'none' ? 0 : 1)
       const sum = { channel, pending, parked: counts.parked + (parked ? 1 : 0) }
       if (sum.pending + sum.parked > 0) open.set(channel, sum)
     }
@@ -321,7 +321,7 @@ function createWalk(bench: Bench, seed: number) {
   }
 
   async function cancel(): Promise<void> {
-    const run = pick(runs().filter(({ standing, parked }) => standing !== 'none' || parked))
+    const run = pick(runs().filter(({ taskState, parked }) => taskState !== 'none' || parked))
     if (run === undefined) return
     const waits = oracle.cancel(run)
     assert.deepEqual(await bench.store.command({ type: 'cancel', run: run.id, at: now() }), { ok: true })
@@ -341,7 +341,7 @@ function createWalk(bench: Bench, seed: number) {
     await bench.open({ keepMs })
     held = []
     oracle.reopen()
-    worker = hire()
+    worker = startWorker()
   }
 
   async function setBack(): Promise<void> {

@@ -57,7 +57,7 @@ test('a backup made by another process while the store works is whole, and opens
   await copy.close()
 })
 
-test('a store that nobody has open is backed up as well', async (t) => {
+test('a store that no process has open is backed up as well', async (t) => {
   const { location, file } = await createPlaces(t)
   const store = await open(location)
   await store.accept(sample.entry(sample.runAction()))

@@ -24,7 +24,7 @@ test('a new database gets every migration, an older one only those that it lacks
   assert.equal(versionOf(db), 3)
 })
 
-test('a migration that fails takes the ones before it back', () => {
+test('a migration that fails undoes the ones before it', () => {
   const db = new DatabaseSync(':memory:')
   assert.throws(() => migrate(db, ['CREATE TABLE a (x)', 'CREATE TABLE a (x)']), /already exists/)
   assert.deepEqual(tablesOf(db), [])
@@ -40,7 +40,7 @@ test('a newer schema is refused, naming both versions', () => {
   })
 })
 
-test('a store from before pools and sessions goes on with its tasks, and its sessions are listed', () => {
+test('a store of a version without pools and sessions keeps its tasks, and its sessions are listed', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db, migrations.slice(0, 2))
   const run = createIdMinter(() => 1_000)()
@@ -72,7 +72,7 @@ test('a store from before pools and sessions goes on with its tasks, and its ses
   )
 })
 
-test('deliveries of a store from before there were columns for their channels are found by them', () => {
+test('deliveries of a version without a channel column are found by their channel', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db, migrations.slice(0, 3))
   const insert = db.prepare('INSERT INTO deliveries VALUES (?, ?, ?)')

@@ -38,7 +38,7 @@ test('rare outcomes and states are found by an index, in order', () => {
   }
 })
 
-test('bodies that were kept by an older version are found too', () => {
+test('bodies that an older version stored are found too', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db, migrations.slice(0, 1))
   const insert = db.prepare('INSERT INTO requests VALUES (?, ?, ?, ?, ?)')
@@ -55,7 +55,7 @@ test('open deliveries are counted in an index alone, whatever was delivered befo
   assert.doesNotMatch(plan, /TEMP B-TREE/)
 })
 
-test('requests whose bodies are kept are found past all the others', () => {
+test('requests with stored bodies are found by an index, past all others', () => {
   const plan = planOf({ type: 'bodies', limit: 50 })
   assert.match(plan, /USING INDEX requests_with_body/)
   assert.doesNotMatch(plan, /TEMP B-TREE/)

@@ -13,7 +13,7 @@ function threads(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length
 }
 
-test("the reader's thread ends when nothing was asked for a while, and the next question starts another", async (t) => {
+test("the reader's thread ends when no question came for a while, and the next question starts another", async (t) => {
   const location = await mkdtemp(join(tmpdir(), 'reveille-reader-'))
   t.after(() => rm(location, { recursive: true, force: true }))
   const clock = createManualClock()

@@ -38,7 +38,7 @@ async function tracesIn(folder: string): Promise<readonly string[]> {
   )
 }
 
-test('a store that was closed tells what it holds, and nothing is left in its folder', async (t) => {
+test('the summary of a closed store shows what it holds and leaves nothing in its folder', async (t) => {
   const { location, store, newest } = await createStore(t)
   await store.close()
   const before = await tracesIn(location)
@@ -51,7 +51,7 @@ test('a store that was closed tells what it holds, and nothing is left in its fo
   assert.deepEqual(await tracesIn(location), before)
 })
 
-test('a store that is in use tells the latest, and goes on as before', async (t) => {
+test('the summary of a store in use shows the newest records, and the store works as before', async (t) => {
   const { location, store, newest } = await createStore(t)
   const summary = readStoreSummary(location)
   const later = sample.entry(sample.runAction())
@@ -66,7 +66,7 @@ test('a store that is in use tells the latest, and goes on as before', async (t)
   assert.equal(store.health().backlog, 3)
 })
 
-test('without a store, or with one of another version, it is said why there is nothing to see', async (t) => {
+test('a missing store and one of another version are refused with the reason', async (t) => {
   const { location, store } = await createStore(t)
   assert.throws(() => readStoreSummary(join(location, 'elsewhere')), /there is no store in/)
   await store.close()

@@ -54,7 +54,7 @@ test('a slice ends with its time, and the next one is due soon', () => {
   assert.ok(slices > 20)
 })
 
-test('after a pass the store rests for a minute', () => {
+test('after a pass the next one begins a minute later', () => {
   const { retention, left } = openOldStore({ requests: 100, msPerLook: 0 })
   const start = retention.nextAt
   retention.sweep(start)
@@ -62,7 +62,7 @@ test('after a pass the store rests for a minute', () => {
   assert.equal(retention.nextAt, start + 60_000)
 })
 
-test('what was joined to a run goes with it, and nothing of it before', () => {
+test('the requests that joined a run are deleted with it, and not before', () => {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const mintId = createIdMinter(() => day)
@@ -85,7 +85,7 @@ test('what was joined to a run goes with it, and nothing of it before', () => {
   assert.deepEqual(['runs', 'coalesced', 'joined'].map(count), [1, 1, 1])
 })
 
-test('what was spent goes with the rest, but not on its day or the one after', () => {
+test('spending is deleted with other history, but not on its day or the day after', () => {
   const { db, apply, sweep } = openWithEffects({ keepMs: 1_000 })
   for (const dayOfMonth of ['01', '02', '03', '04']) {
     apply({ spend: { day: `2026-01-${dayOfMonth}`, budget: 'github', runs: 1, tokens: 1 } }, 0)
@@ -98,7 +98,7 @@ test('what was spent goes with the rest, but not on its day or the one after', (
   )
 })
 
-test('what a runner keeps goes when it is old and its session has no turn left', () => {
+test("a runner's state is deleted when it is old and its session has no turn left", () => {
   const { db, apply, sweep } = openWithEffects({ keepMs: day })
   const turn = createIdMinter(() => day)()
   for (let number = 0; number < 50; number++) {

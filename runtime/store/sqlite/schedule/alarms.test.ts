@@ -19,7 +19,7 @@ function numbersOf(seed: number): (most: number) => number {
   }
 }
 
-test('whatever the pools and their room, what is due first is given first', () => {
+test('tasks are claimed in the order of their due times, whatever the pools and their room', () => {
   for (let seed = 1; seed <= 40; seed++) {
     const below = numbersOf(seed)
     const { db, alarms } = openAlarms()
@@ -55,7 +55,7 @@ test('whatever the pools and their room, what is due first is given first', () =
   }
 })
 
-test('a pool that is full costs nothing, however much of it waits', () => {
+test('a full pool costs nothing, however many of its tasks wait', () => {
   const [some, many] = [medianLook(10), medianLook(50_000)]
   // Walking past 50,000 alarms would take a hundred times as long.
   assert.ok(many < 10 * some + 0.05, `${many} ms against ${some} ms`)

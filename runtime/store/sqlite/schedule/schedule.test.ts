@@ -16,7 +16,7 @@ function openSchedule() {
   return { db, counters, schedule, writes }
 }
 
-test('a flood of arms for a heartbeat that is due as early costs no write', () => {
+test('scheduling a heartbeat that is due as early costs no write, however often', () => {
   const { schedule, writes } = openSchedule()
   schedule.add(heartbeatTask(1_000))
   const armed = writes()
@@ -24,7 +24,7 @@ test('a flood of arms for a heartbeat that is due as early costs no write', () =
   assert.equal(writes(), armed)
 })
 
-test('while the heartbeat is claimed, a flood of arms costs one write', () => {
+test('while the heartbeat is claimed, scheduling it costs one write, however often', () => {
   const { schedule, writes } = openSchedule()
   schedule.add(heartbeatTask(0))
   schedule.claim('heartbeat:main')
@@ -33,7 +33,7 @@ test('while the heartbeat is claimed, a flood of arms costs one write', () => {
   assert.equal(writes(), claimed + 1)
 })
 
-test('a heartbeat that backs off is not written by arms', () => {
+test('scheduling a heartbeat that backs off writes nothing', () => {
   const { schedule, writes } = openSchedule()
   schedule.add(heartbeatTask(0))
   schedule.claim('heartbeat:main')
@@ -45,7 +45,7 @@ test('a heartbeat that backs off is not written by arms', () => {
   assert.equal(schedule.earliest('heartbeat'), 60_000)
 })
 
-test('after a rollback nothing is remembered of what was undone', () => {
+test('after a rollback nothing is remembered of what it undid', () => {
   const { db, counters, schedule } = openSchedule()
   const before = { ...counters }
   db.exec('BEGIN')

@@ -64,14 +64,14 @@ test('a settlement whose commit stayed unknown is not made twice', (t) => {
   assert.equal(run([{ type: 'tick' }]).state.backlog, 0)
 })
 
-test('what only waits and reads commits nothing', (t) => {
+test('a batch that only waits and reads commits nothing', (t) => {
   const { run } = openWriter(t)
   const before = run([register]).state.commits
   const after = run([{ type: 'tick' }, { type: 'listen', on: true }, { call: 1, type: 'load', claim: 9 }])
   assert.equal(after.state.commits, before)
 })
 
-test('orders that came after a fault in the batch are carried out', (t) => {
+test('orders that follow a faulty one in the batch are carried out', (t) => {
   const { run } = openWriter(t)
   const bad: Order = {
     call: 1,
