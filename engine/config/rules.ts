@@ -9,6 +9,7 @@ import { checkModuleName, moduleName } from './mapping/module-name.ts'
 import { checkDefaultModel, checkModels } from './models.ts'
 import { nearestName } from './nearest.ts'
 import { type Path, writePath } from './path.ts'
+import { overlapsPath } from './path-overlap.ts'
 import type { ConfigurationValue } from './schema/configuration-schema.ts'
 import type { Finding } from './schema/violation.ts'
 import { checkToken, tokensAt } from './token-rules.ts'
@@ -290,8 +291,7 @@ export function* unusedEndpoints(
 ): Iterable<Finding> {
   if (served.length === 0) return
   for (const name of Object.keys(hooks.endpoints)) {
-    if (builtInEndpoints.has(name) || served.some((path) => path === undefined || isOneEndpoint(path, name)))
-      continue
+    if (builtInEndpoints.has(name) || served.some((path) => overlapsPath(path, name))) continue
     const path = ['hooks', 'endpoints', name]
     const message = `\`${writePath(path)}\` has no effect: no mapping has that path`
     const nearest = nearestName(
@@ -305,16 +305,6 @@ export function* unusedEndpoints(
 }
 
 const builtInEndpoints: ReadonlySet<string> = new Set(['wake', 'agent'])
-
-/** Whether there is an endpoint that both are, each of them with or without parameters. */
-function isOneEndpoint(one: string, other: string): boolean {
-  const [left, right] = [one.split('/'), other.split('/')]
-  const isAny = (segment = '') => segment.startsWith(':')
-  return (
-    left.length === right.length &&
-    left.every((segment, index) => segment === right[index] || isAny(segment) || isAny(right[index]))
-  )
-}
 
 export function hookTokens(token: ConfigurationValue['hooks']['token']): { path: Path; token: string }[] {
   return tokensAt(hookToken, token)

@@ -1,4 +1,4 @@
-/** Owns the configurations that tests of lint use; used by tests only. */
+/** Makes the configurations that tests of lint use. */
 
 import { configurationOf, type Mapping } from '../compile/fixture.ts'
 import type { Configuration, TestEntry, TestSource } from '../config/configuration.ts'
@@ -6,12 +6,12 @@ import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { lintConfiguration } from './lint-configuration.ts'
 import type { Sample } from './sample.ts'
 
-/** A mapping whose other fields give lint nothing to say. */
+/** Returns a mapping whose other fields have no findings. */
 export function mappingOf(id: string, mapping: Mapping = {}): Mapping {
   return { id, message: 'Look at it.', ...mapping }
 }
 
-/** The body of a test that expects a mapping. */
+/** Returns a test that expects a mapping. */
 export function testOf(
   mapping: string,
   request: Partial<TestSource['request']> & Pick<TestSource['request'], 'body'>,
@@ -32,7 +32,7 @@ interface LintFixture {
   readonly alter?: (configuration: Configuration) => Configuration
 }
 
-/** Without what it says about missing tests, unless that is asked for. */
+/** Lints the mappings and leaves warnings about missing tests out. */
 export async function lintOf(
   mappings: readonly Mapping[],
   { tests = [], samples, alter = (same) => same }: LintFixture = {},

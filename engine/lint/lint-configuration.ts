@@ -1,17 +1,15 @@
-/** Owns lint: what a configuration that compiles says without meaning it. */
+/** Lints a configuration that compiles: it reports what the author wrote and hardly meant. */
 
 import type { Snapshot } from '../compile/snapshot.ts'
 import type { Configuration, TestEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
+import { overlapsPath } from '../config/path-overlap.ts'
 import { defaultTestTime } from '../config/time.ts'
 import type { HookRequest } from '../resolve/decision.ts'
-import { lintContradictions } from './contradictions.ts'
-import { lintDedupe } from './dedupe.ts'
-import { overlap } from './implication/endpoints.ts'
-import { readClauses } from './implication/match.ts'
+import { readClauses } from './implication.ts'
 import { lintTests } from './missing-tests.ts'
-import { lintReachability } from './reachability.ts'
-import { lintRouting } from './routing.ts'
+import { lintContradictions, lintReachability } from './reachability.ts'
+import { lintDedupe, lintRouting } from './routing.ts'
 import { type Sample, sampleOfTest } from './sample.ts'
 import { lintCondition, lintElement, lintReferences, lintSingleBraces } from './texts.ts'
 import { lintFields } from './unknown-fields.ts'
@@ -19,15 +17,15 @@ import { lintUnmetClauses } from './unmet-clauses.ts'
 import { createWarnings } from './warnings.ts'
 
 export interface LintOptions {
-  /** Without errors. What loading and compiling warned of is not told again. */
+  /** It has no errors. The warnings of loading and compiling are not repeated. */
   readonly configuration: Configuration
-  /** Finds the mapping that a test leads to where the test does not name one. */
+  /** Finds the mapping that a test reaches where the test does not name one. */
   readonly snapshot?: Snapshot
-  /** Besides the bodies of the tests. */
+  /** Samples besides the bodies of the tests. */
   readonly samples?: readonly Sample[]
 }
 
-/** Warnings, by file in matching order, each from top to bottom. Presets are judged only by what they hide or hides them. */
+/** Returns warnings by file in matching order. Of presets it reports only mappings that are hidden or that hide others. */
 export async function lintConfiguration({
   configuration,
   snapshot,
@@ -35,12 +33,12 @@ export async function lintConfiguration({
 }: LintOptions): Promise<readonly Diagnostic[]> {
   const { mappings, tests } = configuration
   const warnings = createWarnings(mappings)
-  const read = mappings.map((entry) => ({ entry, clauses: readClauses(entry.value.match) }))
+  const readMappings = mappings.map((entry) => ({ entry, clauses: readClauses(entry.value.match) }))
   const recorded = new Set(samples)
   const known = [...tests.flatMap((test) => sampleOfTest(test) ?? []), ...samples]
 
-  lintReachability(read, warnings)
-  for (const mapping of read) {
+  lintReachability(readMappings, warnings)
+  for (const mapping of readMappings) {
     const { entry, clauses } = mapping
     if (entry.origin.kind === 'preset') continue
     lintContradictions(mapping, warnings)
@@ -49,21 +47,21 @@ export async function lintConfiguration({
     lintSingleBraces(entry, warnings)
     lintElement(entry, warnings)
     lintDedupe(entry, warnings)
-    const ofEndpoint = known.filter(({ endpoint }) => overlap(clauses.path, endpoint))
+    const ofEndpoint = known.filter(({ endpoint }) => overlapsPath(clauses.path, endpoint))
     lintCondition(entry, ofEndpoint, warnings)
     await lintFields(mapping, ofEndpoint, warnings)
     await lintUnmetClauses(mapping, ofEndpoint, recorded, warnings)
   }
-  lintTests(mappings, tests, snapshot ? await metBy(tests, snapshot) : new Map(), warnings)
+  lintTests(mappings, tests, snapshot ? await reachedBy(tests, snapshot) : new Map(), warnings)
   return warnings.diagnostics()
 }
 
-/** One after the other: evaluations share the event loop, and nobody waits for lint. */
-async function metBy(
+/** Resolves the requests of the tests one after the other, because evaluations share the event loop. */
+async function reachedBy(
   tests: readonly TestEntry[],
   snapshot: Snapshot,
 ): Promise<ReadonlyMap<TestEntry, ReadonlySet<string>>> {
-  const met = new Map<TestEntry, ReadonlySet<string>>()
+  const reached = new Map<TestEntry, ReadonlySet<string>>()
   for (const test of tests) {
     const sample = sampleOfTest(test)
     if (sample === undefined) continue
@@ -71,9 +69,9 @@ async function metBy(
     const actions = decision.outcome === 'accepted' ? decision.actions : []
     const own = 'mapping' in decision ? [decision.mapping] : []
     const ids = [...own, ...actions.map(({ mapping }) => mapping)]
-    met.set(test, new Set(ids.filter((id) => id !== undefined)))
+    reached.set(test, new Set(ids.filter((id) => id !== undefined)))
   }
-  return met
+  return reached
 }
 
 function requestOf({ value: { request, now } }: TestEntry, { payload }: Sample): HookRequest {

@@ -1,18 +1,18 @@
-/** Owns mappings that no test expects. */
+/** Warns of mappings that no test expects. */
 
 import type { MappingEntry, Origin, TestEntry } from '../config/configuration.ts'
 import type { Warnings } from './warnings.ts'
 
-/** `met`: the mappings that a test's request leads to, where that could be tried. */
+/** `reached` has the mappings that a test's request reaches, where that could be tried. */
 export function lintTests(
   mappings: readonly MappingEntry[],
   tests: readonly TestEntry[],
-  met: ReadonlyMap<TestEntry, ReadonlySet<string>>,
+  reached: ReadonlyMap<TestEntry, ReadonlySet<string>>,
   warnings: Warnings,
 ): void {
   const expected = new Set<string>()
   for (const test of tests) {
-    for (const id of [...expectedBy(test), ...(met.get(test) ?? [])]) expected.add(keyOf(test.origin, id))
+    for (const id of [...expectedBy(test), ...(reached.get(test) ?? [])]) expected.add(keyOf(test.origin, id))
   }
   const own = mappings.filter(({ origin }) => origin.kind === 'file')
   const byFile = Map.groupBy(own, ({ origin }) => origin.name)
@@ -31,7 +31,7 @@ function expectedBy({ value: { expect } }: TestEntry): readonly string[] {
   )
 }
 
-/** A test speaks for the mappings of its own file. */
+/** A test counts for the mappings of its own file. */
 function keyOf({ kind, name }: Origin, id: string): string {
   return JSON.stringify([kind, name, id])
 }

@@ -1,9 +1,9 @@
-/** Owns which mappings no request ever reaches, and which go on to none. */
+/** Warns of mappings that no request ever reaches, that go on to none, or whose own clauses rule each other out. */
 
+import type { BodyPattern } from '../compile/match/body-pattern.ts'
 import type { MappingEntry } from '../config/configuration.ts'
-import { covers, overlap } from './implication/endpoints.ts'
-import { type Clauses, impliesMatch } from './implication/match.ts'
-import { createShadowFinder } from './shadow-finder.ts'
+import { coversPath, overlapsPath } from '../config/path-overlap.ts'
+import { type Clauses, findContradiction, impliesMatch } from './implication.ts'
 import type { Warnings } from './warnings.ts'
 
 export interface ReadMapping {
@@ -11,27 +11,62 @@ export interface ReadMapping {
   readonly clauses: Clauses
 }
 
-/** `mappings` in matching order. What several earlier mappings cover only together is not seen. */
+/** `mappings` are in matching order. A mapping that several earlier ones cover only together is not found. */
 export function lintReachability(mappings: readonly ReadMapping[], warnings: Warnings): void {
-  const all = mappings.map(({ clauses }) => clauses)
-  const shadowOf = createShadowFinder(all, (position) => mappings[position]?.entry.value.continue === true)
-  for (const [position, mapping] of mappings.entries()) {
-    const earlier = mappings[shadowOf(position) ?? -1]
-    if (earlier !== undefined) reportShadow(mapping, earlier, warnings)
-    lintContinue(mapping, position, mappings, warnings)
-  }
+  for (const [later, earlier] of findShadows(mappings)) reportShadow(later, earlier, warnings)
+  for (const [position, mapping] of mappings.entries()) lintContinue(mapping, position, mappings, warnings)
   lintCase(mappings, warnings)
+}
+
+/**
+ * Pairs each mapping that is never reached with the first earlier one that matches whenever it does. An earlier mapping with
+ * an equality can only hide mappings that have that equality too, so it is filed under one and compared with those alone.
+ */
+function* findShadows(mappings: readonly ReadMapping[]): Iterable<readonly [ReadMapping, ReadMapping]> {
+  const filed = new Map<string | undefined, { readonly mapping: ReadMapping; readonly position: number }[]>()
+  for (const [position, mapping] of mappings.entries()) {
+    const own = equalitiesOf(mapping.clauses)
+    const [shadow] = [undefined, ...own]
+      .flatMap((equality) => {
+        const candidates = filed.get(equality) ?? []
+        return candidates.find((each) => impliesMatch(mapping.clauses, each.mapping.clauses)) ?? []
+      })
+      .sort((one, other) => one.position - other.position)
+    if (shadow !== undefined) yield [mapping, shadow.mapping]
+    if (mapping.entry.value.continue === true) continue
+    // The last equality is the most particular one in practice: the event stands in a header, its action in the body.
+    const equality = own.at(-1)
+    const others = filed.get(equality)
+    if (others === undefined) filed.set(equality, [{ mapping, position }])
+    else others.push({ mapping, position })
+  }
+}
+
+/** `match.source` is the same clause as an equality of the key `source` in the body. */
+function equalitiesOf({ source, headers, body }: Clauses): readonly string[] {
+  const ofSource = source === undefined ? [] : [JSON.stringify(['body', 'source', source])]
+  return [...ofSource, ...equalitiesIn(headers, ['headers']), ...equalitiesIn(body, ['body'])]
+}
+
+function equalitiesIn(
+  patterns: ReadonlyMap<string, BodyPattern>,
+  above: readonly string[],
+): readonly string[] {
+  return [...patterns].flatMap(([key, pattern]) => {
+    if (pattern.kind === 'equals') return [JSON.stringify([...above, key, pattern.value])]
+    return pattern.kind === 'keys' ? equalitiesIn(pattern.keys, [...above, key]) : []
+  })
 }
 
 /** A preset is not the author's to edit, so the warning stands at the mapping that hides it. */
 function reportShadow(later: ReadMapping, earlier: ReadMapping, warnings: Warnings): void {
-  const same = impliesMatch(earlier.clauses, later.clauses)
+  const isSame = impliesMatch(earlier.clauses, later.clauses)
   const isPreset = later.entry.origin.kind === 'preset'
   const name = `mapping "${later.entry.id}"${isPreset ? ` of the preset ${later.entry.origin.name}` : ''}`
   const { id, label } = earlier.entry
-  const why = same ? 'has the same match and comes first' : 'comes first and matches whenever it does'
+  const why = isSame ? 'has the same match and comes first' : 'comes first and matches whenever it does'
   warnings.add(isPreset ? earlier.entry : later.entry, {
-    code: same ? 'DUPLICATE_MATCH' : 'SHADOWED_MAPPING',
+    code: isSame ? 'DUPLICATE_MATCH' : 'SHADOWED_MAPPING',
     path: ['match'],
     message: `The ${name} is never reached: "${id}" (${label}) ${why}`,
     hint: `Put it first, let "${id}" match less, or write \`continue: true\` there to run both.`,
@@ -46,7 +81,7 @@ function lintContinue(
 ): void {
   if (entry.value.continue !== true) return
   const isLater = (each: ReadMapping, index: number) =>
-    index > position && overlap(each.clauses.path, clauses.path)
+    index > position && overlapsPath(each.clauses.path, clauses.path)
   if (mappings.some(isLater)) return
   warnings.add(entry, {
     code: 'POINTLESS_CONTINUE',
@@ -56,7 +91,7 @@ function lintContinue(
   })
 }
 
-/** Names are case-sensitive, which nobody expects of an address. */
+/** The names of endpoints are case-sensitive, which people do not expect of an address. */
 function lintCase(mappings: readonly ReadMapping[], warnings: Warnings): void {
   const first = new Map<string, ReadMapping>()
   for (const mapping of mappings) {
@@ -65,7 +100,7 @@ function lintCase(mappings: readonly ReadMapping[], warnings: Warnings): void {
     const folded = path.toLowerCase()
     const other = first.get(folded)
     if (other === undefined) first.set(folded, mapping)
-    else if (other.clauses.path !== path && !covers(other.clauses.path, path)) {
+    else if (other.clauses.path !== path && !coversPath(other.clauses.path, path)) {
       warnings.add(mapping.entry, {
         code: 'PATH_CASE',
         path: ['match', 'path'],
@@ -74,4 +109,15 @@ function lintCase(mappings: readonly ReadMapping[], warnings: Warnings): void {
       })
     }
   }
+}
+
+export function lintContradictions({ entry, clauses }: ReadMapping, warnings: Warnings): void {
+  const contradiction = findContradiction(clauses)
+  if (contradiction === undefined) return
+  warnings.add(entry, {
+    code: 'IMPOSSIBLE_MATCH',
+    path: ['match', ...contradiction.path],
+    message: `The mapping "${entry.id}" can never match: ${contradiction.why}`,
+    hint: 'Mend the clause, or give each case a mapping of its own.',
+  })
 }

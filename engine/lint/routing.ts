@@ -1,4 +1,4 @@
-/** Owns what lint says about delivery, routing and sessions: settings that mean something else than they seem to. */
+/** Warns of settings for delivery, routing, sessions and dedupe that mean something else than they seem to. */
 
 import { isChoice } from '../compile/expression.ts'
 import type { MappingEntry } from '../config/configuration.ts'
@@ -9,10 +9,10 @@ export function lintRouting(entry: MappingEntry, warnings: Warnings): void {
   if (value.action !== 'agent') return
   const targets = [{ path: [] as const, ...value }, ...(value.deliverTo ?? []).map(targetOf)]
   const chosen = targets.flatMap(({ path, channel, to }) => {
-    if (isChosen(channel)) return [[...path, 'channel']]
-    return isChosen(to) ? [[...path, 'to']] : []
+    if (isChosenByPayload(channel)) return [[...path, 'channel']]
+    return isChosenByPayload(to) ? [[...path, 'to']] : []
   })
-  if (value.allowPayloadRouting === true && chosen.length === 0 && !isChosen(value.model)) {
+  if (value.allowPayloadRouting === true && chosen.length === 0 && !isChosenByPayload(value.model)) {
     warnings.add(entry, {
       code: 'UNUSED_PERMISSION',
       path: ['allowPayloadRouting'],
@@ -50,7 +50,7 @@ function lintUnusedRoute(entry: MappingEntry, warnings: Warnings): void {
   })
 }
 
-/** One conversation for all requests is rarely meant: what one sender says is context for the next. */
+/** One conversation for all requests is rarely meant, because what one sender says becomes context for the next. */
 function lintSession(entry: MappingEntry, warnings: Warnings): void {
   const { sessionKey } = entry.value
   if (sessionKey === undefined || sessionKey.trim() === '' || /\{\{|\{%/.test(sessionKey)) return
@@ -62,7 +62,23 @@ function lintSession(entry: MappingEntry, warnings: Warnings): void {
   })
 }
 
-/** Whether the field is a template, or an expression that gives more than texts that are written in it. */
-function isChosen(field: unknown): boolean {
+/** Whether the payload chooses the value: the field is a template, or an expression that gives more than its own literals. */
+function isChosenByPayload(field: unknown): boolean {
   return typeof field === 'string' && /\{\{|\{%/.test(field) && !isChoice(field)
+}
+
+/** The names of values that differ, or may differ, from element to element. */
+const ofElement = /\b(?:item|index|vars)\b/
+
+/** Of elements with the same key only the first counts, which is hardly ever meant for a whole list. */
+export function lintDedupe(entry: MappingEntry, warnings: Warnings): void {
+  const { forEach, dedupe } = entry.value
+  if (forEach === undefined || !dedupe?.enabled || dedupe.key === undefined) return
+  if (ofElement.test(dedupe.key)) return
+  warnings.add(entry, {
+    code: 'SHARED_DEDUPE_KEY',
+    path: ['dedupe', 'key'],
+    message: `All elements of \`forEach\` of mapping "${entry.id}" have one dedupe key, so that only the first counts`,
+    hint: 'Name the element too, such as item.id, or index where it has nothing of its own.',
+  })
 }

@@ -1,19 +1,19 @@
-/** Samples that mappings are judged by: bodies of tests, and those that a host found in files. */
+/** Matches samples against mappings. Samples are the bodies of tests, and payloads that a host read from files. */
 
 import { compileMatch } from '../compile/match/compile-match.ts'
 import type { MappingSource, TestEntry } from '../config/configuration.ts'
 import { createScope } from '../resolve/scope.ts'
-import { silent } from './implication/match.ts'
+import { silent } from './implication.ts'
 
 export interface Sample {
-  /** The endpoint that it was posted to. */
+  /** The endpoint that the payload was posted to. */
   readonly endpoint: string
-  /** Names in lower case; absent: not known. */
+  /** The names are in lower case. Absent: the headers are not known. */
   readonly headers?: Readonly<Record<string, string>>
   readonly payload: unknown
 }
 
-/** Nothing for a body that is not JSON. */
+/** Returns undefined for a body that is not JSON. */
 export function sampleOfTest({ value: { request } }: TestEntry): Sample | undefined {
   const { endpoint, headers = {}, body, bodyText } = request
   if (bodyText === undefined) return { endpoint, headers, payload: body ?? {} }
@@ -33,7 +33,7 @@ export async function hasSample(match: Match, samples: readonly Sample[]): Promi
   return false
 }
 
-/** The samples that satisfy the match. */
+/** Returns the samples that satisfy the match. */
 export async function samplesOf(match: Match, samples: readonly Sample[]): Promise<readonly Sample[]> {
   const satisfies = createSatisfies(match)
   const satisfying: Sample[] = []
@@ -41,7 +41,7 @@ export async function samplesOf(match: Match, samples: readonly Sample[]): Promi
   return satisfying
 }
 
-/** Headers that are not known are taken to be as wanted. */
+/** Headers that are not known count as satisfying the match. */
 function createSatisfies(match: Match): (sample: Sample) => Promise<boolean> {
   const whole = compileMatch(match, silent)
   const withoutHeaders = compileMatch({ ...match, headers: undefined }, silent)
@@ -52,7 +52,7 @@ function createSatisfies(match: Match): (sample: Sample) => Promise<boolean> {
       headers: headers ?? {},
       query: {},
       payload,
-      // Expressions alone look at it.
+      // Only expressions read it.
       get rawBody() {
         return Buffer.from(JSON.stringify(payload))
       },

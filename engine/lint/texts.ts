@@ -1,6 +1,6 @@
 /**
- * Warns of expressions and texts that work and were hardly meant so: a condition that gives neither true nor false, a
- * reference or single braces that stay as they are written, and a `forEach` whose element nothing names.
+ * Warns of expressions and texts that work and were hardly meant that way: a condition that gives neither true nor false, a
+ * reference or single braces that are not replaced, and a `forEach` whose element nothing names.
  */
 
 import { bareExpression, compileExpression, unwrapExpression } from '../compile/expression.ts'
@@ -14,7 +14,7 @@ import type { Warnings } from './warnings.ts'
 
 const whenPath = ['match', 'when']
 
-/** `samples`: those of the mapping's endpoint. */
+/** `samples` are those of the mapping's endpoint. */
 export function lintCondition(entry: MappingEntry, samples: readonly Sample[], warnings: Warnings): void {
   const { when } = entry.value.match ?? {}
   if (when === undefined) return
@@ -52,7 +52,7 @@ export function lintCondition(entry: MappingEntry, samples: readonly Sample[], w
     )
 }
 
-/** In what a model reads `${NAME}` may be meant as it stands, and is hardly ever. */
+/** A text for a model may mean `${NAME}` literally, but hardly ever does. */
 export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
     const text = entry.value[field as 'message']
@@ -68,24 +68,24 @@ export function lintReferences(entry: MappingEntry, warnings: Warnings): void {
   }
 }
 
-/** In what a model reads `{title}` may be meant as it stands too; it is what other languages write for `{{title}}`. */
+/** A text for a model may mean `{title}` literally too, but other template languages write it for `{{title}}`. */
 export function lintSingleBraces(entry: MappingEntry, warnings: Warnings): void {
   for (const field of wordFields) {
     const text = entry.value[field as 'message']
-    const [found, name] =
+    const [braces, name] =
       (typeof text === 'string' && /(?<![{$%#\\\w])\{([A-Za-z_][\w.]*)\}(?!\})/.exec(text)) || []
-    if (typeof text !== 'string' || found === undefined || unwrapExpression(text) !== undefined) continue
+    if (typeof text !== 'string' || braces === undefined || unwrapExpression(text) !== undefined) continue
     warnings.add(entry, {
       code: 'LITERAL_TEXT',
       path: [field],
-      offset: text.indexOf(found),
-      message: `\`${field}\` of mapping "${entry.id}" holds ${found}, which stays as it is written`,
+      offset: text.indexOf(braces),
+      message: `\`${field}\` of mapping "${entry.id}" holds ${braces}, which stays as it is written`,
       hint: `For a value of the payload write {{${name}}}.`,
     })
   }
 }
 
-/** Where nothing names the element, all runs of one request are asked the same. A transform is given it in any case. */
+/** Where nothing names the element, all actions of a request are the same. A transform gets the element in any case. */
 export function lintElement(entry: MappingEntry, warnings: Warnings): void {
   const { forEach, transform, match, ...others } = entry.value
   if (forEach === undefined || transform !== undefined) return

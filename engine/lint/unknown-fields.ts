@@ -1,24 +1,23 @@
-/** Owns fields that a mapping names and no sample of its endpoint has. */
+/** Warns of fields that a mapping names and no sample of its endpoint has. */
 
 import { operatorNames } from '../compile/match/operators.ts'
 import type { MappingEntry } from '../config/configuration.ts'
 import { nearestName } from '../config/nearest.ts'
 import { writePath } from '../config/path.ts'
+import { parametersOf } from '../config/path-overlap.ts'
 import { isKnown, nearestField } from './fields/known-fields.ts'
 import { mappingReferences, type NamedReference } from './fields/mapping-references.ts'
 import { anyStep } from './fields/reference.ts'
-import { parametersOf } from './implication/endpoints.ts'
 import type { ReadMapping } from './reachability.ts'
 import { hasSample, type Sample } from './sample.ts'
 import type { Warnings } from './warnings.ts'
 
-/** Ours to know without any sample: what `vars` and the path give. */
+/** The names that are known without any sample: those of `vars` and of the path's parameters. */
 type Given = Readonly<Record<string, readonly string[]>>
 
 /**
- * Only a sample that the mapping is for says something about its fields, else those of another event would speak
- * against it. With one, a field counts as known where any sample of the endpoint has it: it may be there in some
- * requests only.
+ * Fields are judged only where a sample matches the mapping, because samples of other events lack its fields. A field then
+ * counts as known where any sample of the endpoint has it, because some requests may have it and others not.
  */
 export async function lintFields(
   { entry, clauses }: ReadMapping,
@@ -31,7 +30,7 @@ export async function lintFields(
   const references = mappingReferences(entry, clauses)
   const ofMatch = references.filter(({ field }) => field[0] === 'match')
 
-  // A misspelt clause would keep every sample away.
+  // No sample would match a clause that is misspelt.
   const misspelt = new Set(
     ofMatch.filter(isUnknown).map(({ field }) => field[1 + Number(field[1] === 'body')]),
   )
@@ -41,41 +40,41 @@ export async function lintFields(
   const judgesMatch = await hasSample(others, samples)
   const judgesRest = judgesMatch && (await hasSample(match, samples))
 
-  // A value may bear the name of the field that it is made of, and both are read then.
-  const made = references.filter(
+  // A value of `vars` may have the name of the field that it is computed from.
+  const computed = references.filter(
     ({ root, field }) => root === 'payload' && /^(match|vars|forEach)$/.test(String(field[0])),
   )
-  const ownFields = new Set(made.map(({ steps }) => steps[0]))
+  const ownFields = new Set(computed.map(({ steps }) => steps[0]))
   const isOwn = ([first = '']: readonly string[]) => ownFields.has(first) || isKnown(payloads, [first])
 
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const reference of references) {
     const isJudged = reference.field[0] === 'match' ? judgesMatch : judgesRest
     const forgotten = isOwn(reference.steps) ? undefined : forgottenRoot(reference, given)
-    const found = forgotten ?? problemOf(reference, given, isJudged ? payloads : [])
+    const problem = forgotten ?? problemOf(reference, given, isJudged ? payloads : [])
     const key = JSON.stringify([reference.field, reference.root, reference.steps])
-    if (found === undefined || told.has(key)) continue
-    told.add(key)
+    if (problem === undefined || reported.has(key)) continue
+    reported.add(key)
     warnings.add(entry, {
       code: 'UNKNOWN_FIELD',
       path: reference.field,
       offset: reference.offset,
-      message: messageOf(entry, reference, found.where),
-      hint: found.hint,
+      message: messageOf(entry, reference, problem.where),
+      hint: problem.hint,
     })
   }
 }
 
-/** Of a name of the payload's that is also a value of ours. */
+/** For a name that is read from the payload, and that `vars` or the path define as well. */
 function forgottenRoot(
   { root, steps }: NamedReference,
   given: Given,
 ): { readonly where: string; readonly hint: string } | undefined {
   const [first = ''] = steps
-  const ours = root === 'payload' && Object.keys(given).find((name) => given[name]?.includes(first))
-  if (!ours) return undefined
-  const where = `that is a field of the payload, and \`${ours}\` has a value of this name`
-  return { where, hint: `Did you mean ${[ours, ...steps].join('.')}?` }
+  const definer = root === 'payload' && Object.keys(given).find((name) => given[name]?.includes(first))
+  if (!definer) return undefined
+  const where = `that is a field of the payload, and \`${definer}\` has a value of this name`
+  return { where, hint: `Did you mean ${[definer, ...steps].join('.')}?` }
 }
 
 function problemOf(
@@ -113,7 +112,7 @@ function nearestHint(
     : `Did you mean ${nearest}?`
 }
 
-/** What is meant as ours, or as something that no template sees. */
+/** For names that look like a root which this mapping lacks, or which no template can read. */
 function slipOfName([first = '', second]: readonly string[]): string | undefined {
   if (second === undefined) return undefined
   if (first === 'vars' || first === 'params') return `There are no ${first} here.`
@@ -125,7 +124,7 @@ function slipOfName([first = '', second]: readonly string[]): string | undefined
 const environmentHint =
   'Templates and expressions do not see the environment. Write the value, or hand it to a transform by `transform.with`.'
 
-/** What is written as a key of the payload and was meant as something else. */
+/** For a key of the payload that was probably meant as something else. */
 function slipOfPattern(
   steps: readonly string[],
   field: NamedReference['field'],

@@ -1,7 +1,7 @@
 /**
- * Clauses of `match` that samples speak against: samples that satisfy all other clauses have the field, and none of them
- * holds a value that the clause takes. Where no sample says anything, a text such as `yes` and a key with a dot in it are
- * reported, because they are seldom meant as they stand.
+ * Warns of clauses of `match` that samples contradict: the samples that satisfy all other clauses have the field, and none
+ * has a value that the clause accepts. Where there is no such sample, a text such as `yes` and a key with a dot in it are
+ * reported, because they are seldom meant literally.
  */
 
 import { operatorNames } from '../compile/match/operators.ts'
@@ -15,7 +15,7 @@ import type { Warnings } from './warnings.ts'
 
 type Keys = Readonly<Record<string, unknown>>
 
-/** What is wanted of one field. */
+/** What the match asks of one field. */
 interface Clause {
   readonly of: 'body' | 'headers'
   readonly steps: readonly string[]
@@ -23,9 +23,9 @@ interface Clause {
 }
 
 /**
- * @param samples - those of the mapping's endpoint
- * @param recorded - those of them that are no bodies of tests: a value that only tests lack is reported only where it looks
- *   like a slip, because `MISSING_TESTS` says the rest
+ * @param samples - the samples of the mapping's endpoint
+ * @param recorded - those that are not bodies of tests. A value that only tests lack is reported only where it looks like a
+ *   slip, because `MISSING_TESTS` reports the rest
  */
 export async function lintUnmetClauses(
   { entry }: ReadMapping,
@@ -62,7 +62,7 @@ export async function lintUnmetClauses(
 
 type Problem = Pick<Parameters<Warnings['add']>[1], 'code' | 'message' | 'hint'>
 
-/** One clause for each field; a map of keys is a clause for each of its keys. */
+/** Returns one clause for each field; a map of keys becomes a clause for each of its keys. */
 function bodyClauses(pattern: Keys, above: readonly string[]): readonly Clause[] {
   return Object.entries(pattern).flatMap(([key, wanted]) => {
     const steps = [...above, key]
@@ -71,7 +71,7 @@ function bodyClauses(pattern: Keys, above: readonly string[]): readonly Clause[]
   })
 }
 
-/** The match without the clause, and without its expression, which may speak of the same field. */
+/** Returns the match without the clause, and without its expression, which may read the same field. */
 function without(match: Match, { of, steps }: Clause): Match {
   const rest = { ...match, when: undefined }
   if (of === 'body') return { ...rest, body: removed(match.body ?? {}, steps) }
@@ -91,15 +91,15 @@ function alone({ of, steps, wanted }: Clause): Match {
   return { [of]: nested } as Match
 }
 
-/** The scalars that samples hold there, those of lists included; none where it cannot be said. */
+/** Returns the scalars that samples have in the field, those in lists included; none where that is not known. */
 function valuesOf({ of, steps }: Clause, samples: readonly Sample[]): readonly unknown[] {
   if (of === 'headers')
     return samples.flatMap(({ headers }) => headers?.[String(steps[0]).toLowerCase()] ?? [])
-  const found = valuesAt(
+  const values = valuesAt(
     samples.map(({ payload }) => payload),
     steps,
   )
-  return typeof found === 'string' ? [] : found.flat(10)
+  return typeof values === 'string' ? [] : values.flat(10)
 }
 
 function unmet(
@@ -138,7 +138,7 @@ function hintFor(wanted: unknown, held: readonly unknown[], steps: readonly stri
   return nearest === undefined ? undefined : `Did you mean ${show(nearest)}?`
 }
 
-/** What authors of YAML write for a truth value: texts in YAML 1.2. */
+/** Words that authors write for a truth value, and that are texts in YAML 1.2. */
 const truths: ReadonlyMap<string, boolean> = new Map([
   ['yes', true],
   ['on', true],
@@ -167,7 +167,7 @@ function withoutSamples({ of, steps, wanted }: Clause, held: readonly unknown[])
   }
 }
 
-/** A value of a sample as JSON, cut to what fits on a line. */
+/** Writes a value of a sample as JSON, cut to fit on a line. */
 function show(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = JSON.stringify(value) ?? 'nothing'

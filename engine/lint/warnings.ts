@@ -1,24 +1,45 @@
-/** Owns the findings of one lint: told at their place, in the order of the files. */
+/** Collects the warnings of lint, each with its place, in the order of the files. */
 
 import type { MappingEntry } from '../config/configuration.ts'
 import type { Diagnostic } from '../config/diagnostic/diagnostic.ts'
 import { inFileOrder } from '../config/diagnostic/diagnostic-order.ts'
-import type { LintCode } from './codes.ts'
+
+/** The codes are API, because a comment in a mapping file may name one. `UNSAFE_CONTENT` comes from compiling. */
+export type LintCode =
+  | 'SHADOWED_MAPPING'
+  | 'DUPLICATE_MATCH'
+  | 'IMPOSSIBLE_MATCH'
+  | 'POINTLESS_CONTINUE'
+  | 'PATH_CASE'
+  | 'UNKNOWN_FIELD'
+  | 'UNMET_CLAUSE'
+  | 'CONDITION_VALUE'
+  | 'LITERAL_REFERENCE'
+  | 'LITERAL_TEXT'
+  | 'LITERAL_KEY'
+  | 'MISSING_TESTS'
+  | 'UNSAFE_CONTENT'
+  | 'PAYLOAD_CHANNEL'
+  | 'UNUSED_PERMISSION'
+  | 'UNUSED_ROUTE'
+  | 'SHARED_SESSION'
+  | 'SHARED_DEDUPE_KEY'
+  | 'UNUSED_ELEMENT'
 
 interface Warning {
   readonly code: LintCode
   /** A sentence without its full stop. */
   readonly message: string
   readonly hint: string
-  /** Where in the entry; absent: the entry. */
+  /** The path in the entry. Absent: the warning is about the entry. */
   readonly path?: readonly (string | number)[]
-  /** Where in the field's text, from 0 in UTF-16 units. */
+  /** The offset in the field's text, from 0 in UTF-16 units. */
   readonly offset?: number
 }
 
 export interface Warnings {
   add(entry: MappingEntry, warning: Warning): void
-  /** By file in the order of their mappings, each from top to bottom. */
+  /** Returns them by file in the order of the mappings, each file from top to bottom. */
   diagnostics(): readonly Diagnostic[]
 }
 

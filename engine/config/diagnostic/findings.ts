@@ -9,8 +9,8 @@ import { inFileOrder } from './diagnostic-order.ts'
 export interface Findings {
   /** About a part of a file. */
   report(source: Source, finding: Finding, severity?: Diagnostic['severity']): void
-  /** Lets later findings at or below a path be: nothing can be said of its value. */
-  excuse(source: Source, path: Path): void
+  /** Suppresses later findings at or below a path whose value is not known. */
+  suppress(source: Source, path: Path): void
   /** About something without a path. */
   add(...diagnostics: Diagnostic[]): void
   /** Whether nothing is wrong at, above or below these paths of the file. */
@@ -22,7 +22,7 @@ export interface Findings {
 export function createFindings(): Findings {
   const all: Diagnostic[] = []
   const unsound = new Map<Source, Path[]>()
-  const excused = new Map<Source, Path[]>()
+  const suppressed = new Map<Source, Path[]>()
   let ordered: readonly Diagnostic[] | undefined
   const of = (severity: Diagnostic['severity']) => {
     ordered ??= inFileOrder(all)
@@ -30,7 +30,7 @@ export function createFindings(): Findings {
   }
   return {
     report(source, { path, at, severity: own = 'error', ...facts }, severity = own) {
-      if (excused.get(source)?.some((one) => one.length <= path.length && touches(one, path))) return
+      if (suppressed.get(source)?.some((one) => one.length <= path.length && touches(one, path))) return
       if (severity === 'error') {
         const others = unsound.get(source)
         if (others) others.push(path)
@@ -40,8 +40,8 @@ export function createFindings(): Findings {
       ordered = undefined
       all.push({ severity, code, message, place: source.place(path, at), ...(hint ? { hint } : {}) })
     },
-    excuse(source, path) {
-      excused.set(source, [...(excused.get(source) ?? []), path])
+    suppress(source, path) {
+      suppressed.set(source, [...(suppressed.get(source) ?? []), path])
     },
     add(...diagnostics) {
       ordered = undefined

@@ -44,13 +44,13 @@ export async function resolveReferences(
       return undefined
     }
     let resolved: string | undefined = ''
-    let isExcused = false
+    let isSuppressed = false
     for (const part of parts) {
       const value = typeof part === 'string' ? part : await valueIn(part)
       // All of a text's references are looked up, so that all that are missing are named at once.
       resolved = value === undefined || resolved === undefined ? undefined : resolved + value
     }
-    if (isExcused) findings.excuse(source, path)
+    if (isSuppressed) findings.suppress(source, path)
     return resolved
 
     async function valueIn(part: Reference): Promise<string | undefined> {
@@ -64,7 +64,7 @@ export async function resolveReferences(
       }
       const hint = `${found.guess}What needs it is not checked.`
       findings.report(source, { path, code, message, hint, severity: 'warning' })
-      isExcused = true
+      isSuppressed = true
       reading.noteUnset(found.name)
       return type.includes('string') || type.length === 0 ? unsetText(found.name) : undefined
     }

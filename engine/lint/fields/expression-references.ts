@@ -1,4 +1,4 @@
-/** Owns which values of the request an expression reads: its plain dotted paths, and nothing that takes more thought. */
+/** Finds the values of the request that an expression reads by plain dotted paths. */
 
 import jsonata from 'jsonata'
 import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
@@ -8,12 +8,16 @@ type Node = Readonly<Record<string, unknown>>
 
 interface NamePath {
   readonly names: readonly string[]
-  /** Just behind its first name, or behind the quote after that. */
+  /** The position behind its first name, or behind the quote after that. */
   readonly end: number
 }
 
-/** `offset`: where the expression begins in its field's text. Of an expression that does not parse, nothing is read. */
-export function expressionReferences(source: string, offset = 0, ours?: ScopeNames): readonly Reference[] {
+/** `offset` is where the expression begins in its field's text. An expression that does not parse has no references. */
+export function expressionReferences(
+  source: string,
+  offset = 0,
+  reserved?: ScopeNames,
+): readonly Reference[] {
   let tree: unknown
   try {
     tree = jsonata(source).ast()
@@ -23,20 +27,20 @@ export function expressionReferences(source: string, offset = 0, ours?: ScopeNam
   return pathsIn(tree).map(({ names, end }) => {
     const [first = '', ...rest] = names
     const at = { offset: offset + Math.max(0, source.lastIndexOf(first, end - first.length)) }
-    return reservedReader(first, ours)
+    return reservedReader(first, reserved)
       ? { root: first, steps: rest, ...at }
       : { root: 'payload', steps: names, ...at }
   })
 }
 
-/** The names of an expression that is one plain path, such as `pull_request.labels`. */
-export function plainPath(source: string, ours?: ScopeNames): Reference | undefined {
-  const references = expressionReferences(source, 0, ours)
+/** Returns the reference of an expression that is one plain path, such as `pull_request.labels`. */
+export function plainPath(source: string, reserved?: ScopeNames): Reference | undefined {
+  const references = expressionReferences(source, 0, reserved)
   const [only] = references
   return /^\s*[\w.]+\s*$/.test(source) && references.length === 1 ? only : undefined
 }
 
-/** Parts that are evaluated against the root as the whole is. Predicates, functions and orderings are not. */
+/** Looks only at parts that are evaluated against the root. Predicates, functions and orderings are not. */
 function pathsIn(value: unknown): readonly NamePath[] {
   if (Array.isArray(value)) return value.flatMap(pathsIn)
   if (typeof value !== 'object' || value === null) return []
@@ -56,7 +60,7 @@ function pathsIn(value: unknown): readonly NamePath[] {
     case 'unary':
       return [...pathsIn(node['expression']), ...pathsIn(node['expressions']), ...pathsIn(node['lhs'])]
     case 'function':
-      // Whoever asks whether a field exists knows that it may not.
+      // An author who asks whether a field exists knows that it may not.
       return (node['procedure'] as Node | undefined)?.['value'] === 'exists' ? [] : pathsIn(node['arguments'])
     default:
       return []

@@ -1,20 +1,20 @@
-/** Owns what the sample payloads of an endpoint say about a field: whether it is there, or which one is meant. */
+/** Looks fields up in the sample payloads of an endpoint: whether one exists, and which one was probably meant. */
 
 import { nearestName } from '../../config/nearest.ts'
 import { anyStep } from './reference.ts'
 
-/** Objects looked at for a field of the same name elsewhere. */
+/** The most objects that are searched for a field of the same name. */
 const searched = 20_000
 
 /**
- * Whether some payload has a value there, or breaks off where it cannot be told: at a null, an empty list or an empty
- * object.
+ * Whether some payload has a value there, or ends on the way at a null, an empty list or an empty object, so that it cannot
+ * be known.
  */
 export function isKnown(payloads: readonly unknown[], steps: readonly string[]): boolean {
   return valuesAt(payloads, steps) !== 'none'
 }
 
-/** The field that was probably meant, as it would be written. */
+/** Returns the field that was probably meant, as the author would write it. */
 export function nearestField(payloads: readonly unknown[], steps: readonly string[]): string | undefined {
   const known = steps.findIndex((_step, index) => !isKnown(payloads, steps.slice(0, index + 1)))
   const before = steps.slice(0, known)
@@ -26,7 +26,7 @@ export function nearestField(payloads: readonly unknown[], steps: readonly strin
   return findElsewhere(payloads, steps.at(-1) ?? missing)
 }
 
-/** `unsure`: some payload breaks off where more could have been. */
+/** Returns `unsure` where some payload ends on the way at a value that others may fill. */
 export function valuesAt(
   payloads: readonly unknown[],
   steps: readonly string[],
@@ -35,9 +35,9 @@ export function valuesAt(
   for (const step of steps) {
     const next: unknown[] = []
     for (const value of values) {
-      const found = stepInto(value, step)
-      if (found === 'unsure') return 'unsure'
-      for (const each of found) next.push(each)
+      const values = stepInto(value, step)
+      if (values === 'unsure') return 'unsure'
+      for (const each of values) next.push(each)
     }
     values = next
   }
@@ -47,15 +47,15 @@ export function valuesAt(
 function stepInto(value: unknown, step: string): readonly unknown[] | 'unsure' {
   if (value === null) return 'unsure'
   if (step === 'length' && (typeof value === 'string' || Array.isArray(value))) return [value.length]
-  // `name[0]`, an initial.
+  // `name[0]` is an initial.
   if (typeof value === 'string' && /^\d+$/.test(step)) return [value]
   if (typeof value !== 'object') return []
   if (Array.isArray(value)) {
     if (value.length === 0) return 'unsure'
-    // `commits[0]`, the turn of a loop, or a name that is meant for each element.
+    // `commits[0]`, an iteration of a loop, or a name that is meant for each element.
     if (step === anyStep || /^\d+$/.test(step)) return value
-    const found = value.map((each) => stepInto(each, step))
-    return found.includes('unsure') ? 'unsure' : found.flat()
+    const values = value.map((each) => stepInto(each, step))
+    return values.includes('unsure') ? 'unsure' : values.flat()
   }
   const keys = Object.keys(value)
   if (keys.length === 0) return 'unsure'
@@ -68,7 +68,7 @@ function keysOf(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.keys(value) : []
 }
 
-/** The shallowest field of that name. */
+/** Returns the shallowest field of that name. */
 function findElsewhere(payloads: readonly unknown[], name: string): string | undefined {
   const queue: { readonly value: unknown; readonly path: readonly string[] }[] = payloads.map((value) => ({
     value,

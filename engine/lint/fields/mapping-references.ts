@@ -1,4 +1,4 @@
-/** Owns every value of the request that one mapping names, with the field that names it. */
+/** Finds every value of the request that one mapping names, with the field that names it. */
 
 import { bareExpression, unwrapExpression } from '../../compile/expression.ts'
 import { isTemplateKey } from '../../compile/key.ts'
@@ -8,21 +8,21 @@ import type { MappingEntry } from '../../config/configuration.ts'
 import { fieldNames } from '../../config/fields.ts'
 import type { Path } from '../../config/path.ts'
 import type { ScopeNames } from '../../resolve/scope.ts'
-import type { Clauses } from '../implication/match.ts'
+import type { Clauses } from '../implication.ts'
 import { expressionReferences, plainPath } from './expression-references.ts'
 import type { Reference } from './reference.ts'
 import { templateReferences } from './template-references.ts'
 
 export interface NamedReference extends Omit<Reference, 'offset'> {
-  /** From the entry. */
+  /** The path of the field in the entry. */
   readonly field: Path
-  /** In the field's text; absent: the field. */
+  /** The offset in the field's text. Absent: the whole field is meant. */
   readonly offset?: number
 }
 
 /**
- * What lies below `item` is told as lying below the list that `forEach` names, and below a value of `vars` as lying
- * below the path that it is; where those are computed, it is left out.
+ * A value below `item` is reported as a value below the list that `forEach` names, and a value below one of `vars` as a value
+ * below the path that it stands for. Where those are computed, it is left out.
  */
 export function mappingReferences(entry: MappingEntry, clauses: Clauses): readonly NamedReference[] {
   const { value } = entry
@@ -44,14 +44,14 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     ...keys.filter(([, key]) => !isTemplateKey(key)),
     ...Object.entries(value.vars ?? {}).map(([name, source]) => [['vars', name], source] as const),
   ]
-  const ours = scopeNamesOf(value)
-  const before = namesOfForEach(ours)
+  const reserved = scopeNamesOf(value)
+  const before = namesOfForEach(reserved)
   const aliases: Aliases = {
     item: plainPath(bareExpression(value.forEach ?? '').source, before),
     vars: new Map(
       Object.entries(value.vars ?? {}).map(([name, text]) => [
         name,
-        plainPath(bareExpression(text).source, ours),
+        plainPath(bareExpression(text).source, reserved),
       ]),
     ),
   }
@@ -60,9 +60,9 @@ export function mappingReferences(entry: MappingEntry, clauses: Clauses): readon
     ...expressions.flatMap(([field, text]) =>
       text === undefined
         ? []
-        : at(field, ofExpression(text, field[0] === 'match' || field[0] === 'forEach' ? before : ours)),
+        : at(field, ofExpression(text, field[0] === 'match' || field[0] === 'forEach' ? before : reserved)),
     ),
-    ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text, ours)) : [])),
+    ...texts.flatMap(([field, text]) => (typeof text === 'string' ? at(field, ofText(text, reserved)) : [])),
   ].flatMap((reference) => unalias(reference, aliases))
 }
 
@@ -70,23 +70,25 @@ function at(field: Path, references: readonly Reference[]): readonly NamedRefere
   return references.map((reference) => ({ ...reference, field }))
 }
 
-function ofText(text: string, ours: ScopeNames): readonly Reference[] {
-  return unwrapExpression(text) === undefined ? templateReferences(text, ours) : ofExpression(text, ours)
+function ofText(text: string, reserved: ScopeNames): readonly Reference[] {
+  return unwrapExpression(text) === undefined
+    ? templateReferences(text, reserved)
+    : ofExpression(text, reserved)
 }
 
-function ofExpression(text: string, ours: ScopeNames): readonly Reference[] {
+function ofExpression(text: string, reserved: ScopeNames): readonly Reference[] {
   const { source, offset } = bareExpression(text)
-  return expressionReferences(source, offset, ours)
+  return expressionReferences(source, offset, reserved)
 }
 
-/** The fields that a pattern wants to be there; `exists: false` wants none. */
+/** Returns the fields that a pattern requires; `exists: false` requires none. */
 function bodyReferences(pattern: BodyPattern, steps: readonly string[]): readonly NamedReference[] {
   switch (pattern.kind) {
     case 'keys':
       return [...pattern.keys].flatMap(([key, each]) => bodyReferences(each, [...steps, key]))
     case 'any': {
       const alternatives = pattern.of.map((each) => bodyReferences(each, steps))
-      // One that wants nothing is satisfied where there is nothing.
+      // An alternative that requires nothing matches where the field is absent.
       return alternatives.some((each) => each.length === 0) ? [] : alternatives.flat()
     }
     case 'operators':
@@ -95,13 +97,13 @@ function bodyReferences(pattern: BodyPattern, steps: readonly string[]): readonl
   return [{ root: 'payload', steps, field: ['match', 'body', ...steps] }]
 }
 
-/** The paths that stand behind our names, where they are plain. */
+/** The plain paths that `item` and the values of `vars` stand for. */
 interface Aliases {
   readonly item: Reference | undefined
   readonly vars: ReadonlyMap<string, Reference | undefined>
 }
 
-/** A value of `vars` that there is not is kept as it is named: that is what is wrong with it. */
+/** A name that `vars` lacks stays as it is, because the name is what is wrong with it. */
 function unalias(reference: NamedReference, { item, vars }: Aliases): readonly NamedReference[] {
   const { root, steps } = reference
   if (root === 'item') return below(item, steps, reference)
@@ -115,7 +117,7 @@ function below(
   steps: readonly string[],
   reference: NamedReference,
 ): readonly NamedReference[] {
-  // Without a step below, what is wrong with the path is told where that stands.
+  // Without a step below, the path itself is reported where it stands.
   if (alias?.root !== 'payload' || steps.length === 0) return []
   return [{ ...reference, root: 'payload', steps: [...alias.steps, ...steps] }]
 }

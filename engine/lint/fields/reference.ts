@@ -1,13 +1,13 @@
-/** Owns the reference: a value that a template or an expression reads, by where it stands in the request. */
+/** A reference is a value that a template or an expression reads, by its place in the request. */
 
 export interface Reference {
-  /** One of our names (`vars`, `headers`, …), or the payload. */
+  /** A reserved name (`vars`, `headers`, …), or `payload`. */
   readonly root: string
-  /** Below the root. A list on the way means its elements. */
+  /** The steps below the root. A list on the way stands for its elements. */
   readonly steps: readonly string[]
-  /** In the field's text, in UTF-16 units. */
+  /** The offset in the field's text, in UTF-16 units. */
   readonly offset: number
 }
 
-/** A step to any value below: that of a list or that of an object. */
+/** A step to any value of a list or an object. */
 export const anyStep = '*'

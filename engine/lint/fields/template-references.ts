@@ -1,4 +1,4 @@
-/** Owns which values of the request a template reads, as far as that can be told without running it. */
+/** Finds the values of the request that a template reads, as far as they can be known without running it. */
 
 import {
   type Block,
@@ -15,111 +15,111 @@ import {
 import { reservedReader, type ScopeNames } from '../../resolve/scope.ts'
 import { anyStep, type Reference } from './reference.ts'
 
-/** Where a bare name is looked up: the top, a value of the request, or what cannot be told. */
+/** Where a bare name is looked up: at the top, in a value of the request, or in a place that cannot be known. */
 type Context = 'top' | 'unknown' | Omit<Reference, 'offset'>
 
-interface Surroundings {
+interface BlockScope {
   readonly context: Context
-  /** Where `../` leads. */
+  /** The contexts that `../` leads to. */
   readonly outer: readonly Context[]
-  /** Block parameters, the inner ones win. */
+  /** The block parameters; inner ones take precedence. */
   readonly names: ReadonlyMap<string, Context>
 }
 
-/** What cannot be told is left out. Of a template that does not compile, nothing is read. */
+/** References that cannot be known are left out. A template that does not compile has none. */
 export function templateReferences(text: string, names?: ScopeNames): readonly Reference[] {
   const { program, offsetOf } = parseTemplate(text)
-  const found: Reference[] = []
+  const references: Reference[] = []
   readProgram(program, { context: 'top', outer: [], names: new Map() })
-  return found
+  return references
 
-  function readProgram(program: Program | undefined, around: Surroundings): void {
-    for (const statement of program?.body ?? []) readStatement(statement, around)
+  function readProgram(program: Program | undefined, scope: BlockScope): void {
+    for (const statement of program?.body ?? []) readStatement(statement, scope)
   }
 
-  function readStatement(statement: Statement, around: Surroundings): void {
-    if (statement.type === 'MustacheStatement') readCall(statement, around)
-    else if (statement.type === 'BlockStatement') readBlock(statement, around)
+  function readStatement(statement: Statement, scope: BlockScope): void {
+    if (statement.type === 'MustacheStatement') readCall(statement, scope)
+    else if (statement.type === 'BlockStatement') readBlock(statement, scope)
   }
 
   /** A name alone is a field, even where a helper has that name. */
-  function readCall({ path, params, hash }: Mustache | Call, around: Surroundings): void {
-    if (params.length === 0 && hash === undefined) readValue(fieldOf(path), around)
-    readArguments(params, hash, around)
+  function readCall({ path, params, hash }: Mustache | Call, scope: BlockScope): void {
+    if (params.length === 0 && hash === undefined) readValue(fieldOf(path), scope)
+    readArguments(params, hash, scope)
   }
 
-  function readArguments(params: readonly Param[], hash: Hash | undefined, around: Surroundings): void {
+  function readArguments(params: readonly Param[], hash: Hash | undefined, scope: BlockScope): void {
     for (const param of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
-      if (param.type === 'PathExpression') readValue(param, around)
-      else if (param.type === 'SubExpression') readCall(param, around)
+      if (param.type === 'PathExpression') readValue(param, scope)
+      else if (param.type === 'SubExpression') readCall(param, scope)
     }
   }
 
-  function readValue(path: Path, around: Surroundings): void {
-    const value = targetOf(path, around, names)
-    if (value !== 'top' && value !== 'unknown') found.push({ ...value, offset: offsetOf(path) })
+  function readValue(path: Path, scope: BlockScope): void {
+    const value = targetOf(path, scope, names)
+    if (value !== 'top' && value !== 'unknown') references.push({ ...value, offset: offsetOf(path) })
   }
 
-  function readBlock({ path, params, hash, program, inverse }: Block, around: Surroundings): void {
-    readArguments(params, hash, around)
-    readProgram(inverse, around)
+  function readBlock({ path, params, hash, program, inverse }: Block, scope: BlockScope): void {
+    readArguments(params, hash, scope)
+    readProgram(inverse, scope)
     const [subject] = params
     const name = path.type === 'PathExpression' ? path.original : ''
     if (name !== 'each' && name !== 'with') {
-      readProgram(program, around)
+      readProgram(program, scope)
       return
     }
-    const context = subject?.type === 'PathExpression' ? targetOf(subject, around, names) : 'unknown'
-    readProgram(program, inside(around, context, name, program?.blockParams ?? []))
+    const context = subject?.type === 'PathExpression' ? targetOf(subject, scope, names) : 'unknown'
+    readProgram(program, inside(scope, context, name, program?.blockParams ?? []))
   }
 }
 
-/** A turn of a loop is told as its list: a list stands for its elements. Over an object, a turn is any of its values. */
+/** An iteration over a list is any of its elements, and over an object any of its values. */
 function inside(
-  around: Surroundings,
+  scope: BlockScope,
   subject: Context,
   block: 'each' | 'with',
   parameters: readonly string[],
-): Surroundings {
-  const context = block === 'each' && subject !== 'unknown' ? turnOf(subject) : subject
+): BlockScope {
+  const context = block === 'each' && subject !== 'unknown' ? elementOf(subject) : subject
   const [value, key] = parameters
-  const names = new Map(around.names)
+  const names = new Map(scope.names)
   if (value !== undefined) names.set(value, context)
   if (key !== undefined) names.set(key, 'unknown')
   // `{{#with this}}` opens no level, and what is unknown may be that too.
-  const isLevel = context !== 'unknown' && !isSame(context, around.context)
-  return { context, outer: isLevel ? [around.context, ...around.outer] : ['unknown'], names }
+  const isLevel = context !== 'unknown' && !isSame(context, scope.context)
+  return { context, outer: isLevel ? [scope.context, ...scope.outer] : ['unknown'], names }
 }
 
 function isSame(one: Context, other: Context): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-function turnOf(subject: Context): Context {
+function elementOf(subject: Context): Context {
   if (subject === 'top' || subject === 'unknown') return 'unknown'
   return { root: subject.root, steps: [...subject.steps, anyStep] }
 }
 
 function targetOf(
   path: Path,
-  { context, outer, names }: Surroundings,
-  ours: ScopeNames | undefined,
+  { context, outer, names }: BlockScope,
+  reserved: ScopeNames | undefined,
 ): Context {
-  if (path.data) return path.parts[0] === 'root' ? below('top', path.parts.slice(1), ours) : 'unknown'
+  if (path.data) return path.parts[0] === 'root' ? below('top', path.parts.slice(1), reserved) : 'unknown'
   const [first, ...rest] = path.parts
   const scoped = /^\.|^this\b/.test(path.original)
   const named = path.depth === 0 && !scoped && first !== undefined ? names.get(first) : undefined
-  if (named !== undefined) return below(named, rest, ours)
-  return below(path.depth === 0 ? context : (outer[path.depth - 1] ?? 'unknown'), path.parts, ours)
+  if (named !== undefined) return below(named, rest, reserved)
+  return below(path.depth === 0 ? context : (outer[path.depth - 1] ?? 'unknown'), path.parts, reserved)
 }
 
-function below(context: Context, parts: readonly string[], ours: ScopeNames | undefined): Context {
+function below(context: Context, parts: readonly string[], reserved: ScopeNames | undefined): Context {
   const steps = parts.map((part) => /^(["'])(.*)\1$/s.exec(part)?.[2] ?? part)
   if (context === 'unknown') return 'unknown'
   if (context !== 'top') return { root: context.root, steps: [...context.steps, ...steps] }
   const [first, ...rest] = steps
   if (first === undefined) return 'top'
-  return reservedReader(first, ours) ? { root: first, steps: rest } : { root: 'payload', steps }
+  return reservedReader(first, reserved) ? { root: first, steps: rest } : { root: 'payload', steps }
 }
 
 function fieldOf(path: Path | Literal): Path {

@@ -7,8 +7,8 @@ import { counted } from '../../counted.ts'
 import type { Io } from '../../io.ts'
 import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
-import { isExcused } from './excuse.ts'
 import { readSamples } from './samples.ts'
+import { isSuppressed } from './suppression.ts'
 
 interface LintOptions {
   readonly config?: string
@@ -31,7 +31,7 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     const found = inFileOrder([...warnings, ...findings])
     tellUnset(configuration, io)
     const told = found.filter(
-      (each) => each.code !== 'UNRESOLVED_REFERENCE' && !allowed.has(each.code) && !isExcused(each),
+      (each) => each.code !== 'UNRESOLVED_REFERENCE' && !allowed.has(each.code) && !isSuppressed(each),
     )
     report(told.length === 0, told, file, options, io)
     return told.length === 0 ? 0 : 1

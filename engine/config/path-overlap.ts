@@ -1,12 +1,12 @@
-/** Owns which endpoints two values of `match.path` share. An absent path is every endpoint. */
+/** Compares values of `match.path`, which may hold parameters. An absent path stands for every endpoint. */
 
-/** Whether every endpoint of the one is an endpoint of the other. */
-export function covers(wide: string | undefined, narrow: string | undefined): boolean {
+/** Whether every endpoint of the narrow path is an endpoint of the wide one. */
+export function coversPath(wide: string | undefined, narrow: string | undefined): boolean {
   return pairUp(wide, narrow, (one, other) => isParameter(one) || one === other)
 }
 
-/** Whether there is an endpoint that both have. */
-export function overlap(one: string | undefined, other: string | undefined): boolean {
+/** Whether there is an endpoint that both paths have. */
+export function overlapsPath(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return true
   return pairUp(one, other, (left, right) => isParameter(left) || isParameter(right) || left === right)
 }

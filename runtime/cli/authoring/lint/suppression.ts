@@ -1,10 +1,10 @@
-/** Owns the comment by which an author lets one finding of lint be. */
+/** Reads the comment by which an author suppresses one finding of lint. */
 
 import { readFileSync } from 'node:fs'
 import type { Diagnostic } from '@reveille/engine'
 
 /** `# reveille-lint-disable-next-line CODE, CODE`, among the comments right above the finding's line. */
-export function isExcused({ code, place }: Diagnostic): boolean {
+export function isSuppressed({ code, place }: Diagnostic): boolean {
   if (place === undefined) return false
   const lines = linesOf(place.file)
   for (let line = place.line - 2; line >= 0; line--) {
@@ -16,7 +16,7 @@ export function isExcused({ code, place }: Diagnostic): boolean {
   return false
 }
 
-/** Gone since it was loaded: nothing is excused. */
+/** A file that has gone since it was loaded suppresses nothing. */
 function linesOf(file: string): readonly string[] {
   try {
     return readFileSync(file, 'utf8').split(/\r?\n/)
