@@ -1,4 +1,4 @@
-/** The source `gmail`: new mail wakes the agent. Google's libraries are loaded when it runs. */
+/** The source `gmail` wakes the agent when new mail comes. Google's libraries are loaded once there is a consent. */
 
 import { definePlugin } from '@reveille/kit'
 import type { GmailConfiguration } from './configuration.ts'
@@ -10,15 +10,20 @@ export default definePlugin<GmailConfiguration>({
       {
         id: 'gmail',
         async run(call) {
-          const [{ watchMailbox }, { openGoogle }] = await Promise.all([
-            import('./watch/index.ts'),
-            import('./google/index.ts'),
-          ])
+          const { watchMailbox } = await import('./watch/index.ts')
           const { baseUrls } = config
           const { storage, clock } = call
-          const open = (credentials: Parameters<typeof openGoogle>[0]['credentials']) =>
-            openGoogle({ credentials, storage, baseUrls, fetch, clock })
-          await watchMailbox({ config, log, open }, call)
+          await watchMailbox(
+            {
+              config,
+              log,
+              async open(credentials) {
+                const { openGoogle } = await import('./google/open.ts')
+                return openGoogle({ credentials, storage, baseUrls, fetch, clock })
+              },
+            },
+            call,
+          )
         },
       },
     ],

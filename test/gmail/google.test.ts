@@ -5,7 +5,8 @@ import { isPluginError, type PluginError, type SourceStorage } from '@reveille/k
 import { authorizationUrl, exchange, newVerifier } from '../../plugins/gmail/google/consent.ts'
 import type { Credentials } from '../../plugins/gmail/google/credentials.ts'
 import { createHost } from '../../plugins/gmail/google/fixture.ts'
-import { openGoogle, readNotification } from '../../plugins/gmail/google/index.ts'
+import { readNotification } from '../../plugins/gmail/google/notification.ts'
+import { openGoogle } from '../../plugins/gmail/google/open.ts'
 import { createStandInGoogle, type Fault } from '../google/index.ts'
 
 const role = 'roles/pubsub.publisher'
@@ -18,7 +19,7 @@ async function open(credentials?: (usual: Credentials) => Partial<Credentials>) 
   const { disk, storage, fetch, signal } = createHost()
   const clock = { now: standIn.now, sleep: () => Promise.reject(new Error('nothing here sleeps')) }
   const { baseUrls } = standIn
-  const google = await openGoogle({
+  const google = openGoogle({
     credentials: { ...given, ...credentials?.(given) },
     storage,
     baseUrls,
@@ -242,7 +243,7 @@ test('a person consents on the page, and the code gives tokens that work, once',
     read: async () => undefined,
     write: () => assert.fail('nothing is renewed'),
   }
-  const google = await openGoogle({ credentials, storage, baseUrls, fetch, clock })
+  const google = openGoogle({ credentials, storage, baseUrls, fetch, clock })
   assert.equal((await google.gmail.profile(signal)).emailAddress, standIn.account)
   assert.deepEqual(standIn.complaints, [])
   assert.equal((await bed.failureOf(exchange(request))).code, 'bad-code')

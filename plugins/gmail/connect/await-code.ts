@@ -5,7 +5,7 @@ import { minuteMs } from '../durations.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { hasCode, setupError } from './failure.ts'
 import type { Answer, Loopback } from './loopback.ts'
-import { readPasted } from './pasted.ts'
+import { readPasted } from './redirect.ts'
 
 export interface CodeRequest<Value> {
   readonly call: Pick<ConnectCall, 'person' | 'clock' | 'signal'>

@@ -4,19 +4,23 @@ import { randomBytes } from 'node:crypto'
 import type { ConnectCall, SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
 import type { BaseUrls } from '../configuration.ts'
-import type { Credentials } from '../google/credentials.ts'
-import type { Google } from '../google/index.ts'
+import { authorizationUrl, exchange, newVerifier } from '../google/consent.ts'
+import { type Credentials, parseCredentials, scopes } from '../google/credentials.ts'
+import { openGoogle } from '../google/open.ts'
+import type { Google } from '../google/port.ts'
 import { ask } from './asking.ts'
 import { awaitCode } from './await-code.ts'
-import type { Client } from './client-file.ts'
-import { missingBoxes, readCredentials } from './credentials.ts'
-import type { Door } from './door.ts'
+import { type Client, readStored } from './client.ts'
 import { hasCode, setupError } from './failure.ts'
 import { openLoopback } from './loopback.ts'
 
+/** What setup asks of Google. Tests put another one in its place. */
+export const realGoogle = { newVerifier, authorizationUrl, exchange, openGoogle }
+export type GoogleAccess = typeof realGoogle
+
 export interface ConsentOptions {
   readonly call: ConnectCall
-  readonly door: Door
+  readonly access: GoogleAccess
   readonly client: Client
   readonly baseUrls: BaseUrls
   /** Whose consent it has to be; absent: whoever consents. */
@@ -51,7 +55,7 @@ export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
     outcome: 'done',
     detail: `${account} lets its mail be read, and topics and subscriptions be managed.`,
   })
-  return { google: await open(options, credentials), account, isNew: true }
+  return { google: open(options, credentials), account, isNew: true }
 }
 
 /** Undefined where a person has to be asked. @throws PluginError what asking a person does not mend */
@@ -67,7 +71,7 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
   const credentials = isReplaced
     ? { ...stored, clientSecret: client.secret, accessToken: undefined, accessTokenEnds: undefined }
     : stored
-  const google = await open(options, credentials)
+  const google = open(options, credentials)
   try {
     const profile = await ask(call, () => google.gmail.profile(call.signal))
     if (!isSameMailbox(profile.emailAddress, stored.account)) return undefined
@@ -83,13 +87,13 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
 }
 
 async function newConsent(options: ConsentOptions): Promise<Credentials> {
-  const { call, door, client, baseUrls, account } = options
+  const { call, access, client, baseUrls, account } = options
   const state = randomBytes(32).toString('base64url')
-  const { verifier, challenge } = await door.newVerifier()
+  const { verifier, challenge } = await access.newVerifier()
   const loopback = await openLoopback(state)
   try {
     const { redirectUri } = loopback
-    const url = door.authorizationUrl({
+    const url = access.authorizationUrl({
       clientId: client.id,
       baseUrls,
       redirectUri,
@@ -104,7 +108,7 @@ async function newConsent(options: ConsentOptions): Promise<Credentials> {
       state,
       loopback,
       redeem: (code, signal) =>
-        door.exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
+        access.exchange({ client, code, verifier, redirectUri, baseUrls, fetch, clock, signal }),
     })
     const credentials = {
       clientId: client.id,
@@ -136,7 +140,7 @@ function refusePartial(granted: readonly string[]): void {
 
 async function whoConsented(options: ConsentOptions, credentials: Credentials): Promise<string> {
   const { call, account } = options
-  const { gmail } = await open({ ...options, call: { ...call, storage: nowhere } }, credentials)
+  const { gmail } = open({ ...options, call: { ...call, storage: nowhere } }, credentials)
   const { emailAddress } = await ask(call, () => gmail.profile(call.signal))
   if (account === undefined || isSameMailbox(account, emailAddress)) return emailAddress
   throw setupError(
@@ -145,10 +149,26 @@ async function whoConsented(options: ConsentOptions, credentials: Credentials): 
   )
 }
 
-function open({ call, door, baseUrls }: ConsentOptions, credentials: Credentials): Promise<Google> {
+function open({ call, access, baseUrls }: ConsentOptions, credentials: Credentials): Google {
   const { storage, fetch, clock } = call
-  return door.openGoogle({ credentials, storage, baseUrls, fetch, clock })
+  return access.openGoogle({ credentials, storage, baseUrls, fetch, clock })
 }
 
 /** Nothing is kept of a consent before it is known whose it is. */
 const nowhere: SourceStorage = { read: async () => undefined, write: async () => {} }
+
+/** Undefined where there are none that could be used. */
+async function readCredentials(storage: SourceStorage): Promise<Credentials | undefined> {
+  return parseCredentials(await readStored(storage, 'credentials'))
+}
+
+/** As Google's page names them. https://developers.google.com/identity/protocols/oauth2/scopes */
+const boxes: Readonly<Record<(typeof scopes)[number], string>> = {
+  'https://www.googleapis.com/auth/gmail.readonly': 'View your email messages and settings',
+  'https://www.googleapis.com/auth/pubsub': 'View and manage Pub/Sub topics and subscriptions',
+}
+
+/** The boxes on Google's page that are to be ticked and were not. */
+function missingBoxes(granted: readonly string[]): readonly string[] {
+  return scopes.filter((scope) => !granted.includes(scope)).map((scope) => boxes[scope])
+}

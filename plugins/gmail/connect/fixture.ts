@@ -4,7 +4,7 @@ import { type ConnectCall, type ConnectStep, PluginError } from '@reveille/kit'
 import type { AuthorizationRequest, Grant } from '../google/consent.ts'
 import { scopes } from '../google/credentials.ts'
 import type { Gmail, Label, PubSub, Push, Subscription } from '../google/port.ts'
-import type { Door } from './door.ts'
+import type { GoogleAccess } from './consent.ts'
 import { connectMailbox, type Wanted } from './index.ts'
 
 export const account = 'ada@example.com'
@@ -109,7 +109,7 @@ export function createGoogle() {
     },
   } as Partial<PubSub> as PubSub
 
-  const door: Door = {
+  const access: GoogleAccess = {
     newVerifier: async () => ({ verifier: 'verifier-1', challenge: 'challenge-1' }),
     authorizationUrl(request) {
       google.asked.push(request)
@@ -131,9 +131,9 @@ export function createGoogle() {
         scopes: google.granted,
       }
     },
-    openGoogle: async () => ({ gmail, pubsub }),
+    openGoogle: () => ({ gmail, pubsub }),
   }
-  return { google, door }
+  return { google, access }
 }
 
 /** Where Google would send the browser, with a good answer; `change` spoils it. */
@@ -147,7 +147,7 @@ export function redirectOf(shown: string, change: Readonly<Record<string, string
 }
 
 export function createSetup() {
-  const { google, door } = createGoogle()
+  const { google, access } = createGoogle()
   const storage = new Map<string, unknown>()
   const shown = Promise.withResolvers<string>()
   const calledOff = new AbortController()
@@ -171,7 +171,7 @@ export function createSetup() {
       config: Record<string, unknown> = {},
     ) {
       setup.steps = []
-      return connectMailbox(callOf(wanted, config), async () => door)
+      return connectMailbox(callOf(wanted, config), access)
     },
   }
 

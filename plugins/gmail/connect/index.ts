@@ -2,22 +2,21 @@
 
 import type { ConnectCall, Connection } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
+import type { Gmail, Label } from '../google/port.ts'
+import { findLabel, nearestNames } from '../watch/label.ts'
+import { ask } from './asking.ts'
 import { findClient } from './client.ts'
-import { obtainConsent } from './consent.ts'
-import { openDoor } from './door.ts'
-import { chooseLabel } from './label.ts'
+import { obtainConsent, realGoogle } from './consent.ts'
+import { setupError } from './failure.ts'
 import { nameResources } from './names.ts'
-import { checkPush } from './push.ts'
-import { configurationOf, settle, settleBaseUrls } from './settings.ts'
-import { ensureSubscription } from './subscription.ts'
-import { ensurePublisher, ensureTopic } from './topic.ts'
-import { readWanted } from './wanted.ts'
+import { checkPush, ensurePublisher, ensureSubscription, ensureTopic } from './pubsub.ts'
+import { configurationOf, readWanted, settle, settleBaseUrls } from './wanted.ts'
 import { ensureWatch } from './watch.ts'
 
 export type { Wanted } from './wanted.ts'
 
 /** Each step looks first and changes what differs; one that fails leaves those before it done. */
-export async function connectMailbox(call: ConnectCall, enter = openDoor): Promise<Connection> {
+export async function connectMailbox(call: ConnectCall, access = realGoogle): Promise<Connection> {
   const wanted = readWanted(call.wanted)
   const config = readWanted(call.config, 'hooks.gmail')
   const settings = settle(wanted, config)
@@ -28,7 +27,7 @@ export async function connectMailbox(call: ConnectCall, enter = openDoor): Promi
   const names = nameResources(wanted, config, client)
   const { google, account, isNew } = await obtainConsent({
     call,
-    door: await enter(),
+    access,
     client,
     baseUrls,
     account: wanted.account ?? config.account,
@@ -62,4 +61,23 @@ export async function connectMailbox(call: ConnectCall, enter = openDoor): Promi
 /** As it was said, where that is exact; the watch looks for it again. */
 function labelToWrite(said: string, { id, name }: { id: string; name: string }): string {
   return said === id ? id : name
+}
+
+const mostNamed = 10
+
+/** @throws PluginError `no-label` */
+async function chooseLabel(call: ConnectCall, gmail: Gmail, wanted: string): Promise<Label> {
+  const labels = await ask(call, () => gmail.labels(call.signal))
+  const found = findLabel(labels, wanted)
+  if (found === undefined)
+    throw setupError('no-label', `There is no label ${JSON.stringify(wanted)}. ${near(labels, wanted)}`)
+  call.report({ step: 'label', outcome: 'unchanged', detail: `Mails with the label ${found.name} count.` })
+  return found
+}
+
+function near(labels: readonly Label[], wanted: string): string {
+  if (labels.length === 0) return 'Make one in Gmail, or pass --label INBOX.'
+  const names = nearestNames(labels, wanted).slice(0, mostNamed)
+  const rest = labels.length - names.length
+  return `Pass one with --label: ${names.join(', ')}${rest === 0 ? '' : `, or one of ${rest} more`}.`
 }

@@ -1,6 +1,6 @@
 /** Owns the names of topic and subscription, and which project they are in. */
 
-import type { Client } from './client-file.ts'
+import type { Client } from './client.ts'
 import { setupError } from './failure.ts'
 import type { Wanted } from './wanted.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderPage } from './page.ts'
-import { readPasted } from './pasted.ts'
+import { renderPage } from './loopback.ts'
+import { readPasted } from './redirect.ts'
 
 test('hostile pastes give no code, quickly', () => {
   for (const text of [

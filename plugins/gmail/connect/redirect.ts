@@ -1,4 +1,4 @@
-/** Owns what Google's answer to a request for consent says. https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2 */
+/** Reads Google's answer to a request for consent, from a redirect or from what a person pasted. https://www.rfc-editor.org/rfc/rfc6749#section-4.1.2 */
 
 import { hash } from 'node:crypto'
 
@@ -22,7 +22,7 @@ export function readRedirect(query: URLSearchParams, state: string, needsState: 
 }
 
 /** Google's are about 80 characters, and may have up to 256 bytes. https://developers.google.com/identity/protocols/oauth2#size */
-export function isCode(text: string | undefined): text is string {
+function isCode(text: string | undefined): text is string {
   return text !== undefined && /^[\w.~/+=-]{10,1024}$/.test(text)
 }
 
@@ -33,4 +33,18 @@ function isSame(text: string | undefined, state: string): boolean {
 
 function wordOf(error: string | undefined): string {
   return error !== undefined && /^[a-z_]{1,60}$/.test(error) ? error : 'unknown'
+}
+
+/** Whatever a terminal, a chat or a mail put around it is tolerated. */
+export function readPasted(text: string, state: string): Redirect {
+  const bare = text.replaceAll(/\s+/g, '').replaceAll(/^["'`<(“‘«]+|["'`>)”’»,;]+$/g, '')
+  if (!/[?&]|:\/\/|^\w+=/.test(bare)) return ofCode(bare)
+  const query = bare.replace(/^[^?]*\?/, '').replace(/#.*$/, '')
+  return readRedirect(new URLSearchParams(query), state, false)
+}
+
+/** As it is in the address, or as the address means it. */
+function ofCode(text: string): Redirect {
+  const code = text.includes('%') ? new URLSearchParams(`code=${text}`).get('code') : text
+  return isCode(code ?? undefined) ? { code: code as string } : { mistake: 'no-answer' }
 }

@@ -1,8 +1,11 @@
-/** Owns what a person may ask of setup, and that it is what it should be. */
+/** Reads what setup is asked for, and settles it with what is configured and with the defaults. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { type Facts, recordOf } from '@reveille/kit'
 import schema from '../config.schema.json' with { type: 'json' }
+import type { BaseUrls, GmailConfiguration } from '../configuration.ts'
 import { setupError } from './failure.ts'
+import type { Names } from './names.ts'
 
 const { properties } = schema
 
@@ -88,5 +91,55 @@ function within({ minimum, maximum }: { readonly minimum: number; readonly maxim
   return {
     isGood: (value) => Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum,
     expected: `a whole number from ${minimum} to ${maximum}`,
+  }
+}
+
+/** What a configuration may leave out. */
+export type Settings = Pick<
+  GmailConfiguration,
+  'label' | 'mode' | 'includeBody' | 'maxBytes' | 'renewEveryMinutes'
+>
+
+const keys = ['label', 'mode', 'includeBody', 'maxBytes', 'renewEveryMinutes'] as const
+
+export function settle(wanted: Wanted, config: Wanted): Settings {
+  const values = keys.map((key) => [key, wanted[key] ?? config[key] ?? schema.properties[key].default])
+  return Object.fromEntries(values) as Settings
+}
+
+export function settleBaseUrls(wanted: Wanted, config: Wanted): BaseUrls {
+  const { accounts, oauth, gmail, pubsub } = properties.baseUrls.properties
+  return {
+    accounts: accounts.default,
+    oauth: oauth.default,
+    gmail: gmail.default,
+    pubsub: pubsub.default,
+    ...config.baseUrls,
+    ...wanted.baseUrls,
+  }
+}
+
+export interface Settled {
+  readonly account: string
+  readonly names: Names
+  readonly settings: Settings
+}
+
+/** What goes without saying is not written; what is there already stays where it is, whoever it is for. */
+export function configurationOf(
+  { account, names: { topic, subscription }, settings }: Settled,
+  wanted: Wanted,
+  config: Facts,
+): Facts {
+  const said = keys.filter(
+    (key) => key in config || !isDeepStrictEqual(settings[key], schema.properties[key].default),
+  )
+  return {
+    ...config,
+    account,
+    topic,
+    subscription,
+    ...Object.fromEntries(said.map((key) => [key, settings[key]])),
+    ...(wanted.baseUrls && { baseUrls: { ...(config['baseUrls'] as object), ...wanted.baseUrls } }),
   }
 }

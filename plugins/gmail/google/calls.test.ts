@@ -13,8 +13,8 @@ import {
   secrets,
   tokens,
 } from './fixture.ts'
-import { openGoogle } from './index.ts'
 import { createClient } from './libraries.ts'
+import { openGoogle } from './open.ts'
 
 const route = 'GET /gmail/v1/users/me/profile'
 const topicRoute = 'GET /v1/projects/p/topics/t'
@@ -246,7 +246,7 @@ test('the environment does not decide where requests go', async (t) => {
     storage: host.storage,
     clock: host.clock,
   }
-  const { gmail } = await openGoogle({ ...options, baseUrls, fetch })
+  const { gmail } = openGoogle({ ...options, baseUrls, fetch })
   await gmail.profile(host.signal)
   assert.deepEqual(addresses, [
     'https://oauth2.googleapis.com/token',

@@ -2,7 +2,7 @@
 
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
 
-/** SourceStorage as `credentials`. Secret, all but the account. */
+/** Stored as `credentials`. Secret, all but the account. */
 export interface Credentials {
   readonly account: string
   readonly clientId: string

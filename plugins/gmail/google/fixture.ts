@@ -12,7 +12,7 @@ import {
   type SourceStorage,
 } from '@reveille/kit'
 import type { Credentials } from './credentials.ts'
-import { openGoogle } from './index.ts'
+import { openGoogle } from './open.ts'
 
 /** `body` goes as JSON, `raw` as it is. `cut` ends the connection amid the answer, `hang` never answers. */
 export interface Step {
@@ -143,7 +143,7 @@ export async function openScripted(
 ) {
   const server = await serveGoogle(script)
   const host = createHost()
-  const google = await openGoogle({
+  const google = openGoogle({
     credentials: { ...credentials, ...options.credentials },
     storage: host.storage,
     baseUrls: { ...server.baseUrls, ...options.baseUrls },

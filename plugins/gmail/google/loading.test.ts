@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-/** Runs in a process of its own; prints, for each step, which packages of Google's it has loaded. */
+/** This program runs in its own process. It prints, for each step, which of Google's packages are loaded by then. */
 const probe = `
 import { registerHooks } from 'node:module'
 const loaded = new Set()
@@ -16,37 +16,39 @@ registerHooks({
 })
 const steps = []
 const step = (name) => steps.push([name, [...loaded].sort()])
-const [plugin, room] = process.argv.slice(1)
+const [plugin, watch, google] = process.argv.slice(1)
 Object.assign(process.env, { HTTPS_PROXY: 'http://127.0.0.1:1', GOOGLE_SDK_NODE_LOGGING: 'all' })
 
-const { default: gmail } = await import(plugin)
+const { default: source } = await import(plugin)
 step('import')
 const baseUrls = Object.fromEntries(['accounts', 'oauth', 'gmail', 'pubsub'].map((name) => [name, 'http://127.0.0.1']))
 const fetch = async () => Response.json({ access_token: 'a', expires_in: 1, emailAddress: 'a@b', historyId: '1' })
 const config = { account: 'a@b', baseUrls }
-gmail.setup({ config, fetch, log: {}, signal: new AbortController().signal })
+source.setup({ config, fetch, log: {}, signal: new AbortController().signal })
 step('setup')
-const { openGoogle, readNotification } = await import(room)
-readNotification({})
-step('room')
+await import(watch)
+step('watch')
+const { openGoogle } = await import(google)
 const storage = { read: async () => undefined, write: async () => undefined }
 const credentials = { account: 'a@b', clientId: 'c', refreshToken: 'r', scopes: [] }
-const google = await openGoogle({ credentials, storage, baseUrls, fetch, clock: { now: Date.now } })
-await google.gmail.profile(new AbortController().signal)
+const { gmail } = openGoogle({ credentials, storage, baseUrls, fetch, clock: { now: Date.now } })
+await gmail.profile(new AbortController().signal)
 step('open')
 console.log(JSON.stringify(steps))
 `
 
 test('Google’s libraries are loaded when Google is opened, bring no HTTP client of their own, and print nothing', async () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const files = ['../index.ts', './index.ts'].map((file) => new URL(file, import.meta.url).href)
+  const files = ['../index.ts', '../watch/index.ts', './open.ts'].map(
+    (file) => new URL(file, import.meta.url).href,
+  )
   const args = ['--input-type=module', '--eval', probe, ...files]
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 60_000, env })
   assert.equal(stderr, '')
   assert.deepEqual(JSON.parse(stdout), [
     ['import', []],
     ['setup', []],
-    ['room', []],
+    ['watch', []],
     ['open', ['@googleapis/gmail', 'gaxios', 'google-auth-library']],
   ])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordedSamples } from '../../../test/sample-data.ts'
-import { readNotification } from './index.ts'
+import { readNotification } from './notification.ts'
 
 const encode = (text: string) => Buffer.from(text).toString('base64')
 const push = (data: unknown) => ({

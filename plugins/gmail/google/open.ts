@@ -1,12 +1,18 @@
-/** Owns putting the room together. Whoever imports it loads Google's libraries. */
+/** Opens Google with what a person consented to. Importing this file loads Google's libraries. */
 
-import { createCalls } from './calls.ts'
+import type { SourceStorage } from '@reveille/kit'
+import { type CallsOptions, createCalls } from './calls.ts'
 import { createGmailPort } from './gmail.ts'
-import type { Google, GoogleOptions } from './index.ts'
+import type { Google } from './port.ts'
 import { createPubSubPort } from './pubsub.ts'
 import { createTokens } from './tokens.ts'
 
-export function open(options: GoogleOptions): Google {
+export interface GoogleOptions extends Omit<CallsOptions, 'tokens'> {
+  /** Renewed tokens are written here. */
+  readonly storage: SourceStorage
+}
+
+export function openGoogle(options: GoogleOptions): Google {
   const { baseUrls } = options
   const call = createCalls({ ...options, tokens: createTokens(options) })
   return { gmail: createGmailPort(call, baseUrls.gmail), pubsub: createPubSubPort(call, baseUrls.pubsub) }

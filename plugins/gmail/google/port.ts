@@ -6,6 +6,11 @@
  * pass by themselves are retryable.
  */
 
+export interface Google {
+  readonly gmail: Gmail
+  readonly pubsub: PubSub
+}
+
 export interface Gmail {
   profile(signal: AbortSignal): Promise<{ readonly emailAddress: string; readonly historyId: string }>
   labels(signal: AbortSignal): Promise<readonly Label[]>

@@ -1,9 +1,8 @@
 /** Owns the calls of Pub/Sub. https://docs.cloud.google.com/pubsub/docs/reference/rest */
 
-import { type Facts, PluginError, recordOf, textOf, urlBelow } from '@reveille/kit'
+import { type Facts, listOf, PluginError, recordOf, textOf, urlBelow } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
 import { readNotification } from './notification.ts'
-import { withMember } from './policy.ts'
 import type { Notification, PubSub, Push, Subscription } from './port.ts'
 import { createReader } from './reading.ts'
 import { pubsubService as service } from './service.ts'
@@ -139,6 +138,24 @@ function readReceived(received: Facts): Notification {
   const notification = readNotification(received)
   if (notification?.ackId === undefined) throw failure('gave a message without its ids')
   return notification
+}
+
+/**
+ * Undefined where the member has the role already. One that has it on a condition has it now and then only, and gets it
+ * besides. What is not understood of a policy is not written back: that would take roles from others.
+ * https://docs.cloud.google.com/iam/docs/reference/rest/v1/Policy
+ */
+function withMember(policy: Facts, role: string, member: string): Facts | undefined {
+  text(policy, 'etag')
+  const bindings = records(policy, 'bindings')
+  const place = bindings.findIndex((each) => each['role'] === role && each['condition'] == null)
+  const binding = bindings[place]
+  if (binding === undefined) return { ...policy, bindings: [...bindings, { role, members: [member] }] }
+  const { members = [] } = binding
+  if (!Array.isArray(members)) throw failure('gave a role without a list of members')
+  if (members.includes(member)) return undefined
+  const changed = { ...binding, members: [...listOf(members), member] }
+  return { ...policy, bindings: bindings.with(place, changed) }
 }
 
 /** https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions */

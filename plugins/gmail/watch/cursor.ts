@@ -3,7 +3,7 @@
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
 import { dayMs, hourMs, minuteMs } from '../durations.ts'
 
-/** SourceStorage as `cursor`. */
+/** Stored as `cursor`. */
 export interface Cursor {
   readonly account: string
   /** Everything up to here is posted, or in `refused`. A decimal number. */

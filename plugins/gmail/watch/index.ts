@@ -3,7 +3,7 @@
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
-import type { Google } from '../google/index.ts'
+import type { Google } from '../google/port.ts'
 import { createHeeding } from './heeding.ts'
 import { type CursorCell, openCursor } from './keeping.ts'
 import { awaitLabel, isLabelChanged, whileLabelled } from './labelled.ts'

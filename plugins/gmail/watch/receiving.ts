@@ -3,7 +3,7 @@
 import { PluginError, type SourceCall } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
 import { secondMs } from '../durations.ts'
-import { readNotification } from '../google/index.ts'
+import { readNotification } from '../google/notification.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { Heeding } from './heeding.ts'
 

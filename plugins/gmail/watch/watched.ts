@@ -2,7 +2,7 @@
 
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
-import type { Google } from '../google/index.ts'
+import type { Google } from '../google/port.ts'
 import type { CursorCell } from './keeping.ts'
 import type { Means } from './retrying.ts'
 

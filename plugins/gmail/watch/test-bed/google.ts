@@ -1,8 +1,7 @@
 /** Owns a mailbox, a topic and a subscription in memory, as the ports show Google's. */
 
 import type { SourceClock } from '@reveille/kit'
-import type { Google } from '../../google/index.ts'
-import type { Label, Notification, PubSub, RawMessage } from '../../google/port.ts'
+import type { Google, Label, Notification, PubSub, RawMessage } from '../../google/port.ts'
 import { type Fates, failure, type Life, suffer } from './fate.ts'
 
 export interface FakeMail {

@@ -1,0 +1,178 @@
+/** Makes the topic to which Gmail publishes and the subscription that reads it, and changes what differs in them. */
+
+import type { ConnectCall } from '@reveille/kit'
+import type { PubSub, Push, Subscription } from '../google/port.ts'
+import { type Advice, ask } from './asking.ts'
+import { hasCode, setupError } from './failure.ts'
+import type { Names } from './names.ts'
+import type { Wanted } from './wanted.ts'
+
+/** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
+const role = 'roles/pubsub.publisher'
+const gmailItself = 'gmail-api-push@system.gserviceaccount.com'
+
+/** Whether it was made now. */
+export async function ensureTopic(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
+  const advice = adviceOn(topic)
+  const isThere = (await ask(call, () => pubsub.topic(topic, call.signal), advice)) !== undefined
+  if (!isThere) await ask(call, () => pubsub.createTopic(topic, call.signal), advice)
+  call.report({
+    step: 'topic',
+    outcome: isThere ? 'unchanged' : 'done',
+    detail: `The topic ${topic} ${isThere ? 'is there' : 'was made'}.`,
+  })
+  return !isThere
+}
+
+/** Whether it was granted now. */
+export async function ensurePublisher(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
+  const grant = () => pubsub.grant(topic, role, `serviceAccount:${gmailItself}`, call.signal)
+  const isGranted = (await ask(call, grant, grantAdvice(topic))) === 'granted'
+  call.report({
+    step: 'publisher',
+    outcome: isGranted ? 'done' : 'unchanged',
+    detail: `Gmail ${isGranted ? 'may now' : 'may'} publish to the topic.`,
+  })
+  return isGranted
+}
+
+/** For what is refused in the project of a topic or subscription. */
+function adviceOn(name: string): Advice {
+  const project = name.split('/')[1]
+  return {
+    forbidden: `The account that consented needs the role Pub/Sub Admin in the project ${project}: https://console.cloud.google.com/iam-admin/iam?project=${project}`,
+    'not-found': `Is there a project ${project}, and is it the right one? --project says which.`,
+  }
+}
+
+function grantAdvice(topic: string): Advice {
+  return {
+    ...adviceOn(topic),
+    'policy-forbids': `The organisation's policy iam.allowedPolicyMemberDomains keeps ${gmailItself}, which is Gmail, out: let an administrator override it for the project. https://cloud.google.com/resource-manager/docs/organization-policy/restricting-domains`,
+  }
+}
+
+/** Seconds. A batch of mails is fetched and posted within it, or asks for more time. */
+const ackDeadline = 60
+
+export interface SubscriptionPlan {
+  readonly names: Names
+  readonly mode: 'pull' | 'push'
+  readonly wanted: Wanted
+}
+
+/** What Google posts with, in mode `push`. @throws PluginError `other-topic` */
+export async function ensureSubscription(
+  call: ConnectCall,
+  pubsub: PubSub,
+  plan: SubscriptionPlan,
+): Promise<Required<Push> | undefined> {
+  const { topic, subscription: name } = plan.names
+  const look = () => ask(call, () => pubsub.subscription(name, call.signal), adviceOn(name))
+  const found = await look()
+  const push = plan.mode === 'push' ? settlePush(plan.wanted, found?.push) : undefined
+  const advice = adviceFor(name, push)
+  const how = push === undefined ? 'is pulled' : `posts to ${push.endpoint}`
+
+  const isMade = found === undefined && (await make())
+  const there = isMade ? undefined : (found ?? (await look()))
+  if (there !== undefined && there.topic !== topic) throw ofOtherTopic(there)
+  const isChanged = there !== undefined && !isSamePush(there.push, push)
+  if (isChanged) await ask(call, () => pubsub.changePush(name, push, call.signal), advice)
+  call.report({
+    step: 'subscription',
+    outcome: isMade || isChanged ? 'done' : 'unchanged',
+    detail: `The subscription ${name} ${isMade ? `was made and ${how}` : isChanged ? `${how} now` : how}.`,
+  })
+  return push
+
+  /** False where somebody was faster, or the first of two tries succeeded without an answer. */
+  async function make(): Promise<boolean> {
+    const subscription = { name, topic, ackDeadline, ...(push && { push }) }
+    try {
+      await ask(call, () => pubsub.createSubscription(subscription, call.signal), advice)
+      return true
+    } catch (error) {
+      if (hasCode(error, 'exists')) return false
+      throw error
+    }
+  }
+}
+
+function isSamePush(left: Push | undefined, right: Push | undefined): boolean {
+  return (
+    left?.endpoint === right?.endpoint &&
+    left?.serviceAccount === right?.serviceAccount &&
+    // Without one, Google takes the address.
+    (left?.audience ?? left?.endpoint) === right?.audience
+  )
+}
+
+/** What Pub/Sub says of a topic that was deleted. https://cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions */
+const deletedTopic = '_deleted-topic_'
+
+function ofOtherTopic({ name, topic }: Subscription) {
+  const reason =
+    topic === deletedTopic
+      ? `The topic of the subscription ${name} was deleted, and it cannot be given another.`
+      : `The subscription ${name} is one of another topic, ${topic}.`
+  return setupError('other-topic', `${reason} Pass another name with --subscription, or delete it first.`)
+}
+
+function adviceFor(name: string, push: Required<Push> | undefined): Advice {
+  const advice = adviceOn(name)
+  if (push === undefined) return advice
+  const { serviceAccount } = push
+  return {
+    ...advice,
+    forbidden: `${advice['forbidden']} It needs Service Account User on ${serviceAccount} too.`,
+    'not-found': `${advice['not-found']} Is there a service account ${serviceAccount}?`,
+  }
+}
+
+/**
+ * What can be known before anybody consents. A mailbox whose configuration says `push` has a subscription that may tell the
+ * rest. @throws PluginError `bad-option`, `push-endpoint-missing`, `push-account-missing`
+ */
+export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' | 'push' | undefined): void {
+  const { pushEndpoint, pushServiceAccount } = wanted
+  if (mode === 'push') {
+    if (pushEndpoint !== undefined) addressOf(pushEndpoint)
+    if (before !== 'push') settlePush(wanted, undefined)
+    return
+  }
+  if (pushEndpoint !== undefined || pushServiceAccount !== undefined)
+    throw setupError('bad-option', '--push-endpoint and --push-service-account are for --mode push.')
+}
+
+/** What is not asked for stays as it is. @throws PluginError `push-endpoint-missing`, `push-account-missing` */
+function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
+  const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : addressOf(wanted.pushEndpoint)
+  if (endpoint === undefined)
+    throw setupError(
+      'push-endpoint-missing',
+      'Mode push needs the public address of the gateway: --push-endpoint https://<your host>/hooks/gmail/push. Mode pull needs none.',
+    )
+  const serviceAccount = wanted.pushServiceAccount ?? before?.serviceAccount
+  if (serviceAccount === undefined)
+    throw setupError(
+      'push-account-missing',
+      // https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
+      'Mode push needs a service account, whose tokens Google sends so that the gateway knows it. Create one without roles at https://console.cloud.google.com/iam-admin/serviceaccounts and pass its address with --push-service-account. You need the role Service Account User on it; in projects from before April 2021 the agent service-<project number>@gcp-sa-pubsub.iam.gserviceaccount.com needs Service Account Token Creator.',
+    )
+  return { endpoint, serviceAccount, audience: endpoint }
+}
+
+/** Plain HTTP is for tests on loopback. */
+function addressOf(text: string): string {
+  const url = URL.parse(text.trim())
+  const isSafe =
+    url?.protocol === 'https:' ||
+    (url?.protocol === 'http:' && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname))
+  if (url !== null && isSafe && !url.username && !url.password && !url.hash && url.pathname !== '/')
+    return url.href
+  throw setupError(
+    'bad-option',
+    '--push-endpoint must be the whole public address at which the gateway takes notifications, as https://hooks.example.com/hooks/gmail/push.',
+  )
+}
