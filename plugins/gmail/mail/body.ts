@@ -1,10 +1,9 @@
 /** Owns the text of a mail: plain where its writer wrote plain text, else made of HTML. */
 
 import type { RawPart } from '../google/port.ts'
-import { headerOf } from './header.ts'
-import type { Budget } from './html/budget.ts'
+import type { Budget } from './html/simplify.ts'
 import { textOfHtml } from './html/text-of-html.ts'
-import { type Passage, passagesOf } from './parts.ts'
+import { headerOf, type Passage, passagesOf } from './parts.ts'
 import { cleanText } from './text/clean.ts'
 import { type Cut, cutToBytes } from './text/cut.ts'
 import { decodeData } from './text/decode.ts'

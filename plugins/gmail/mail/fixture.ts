@@ -1,7 +1,7 @@
 /** Owns what tests of mails share: messages as Gmail gives them, made of a few words. */
 
 import type { RawMessage, RawPart } from '../google/port.ts'
-import type { MailItem } from './item.ts'
+import type { MailItem } from './read-mail.ts'
 
 export function message(payload: RawPart, more: Partial<RawMessage> = {}): RawMessage {
   return { id: '18c0a1', threadId: '18c0a0', labelIds: ['INBOX'], payload, ...more }

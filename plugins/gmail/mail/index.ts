@@ -1,6 +1,4 @@
-/** What becomes of a mail before it is posted. Nothing here waits, and nothing throws. */
+/** Turns mails as Gmail gives them into posts to the gateway. Nothing here waits, and nothing throws. */
 
-export type { MailItem, MailPost } from './item.ts'
-export { cutPosts } from './posts.ts'
-export { isWanted, labelsOf, type ReadOptions, readMail } from './read-mail.ts'
-export { shortened } from './shortened.ts'
+export { cutPosts, type MailPost, shortened } from './posts.ts'
+export { isWanted, labelsOf, type MailItem, readMail } from './read-mail.ts'

@@ -1,7 +1,6 @@
 /** Owns which parts of a mail are its text: what its writer wrote, in one or more forms, and nothing that is attached. */
 
 import type { RawPart } from '../google/port.ts'
-import { headerOf } from './header.ts'
 
 /** One stretch of the text, in the forms that it comes in. */
 export interface Passage {
@@ -93,4 +92,21 @@ function isAttached(part: RawPart): boolean {
   const { filename } = part
   if (typeof filename === 'string' && filename.trim() !== '') return true
   return /^\s*attachment\b/i.test(headerOf(part, 'content-disposition') ?? '')
+}
+
+/** No mail has more headers that matter, nor longer ones. */
+const mostHeaders = 1_000
+const mostCharacters = 16_384
+
+/** The first of that name, in lower case; undefined where there is none. Lines that were folded are one. */
+export function headerOf(part: RawPart, name: string): string | undefined {
+  const { headers } = part
+  if (!Array.isArray(headers)) return undefined
+  for (let at = 0; at < Math.min(headers.length, mostHeaders); at++) {
+    const header = headers[at] as { name?: unknown; value?: unknown } | null | undefined
+    if (typeof header?.name !== 'string' || typeof header.value !== 'string') continue
+    if (header.name.length !== name.length || header.name.toLowerCase() !== name) continue
+    return header.value.slice(0, mostCharacters).replaceAll(/\r?\n(?=[ \t])/g, '')
+  }
+  return undefined
 }

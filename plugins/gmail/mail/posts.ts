@@ -1,8 +1,16 @@
 /** Owns into which posts mails go: few, in order, each within what the gateway takes of one request. */
 
 import type { PostLimits } from '@reveille/kit'
-import type { MailItem, MailPost } from './item.ts'
-import { shortened } from './shortened.ts'
+import type { MailItem } from './read-mail.ts'
+import { cutToLength } from './text/cut.ts'
+
+/** The body of a post to `mailEndpoint`. */
+export interface MailPost {
+  readonly source: 'gmail'
+  readonly account: string
+  readonly historyId: string
+  readonly messages: readonly MailItem[]
+}
 
 type Envelope = Omit<MailPost, 'messages'>
 
@@ -75,4 +83,19 @@ function renderedBytesOf(mail: MailItem, { account }: Envelope): number {
   const texts = [mail.from, mail.to, mail.date, mail.subject, mail.labels.join(', '), shown]
   const ids = 2 * Buffer.byteLength(mail.id) + 2 * Buffer.byteLength(account)
   return ownWords + ids + texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+/** In this order: each loses half of what it has, until nothing is left. */
+const texts = ['body', 'snippet', 'subject', 'to', 'from', 'date'] as const
+
+/** With half of a text, or of its labels; undefined where nothing but ids is left to take away. */
+export function shortened(mail: MailItem): MailItem | undefined {
+  for (const name of texts) {
+    const text = mail[name]
+    if (text === '') continue
+    const half = cutToLength(text, Math.floor(text.length / 2))
+    return { ...mail, [name]: half, bodyTruncated: mail.bodyTruncated || name === 'body' }
+  }
+  const { labels } = mail
+  return labels.length === 0 ? undefined : { ...mail, labels: labels.slice(0, Math.floor(labels.length / 2)) }
 }

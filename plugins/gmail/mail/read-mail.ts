@@ -2,12 +2,27 @@
 
 import type { RawMessage, RawPart } from '../google/port.ts'
 import { textOfMail } from './body.ts'
-import { headerOf } from './header.ts'
 import { decodeEntities } from './html/text-of-html.ts'
-import type { MailItem } from './item.ts'
+import { headerOf } from './parts.ts'
 import { cleanLine } from './text/clean.ts'
 import { cutToLength } from './text/cut.ts'
 import { decodeWords } from './text/encoded-words.ts'
+
+/** Everything in it but the ids is a stranger's word. */
+export interface MailItem {
+  readonly id: string
+  readonly threadId: string
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+  /** As the mail says it; else of when Gmail got it, in the same form (RFC 5322). */
+  readonly date: string
+  readonly snippet: string
+  /** Text; empty where it is not wanted. */
+  readonly body: string
+  readonly bodyTruncated: boolean
+  readonly labels: readonly string[]
+}
 
 export interface ReadOptions {
   readonly includeBody: boolean

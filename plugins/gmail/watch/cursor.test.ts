@@ -13,7 +13,7 @@ import {
   withPosted,
   withRefused,
 } from './cursor.ts'
-import { listedAfter } from './listing.ts'
+import { listedAfter } from './mailbox.ts'
 
 const now = Date.UTC(2026, 0, 5)
 const hourMs = 3_600_000

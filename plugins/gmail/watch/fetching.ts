@@ -3,15 +3,15 @@
 import { isPluginError, PluginError } from '@reveille/kit'
 import type { RawMessage } from '../google/port.ts'
 import { isWanted, labelsOf, type MailItem, readMail } from '../mail/index.ts'
-import { needsConsent, retry, whatPasses } from './retrying.ts'
-import type { Watched } from './watched.ts'
+import type { WatchContext } from './context.ts'
+import { isTransient, needsConsent, retry } from './retry.ts'
 
 /** Before a mail is blamed. */
 const mostTries = 5
 /** The same, where Google says that it may pass: some mails never get another answer. Two minutes. */
-const mostPatientTries = 8
+const mostTransientTries = 8
 /** Where so many mails are refused, all wait for what may pass: it is not these mails. */
-const mostSuspects = 100
+const mostBlamed = 100
 
 /** `missing`: Google has none of that id. `unwanted`: nobody is to be told of it, as it is not wanted (any more). */
 export type Fetched =
@@ -20,22 +20,22 @@ export type Fetched =
   | { readonly is: 'refused'; readonly code: string }
 
 /** @throws what every other mail would meet too, and a person has to mend */
-export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Promise<Fetched> {
-  const { config, cursor, gmail } = watched
+export function fetchMail(context: WatchContext, id: string, signal: AbortSignal): Promise<Fetched> {
+  const { config, cursor, gmail } = context
   let tries = 0
-  let patientTries = 0
+  let transientTries = 0
 
   async function ask(inner: AbortSignal): Promise<Fetched> {
     try {
-      return read(watched, id, await gmail.message(id, { text: config.includeBody }, inner))
+      return read(context, id, await gmail.message(id, { text: config.includeBody }, inner))
     } catch (error) {
       if (inner.aborted || needsConsent(error) || !isPluginError(error)) throw error
-      if (whatPasses(error)) {
-        patientTries += 1
-        if (patientTries < mostPatientTries || !canBeOfThisMail(error)) throw error
+      if (isTransient(error)) {
+        transientTries += 1
+        if (transientTries < mostTransientTries || !canBlameMail(error)) throw error
       } else {
         tries += 1
-        if (tries < mostTries) throw oncemore(error)
+        if (tries < mostTries) throw asRetryable(error)
       }
       // Where the mailbox cannot be asked either this throws, and no mail is to blame.
       await gmail.profile(inner)
@@ -43,26 +43,24 @@ export function fetchMail(watched: Watched, id: string, signal: AbortSignal): Pr
     }
   }
 
-  function canBeOfThisMail({ code }: PluginError): boolean {
+  function canBlameMail({ code }: PluginError): boolean {
     const { refused } = cursor.get()
-    return (
-      code !== 'rate-limited' && (refused.length < mostSuspects || refused.some((mail) => mail.id === id))
-    )
+    return code !== 'rate-limited' && (refused.length < mostBlamed || refused.some((mail) => mail.id === id))
   }
 
-  return retry(watched, signal, ask, { passes: (error) => !needsConsent(error) })
+  return retry(context, signal, ask, { shouldRetry: (error) => !needsConsent(error) })
 }
 
-function oncemore({ message, code, retryAfter }: PluginError): PluginError {
+function asRetryable({ message, code, retryAfter }: PluginError): PluginError {
   return new PluginError(message, { code, retryable: true, retryAfter })
 }
 
-function read(watched: Watched, id: string, raw: RawMessage | undefined): Fetched {
-  const { config, label } = watched
+function read(context: WatchContext, id: string, raw: RawMessage | undefined): Fetched {
+  const { config, label } = context
   try {
     if (raw === undefined) return { is: 'missing' }
     if (!isWanted(raw, label, config.exclude)) {
-      tellLeftOut(watched, id, raw)
+      recordLeftOut(context, id, raw)
       return { is: 'unwanted' }
     }
     return { is: 'mail', mail: { ...readMail(raw, config), id } }
@@ -73,7 +71,7 @@ function read(watched: Watched, id: string, raw: RawMessage | undefined): Fetche
 }
 
 /** Somebody may look for what became of it. */
-function tellLeftOut({ log, status }: Watched, id: string, raw: RawMessage): void {
+function recordLeftOut({ log, status }: WatchContext, id: string, raw: RawMessage): void {
   log.info('gmail-mail-left-out', { id, labels: labelsOf(raw).join(', ') })
   status.count('leftOut', status.counted('leftOut') + 1)
 }

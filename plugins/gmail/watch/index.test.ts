@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Fate, failure } from './test-bed/fate.ts'
+import { type Fault, failure } from './test-bed/fault.ts'
 import { createWorld, credentials } from './test-bed/world.ts'
 
 const secondMs = 1000
@@ -8,8 +8,8 @@ const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-const malformed: Fate = { before: failure('malformed', { retryable: false }) }
-const times = (count: number, fate: Fate) => Array.from({ length: count }, () => fate)
+const malformed: Fault = { before: failure('malformed', { retryable: false }) }
+const times = (count: number, fault: Fault) => Array.from({ length: count }, () => fault)
 
 test('mails from before the first watch are no news, those after it are posted, and the notification is acknowledged', async () => {
   const world = createWorld()
@@ -77,7 +77,7 @@ for (const code of ['consent-revoked', 'bad-client', 'missing-scope'])
     const run = world.start()
     await clock.until(() => world.events().includes('gmail-watching'))
     await clock.pass(secondMs)
-    world.meet('history', { before: failure(code, { retryable: false }) })
+    world.inject('history', { before: failure(code, { retryable: false }) })
     const mail = google.deliver()
     await clock.until(() => world.state() === 'waiting')
     const calls = google.calls.length
@@ -93,7 +93,7 @@ for (const code of ['consent-revoked', 'bad-client', 'missing-scope'])
 test('a renewed access token is no other consent; an hour later the same one is tried again', async () => {
   const world = createWorld()
   const { clock, disk, google } = world
-  world.meet('labels', {
+  world.inject('labels', {
     before() {
       disk.set('credentials', JSON.stringify({ ...credentials, accessToken: 'renewed', accessTokenEnds: 1 }))
       throw failure('consent-revoked', { retryable: false })
@@ -109,7 +109,7 @@ test('a renewed access token is no other consent; an hour later the same one is 
 test('the same consent is tried again once setup has tried it with success', async () => {
   const world = createWorld()
   const { clock, disk } = world
-  world.meet('labels', { before: failure('consent-revoked', { retryable: false }) })
+  world.inject('labels', { before: failure('consent-revoked', { retryable: false }) })
   const run = world.start()
   await clock.pass(minuteMs)
   assert.equal(world.state(), 'waiting')
@@ -120,7 +120,7 @@ test('the same consent is tried again once setup has tried it with success', asy
 
 test('a consent that was given while Google refused the one before it is used at once', async () => {
   const world = createWorld()
-  world.meet('labels', {
+  world.inject('labels', {
     before() {
       world.disk.set('credentials', JSON.stringify({ ...credentials, refreshToken: 'another' }))
       throw failure('consent-revoked', { retryable: false })
@@ -161,9 +161,9 @@ test('a label that was deleted and made anew is watched under its new id', async
   const run = world.start()
   await clock.pass(secondMs)
   google.labels = [{ id: 'INBOX', name: 'INBOX' }]
-  const refusal: Fate = { before: failure('bad-request', { retryable: false }) }
-  world.meet('history', refusal)
-  world.meet('list', refusal)
+  const refusal: Fault = { before: failure('bad-request', { retryable: false }) }
+  world.inject('history', refusal)
+  world.inject('list', refusal)
   google.deliver({ labels: ['Label_7'] })
   await clock.pass(5 * minuteMs)
   assert.match(world.detail(), /no label "Invoices"/)
@@ -176,13 +176,13 @@ test('a label that was deleted and made anew is watched under its new id', async
   await world.stop(run)
 })
 
-test('what passes at the next try is no state to report', async () => {
+test('what shouldRetry at the next try is no state to report', async () => {
   const world = createWorld()
   const { clock, google } = world
   const run = world.start()
   await clock.pass(secondMs)
-  world.meet('history', { before: failure('unavailable') })
-  world.meet('post', { before: failure('network') })
+  world.inject('history', { before: failure('unavailable') })
+  world.inject('post', { before: failure('network') })
   google.deliver()
   await world.idle()
   assert.deepEqual([...new Set(world.reports.map(({ state }) => state))], ['working'])
@@ -195,7 +195,7 @@ test('a history id that Google never gave is replaced by a listing', async () =>
   const mail = google.deliver()
   const readAt = world.clock.now()
   disk.set('cursor', JSON.stringify({ account: google.account, historyId: '9'.repeat(20), readAt }))
-  world.meet('history', { before: failure('bad-request', { retryable: false }) })
+  world.inject('history', { before: failure('bad-request', { retryable: false }) })
   const run = world.start()
   await world.clock.until(() => gateway.taken.has(mail.id))
   await world.clock.settle()
@@ -284,9 +284,9 @@ test('a burst of mails is fetched by eight at a time and posted in slices, in th
   await clock.pass(secondMs)
   let fetching = 0
   let most = 0
-  const of = world.fates.of
+  const of = world.faults.of
   let turn = 0
-  world.fates = {
+  world.faults = {
     of(operation) {
       if (operation !== 'message') return of(operation)
       turn += 1
@@ -317,7 +317,7 @@ test('a limit that Google sets for one mail costs no other call again', async ()
   const { clock, google } = world
   const run = world.start()
   await clock.pass(secondMs)
-  world.meet('message', {}, {}, { before: failure('rate-limited', { retryAfter: 120 }) })
+  world.inject('message', {}, {}, { before: failure('rate-limited', { retryAfter: 120 }) })
   for (let left = 20; left > 0; left--) google.deliver()
   const from = clock.passed
   await world.idle()
@@ -331,7 +331,7 @@ test('a mail that Google refuses blocks nobody, is told, and tried again until G
   const { clock, gateway, google } = world
   const run = world.start()
   await clock.pass(secondMs)
-  world.meet('message', ...times(5, malformed))
+  world.inject('message', ...times(5, malformed))
   const first = google.deliver()
   await world.idle()
   const second = google.deliver()
@@ -351,7 +351,7 @@ for (const code of ['unavailable', 'malformed', 'network'])
     const { clock, gateway, google } = world
     const run = world.start()
     await clock.pass(secondMs)
-    world.meet('message', ...times(8, { before: failure(code) }))
+    world.inject('message', ...times(8, { before: failure(code) }))
     const first = google.deliver()
     await world.idle()
     const second = google.deliver()
@@ -370,8 +370,8 @@ test('where Google gives out no mail at all, few are blamed, and none is given u
   const run = world.start()
   await clock.pass(secondMs)
   let isIll = true
-  const of = world.fates.of
-  world.fates = {
+  const of = world.faults.of
+  world.faults = {
     of: (operation) =>
       operation === 'message' && isIll ? { before: failure('unavailable') } : of(operation),
   }
@@ -406,9 +406,9 @@ test('no mail is blamed where the mailbox cannot be asked either', async () => {
   const { clock, gateway, google } = world
   const run = world.start()
   await clock.pass(secondMs)
-  const forbidden: Fate = { before: failure('forbidden', { retryable: false }) }
-  world.meet('message', ...times(9, forbidden))
-  world.meet('profile', ...times(5, forbidden))
+  const forbidden: Fault = { before: failure('forbidden', { retryable: false }) }
+  world.inject('message', ...times(9, forbidden))
+  world.inject('profile', ...times(5, forbidden))
   const mail = google.deliver()
   await clock.until(() => google.calls.filter((call) => call === 'profile').length === 3)
   assert.equal(world.state(), 'waiting')
@@ -587,7 +587,7 @@ test('the cursor of another account is no beginning for this one', async () => {
 test('a subscription that is not there is told with what to run, and pulled from when it is', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
-  world.meet('pull', ...times(4, { before: failure('not-found', { retryable: false }) }))
+  world.inject('pull', ...times(4, { before: failure('not-found', { retryable: false }) }))
   const run = world.start()
   await clock.pass(5 * secondMs)
   assert.equal(world.state(), 'waiting')
@@ -603,7 +603,7 @@ test('a mailbox without notifications is not asked for them in a circle', async 
   const { clock, google } = world
   const run = world.start()
   await clock.until(() => world.state() === 'working')
-  world.meet('pull', ...times(50, { after: failure('unavailable') }))
+  world.inject('pull', ...times(50, { after: failure('unavailable') }))
   google.publish(undefined)
   await clock.pass(10 * minuteMs)
   assert.ok(google.calls.filter((call) => call === 'pull').length < 20)
@@ -613,7 +613,7 @@ test('a mailbox without notifications is not asked for them in a circle', async 
 test('an acknowledgement that fails is no harm', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
-  world.meet('acknowledge', { before: failure('unavailable') })
+  world.inject('acknowledge', { before: failure('unavailable') })
   const run = world.start()
   await clock.pass(secondMs)
   google.deliver()
@@ -627,7 +627,7 @@ test('a disk that is full holds acknowledgements back, and loses nothing', async
   const { clock, gateway, google } = world
   const run = world.start()
   await clock.pass(secondMs)
-  world.meet('write cursor', ...times(6, { before: failure('kept-failed') }))
+  world.inject('write cursor', ...times(6, { before: failure('kept-failed') }))
   google.deliver()
   await clock.pass(5 * secondMs)
   assert.equal(world.state(), 'failing')
@@ -641,7 +641,7 @@ test('a disk that is full holds acknowledgements back, and loses nothing', async
 test('a bug is thrown for the host to start anew, and leaves nothing behind', async () => {
   const world = createWorld()
   const { clock } = world
-  world.meet('history', { before: new TypeError('not a function') })
+  world.inject('history', { before: new TypeError('not a function') })
   const run = world.start()
   await clock.until(() => run.outcome.isOver, secondMs)
   assert.ok(run.outcome.error instanceof TypeError)

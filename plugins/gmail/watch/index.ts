@@ -4,20 +4,20 @@ import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
 import type { Credentials } from '../google/credentials.ts'
 import type { Google } from '../google/port.ts'
-import { createHeeding } from './heeding.ts'
-import { type CursorCell, openCursor } from './keeping.ts'
-import { awaitLabel, isLabelChanged, whileLabelled } from './labelled.ts'
+import { runTogether, type Task } from './concurrency.ts'
+import { awaitCredentials, type RefusedConsent, refuseConsent } from './consent.ts'
+import type { UnlabelledContext } from './context.ts'
+import { type CursorCell, openCursor } from './cursor-cell.ts'
+import { awaitLabel, isLabelChanged, whileLabelled } from './label.ts'
 import { readMailbox } from './mailbox.ts'
-import { pullNotifications } from './pulling.ts'
-import { createReads, readWhenIdle } from './reading.ts'
-import { type Receiving, receiveNotifications } from './receiving.ts'
-import { beginWatching, keepWatching, tellTimes } from './renewal.ts'
-import { needsConsent, retry, whatCanBeMended } from './retrying.ts'
-import { retryRefused } from './second-tries.ts'
+import { createNotificationHandler } from './notification-handler.ts'
+import { pullNotifications } from './pull.ts'
+import { createPushHandler, type PushHandler } from './push-handler.ts'
+import { createReads, readWhenIdle } from './reads.ts'
+import { retryRefused } from './refused-retries.ts'
+import { beginWatching, keepWatching, reportTimes } from './renewal.ts'
+import { isRecoverable, needsConsent, retry } from './retry.ts'
 import { createStatus } from './status.ts'
-import { type Lane, together } from './together.ts'
-import { awaitCredentials, type RefusedConsent, refuseConsent } from './waiting.ts'
-import type { Unlabelled } from './watched.ts'
 
 export interface WatchOptions {
   readonly config: GmailConfiguration
@@ -34,19 +34,19 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
   const { clock, storage, signal } = call
   const { account } = config
   const status = createStatus(call.report)
-  const means = { clock, random, status }
+  const retryContext = { clock, random, status }
   let cursor: CursorCell | undefined
   try {
-    const receiving = config.mode === 'push' ? receiveNotifications(call) : undefined
-    cursor = await retry(means, signal, () => openCursor({ storage, log, account, now: clock.now }))
+    const pushHandler = config.mode === 'push' ? createPushHandler(call) : undefined
+    cursor = await retry(retryContext, signal, () => openCursor({ storage, log, account, now: clock.now }))
     let refused: RefusedConsent | undefined
     for (;;) {
-      const trouble = status.trouble()
-      const credentials = await awaitCredentials({ storage, clock, account, trouble }, refused, signal)
+      const problem = status.problem()
+      const credentials = await awaitCredentials({ storage, clock, account, problem }, refused, signal)
       try {
         const open = () => options.open(credentials)
-        const google = await retry(means, signal, open, { passes: whatCanBeMended })
-        await watch({ ...means, ...google, config, log, call, cursor }, receiving)
+        const google = await retry(retryContext, signal, open, { shouldRetry: isRecoverable })
+        await watch({ ...retryContext, ...google, config, log, call, cursor }, pushHandler)
       } catch (error) {
         if (isLabelChanged(error)) continue
         if (!needsConsent(error)) throw error
@@ -61,26 +61,26 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
 }
 
 /** Until the consent is refused. @throws the reason of the signal */
-async function watch(unlabelled: Unlabelled, receiving: Receiving | undefined): Promise<void> {
+async function watch(unlabelled: UnlabelledContext, pushHandler: PushHandler | undefined): Promise<void> {
   const { call, clock, config, cursor, log, status } = unlabelled
   const { account, mode } = config
   const { signal } = call
-  const watched = { ...unlabelled, label: await awaitLabel(unlabelled, signal) }
-  if (cursor.value === undefined) await beginWatching(watched, signal)
+  const context = { ...unlabelled, label: await awaitLabel(unlabelled, signal) }
+  if (cursor.value === undefined) await beginWatching(context, signal)
   const reads = createReads()
-  const heeding = createHeeding({ account, cursor, reads, clock, log })
-  const read = (inner: AbortSignal) => whileLabelled(watched, () => readMailbox(watched, inner), inner)
-  const notified: Lane = (inner) =>
-    receiving ? receiving.serve(heeding, inner) : pullNotifications(watched, heeding, inner)
-  tellTimes(watched)
+  const handler = createNotificationHandler({ account, cursor, reads, clock, log })
+  const read = (inner: AbortSignal) => whileLabelled(context, () => readMailbox(context, inner), inner)
+  const notified: Task = (inner) =>
+    pushHandler ? pushHandler.serve(handler, inner) : pullNotifications(context, handler, inner)
+  reportTimes(context)
   status.begin(`New mail of ${account} is posted.`)
   log.info('gmail-watching', { account, mode, historyId: cursor.get().historyId })
   reads.request()
-  await together(signal, [
-    (inner) => reads.run((one) => retry(watched, one, read, { passes: whatCanBeMended }), inner),
+  await runTogether(signal, [
+    (inner) => reads.run((one) => retry(context, one, read, { shouldRetry: isRecoverable }), inner),
     (inner) => readWhenIdle(reads, clock, inner),
-    (inner) => keepWatching(watched, () => reads.request(), inner),
-    (inner) => retryRefused(watched, inner),
+    (inner) => keepWatching(context, () => reads.request(), inner),
+    (inner) => retryRefused(context, inner),
     notified,
   ])
 }

@@ -1,6 +1,10 @@
 /** Owns finding the label that an operator named, by name or id. */
 
+import { isPluginError, PluginError } from '@reveille/kit'
+import { minuteMs, secondMs } from '../durations.ts'
 import type { Label } from '../google/port.ts'
+import type { UnlabelledContext, WatchContext } from './context.ts'
+import { isRecoverable, needsConsent, retry } from './retry.ts'
 
 /** Labels that are suggested for one that is not there. */
 const mostNames = 3
@@ -45,4 +49,41 @@ function editDistance(from: string, to: string): number {
     row = next
   }
   return row[to.length] ?? 0
+}
+
+const lookEverySeconds = minuteMs / secondMs
+
+/** The id. Looked for again every minute where it is not there. */
+export function awaitLabel(context: UnlabelledContext, signal: AbortSignal): Promise<string> {
+  const { config, gmail } = context
+  const find = async (inner: AbortSignal) => {
+    const labels = await gmail.labels(inner)
+    const label = findLabel(labels, config.label)
+    if (label) return label.id
+    const message = describeMissing(labels, config.label)
+    throw new PluginError(message, { code: 'no-label', retryable: false, retryAfter: lookEverySeconds })
+  }
+  return retry(context, signal, find, { shouldRetry: isRecoverable })
+}
+
+/** What Google refuses may be refused for its label: deleted, and made anew under another id. @throws PluginError `label-changed` */
+export async function whileLabelled(
+  context: WatchContext,
+  perform: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await perform()
+  } catch (error) {
+    if (isPluginError(error) && !error.retryable && !needsConsent(error)) {
+      const label = await awaitLabel(context, signal)
+      if (label !== context.label)
+        throw new PluginError('The label is another one.', { code: 'label-changed', retryable: true })
+    }
+    throw error
+  }
+}
+
+export function isLabelChanged(error: unknown): boolean {
+  return isPluginError(error) && error.code === 'label-changed'
 }

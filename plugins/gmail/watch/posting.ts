@@ -3,9 +3,9 @@
 import { oneLine, PluginError, type Posted, type SourceCall } from '@reveille/kit'
 import { mailEndpoint } from '../configuration.ts'
 import { cutPosts, type MailItem, type MailPost, shortened } from '../mail/index.ts'
-import { type Means, retry } from './retrying.ts'
+import { type RetryContext, retry } from './retry.ts'
 
-export interface Posting extends Means {
+export interface Posting extends RetryContext {
   readonly call: Pick<SourceCall, 'post' | 'limitsOf'>
   /** The gateway has them. Called before anything else is posted. */
   taken(ids: readonly string[]): void
@@ -14,12 +14,12 @@ export interface Posting extends Means {
 }
 
 /** Nobody's mail is to blame: the endpoint is not there, the gateway is locked, busy or ill. */
-const blameless = new Set([401, 403, 404, 408, 429])
+const unrelatedStatuses = new Set([401, 403, 404, 408, 429])
 /** Those that a person has to mend. */
-const ofPeople = new Set([401, 403, 404])
+const operatorStatuses = new Set([401, 403, 404])
 const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDERED'])
 /** The gateway is well, and what was configured stumbled over what is in these mails. */
-const ofContent = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
+const contentCodes = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
 /** Nobody knows whose fault it is: after so many tries it counts as that of these mails. */
 const unforeseen = 'INTERNAL'
 const mostTries = 5
@@ -64,11 +64,11 @@ function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal
     if (isTaken(answer) || isRefused(answer) || isUnforeseen) return answer
     throw new PluginError(describe(answer), {
       code: 'not-taken',
-      retryable: !ofPeople.has(answer.status),
+      retryable: !operatorStatuses.has(answer.status),
       retryAfter: answer.retryAfter,
     })
   }
-  return retry(posting, signal, ask, { passes: () => true })
+  return retry(posting, signal, ask, { shouldRetry: () => true })
 }
 
 /** 409 says that it was posted before. */
@@ -78,8 +78,8 @@ function isTaken({ status }: Posted): boolean {
 
 function isRefused(answer: Posted): boolean {
   const { status, code = '' } = answer
-  if (isTooLarge(answer) || ofContent.has(code)) return true
-  return status >= 400 && status < 500 && !blameless.has(status)
+  if (isTooLarge(answer) || contentCodes.has(code)) return true
+  return status >= 400 && status < 500 && !unrelatedStatuses.has(status)
 }
 
 function isTooLarge({ status, code = '' }: Posted): boolean {

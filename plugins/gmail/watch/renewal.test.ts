@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Fate, failure } from './test-bed/fate.ts'
+import { type Fault, failure } from './test-bed/fault.ts'
 import { createWorld, type World } from './test-bed/world.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-const down: Fate = { before: failure('unavailable') }
-const times = (count: number, fate: Fate) => Array.from({ length: count }, () => fate)
+const down: Fault = { before: failure('unavailable') }
+const times = (count: number, fault: Fault) => Array.from({ length: count }, () => fault)
 
 function watchesIn({ google }: World): number {
   return google.watches.length
@@ -135,7 +135,7 @@ test('a renewal that fails is tried again within half an hour, and is the operat
   google.watchLastsMs = 2 * dayMs
   const run = world.start()
   await clock.pass(minuteMs)
-  world.meet('watch', ...times(2000, down))
+  world.inject('watch', ...times(2000, down))
   await clock.pass(dayMs - hourMs)
   assert.equal(world.state(), 'working')
   assert.equal(world.events().filter((event) => event === 'gmail-watch-not-renewed').length, 1)
@@ -148,7 +148,7 @@ test('a renewal that fails is tried again within half an hour, and is the operat
   assert.match(world.detail(), /not in force/)
   const mail = google.deliver()
   await clock.until(() => gateway.taken.has(mail.id), 16 * minuteMs)
-  world.fates = { of: () => undefined }
+  world.faults = { of: () => undefined }
   await clock.until(() => world.state() === 'working', 31 * minuteMs)
   await world.stop(run)
 })
@@ -156,7 +156,7 @@ test('a renewal that fails is tried again within half an hour, and is the operat
 test('without a first watch there is nothing to read from: it is told with what to run', async () => {
   const world = createWorld()
   const { clock, disk } = world
-  world.meet('watch', ...times(5, { before: failure('forbidden', { retryable: false }) }))
+  world.inject('watch', ...times(5, { before: failure('forbidden', { retryable: false }) }))
   const run = world.start()
   await clock.pass(minuteMs)
   assert.equal(world.state(), 'waiting')

@@ -2,12 +2,11 @@
 
 import { type Backoff, isPluginError, timeOf } from '@reveille/kit'
 import { dayMs, minuteMs, secondMs } from '../durations.ts'
-import { waitMs } from './backoff.ts'
+import { withSetup } from './consent.ts'
+import type { WatchContext } from './context.ts'
 import { beginCursor, type WatchRecord } from './cursor.ts'
-import { retry, whatCanBeMended } from './retrying.ts'
-import type { Trouble } from './status.ts'
-import { withSetup } from './waiting.ts'
-import type { Watched } from './watched.ts'
+import { isRecoverable, retry, waitMs } from './retry.ts'
+import type { Problem } from './status.ts'
 
 /** https://developers.google.com/workspace/gmail/api/guides/push#renewing_mailbox_watch */
 const lifetimeMs = 7 * dayMs
@@ -20,12 +19,12 @@ const longestRestMs = 5 * minuteMs
 const alarmMs = dayMs
 
 /** Where nothing was kept: what is in the mailbox is no news, and what comes from now on is. */
-export async function beginWatching(watched: Watched, signal: AbortSignal): Promise<void> {
-  const { clock, config, cursor, gmail, label } = watched
+export async function beginWatching(context: WatchContext, signal: AbortSignal): Promise<void> {
+  const { clock, config, cursor, gmail, label } = context
   const request = { topic: config.topic, labelId: label }
   const words = ({ message }: Error) => withSetup(message)
-  const { historyId, endsAt } = await retry(watched, signal, (inner) => gmail.watch(request, inner), {
-    passes: whatCanBeMended,
+  const { historyId, endsAt } = await retry(context, signal, (inner) => gmail.watch(request, inner), {
+    shouldRetry: isRecoverable,
     backoff: firstBackoff,
     words,
   })
@@ -34,115 +33,115 @@ export async function beginWatching(watched: Watched, signal: AbortSignal): Prom
     ...beginCursor(config.account, historyId, now),
     watch: { ...request, begunAt: now, endsAt },
   })
-  await retry(watched, signal, () => cursor.save())
-  tellRenewed(watched)
+  await retry(context, signal, () => cursor.save())
+  logRenewed(context)
 }
 
 /** Begins the watch anew whenever it is time, and says so to `renewed`. */
 export async function keepWatching(
-  watched: Watched,
+  context: WatchContext,
   renewed: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, cursor, random, status } = watched
-  const trouble = status.trouble()
+  const { clock, cursor, random, status } = context
+  const problem = status.problem()
   let failures = 0
   /** Since the watch was begun, by timers: the clock may be set. */
   let restedMs = 0
   try {
     for (;;) {
       const { watch } = cursor.get()
-      if (watch && isFor(watched, watch) && !isDue(watched, watch, restedMs)) {
-        const rest = Math.min(longestRestMs, Math.max(secondMs, renewsAt(watched, watch) - clock.now()))
+      if (watch && isFor(context, watch) && !isDue(context, watch, restedMs)) {
+        const rest = Math.min(longestRestMs, Math.max(secondMs, renewsAt(context, watch) - clock.now()))
         await clock.sleep(rest, signal)
         restedMs += rest
         continue
       }
       try {
-        await renew(watched, signal)
+        await renew(context, signal)
         failures = 0
         restedMs = 0
-        trouble.clear()
+        problem.clear()
         renewed()
       } catch (error) {
-        if (signal.aborted || !isPluginError(error) || !whatCanBeMended(error)) throw error
+        if (signal.aborted || !isPluginError(error) || !isRecoverable(error)) throw error
         failures += 1
         const wait = waitMs(failures, backoff, random, error.retryAfter)
-        tellFailure(watched, trouble, failures, wait, error)
+        reportFailure(context, problem, failures, wait, error)
         await clock.sleep(wait, signal)
       }
     }
   } finally {
-    trouble.leave()
+    problem.release()
   }
 }
 
-async function renew(watched: Watched, signal: AbortSignal): Promise<void> {
-  const { clock, config, cursor, gmail, label } = watched
+async function renew(context: WatchContext, signal: AbortSignal): Promise<void> {
+  const { clock, config, cursor, gmail, label } = context
   const request = { topic: config.topic, labelId: label }
   const { watch } = cursor.get()
   // Google has one topic for a mailbox: that of before was ours to end.
   if (watch && watch.topic !== config.topic) await gmail.stop(signal)
   const { endsAt } = await gmail.watch(request, signal)
   cursor.change((before) => ({ ...before, watch: { ...request, begunAt: clock.now(), endsAt } }))
-  await retry(watched, signal, () => cursor.save())
-  tellRenewed(watched)
+  await retry(context, signal, () => cursor.save())
+  logRenewed(context)
 }
 
-function isFor({ config, label }: Watched, { topic, labelId }: WatchRecord): boolean {
+function isFor({ config, label }: WatchContext, { topic, labelId }: WatchRecord): boolean {
   return topic === config.topic && labelId === label
 }
 
 /** A watch that was begun in the future is one of a clock that was set back: nobody knows when it ends. */
-function isDue(watched: Watched, watch: WatchRecord, restedMs: number): boolean {
-  const now = watched.clock.now()
-  return now < watch.begunAt || now >= renewsAt(watched, watch) || restedMs >= intervalMs(watched, watch)
+function isDue(context: WatchContext, watch: WatchRecord, restedMs: number): boolean {
+  const now = context.clock.now()
+  return now < watch.begunAt || now >= renewsAt(context, watch) || restedMs >= intervalMs(context, watch)
 }
 
-function renewsAt(watched: Watched, watch: WatchRecord): number {
-  return watch.begunAt + intervalMs(watched, watch)
+function renewsAt(context: WatchContext, watch: WatchRecord): number {
+  return watch.begunAt + intervalMs(context, watch)
 }
 
 /** At half of its time at the latest. Its end is by Google's clock, which may be far from ours: then it lasts as documented. */
-function intervalMs({ config }: Watched, { begunAt, endsAt }: WatchRecord): number {
+function intervalMs({ config }: WatchContext, { begunAt, endsAt }: WatchRecord): number {
   const lasts = endsAt - begunAt
   const half = (lasts >= minuteMs ? Math.min(lasts, lifetimeMs) : lifetimeMs) / 2
   return Math.min(config.renewEveryMinutes * minuteMs, half)
 }
 
 /** Until when the watch lasts, and when it is begun anew. */
-export function tellTimes(watched: Watched): void {
-  const { watch } = watched.cursor.get()
+export function reportTimes(context: WatchContext): void {
+  const { watch } = context.cursor.get()
   if (!watch) return
-  watched.status.time('watchEnds', watch.endsAt)
-  watched.status.time('watchRenews', renewsAt(watched, watch))
+  context.status.time('watchEnds', watch.endsAt)
+  context.status.time('watchRenews', renewsAt(context, watch))
 }
 
-function tellRenewed(watched: Watched): void {
-  const { watch } = watched.cursor.get()
+function logRenewed(context: WatchContext): void {
+  const { watch } = context.cursor.get()
   if (!watch) return
-  tellTimes(watched)
-  watched.log.info('gmail-watch-renewed', {
+  reportTimes(context)
+  context.log.info('gmail-watch-renewed', {
     endsAt: timeOf(watch.endsAt).at,
-    next: timeOf(renewsAt(watched, watch)).at,
+    next: timeOf(renewsAt(context, watch)).at,
   })
 }
 
 /** Mails are read without a watch too, only later: while it lasts for days, a line in the log is enough. */
-function tellFailure(
-  watched: Watched,
-  trouble: Trouble,
+function reportFailure(
+  context: WatchContext,
+  problem: Problem,
   failures: number,
   wait: number,
   { code, message, retryable }: { code: string; message: string; retryable: boolean },
 ): void {
-  const { clock, cursor, log, status } = watched
+  const { clock, cursor, log, status } = context
   const { watch } = cursor.get()
-  const left = watch && isFor(watched, watch) ? watch.endsAt - clock.now() : 0
+  const left = watch && isFor(context, watch) ? watch.endsAt - clock.now() : 0
   status.time('watchRenews', clock.now() + wait)
   if (failures === 1) log.warn('gmail-watch-not-renewed', { code, endsAt: timeOf(watch?.endsAt).at })
   if (left >= alarmMs) return
   const end = left > 0 ? 'ends within a day' : 'is not in force'
   const detail = `The watch of the mailbox ${end}, and could not be begun anew: ${message}`
-  trouble.set('failing', retryable ? detail : withSetup(detail))
+  problem.set('failing', retryable ? detail : withSetup(detail))
 }

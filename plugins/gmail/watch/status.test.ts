@@ -11,8 +11,8 @@ function createTold() {
 
 test('what a person has to do is told before what may pass, and each until it is over', () => {
   const { status, told } = createTold()
-  const google = status.trouble()
-  const label = status.trouble()
+  const google = status.problem()
+  const label = status.problem()
   status.begin('All is well.')
   google.set('failing', 'Google is down.')
   assert.equal(told(), 'failing: Google is down.')
@@ -31,9 +31,9 @@ test('a trouble that is left is not told to be over, and nothing is told before 
   status.count('refused', 2)
   status.time('readAt', 7)
   assert.equal(reports.length, 0)
-  const trouble = status.trouble()
-  trouble.set('failing', 'Google is down.')
-  trouble.leave()
+  const problem = status.problem()
+  problem.set('failing', 'Google is down.')
+  problem.release()
   assert.equal(reports.length, 1)
   status.begin('All is well.')
   assert.equal(told(), 'working: All is well.')

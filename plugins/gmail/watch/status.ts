@@ -6,35 +6,35 @@ export interface Status {
   /** From here on all is well where there is no trouble; said in this sentence. */
   begin(detail: string): void
   /** A place for the trouble of one part. */
-  trouble(): Trouble
+  problem(): Problem
   time(name: string, at: number): void
   /** `total` replaces what was counted. */
   count(name: string, total: number): void
   counted(name: string): number
 }
 
-export interface Trouble {
+export interface Problem {
   set(state: 'failing' | 'waiting', detail: string): void
   /** It is over. */
   clear(): void
   /** The same, not reported: whoever is told of the failure says what comes of it. */
-  leave(): void
+  release(): void
 }
 
-interface Told {
+interface Condition {
   readonly state: SourceReport['state']
   readonly detail: string
 }
 
 export function createStatus(report: (report: SourceReport) => void): Status {
   /** By the order in which they arose. */
-  const troubles = new Map<object, Told>()
+  const problems = new Map<object, Condition>()
   const times = new Map<string, number>()
   const counts = new Map<string, number>()
-  let well: Told | undefined
+  let well: Condition | undefined
 
-  function worst(): Told | undefined {
-    const all = [...troubles.values()]
+  function worst(): Condition | undefined {
+    const all = [...problems.values()]
     return all.find(({ state }) => state === 'waiting') ?? all[0] ?? well
   }
 
@@ -49,18 +49,18 @@ export function createStatus(report: (report: SourceReport) => void): Status {
       well = { state: 'working', detail }
       tell()
     },
-    trouble() {
+    problem() {
       const key = {}
       return {
         set(state, detail) {
-          troubles.set(key, { state, detail })
+          problems.set(key, { state, detail })
           tell()
         },
         clear() {
-          if (troubles.delete(key)) tell()
+          if (problems.delete(key)) tell()
         },
-        leave() {
-          troubles.delete(key)
+        release() {
+          problems.delete(key)
         },
       }
     },

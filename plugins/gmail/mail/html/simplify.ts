@@ -3,9 +3,17 @@
  * grows with the square of what is nested, and faster where quotes, lists or links are.
  */
 
-import type { Budget } from './budget.ts'
-import { isHidden } from './hidden.ts'
-import { readTag, type Tag } from './tag.ts'
+import { isHidden, readTag, type Tag } from './tag.ts'
+
+/** How much of the HTML of one mail may still be looked at, over all of its parts. */
+export interface Budget {
+  /** Characters that may still be passed on. */
+  characters: number
+  /** Tags and attributes that may still be read. */
+  steps: number
+  /** Elements that may still be passed on. */
+  elements: number
+}
 
 /** Stands where a cell of a table begins. */
 export const cellMark = '\u001f'

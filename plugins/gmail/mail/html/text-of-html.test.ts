@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cleanText } from '../text/clean.ts'
-import type { Budget } from './budget.ts'
+import type { Budget } from './simplify.ts'
 import { decodeEntities, textOfHtml } from './text-of-html.ts'
 
 const plenty = (): Budget => ({ characters: 100_000, steps: 10_000, elements: 5_000 })

@@ -1,8 +1,7 @@
 /** Owns what HTML reads like. */
 
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
-import type { Budget } from './budget.ts'
-import { cellMark, simplify } from './simplify.ts'
+import { type Budget, cellMark, simplify } from './simplify.ts'
 
 export interface HtmlText {
   readonly text: string

@@ -2,7 +2,7 @@
 
 import type { SourceClock } from '@reveille/kit'
 import type { Google, Label, Notification, PubSub, RawMessage } from '../../google/port.ts'
-import { type Fates, failure, type Life, suffer } from './fate.ts'
+import { type FaultSource, failure, type Lifetime, withFault } from './fault.ts'
 
 export interface FakeMail {
   readonly id: string
@@ -47,7 +47,7 @@ export interface FakeGoogle {
   /** In mode `push`, in place of a queue to be pulled. */
   onPublished: ((notification: Notification) => void) | undefined
   /** As one life of the source sees it. */
-  open(fates: Fates, life: Life): Google
+  open(faults: FaultSource, life: Lifetime): Google
 }
 
 const ackDeadlineMs = 60_000
@@ -146,10 +146,10 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
     expireHistory() {
       expiredBefore = historyId
     },
-    open(fates, life) {
+    open(faults, life) {
       function on<Result>(operation: string, signal: AbortSignal, effect: () => Result | Promise<Result>) {
         calls.push(operation)
-        return suffer(fates, life, clock, operation, signal, effect)
+        return withFault(faults, life, clock, operation, signal, effect)
       }
       return {
         gmail: {

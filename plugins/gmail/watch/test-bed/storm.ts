@@ -1,15 +1,15 @@
-/** Owns storms: all that can befall a watched mailbox and whoever watches it, in any order. */
+/** Owns storms: all that can withFaults a watched mailbox and whoever watches it, in any order. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Cursor } from '../cursor.ts'
-import { type Fate, failure } from './fate.ts'
+import { type Fault, failure } from './fault.ts'
 import type { FakeMail } from './google.ts'
 import { createWorld, type Run } from './world.ts'
 
 /** What befalls one call: what happens beside it, and what comes of it. */
-const fateOf = fc.record({
+const stepOf = fc.record({
   beside: fc.oneof(
     { weight: 20, arbitrary: fc.constant('nothing' as const) },
     { weight: 20, arbitrary: fc.constantFrom('mail', 'mails', 'lost mail', 'refused mail') },
@@ -28,10 +28,10 @@ const fateOf = fc.record({
   ),
   ms: fc.nat(40),
 })
-type Step = typeof fateOf extends fc.Arbitrary<infer Type> ? Type : never
+type Step = typeof stepOf extends fc.Arbitrary<infer Type> ? Type : never
 
 const storm = fc.record({
-  steps: fc.array(fateOf, { maxLength: 90, size: 'max' }),
+  steps: fc.array(stepOf, { maxLength: 90, size: 'max' }),
   mode: fc.constantFrom('pull' as const, 'push' as const),
   pageLength: fc.constantFrom(2, 7, 500),
   mostActions: fc.constantFrom(1, 3, 100),
@@ -39,7 +39,7 @@ const storm = fc.record({
 
 const hourMs = 3_600_000
 
-async function weather({
+async function runStorm({
   steps,
   mode,
   pageLength,
@@ -146,8 +146,8 @@ async function weather({
     run.controller.abort(new Error('over'))
   }
 
-  world.fates = {
-    of(operation): Fate | undefined {
+  world.faults = {
+    of(operation): Fault | undefined {
       if (operation === 'message') fetches += 1
       const isSpared = operation === 'message' && fetches % 5 > 0
       const step = isSpared ? undefined : rest.shift()
@@ -191,6 +191,6 @@ async function weather({
 /** The promise of the watch, in so many mailboxes. */
 export function testStorms(count: number): void {
   test(`in ${count} storms, whatever fails, dies, repeats or is lost: each mail is posted, none twice without a crash, and nothing is acknowledged before`, async () => {
-    await fc.assert(fc.asyncProperty(storm, weather), { numRuns: count })
+    await fc.assert(fc.asyncProperty(storm, runStorm), { numRuns: count })
   })
 }

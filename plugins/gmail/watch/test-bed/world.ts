@@ -6,7 +6,7 @@ import type { GmailConfiguration } from '../../configuration.ts'
 import type { Cursor } from '../cursor.ts'
 import { watchMailbox } from '../index.ts'
 import { createTestClock } from './clock.ts'
-import { type Fate, type Fates, type Life, suffer } from './fate.ts'
+import { type Fault, type FaultSource, type Lifetime, withFault } from './fault.ts'
 import { createFakeGateway } from './gateway.ts'
 import { createFakeGoogle } from './google.ts'
 
@@ -16,7 +16,7 @@ export interface LogLine {
   readonly facts: Record<string, unknown>
 }
 
-export interface Run extends Life {
+export interface Run extends Lifetime {
   readonly outcome: { readonly error?: unknown; readonly isOver: boolean }
   readonly receiver: ((body: unknown) => Promise<void>) | undefined
   /** The gateway's configuration changed. */
@@ -54,7 +54,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
   const disk = new Map<string, string>([['credentials', JSON.stringify(credentials)]])
   const lines: LogLine[] = []
   const reports: SourceReport[] = []
-  const scripted = new Map<string, Fate[]>()
+  const scripted = new Map<string, Fault[]>()
   const log =
     (level: LogLine['level']) =>
     (event: string, facts: Record<string, unknown> = {}) => {
@@ -65,10 +65,10 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
   const world = {
     ...{ config, clock, google, gateway, disk, lines, reports },
     /** What the calls of an operation meet, once each. */
-    meet(operation: string, ...fates: Fate[]) {
-      scripted.set(operation, [...(scripted.get(operation) ?? []), ...fates])
+    inject(operation: string, ...faults: Fault[]) {
+      scripted.set(operation, [...(scripted.get(operation) ?? []), ...faults])
     },
-    fates: { of: (operation) => scripted.get(operation)?.shift() } as Fates,
+    faults: { of: (operation) => scripted.get(operation)?.shift() } as FaultSource,
     hasSurface: true,
     onWritten: (_name: string, _value: unknown): void => {},
     /** Undefined where there is none, or a damaged one. */
@@ -100,8 +100,8 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
           return life.isDead || outcome.isOver ? undefined : receiver
         },
       }
-      const befall = <Result>(operation: string, inner: AbortSignal, effect: () => Result) =>
-        suffer(world.fates, life, clock, operation, inner, effect)
+      const withFaults = <Result>(operation: string, inner: AbortSignal, effect: () => Result) =>
+        withFault(world.faults, life, clock, operation, inner, effect)
       const never = new AbortController().signal
       const call: SourceCall = {
         signal,
@@ -122,12 +122,12 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
             }
           },
           write: (name, value) =>
-            befall(`write ${name}`, never, () => {
+            withFaults(`write ${name}`, never, () => {
               world.onWritten(name, value)
               disk.set(name, JSON.stringify(value))
             }),
         },
-        post: (_endpoint, body, inner = signal) => befall('post', inner, () => gateway.post(body)),
+        post: (_endpoint, body, inner = signal) => withFaults('post', inner, () => gateway.post(body)),
         limitsOf: () => gateway.limits,
         receive(_endpoint, take) {
           receiver = take
@@ -140,7 +140,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
           if (!life.isDead) reports.push(report)
         },
       }
-      const open = async () => google.open({ of: (operation) => world.fates.of(operation) }, life)
+      const open = async () => google.open({ of: (operation) => world.faults.of(operation) }, life)
       watchMailbox({ config, log: logs, open, random: () => 0.5 }, call).then(
         () => {
           outcome = { isOver: true }

@@ -5,11 +5,11 @@ import { isPluginError, type SourceClock, type SourceStorage } from '@reveille/k
 import { isSameMailbox } from '../account.ts'
 import { hourMs, secondMs } from '../durations.ts'
 import { type Credentials, parseCredentials } from '../google/credentials.ts'
-import type { Trouble } from './status.ts'
+import type { Problem } from './status.ts'
 
-const lookEveryMs = 10 * secondMs
+const checkEveryMs = 10 * secondMs
 /** A refused consent may be good again without having changed: an administrator allowed it, a client was restored. */
-const tryAgainMs = hourMs
+const refusalRetryMs = hourMs
 
 /** A consent that Google refused. */
 export interface RefusedConsent {
@@ -19,27 +19,27 @@ export interface RefusedConsent {
   readonly detail: string
 }
 
-interface Waiting {
+interface AwaitOptions {
   readonly storage: SourceStorage
   readonly clock: SourceClock
   readonly account: string
-  readonly trouble: Trouble
+  readonly problem: Problem
 }
 
 /** Resolves with what the person consented to, for this account. @throws the reason of the signal */
 export async function awaitCredentials(
-  { storage, clock, account, trouble }: Waiting,
+  { storage, clock, account, problem }: AwaitOptions,
   refused: RefusedConsent | undefined,
   signal: AbortSignal,
 ): Promise<Credentials> {
-  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+  for (let waitedMs = 0; ; waitedMs += checkEveryMs) {
     const found = await readCredentials(storage, account)
-    if (typeof found === 'string') trouble.set('waiting', found)
-    else if (!refused || waitedMs >= tryAgainMs || isAnother(found, refused)) {
-      trouble.clear()
+    if (typeof found === 'string') problem.set('waiting', found)
+    else if (!refused || waitedMs >= refusalRetryMs || isChanged(found, refused)) {
+      problem.clear()
       return found
-    } else trouble.set('waiting', refused.detail)
-    await clock.sleep(lookEveryMs, signal)
+    } else problem.set('waiting', refused.detail)
+    await clock.sleep(checkEveryMs, signal)
   }
 }
 
@@ -49,13 +49,13 @@ export async function refuseConsent(
   credentials: Credentials,
   { message }: Error,
 ): Promise<RefusedConsent> {
-  const mark = markOf(parseCredentials(await storage.read('credentials').catch(() => undefined)))
+  const mark = digestOf(parseCredentials(await storage.read('credentials').catch(() => undefined)))
   return { credentials, mark, detail: withSetup(message) }
 }
 
 /** The access token is renewed on the way, so that a consent is known by the rest; and setup, which tries it, renews it too. */
-function isAnother(found: Credentials, { credentials, mark }: RefusedConsent): boolean {
-  return markOf(found) !== mark || markOf(consentOf(found)) !== markOf(consentOf(credentials))
+function isChanged(found: Credentials, { credentials, mark }: RefusedConsent): boolean {
+  return digestOf(found) !== mark || digestOf(consentOf(found)) !== digestOf(consentOf(credentials))
 }
 
 const damaged = withSetup('What is kept of the consent to read mail is damaged.')
@@ -81,7 +81,7 @@ function consentOf({ accessToken: _token, accessTokenEnds: _ends, ...consent }: 
   return consent
 }
 
-function markOf(value: unknown): string {
+function digestOf(value: unknown): string {
   return hash('sha256', JSON.stringify(value) ?? '')
 }
 

@@ -5,18 +5,18 @@ import { isSameMailbox } from '../account.ts'
 import { secondMs } from '../durations.ts'
 import type { Notification } from '../google/port.ts'
 import { isHistoryId, isRead } from './cursor.ts'
-import type { CursorCell } from './keeping.ts'
-import type { Reads } from './reading.ts'
+import type { CursorCell } from './cursor-cell.ts'
+import type { Reads } from './reads.ts'
 
 /** What a notification says; undefined where it is none of Gmail's. */
 export type About = Notification['about']
 
-export interface Heeding {
+export interface NotificationHandler {
   /** Resolves when those can be acknowledged. @throws PluginError, retryable; the reason of the signal */
-  heed(abouts: readonly About[], signal: AbortSignal): Promise<void>
+  handle(abouts: readonly About[], signal: AbortSignal): Promise<void>
 }
 
-interface HeedingOptions {
+interface HandlerOptions {
   readonly account: string
   readonly cursor: CursorCell
   readonly reads: Reads
@@ -27,10 +27,16 @@ interface HeedingOptions {
 /** Google may notify before its history is told. What still is behind then is found by the next reading. */
 const againAfterMs = [2 * secondMs, 10 * secondMs]
 
-export function createHeeding({ account, cursor, reads, clock, log }: HeedingOptions): Heeding {
+export function createNotificationHandler({
+  account,
+  cursor,
+  reads,
+  clock,
+  log,
+}: HandlerOptions): NotificationHandler {
   const told = new Set<string>()
 
-  function tellOnce(reason: string): void {
+  function warnOnce(reason: string): void {
     if (told.has(reason)) return
     told.add(reason)
     log.warn('gmail-notification-ignored', { reason })
@@ -38,14 +44,14 @@ export function createHeeding({ account, cursor, reads, clock, log }: HeedingOpt
 
   /** Whether it can be acknowledged as it is. */
   function isOld(about: About): boolean {
-    if (about === undefined) tellOnce('it is none of Gmail')
-    else if (!isSameMailbox(about.emailAddress, account)) tellOnce('it is for another account')
+    if (about === undefined) warnOnce('it is none of Gmail')
+    else if (!isSameMailbox(about.emailAddress, account)) warnOnce('it is for another account')
     else return isHistoryId(about.historyId) && isRead(cursor.get(), about.historyId)
     return true
   }
 
   return {
-    async heed(abouts, signal) {
+    async handle(abouts, signal) {
       const isBehind = () => abouts.some((about) => !isOld(about))
       if (!isBehind()) return
       await reads.request()

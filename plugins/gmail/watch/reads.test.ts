@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPluginError } from '@reveille/kit'
-import { createReads } from './reading.ts'
+import { createReads } from './reads.ts'
 
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))

@@ -3,10 +3,10 @@
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
 import type { Google } from '../google/port.ts'
-import type { CursorCell } from './keeping.ts'
-import type { Means } from './retrying.ts'
+import type { CursorCell } from './cursor-cell.ts'
+import type { RetryContext } from './retry.ts'
 
-export interface Watched extends Means, Google {
+export interface WatchContext extends RetryContext, Google {
   readonly config: GmailConfiguration
   readonly log: PluginLog
   readonly call: SourceCall
@@ -16,4 +16,4 @@ export interface Watched extends Means, Google {
 }
 
 /** Whose label is yet to be found. */
-export type Unlabelled = Omit<Watched, 'label'>
+export type UnlabelledContext = Omit<WatchContext, 'label'>

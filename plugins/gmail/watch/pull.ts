@@ -2,10 +2,10 @@
 
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { secondMs } from '../durations.ts'
-import type { Heeding } from './heeding.ts'
-import { retry, whatCanBeMended } from './retrying.ts'
-import { withSetup } from './waiting.ts'
-import type { Watched } from './watched.ts'
+import { withSetup } from './consent.ts'
+import type { WatchContext } from './context.ts'
+import type { NotificationHandler } from './notification-handler.ts'
+import { isRecoverable, retry } from './retry.ts'
 
 const mostAtOnce = 100
 /** Google gives those back that were not acknowledged in time; setup asks for a minute. */
@@ -15,23 +15,23 @@ const extendBySeconds = 600
 const shortestPullMs = secondMs
 
 export async function pullNotifications(
-  watched: Watched,
-  heeding: Heeding,
+  context: WatchContext,
+  handler: NotificationHandler,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, config, pubsub } = watched
+  const { clock, config, pubsub } = context
   const { subscription } = config
   const pull = (inner: AbortSignal) => pubsub.pull(subscription, mostAtOnce, inner)
   for (;;) {
     const pulledAt = clock.now()
-    const notifications = await retry(watched, signal, pull, { passes: whatCanBeMended, words })
+    const notifications = await retry(context, signal, pull, { shouldRetry: isRecoverable, words })
     if (notifications.length === 0) {
       if (Math.abs(clock.now() - pulledAt) < shortestPullMs) await clock.sleep(shortestPullMs, signal)
       continue
     }
     const ackIds = notifications.flatMap(({ ackId }) => ackId ?? [])
     const abouts = notifications.map(({ about }) => about)
-    await whileExtended(watched, ackIds, (inner) => heeding.heed(abouts, inner), signal)
+    await whileExtended(context, ackIds, (inner) => handler.handle(abouts, inner), signal)
     if (ackIds.length > 0) await harmless(pubsub.acknowledge(subscription, ackIds, signal))
     signal.throwIfAborted()
   }
@@ -39,7 +39,7 @@ export async function pullNotifications(
 
 /** Sees to it that Google gives the notifications to nobody else meanwhile. */
 async function whileExtended(
-  { clock, config, pubsub }: Watched,
+  { clock, config, pubsub }: WatchContext,
   ackIds: readonly string[],
   perform: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,

@@ -15,7 +15,7 @@ function createPushed() {
   return world
 }
 
-/** Told apart from what it came to, because it takes time. */
+/** Condition apart from what it came to, because it takes time. */
 function give(run: Run, body: unknown) {
   const given = { answer: 'none' }
   run

@@ -16,7 +16,7 @@ export interface CursorCell {
   settled(): Promise<void>
 }
 
-interface Keeping {
+interface CursorOptions {
   readonly storage: SourceStorage
   readonly log: PluginLog
   readonly account: string
@@ -25,15 +25,15 @@ interface Keeping {
 
 const name = 'cursor'
 
-export async function openCursor(keeping: Keeping): Promise<CursorCell> {
-  let value = await readCursor(keeping)
+export async function openCursor(options: CursorOptions): Promise<CursorCell> {
+  let value = await readCursor(options)
   let saved = value
   let writing: Promise<unknown> = Promise.resolve()
 
   async function write(): Promise<void> {
     const next = value
     if (next === undefined || next === saved) return
-    await keeping.storage.write(name, next)
+    await options.storage.write(name, next)
     saved = next
   }
 
@@ -65,7 +65,7 @@ export async function openCursor(keeping: Keeping): Promise<CursorCell> {
 }
 
 /** What cannot be understood is not the first beginning: mails came since, so the mailbox is to be listed. */
-async function readCursor({ storage, log, account, now }: Keeping): Promise<Cursor | undefined> {
+async function readCursor({ storage, log, account, now }: CursorOptions): Promise<Cursor | undefined> {
   let found: unknown
   try {
     found = await storage.read(name)

@@ -2,92 +2,94 @@
 
 import { secondMs } from '../durations.ts'
 import type { MailItem } from '../mail/index.ts'
+import { mapConcurrently } from './concurrency.ts'
+import type { WatchContext } from './context.ts'
 import { withPosted } from './cursor.ts'
 import { fetchMail } from './fetching.ts'
 import { postMails } from './posting.ts'
-import { countRefused, refuse } from './refusing.ts'
-import { retry } from './retrying.ts'
-import { inOrder } from './together.ts'
-import type { Watched } from './watched.ts'
+import { countRefused, refuse } from './refused-mails.ts'
+import { retry } from './retry.ts'
 
 /** Mails in memory at one time. */
-const sliceLength = 50
+const batchLength = 50
 const mostFetches = 8
 /** Google may tell of a mail before it gives it out, as of those to oneself. https://github.com/byeokim/gmailpush/issues/10 */
-const secondLookAfterMs = 3 * secondMs
+const recheckAfterMs = 3 * secondMs
 
 /**
  * Resolves when each mail is taken by the gateway, gone, or refused, and the cursor on disk knows it. Mails that it knows
  * already are left out. Answers how many were taken.
  */
-export async function passOn(
-  watched: Watched,
+export async function postByIds(
+  context: WatchContext,
   ids: readonly string[],
   historyId: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const { recent, refused } = watched.cursor.get()
+  const { recent, refused } = context.cursor.get()
   const known = new Set([...recent, ...refused.map(({ id }) => id)])
   const rest = [...new Set(ids)].filter((id) => !known.has(id))
   let count = 0
-  for (let from = 0; from < rest.length; from += sliceLength)
-    count += await passSliceOn(watched, rest.slice(from, from + sliceLength), historyId, signal)
+  for (let from = 0; from < rest.length; from += batchLength)
+    count += await postBatch(context, rest.slice(from, from + batchLength), historyId, signal)
   return count
 }
 
-async function passSliceOn(
-  watched: Watched,
+async function postBatch(
+  context: WatchContext,
   ids: readonly string[],
   historyId: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const { clock } = watched
-  const first = await fetchAndPost(watched, ids, historyId, signal)
+  const { clock } = context
+  const first = await fetchAndPost(context, ids, historyId, signal)
   if (first.missing.length === 0) return first.count
-  await clock.sleep(secondLookAfterMs, signal)
-  const second = await fetchAndPost(watched, first.missing, historyId, signal)
+  await clock.sleep(recheckAfterMs, signal)
+  const second = await fetchAndPost(context, first.missing, historyId, signal)
   return first.count + second.count
 }
 
 async function fetchAndPost(
-  watched: Watched,
+  context: WatchContext,
   ids: readonly string[],
   historyId: string,
   signal: AbortSignal,
 ): Promise<{ readonly count: number; readonly missing: readonly string[] }> {
   const mails: MailItem[] = []
   const missing: string[] = []
-  const fetched = await inOrder(ids, mostFetches, signal, (id, inner) => fetchMail(watched, id, inner))
+  const fetched = await mapConcurrently(ids, mostFetches, signal, (id, inner) =>
+    fetchMail(context, id, inner),
+  )
   for (const [index, one] of fetched.entries()) {
     const id = ids[index] ?? ''
     if (one.is === 'mail') mails.push(one.mail)
-    else if (one.is === 'refused') refuse(watched, id, one.code)
+    else if (one.is === 'refused') refuse(context, id, one.code)
     else if (one.is === 'missing') missing.push(id)
   }
-  return { count: await postAndRemember(watched, mails, historyId, signal), missing }
+  return { count: await postAndRecord(context, mails, historyId, signal), missing }
 }
 
 /** What is taken is remembered at once, and on disk when all are. Answers how many were taken. */
-export async function postAndRemember(
-  watched: Watched,
+export async function postAndRecord(
+  context: WatchContext,
   mails: readonly MailItem[],
   historyId: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const { call, clock, config, cursor, log, random, status } = watched
+  const { call, clock, config, cursor, log, random, status } = context
   let count = 0
   const taken = (ids: readonly string[]) => {
     count += ids.length
     const { refused } = cursor.get()
     cursor.change((before) => withPosted(before, ids))
-    if (refused.length > 0) countRefused(watched)
+    if (refused.length > 0) countRefused(context)
     status.count('posted', status.counted('posted') + ids.length)
     status.time('lastMail', clock.now())
   }
-  const refused = (id: string, code: string) => refuse(watched, id, code)
+  const refused = (id: string, code: string) => refuse(context, id, code)
   const envelope = { source: 'gmail', account: config.account, historyId } as const
   const posts = await postMails({ call, clock, random, status, taken, refused }, mails, envelope, signal)
-  await retry(watched, signal, () => cursor.save())
+  await retry(context, signal, () => cursor.save())
   if (count > 0) log.info('gmail-mails-posted', { count, posts, historyId })
   return count
 }

@@ -5,11 +5,11 @@ import { pushEndpoint } from '../configuration.ts'
 import { secondMs } from '../durations.ts'
 import { readNotification } from '../google/notification.ts'
 import { unlessAborted } from '../unless-aborted.ts'
-import type { Heeding } from './heeding.ts'
+import type { NotificationHandler } from './notification-handler.ts'
 
-export interface Receiving {
+export interface PushHandler {
   /** Heeds what comes, until the signal is aborted. @throws the reason of the signal */
-  serve(heeding: Heeding, signal: AbortSignal): Promise<void>
+  serve(handler: NotificationHandler, signal: AbortSignal): Promise<void>
 }
 
 /** Google waits a minute by default, and comes again. https://cloud.google.com/pubsub/docs/push#receive_push */
@@ -17,27 +17,27 @@ const longestAnswerMs = 50 * secondMs
 const mostAtOnce = 100
 
 /** @throws PluginError where nothing can be received, as in a process without a gateway */
-export function receiveNotifications({ receive, clock, signal }: SourceCall): Receiving {
-  let serving: { readonly heeding: Heeding; readonly signal: AbortSignal } | undefined
+export function createPushHandler({ receive, clock, signal }: SourceCall): PushHandler {
+  let serving: { readonly handler: NotificationHandler; readonly signal: AbortSignal } | undefined
   let count = 0
 
   async function take(body: unknown): Promise<void> {
     if (!serving || signal.aborted)
       throw later('not-watching', 'The mailbox is not being watched at the moment.')
     if (count >= mostAtOnce) throw later('busy', 'Too many notifications wait for the mailbox to be read.')
-    const { heeding } = serving
+    const { handler } = serving
     const ending = new AbortController()
     const inner = AbortSignal.any([serving.signal, ending.signal])
     count += 1
-    const heeded = heeding.heed([readNotification(body)?.about], inner)
+    const handling = handler.handle([readNotification(body)?.about], inner)
     // Not when it is answered: what nobody waits for any more is held until the mailbox is read.
     const giveBack = () => {
       count -= 1
     }
-    heeded.then(giveBack, giveBack)
+    handling.then(giveBack, giveBack)
     try {
       await Promise.race([
-        unlessAborted(heeded, inner),
+        unlessAborted(handling, inner),
         clock.sleep(longestAnswerMs, inner).then(() => {
           throw later('still-reading', 'The mailbox is still being read.')
         }),
@@ -57,8 +57,8 @@ export function receiveNotifications({ receive, clock, signal }: SourceCall): Re
     )
 
   return {
-    async serve(heeding, until) {
-      serving = { heeding, signal: until }
+    async serve(handler, until) {
+      serving = { handler, signal: until }
       try {
         await unlessAborted(new Promise<never>(() => {}), until)
       } finally {

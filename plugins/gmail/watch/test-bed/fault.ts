@@ -3,28 +3,28 @@
 import { PluginError, type SourceClock } from '@reveille/kit'
 
 /** What one call meets. `before` and `after`: its effect. */
-export interface Fate {
+export interface Fault {
   readonly before?: Error | (() => void)
   readonly after?: Error | (() => void)
   /** How long it takes. */
   readonly ms?: number
 }
 
-export interface Life {
+export interface Lifetime {
   readonly controller: AbortController
   /** Nothing is answered any more, and nothing takes effect, as after SIGKILL. */
   isDead: boolean
 }
 
-export interface Fates {
+export interface FaultSource {
   /** Undefined: all goes well, at once. */
-  of(operation: string): Fate | undefined
+  of(operation: string): Fault | undefined
 }
 
 /** Calls have effects in an order that depends on how long each takes. */
-export async function suffer<Result>(
-  { of }: Fates,
-  life: Life,
+export async function withFault<Result>(
+  { of }: FaultSource,
+  life: Lifetime,
   clock: SourceClock,
   operation: string,
   signal: AbortSignal,
@@ -32,24 +32,24 @@ export async function suffer<Result>(
 ): Promise<Result> {
   signal.throwIfAborted()
   await orDeath(life)
-  const fate = of(operation)
-  await meet(fate?.before)
+  const fault = of(operation)
+  await meet(fault?.before)
   await orDeath(life)
-  if (fate?.ms) await clock.sleep(fate.ms, signal)
+  if (fault?.ms) await clock.sleep(fault.ms, signal)
   await orDeath(life)
   const result = await effect()
-  await meet(fate?.after)
+  await meet(fault?.after)
   await orDeath(life)
   signal.throwIfAborted()
   return result
 }
 
-async function meet(what: Fate['before']): Promise<void> {
+async function meet(what: Fault['before']): Promise<void> {
   if (typeof what === 'function') what()
   else if (what) throw what
 }
 
-async function orDeath({ isDead }: Life): Promise<void> {
+async function orDeath({ isDead }: Lifetime): Promise<void> {
   if (isDead) await new Promise<never>(() => {})
 }
 

@@ -1,0 +1,47 @@
+/** Owns trying refused mails again, each ever more seldom, until it is taken, gone or given up. */
+
+import { dayMs, minuteMs } from '../durations.ts'
+import { postAndRecord } from './batches.ts'
+import type { WatchContext } from './context.ts'
+import { isDue, type RefusedMail } from './cursor.ts'
+import { fetchMail } from './fetching.ts'
+import { forget, giveUp, refuse } from './refused-mails.ts'
+import { isRecoverable, retry } from './retry.ts'
+
+const checkEveryMs = minuteMs
+const giveUpAfterMs = 7 * dayMs
+/** A source that rested for a week, and a clock that leapt, are no reason to give up. */
+const leastTries = 12
+
+/** All at once when it begins and after a reload, because what refused them may have been mended; else each when it is due. */
+export async function retryRefused(context: WatchContext, signal: AbortSignal): Promise<void> {
+  const { call, clock, cursor } = context
+  let reload = new AbortController()
+  call.onReloaded(() => reload.abort())
+  for (let due = cursor.get().refused; ; ) {
+    for (const mail of due)
+      await retry(context, signal, (inner) => tryAgain(context, mail, inner), { shouldRetry: isRecoverable })
+    await clock.sleep(checkEveryMs, AbortSignal.any([signal, reload.signal])).catch(() => undefined)
+    signal.throwIfAborted()
+    due = reload.signal.aborted ? cursor.get().refused : dueOf(context)
+    reload = new AbortController()
+  }
+}
+
+function dueOf({ clock, cursor }: WatchContext): readonly RefusedMail[] {
+  const now = clock.now()
+  return cursor.get().refused.filter((mail) => isDue(mail, now))
+}
+
+async function tryAgain(context: WatchContext, { id }: RefusedMail, signal: AbortSignal): Promise<void> {
+  const { clock, cursor } = context
+  const fetched = await fetchMail(context, id, signal)
+  if (fetched.is === 'missing' || fetched.is === 'unwanted') forget(context, id)
+  if (fetched.is === 'refused') refuse(context, id, fetched.code)
+  const mails = fetched.is === 'mail' ? [fetched.mail] : []
+  await postAndRecord(context, mails, cursor.get().historyId, signal)
+  const still = cursor.get().refused.find((mail) => mail.id === id)
+  if (!still || still.tries < leastTries || clock.now() - still.since < giveUpAfterMs) return
+  giveUp(context, still)
+  await retry(context, signal, () => cursor.save())
+}
