@@ -1,4 +1,4 @@
-/** Owns when two addresses mean one mailbox. */
+/** Decides whether two addresses mean one mailbox. */
 
 /** Gmail overlooks dots and knows two names of its domain. https://support.google.com/mail/answer/7436150 */
 export function isSameMailbox(left: string, right: string): boolean {

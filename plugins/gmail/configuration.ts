@@ -1,14 +1,14 @@
-/** Owns what an operator may say of a mailbox that is watched. */
+/** Describes the configuration of a mailbox that is watched. */
 
-/** As `config.schema.json` checks it, defaults filled in. */
+/** The configuration as `config.schema.json` checks it, with defaults filled in. */
 export interface GmailConfiguration {
-  /** The mailbox: `ada@example.com`. */
+  /** The address of the mailbox: `ada@example.com`. */
   readonly account: string
-  /** Of the mails that count, by name or id. Default: `INBOX`. */
+  /** The label of the mails that count, by name or id. Default: `INBOX`. */
   readonly label: string
-  /** Mails with one of these are left out. Default: spam, trash, drafts and sent mail. */
+  /** Mails with one of these labels are left out. Default: spam, trash, drafts and sent mail. */
   readonly exclude: readonly string[]
-  /** `pull`: asked for over one long request after the other. `push`: Google posts. Default: `pull`. */
+  /** `pull`: the gateway asks for notifications by long requests. `push`: Google posts them. Default: `pull`. */
   readonly mode: 'pull' | 'push'
   /** `projects/<project>/topics/<topic>`. */
   readonly topic: string
@@ -16,11 +16,11 @@ export interface GmailConfiguration {
   readonly subscription: string
   /** Default: true. */
   readonly includeBody: boolean
-  /** Of the text of one mail, in bytes of UTF-8. Default: 20,000. */
+  /** The most bytes of UTF-8 of the text of one mail. Default: 20,000. */
   readonly maxBytes: number
-  /** A watch lasts seven days; this often it is begun anew. Minutes; default 720. */
+  /** The watch, which lasts seven days, is renewed this often, in minutes. Default: 720. */
   readonly renewEveryMinutes: number
-  /** Where Google is, for tests and emulators: without a slash at the end. */
+  /** The addresses of Google, for tests and emulators, without a slash at the end. */
   readonly baseUrls: BaseUrls
 }
 
@@ -35,7 +35,7 @@ export interface BaseUrls {
   readonly pubsub: string
 }
 
-/** Where the gateway takes mails: `/hooks/gmail`. */
+/** The endpoint to which mails are posted: `/hooks/gmail`. */
 export const mailEndpoint = 'gmail'
-/** Where Google posts notifications, in mode `push`: `/hooks/gmail/push`. */
+/** The endpoint to which Google posts notifications in mode `push`: `/hooks/gmail/push`. */
 export const pushEndpoint = 'gmail/push'

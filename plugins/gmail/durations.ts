@@ -1,4 +1,4 @@
-/** Owns what spans of time are in milliseconds. */
+/** Names spans of time in milliseconds. */
 
 export const secondMs = 1000
 export const minuteMs = 60 * secondMs

@@ -1,6 +1,6 @@
-/** Owns waiting no longer than a signal allows, however deaf the other side is to it. */
+/** Ends a wait when a signal is aborted, even if the awaited side does not listen to the signal. */
 
-/** The promise, or the reason of the signal where that comes first. */
+/** Settles as the promise does, or rejects with the reason of the signal if that comes first. */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason)

@@ -1,13 +1,13 @@
-/** Owns a question to Google: asked again where the refusal may pass by itself, told with what to do where it does not. */
+/** Asks Google, again if the refusal may pass by itself, and adds advice to the refusal if it may not. */
 
 import { type ConnectCall, isPluginError, PluginError } from '@reveille/kit'
 
-/** Sentences, by the code of what they are about. */
+/** Maps the code of an error to a sentence that says what to do. */
 export type Advice = Readonly<Record<string, string>>
 
-/** Before each try but the first, where Google asks for no other. */
+/** Waits before each try but the first, if Google asks for no other wait. */
 const waitsSeconds = [2, 4, 8]
-/** Whoever sits at the terminal does better with the error. */
+/** After a longer wait the person at the terminal is better served by the error. */
 const longestWaitSeconds = 60
 
 export async function ask<Value>(
@@ -29,7 +29,7 @@ export async function ask<Value>(
   }
 }
 
-/** Says why nothing seems to happen. */
+/** Waits, and tells the person what for. */
 export async function waitWith(
   { clock, signal, report }: Pick<ConnectCall, 'clock' | 'signal' | 'report'>,
   detail: string,

@@ -1,4 +1,7 @@
-/** Owns the wait for a person: Google's answer comes to the loopback address, or is pasted where no browser reaches it. */
+/**
+ * Waits for a person's consent. Google's answer comes to the loopback address, or is pasted where no browser reaches
+ * it.
+ */
 
 import type { ConnectCall } from '@reveille/kit'
 import { minuteMs } from '../durations.ts'
@@ -12,12 +15,12 @@ export interface CodeRequest<Value> {
   readonly url: string
   readonly state: string
   readonly loopback: Loopback
-  /** @throws PluginError `bad-code`: another one may be good */
+  /** Exchanges the code for tokens. @throws PluginError `bad-code`: another code may be good */
   redeem(code: string, signal: AbortSignal): Promise<Value>
 }
 
 const limitMinutes = 10
-/** Whoever answers without reading is not asked forever. */
+/** A person who pastes other things is not asked without end. */
 const mostPastes = 10
 
 /** @throws PluginError `consent-timeout`, `consent-denied`, `consent-failed`; the reason of the call's signal */
@@ -88,7 +91,7 @@ function codeOf(answer: Answer): string {
   )
 }
 
-/** A code that comes both ways is redeemed once: Google takes a second time for theft. */
+/** Redeems a code that comes both ways only once, because Google takes a second use for theft. */
 function onceAtATime<Value>(redeem: (code: string) => Promise<Value>): (code: string) => Promise<Value> {
   let underway: Promise<Value> | undefined
   return async (code) => {

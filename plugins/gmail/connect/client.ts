@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ConnectCall, recordOf, type SourceStorage, textOf } from '@reveille/kit'
 import { hasCode, setupError } from './failure.ts'
 
-/** Stored as `client`. */
+/** The OAuth client. It is stored as `client`. */
 export interface Client {
   readonly id: string
-  /** Desktop apps cannot keep it from their users, and Google asks for it all the same. */
+  /** Desktop apps cannot hide their secret from their users, and Google asks for it all the same. */
   readonly secret?: string
   readonly project?: string
 }
@@ -16,7 +16,7 @@ export interface Client {
 const howToCreate =
   'Create an OAuth client of the type "Desktop app" at https://console.cloud.google.com/auth/clients, download its JSON, and pass it with --client-file.'
 
-/** Writes down one that is given, so that a second run needs no file. @throws PluginError `client-missing` */
+/** Finds the client and stores a new one, so that a second run needs no file. @throws PluginError `client-missing` */
 export async function findClient(call: ConnectCall, given: unknown): Promise<Client> {
   const known = await knownClient(call.storage)
   const client = given === undefined ? known : parseClient(given)
@@ -48,7 +48,7 @@ function pick(id: string, secret: unknown, project?: unknown): Client {
   }
 }
 
-/** What is damaged can be asked for anew. */
+/** Reads a stored value. A damaged value counts as missing, because it can be asked for again. */
 export async function readStored(storage: SourceStorage, name: string): Promise<unknown> {
   try {
     return await storage.read(name)
@@ -58,7 +58,7 @@ export async function readStored(storage: SourceStorage, name: string): Promise<
   }
 }
 
-/** @throws PluginError `bad-client-file`, which quotes nothing of it */
+/** Reads the content of a client file. @throws PluginError `bad-client-file`, which quotes nothing of the file */
 function parseClient(content: unknown): Client {
   const file = recordOf(typeof content === 'string' ? parseJson(content) : content)
   if (file === undefined) throw refused('The client file is no JSON object.')

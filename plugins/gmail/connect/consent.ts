@@ -1,4 +1,4 @@
-/** Owns a person's consent: the one that is kept where it is good, else a new one. */
+/** Obtains a person's consent: the stored one if it is good, else a new one. */
 
 import { randomBytes } from 'node:crypto'
 import type { ConnectCall, SourceStorage } from '@reveille/kit'
@@ -14,7 +14,7 @@ import { type Client, readStored } from './client.ts'
 import { hasCode, setupError } from './failure.ts'
 import { openLoopback } from './loopback.ts'
 
-/** What setup asks of Google. Tests put another one in its place. */
+/** Lists what setup asks of Google. Tests replace it. */
 export const realGoogle = { newVerifier, authorizationUrl, exchange, openGoogle }
 export type GoogleAccess = typeof realGoogle
 
@@ -23,9 +23,9 @@ export interface ConsentOptions {
   readonly access: GoogleAccess
   readonly client: Client
   readonly baseUrls: BaseUrls
-  /** Whose consent it has to be; absent: whoever consents. */
+  /** The account that has to consent. Absent: any account. */
   readonly account?: string
-  /** A good one does not do. */
+  /** Asks for a new consent even if the stored one is good. */
   readonly again: boolean
 }
 
@@ -35,7 +35,7 @@ export interface Consent {
   readonly isNew: boolean
 }
 
-/** What is consented to is kept at once, so that a later failure costs nobody a second consent. */
+/** Obtains a consent. It is stored at once, so that a later failure costs no second consent. */
 export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
   const earlier = options.again ? undefined : await earlierConsent(options)
   const { call } = options
@@ -58,7 +58,7 @@ export async function obtainConsent(options: ConsentOptions): Promise<Consent> {
   return { google: open(options, credentials), account, isNew: true }
 }
 
-/** Undefined where a person has to be asked. @throws PluginError what asking a person does not mend */
+/** Returns undefined if a person has to be asked. @throws PluginError if asking a person would not help */
 async function earlierConsent(options: ConsentOptions): Promise<Consent | undefined> {
   const { call, client, account } = options
   const stored = await readCredentials(call.storage)
@@ -66,7 +66,7 @@ async function earlierConsent(options: ConsentOptions): Promise<Consent | undefi
   if (account !== undefined && !isSameMailbox(account, stored.account)) return undefined
   if (missingBoxes(stored.scopes).length > 0) return undefined
 
-  // A secret that was replaced is tried at once: the access token of before would hide that it is wrong.
+  // A replaced secret is tried at once: the access token of before would hide that the secret is wrong.
   const isReplaced = client.secret !== undefined && client.secret !== stored.clientSecret
   const credentials = isReplaced
     ? { ...stored, clientSecret: client.secret, accessToken: undefined, accessTokenEnds: undefined }
@@ -154,10 +154,10 @@ function open({ call, access, baseUrls }: ConsentOptions, credentials: Credentia
   return access.openGoogle({ credentials, storage, baseUrls, fetch, clock })
 }
 
-/** Nothing is kept of a consent before it is known whose it is. */
+/** Stores nothing, because it is not yet known whose consent it is. */
 const nowhere: SourceStorage = { read: async () => undefined, write: async () => {} }
 
-/** Undefined where there are none that could be used. */
+/** Returns undefined if no credentials are stored that could be used. */
 async function readCredentials(storage: SourceStorage): Promise<Credentials | undefined> {
   return parseCredentials(await readStored(storage, 'credentials'))
 }
@@ -168,7 +168,7 @@ const boxes: Readonly<Record<(typeof scopes)[number], string>> = {
   'https://www.googleapis.com/auth/pubsub': 'View and manage Pub/Sub topics and subscriptions',
 }
 
-/** The boxes on Google's page that are to be ticked and were not. */
+/** Returns the boxes on Google's page that were not ticked. */
 function missingBoxes(granted: readonly string[]): readonly string[] {
   return scopes.filter((scope) => !granted.includes(scope)).map((scope) => boxes[scope])
 }

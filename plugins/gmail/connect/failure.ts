@@ -1,8 +1,8 @@
-/** Owns how setup fails: in sentences that say what to do. */
+/** Makes and recognises the errors of setup, whose sentences say what to do. */
 
 import { isPluginError, PluginError } from '@reveille/kit'
 
-/** What a person has to mend. */
+/** Makes an error that a person has to fix. */
 export function setupError(code: string, message: string): PluginError {
   return new PluginError(message, { code, retryable: false })
 }

@@ -1,4 +1,7 @@
-/** Owns what tests of setup share: Google in memory, a person who does as told, and a clock that is moved. */
+/**
+ * Provides what tests of setup share: Google in memory, a person who follows the page, and a clock that the test
+ * moves.
+ */
 
 import { type ConnectCall, type ConnectStep, PluginError } from '@reveille/kit'
 import type { AuthorizationRequest, Grant } from '../google/consent.ts'
@@ -28,7 +31,7 @@ export function refusal(code: string, retryable = false, retryAfter?: number): P
   return new PluginError(`Google refused (${code}).`, { code, retryable, retryAfter })
 }
 
-/** A project and a mailbox. What a call would change is noted in `changes`. */
+/** Makes a project and a mailbox in memory. `changes` lists each call that changed something. */
 export function createGoogle() {
   const google = {
     emailAddress: account,
@@ -42,11 +45,11 @@ export function createGoogle() {
     subscriptions: new Map<string, Subscription>(),
     members: new Set<string>(),
     changes: [] as string[],
-    /** Operation -> what its next calls throw. */
+    /** Maps an operation to what its next calls throw. */
     faults: new Map<string, PluginError[]>(),
     asked: [] as AuthorizationRequest[],
     exchanged: [] as string[],
-    /** Exchanges take as long. */
+    /** The exchange of a code waits for this promise. */
     untilExchanged: Promise.resolve() as Promise<unknown>,
     historyId: '1000',
     now: 0,
@@ -136,7 +139,7 @@ export function createGoogle() {
   return { google, access }
 }
 
-/** Where Google would send the browser, with a good answer; `change` spoils it. */
+/** Returns the address to which Google would send the browser with a good answer; `change` spoils parts of it. */
 export function redirectOf(shown: string, change: Readonly<Record<string, string | undefined>> = {}): string {
   const { searchParams } = new URL(shown)
   const target = new URL(searchParams.get('redirect_uri') ?? '')
@@ -156,13 +159,13 @@ export function createSetup() {
     google,
     storage,
     calledOff,
-    /** What the person does with the page; by default, what Google asks. */
+    /** What the person does with the page. By default the person consents. */
     show: (url: string): unknown => fetch(redirectOf(url)),
-    /** What the person types, one after the other; then nothing any more. */
+    /** What the person types, one text after the other. After that the person types nothing. */
     pastes: [] as string[],
     questions: [] as string[],
     steps: [] as ConnectStep[],
-    /** Waits that are under way, and those that pass by themselves. */
+    /** Waits of a minute or more are under way until the test ends them; shorter ones pass by themselves. */
     sleeps,
     slept: [] as number[],
     shown: shown.promise,
@@ -216,7 +219,7 @@ export function createSetup() {
   return setup
 }
 
-/** `step outcome`, in order. */
+/** Lists the steps as `step outcome`, in order. */
 export function outcomes(steps: readonly ConnectStep[]): readonly string[] {
   return steps.map(({ step, outcome }) => `${step} ${outcome}`)
 }

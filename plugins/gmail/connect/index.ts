@@ -1,4 +1,4 @@
-/** `reveille webhooks gmail setup`, as far as Google is concerned. */
+/** Runs `reveille webhooks gmail setup`, as far as Google is concerned. */
 
 import type { ConnectCall, Connection } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
@@ -15,7 +15,10 @@ import { ensureWatch } from './watch.ts'
 
 export type { Wanted } from './wanted.ts'
 
-/** Each step looks first and changes what differs; one that fails leaves those before it done. */
+/**
+ * Connects a mailbox. Each step looks first and changes what differs; a step that fails leaves the steps before it
+ * done.
+ */
 export async function connectMailbox(call: ConnectCall, access = realGoogle): Promise<Connection> {
   const wanted = readWanted(call.wanted)
   const config = readWanted(call.config, 'hooks.gmail')
@@ -58,7 +61,7 @@ export async function connectMailbox(call: ConnectCall, access = realGoogle): Pr
   }
 }
 
-/** As it was said, where that is exact; the watch looks for it again. */
+/** Returns the id if the person gave the id, because it is exact; else the name, which the watch looks up again. */
 function labelToWrite(said: string, { id, name }: { id: string; name: string }): string {
   return said === id ? id : name
 }

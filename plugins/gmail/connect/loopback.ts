@@ -1,6 +1,6 @@
 /**
- * Owns the server on loopback to which Google sends the browser back. It waits for one answer, whoever else knocks, and
- * is gone once that has come. https://www.rfc-editor.org/rfc/rfc8252#section-7.3
+ * Runs the server on loopback to which Google sends the browser back. It waits for one answer, turns all other
+ * requests away, and closes after the answer. https://www.rfc-editor.org/rfc/rfc8252#section-7.3
  */
 
 import { hash } from 'node:crypto'
@@ -13,21 +13,21 @@ import { type Redirect, readRedirect } from './redirect.ts'
 export type Answer = Exclude<Redirect, { mistake: string }>
 
 export interface Loopback {
-  /** Where Google is to send the browser. */
+  /** The address to which Google is to send the browser. */
   readonly redirectUri: string
-  /** The first answer with our state. */
+  /** Resolves with the first answer that carries our state. */
   readonly answered: Promise<Answer>
-  /** Takes no more; a page that is being sent is sent. */
+  /** Takes no more requests. A page that is being sent is sent to its end. */
   close(): Promise<void>
 }
 
 interface Page {
   readonly title: string
-  /** What happened and what to do, in one sentence or two. */
+  /** What happened and what to do, in one or two sentences. */
   readonly text: string
 }
 
-/** For a page on its way, and for requests that never end. */
+/** How long a page on its way is waited for, and a request that does not end. */
 const lingerMs = 500
 
 const pages = {
@@ -96,7 +96,7 @@ interface Reply {
   readonly redirect?: Answer
 }
 
-/** A name that was made to lead here, as a hostile page can, is no loopback address: the host has to be ours. */
+/** Judges a request. The host must be ours, because a hostile page can make a name of its own lead here. */
 function judge({ method, url, headers }: IncomingMessage, origin: string, state: string): Reply {
   const target = URL.parse(url ?? '', origin)
   const isOurs = `http://${headers.host}` === origin && target?.origin === origin && target.pathname === '/'
@@ -127,7 +127,7 @@ export function renderPage({ title, text }: Page): string {
   ].join('\n')
 }
 
-/** The address of the page holds a code, which is nobody else's business. */
+/** Keeps the address of the page, which holds a code, from being sent elsewhere. */
 function pageHeaders(): Readonly<Record<string, string>> {
   const own = hash('sha256', style, 'base64')
   return {

@@ -1,4 +1,4 @@
-/** Owns the names of topic and subscription, and which project they are in. */
+/** Names the topic and the subscription, and finds the project that they are in. */
 
 import type { Client } from './client.ts'
 import { setupError } from './failure.ts'
@@ -10,7 +10,7 @@ export interface Names {
 }
 
 interface Resource {
-  /** Absent where only the last part was written. */
+  /** Absent if only the last part of the name was given. */
   readonly project?: string
   readonly id: string
 }

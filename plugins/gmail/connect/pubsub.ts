@@ -11,7 +11,7 @@ import type { Wanted } from './wanted.ts'
 const role = 'roles/pubsub.publisher'
 const gmailItself = 'gmail-api-push@system.gserviceaccount.com'
 
-/** Whether it was made now. */
+/** Makes the topic if it is missing. Returns whether it was made. */
 export async function ensureTopic(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
   const advice = adviceOn(topic)
   const isThere = (await ask(call, () => pubsub.topic(topic, call.signal), advice)) !== undefined
@@ -24,7 +24,7 @@ export async function ensureTopic(call: ConnectCall, pubsub: PubSub, topic: stri
   return !isThere
 }
 
-/** Whether it was granted now. */
+/** Grants Gmail the right to publish if it is missing. Returns whether it was granted. */
 export async function ensurePublisher(call: ConnectCall, pubsub: PubSub, topic: string): Promise<boolean> {
   const grant = () => pubsub.grant(topic, role, `serviceAccount:${gmailItself}`, call.signal)
   const isGranted = (await ask(call, grant, grantAdvice(topic))) === 'granted'
@@ -36,7 +36,7 @@ export async function ensurePublisher(call: ConnectCall, pubsub: PubSub, topic: 
   return isGranted
 }
 
-/** For what is refused in the project of a topic or subscription. */
+/** Says what to do about a refusal in the project of a topic or subscription. */
 function adviceOn(name: string): Advice {
   const project = name.split('/')[1]
   return {
@@ -52,7 +52,7 @@ function grantAdvice(topic: string): Advice {
   }
 }
 
-/** Seconds. A batch of mails is fetched and posted within it, or asks for more time. */
+/** In seconds. A batch of mails is fetched and posted within this time, or more time is asked for. */
 const ackDeadline = 60
 
 export interface SubscriptionPlan {
@@ -61,7 +61,9 @@ export interface SubscriptionPlan {
   readonly wanted: Wanted
 }
 
-/** What Google posts with, in mode `push`. @throws PluginError `other-topic` */
+/**
+ * Makes or changes the subscription. Returns what Google posts with in mode `push`. @throws PluginError `other-topic`
+ */
 export async function ensureSubscription(
   call: ConnectCall,
   pubsub: PubSub,
@@ -86,7 +88,10 @@ export async function ensureSubscription(
   })
   return push
 
-  /** False where somebody was faster, or the first of two tries succeeded without an answer. */
+  /**
+   * Returns false if the subscription exists by now: another process made it, or our first try did, without an
+   * answer.
+   */
   async function make(): Promise<boolean> {
     const subscription = { name, topic, ackDeadline, ...(push && { push }) }
     try {
@@ -103,7 +108,7 @@ function isSamePush(left: Push | undefined, right: Push | undefined): boolean {
   return (
     left?.endpoint === right?.endpoint &&
     left?.serviceAccount === right?.serviceAccount &&
-    // Without one, Google takes the address.
+    // Without an audience, Google takes the address.
     (left?.audience ?? left?.endpoint) === right?.audience
   )
 }
@@ -131,8 +136,8 @@ function adviceFor(name: string, push: Required<Push> | undefined): Advice {
 }
 
 /**
- * What can be known before anybody consents. A mailbox whose configuration says `push` has a subscription that may tell the
- * rest. @throws PluginError `bad-option`, `push-endpoint-missing`, `push-account-missing`
+ * Checks what can be known before a person consents. If the configuration says `push` already, the subscription may
+ * supply the rest. @throws PluginError `bad-option`, `push-endpoint-missing`, `push-account-missing`
  */
 export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' | 'push' | undefined): void {
   const { pushEndpoint, pushServiceAccount } = wanted
@@ -145,7 +150,10 @@ export function checkPush(wanted: Wanted, mode: 'pull' | 'push', before: 'pull' 
     throw setupError('bad-option', '--push-endpoint and --push-service-account are for --mode push.')
 }
 
-/** What is not asked for stays as it is. @throws PluginError `push-endpoint-missing`, `push-account-missing` */
+/**
+ * Settles how Google posts; what is not asked for stays as it is. @throws PluginError `push-endpoint-missing`,
+ * `push-account-missing`
+ */
 function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
   const endpoint = wanted.pushEndpoint === undefined ? before?.endpoint : addressOf(wanted.pushEndpoint)
   if (endpoint === undefined)
@@ -163,7 +171,7 @@ function settlePush(wanted: Wanted, before: Push | undefined): Required<Push> {
   return { endpoint, serviceAccount, audience: endpoint }
 }
 
-/** Plain HTTP is for tests on loopback. */
+/** Plain HTTP is allowed on loopback, for tests. */
 function addressOf(text: string): string {
   const url = URL.parse(text.trim())
   const isSafe =

@@ -4,12 +4,12 @@ import { hash } from 'node:crypto'
 
 export type Redirect =
   | { readonly code: string }
-  /** Google's word for why not: `access_denied`. */
+  /** The word with which Google says why there is no consent: `access_denied`. */
   | { readonly error: string }
-  /** No answer of Google's to this request; what is wrong with it. */
+  /** The request is not an answer of Google's to this setup. The word says what is wrong with it. */
   | { readonly mistake: 'other-state' | 'no-answer' }
 
-/** `state` is to be there and ours, unless `needsState` is false: then it may be absent. */
+/** Reads a redirect. `state` must be there and equal ours; unless `needsState` is set, it may also be absent. */
 export function readRedirect(query: URLSearchParams, state: string, needsState: boolean): Redirect {
   const states = query.getAll('state')
   const isForeign = states.length === 0 ? needsState : states.length > 1 || !isSame(states[0], state)
@@ -26,7 +26,7 @@ function isCode(text: string | undefined): text is string {
   return text !== undefined && /^[\w.~/+=-]{10,1024}$/.test(text)
 }
 
-/** How long that takes says something of a hash alone, which nobody can choose. */
+/** Compares the hashes, so that the time of the comparison says nothing about the state. */
 function isSame(text: string | undefined, state: string): boolean {
   return hash('sha256', text ?? '') === hash('sha256', state)
 }
@@ -35,7 +35,7 @@ function wordOf(error: string | undefined): string {
   return error !== undefined && /^[a-z_]{1,60}$/.test(error) ? error : 'unknown'
 }
 
-/** Whatever a terminal, a chat or a mail put around it is tolerated. */
+/** Tolerates whatever a terminal, a chat or a mail put around the pasted text. */
 export function readPasted(text: string, state: string): Redirect {
   const bare = text.replaceAll(/\s+/g, '').replaceAll(/^["'`<(“‘«]+|["'`>)”’»,;]+$/g, '')
   if (!/[?&]|:\/\/|^\w+=/.test(bare)) return ofCode(bare)
@@ -43,7 +43,7 @@ export function readPasted(text: string, state: string): Redirect {
   return readRedirect(new URLSearchParams(query), state, false)
 }
 
-/** As it is in the address, or as the address means it. */
+/** Accepts the code as it stands in the address, and the code with its escapes decoded. */
 function ofCode(text: string): Redirect {
   const code = text.includes('%') ? new URLSearchParams(`code=${text}`).get('code') : text
   return isCode(code ?? undefined) ? { code: code as string } : { mistake: 'no-answer' }

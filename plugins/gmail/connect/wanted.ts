@@ -9,26 +9,28 @@ import type { Names } from './names.ts'
 
 const { properties } = schema
 
-/** All of it may be absent. */
+/** What a person may ask setup for. All of it may be absent. */
 export interface Wanted {
   readonly account?: string
-  /** Of Google Cloud: where the OAuth client, the topic and the subscription are. Default: the client's own. */
+  /**
+   * The project of Google Cloud that has the OAuth client, the topic and the subscription. Default: the client's own.
+   */
   readonly project?: string
-  /** The content of the OAuth desktop client's JSON file. Needed the first time. */
+  /** The content of the OAuth client's JSON file. It is needed the first time. */
   readonly client?: unknown
   readonly label?: string
   readonly mode?: 'pull' | 'push'
-  /** Whole names, or only the last part. */
+  /** A whole name, or only its last part. */
   readonly topic?: string
   readonly subscription?: string
   /** The public address of `/hooks/gmail/push`. */
   readonly pushEndpoint?: string
-  /** Whose tokens Google sends with notifications. */
+  /** The service account whose tokens Google sends with notifications. */
   readonly pushServiceAccount?: string
   readonly includeBody?: boolean
   readonly maxBytes?: number
   readonly renewEveryMinutes?: number
-  /** Another consent, though there is a good one. */
+  /** Ask for another consent even if the stored one is good. */
   readonly again?: boolean
   readonly baseUrls?: Readonly<Record<string, string>>
 }
@@ -47,7 +49,7 @@ const address: Form = {
 
 const isBaseUrl = matches(new RegExp(properties.baseUrls.properties.gmail.pattern))
 
-/** As `config.schema.json` has it, where both know a key. */
+/** These forms match `config.schema.json` for the keys that both have. */
 const forms: Readonly<Record<Exclude<keyof Wanted, 'client'>, Form>> = {
   account: address,
   project: {
@@ -73,7 +75,7 @@ const forms: Readonly<Record<Exclude<keyof Wanted, 'client'>, Form>> = {
   },
 }
 
-/** @throws PluginError `bad-option`; `of` says where it stands: `hooks.gmail` */
+/** Checks the values. `of` names the place of the values: `hooks.gmail`. @throws PluginError `bad-option` */
 export function readWanted(facts: Facts, of?: string): Wanted {
   for (const [key, { isGood, expected }] of Object.entries(forms)) {
     const value = facts[key]
@@ -94,7 +96,7 @@ function within({ minimum, maximum }: { readonly minimum: number; readonly maxim
   }
 }
 
-/** What a configuration may leave out. */
+/** The settings that a configuration may leave out. */
 export type Settings = Pick<
   GmailConfiguration,
   'label' | 'mode' | 'includeBody' | 'maxBytes' | 'renewEveryMinutes'
@@ -125,7 +127,7 @@ export interface Settled {
   readonly settings: Settings
 }
 
-/** What goes without saying is not written; what is there already stays where it is, whoever it is for. */
+/** Returns the whole configuration of the mailbox. Defaults are not written, and keys that are already there stay. */
 export function configurationOf(
   { account, names: { topic, subscription }, settings }: Settled,
   wanted: Wanted,

@@ -1,4 +1,4 @@
-/** Owns that Gmail watches the mailbox for us, and from where in its history mails count. */
+/** Has Gmail watch the mailbox, and stores from where in its history mails count. */
 
 import { type ConnectCall, timeOf } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
@@ -10,11 +10,11 @@ import { hasCode } from './failure.ts'
 
 export interface WatchPlan extends WatchRequest {
   readonly account: string
-  /** Whether something was made, granted or consented to just now: then a watch of before says nothing. */
+  /** Whether setup has just made, granted or obtained something: then an earlier watch proves nothing. */
   readonly isFresh: boolean
 }
 
-/** A watch lasts seven days; one of today needs no other. */
+/** A watch lasts seven days; one that was begun today need not be renewed. */
 const enoughMs = 6 * dayMs
 /** Mostly within seconds, at times minutes. https://cloud.google.com/iam/docs/access-change-propagation */
 const waitsSeconds = [2, 4, 8, 16]
@@ -34,7 +34,7 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
   }
 
   const { historyId, endsAt } = await begin(call, gmail, plan)
-  // Mails since the cursor are yet to be posted: only who has none begins here.
+  // Mails after the stored cursor are yet to be posted, so only a mailbox without a cursor begins here.
   const cursor = (await cursorOf(call, account)) ?? beginCursor(account, historyId, now)
   await call.storage.write('cursor', { ...cursor, watch: { topic, labelId, begunAt: now, endsAt } })
   call.report({
@@ -44,7 +44,7 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
   })
 }
 
-/** A role that was granted just now takes a moment to hold. */
+/** Begins the watch. A role that was just granted takes a moment to hold. */
 async function begin(
   call: ConnectCall,
   gmail: Gmail,
@@ -55,7 +55,7 @@ async function begin(
       return await gmail.watch({ topic, labelId }, call.signal)
     } catch (error) {
       if (!hasCode(error, 'watched-elsewhere')) throw error
-      // Whoever sets up a topic wants its mails there.
+      // The person who sets up this topic wants the mails there.
       await gmail.stop(call.signal)
       return gmail.watch({ topic, labelId }, call.signal)
     }
@@ -81,14 +81,17 @@ async function begin(
   })
 }
 
-/** That of another mailbox counts for nothing. Of a damaged one nobody knows how far it came: the mailbox is listed then. */
+/**
+ * Reads the stored cursor. A cursor of another mailbox does not count. How far a damaged one came is unknown, so the
+ * mailbox will be listed.
+ */
 async function cursorOf({ storage, clock }: ConnectCall, account: string): Promise<Cursor | undefined> {
   const unknown = unknownCursor(account, clock.now())
   try {
     const found = await storage.read('cursor')
     if (found === undefined) return undefined
     const cursor = parseCursor(found, clock.now()) ?? unknown
-    // As it may be written in the configuration, and as Google writes it.
+    // The account may be written otherwise in the configuration than by Google.
     return isSameMailbox(cursor.account, account) ? { ...cursor, account } : undefined
   } catch (error) {
     if (hasCode(error, 'kept-damaged')) return unknown

@@ -1,4 +1,4 @@
-/** Owns one call of Gmail or Pub/Sub: with a good token, and with another one where that is refused, and an answer of Google's or an error. */
+/** Performs one call of Gmail or Pub/Sub with a good token, and with another token if that one is refused. */
 
 import type { gmail_v1 } from '@googleapis/gmail'
 import { type Facts, recordOf, type SourceClock } from '@reveille/kit'
@@ -22,27 +22,27 @@ export interface CallsOptions {
 export interface Call {
   readonly service: Service
   readonly signal: AbortSignal
-  /** As those of an exchange. */
+  /** As in `ExchangeOptions`. */
   readonly seconds?: number
   readonly bytes?: number
-  /** A status with which Google says what is no failure of this call: answered with undefined. */
+  /** A status that is no failure of this call: it is answered with undefined. */
   readonly absent?: number
-  /** Whether success has nothing to say: answered with undefined. Default: false. */
+  /** Whether a success carries no data: it is answered with undefined. Default: false. */
   readonly isSilent?: boolean
-  /** As that of a failure. */
+  /** As in `FailureOptions`. */
   readonly precondition?: string
   /** Has the library write the request. */
   request(libraries: Libraries, adapter: Adapter): Promise<unknown>
 }
 
-/** Bound to one access token, so that a call cannot be given another on its way. */
+/** The libraries for one access token, so that a call cannot be given another token on its way. */
 export interface Libraries {
   readonly client: OAuth2Client
   readonly gmail: gmail_v1.Gmail
 }
 
 export interface Calls {
-  /** @throws PluginError; the reason of the signal */
+  /** Performs a call. @throws PluginError; the reason of the signal */
   (call: Call & { readonly absent?: undefined; readonly isSilent?: undefined }): Promise<Facts>
   (call: Call): Promise<Facts | undefined>
 }
@@ -71,7 +71,7 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
     if (answer.status === 401) {
       const otherToken = await tokens.other(token, signal)
       answer = await ask(otherToken, wanted)
-      // A machine that slept between the renewal and this call has a token that ended, and a consent that did not.
+      // If the machine slept between the renewal and this call, the token has ended and the consent has not.
       const latestToken = answer.status === 401 ? await tokens.good(signal) : otherToken
       if (latestToken !== otherToken) answer = await ask(latestToken, wanted)
     }
@@ -82,7 +82,7 @@ export function createCalls({ tokens, credentials, baseUrls, fetch, clock }: Cal
       throw failureOf(answer, { service, account, redact, now: clock.now(), precondition })
     }
     const fields = recordOf(answer.json)
-    // An error that somebody passes on as a success would else be read as an empty list.
+    // A proxy may pass an error on as a success, which would otherwise be read as an empty list.
     if (fields === undefined || isGoogles(answer))
       throw malformed(service, "gave an answer that is not in Google's form")
     return fields

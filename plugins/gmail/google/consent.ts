@@ -1,4 +1,7 @@
-/** Owns asking a person for consent: the page that is shown, and the code that comes back. Importing it loads Google's libraries. */
+/**
+ * Asks a person for consent: builds the address of Google's page and exchanges the code. Importing this file loads
+ * Google's libraries.
+ */
 
 import { compileRedaction, type SourceClock } from '@reveille/kit'
 import { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
@@ -14,9 +17,9 @@ export interface AuthorizationRequest {
   readonly clientId: string
   readonly baseUrls: BaseUrls
   readonly redirectUri: string
-  /** Comes back with the code. */
+  /** Google sends this back with the code. */
   readonly state: string
-  /** Of the verifier. */
+  /** The challenge that belongs to the verifier. */
   readonly challenge: string
   /** The account that Google is to propose. */
   readonly loginHint?: string
@@ -38,7 +41,7 @@ export interface Grant {
   readonly accessToken: string
   /** Milliseconds since the Unix epoch. */
   readonly accessTokenEnds: number
-  /** Those that the person has allowed. */
+  /** The scopes that the person has allowed. */
   readonly scopes: readonly string[]
 }
 
@@ -48,7 +51,7 @@ export async function newVerifier(): Promise<{ readonly verifier: string; readon
   return { verifier: codeVerifier, challenge: codeChallenge }
 }
 
-/** With `prompt=consent`, because Google gives a refresh token only to those who are asked. */
+/** Builds the address of the page. With `prompt=consent`, because Google gives a refresh token only after asking. */
 export function authorizationUrl(request: AuthorizationRequest): string {
   const { clientId, baseUrls, redirectUri, state, challenge, loginHint } = request
   return createClient({ app: { clientId }, baseUrls }).generateAuthUrl({
@@ -63,7 +66,10 @@ export function authorizationUrl(request: AuthorizationRequest): string {
   })
 }
 
-/** @throws PluginError `bad-code`, `bad-client`, and as calls do; the reason of the signal */
+/**
+ * Exchanges the code for tokens. @throws PluginError `bad-code`, `bad-client`, and as calls do; the reason of the
+ * signal
+ */
 export async function exchange(request: ExchangeRequest): Promise<Grant> {
   const { client, code, verifier, redirectUri, baseUrls, fetch, clock, signal } = request
   const app = { clientId: client.id, clientSecret: client.secret }

@@ -1,15 +1,15 @@
-/** Owns what is kept of a person's consent. */
+/** Reads the credentials that are stored of a person's consent. */
 
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
 
-/** Stored as `credentials`. Secret, all but the account. */
+/** The credentials, stored as `credentials`. All of them but the account are secret. */
 export interface Credentials {
   readonly account: string
   readonly clientId: string
   readonly clientSecret?: string
   readonly refreshToken: string
   readonly scopes: readonly string[]
-  /** The last one, with when it ends, in milliseconds since the Unix epoch. */
+  /** The last access token, and when it ends, in milliseconds since the Unix epoch. */
   readonly accessToken?: string
   readonly accessTokenEnds?: number
 }
@@ -20,7 +20,7 @@ export const scopes = [
   'https://www.googleapis.com/auth/pubsub',
 ] as const
 
-/** Undefined where a consent could not be used. What is not understood beside it is left out. */
+/** Returns undefined if the consent could not be used. Parts that are not understood are left out. */
 export function parseCredentials(value: unknown): Credentials | undefined {
   const facts = recordOf(value)
   const account = textOf(facts?.['account'])

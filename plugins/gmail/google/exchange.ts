@@ -1,4 +1,7 @@
-/** Owns one exchange that a library of Google's writes: sent by the plugin's `fetch`, bounded in time and size, read once. */
+/**
+ * Performs one request that Google's library writes: sends it by the plugin's `fetch`, bounds its time and size, and
+ * reads it once.
+ */
 
 import { isPluginError, oneLine, PluginError } from '@reveille/kit'
 import type { gaxios } from 'google-auth-library'
@@ -6,32 +9,32 @@ import type { gaxios } from 'google-auth-library'
 export interface ExchangeOptions {
   readonly fetch: typeof globalThis.fetch
   readonly signal: AbortSignal
-  /** Who is asked, for messages: `Gmail`. */
+  /** The name of the server, for messages: `Gmail`. */
   readonly name: string
   /** Default: 30. */
   readonly seconds?: number
-  /** Of the answer, after decompression. Default: 10 MiB. */
+  /** The most bytes of the answer, after decompression. Default: 10 MiB. */
   readonly bytes?: number
 }
 
-/** Whatever the status is. */
+/** An answer with any status. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** Undefined where it is no JSON. */
+  /** Undefined if the body is no JSON. */
   readonly json: unknown
 }
 
-/** What a library sends its request with. */
+/** The function with which a library sends its request. */
 export type Adapter = NonNullable<gaxios.GaxiosOptions['adapter']>
 
-/** An answer that holds more than it may. */
+/** The answer is longer than it may be. */
 export class TooLongAnswer extends PluginError {}
 
 /**
- * `begin` has a library write one request and send it through `adapter`. The library is told that all went well: of a
- * failure it would make a further try, or an error that holds the request with its tokens. What really came is answered.
- * @throws PluginError as `fetch` does, `network`, `unavailable` or `malformed`; the reason of the signal
+ * Has a library write one request, by `begin`, and sends it through `adapter`. The library is told that all went
+ * well, because after a failure it would try again, or throw an error that holds the tokens. The real answer is
+ * returned. @throws PluginError as `fetch` does, `network`, `unavailable` or `malformed`; the reason of the signal
  */
 export async function exchange(
   options: ExchangeOptions,
@@ -45,7 +48,7 @@ export async function exchange(
       (answer) => answer.json,
       () => undefined,
     )
-    // A copy, because the libraries write into what they are given.
+    // The libraries change the object that they are given, so they get a copy.
     const data = typeof json === 'object' && json !== null ? { ...json } : {}
     return Object.assign(new Response(), { config: request, data: data as never })
   }
@@ -57,7 +60,10 @@ export async function exchange(
   return outcome ?? Promise.reject(unwritten(options.name, undefined))
 }
 
-/** As of an id that would lead out of its path. Before it sends, a library's message holds no credential. */
+/**
+ * The library could not write the request, as for an id that would lead out of its path. At that point its message
+ * holds no credential.
+ */
 function unwritten(name: string, error: unknown): PluginError {
   const words = error instanceof Error ? ` (${oneLine(error.message, 200)})` : ''
   return new PluginError(`The request to ${name} cannot be written${words}.`, {

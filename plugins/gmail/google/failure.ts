@@ -1,4 +1,4 @@
-/** Owns what Google's refusals mean: what a person has to do about them, and whether they may pass by themselves. */
+/** Translates Google's refusals into errors that say what to do, and whether a retry can help. */
 
 import {
   type Facts,
@@ -15,16 +15,16 @@ import type { Service } from './service.ts'
 
 export interface FailureOptions {
   readonly service: Service
-  /** Whose consent it is. */
+  /** The account whose consent it is. */
   readonly account: string
   readonly redact: Redact
   /** Milliseconds since the Unix epoch. */
   readonly now: number
-  /** What it is called that something is not as the call needs it. Default: `forbidden`. */
+  /** The code for a failed precondition of this call. Default: `forbidden`. */
   readonly precondition?: string
 }
 
-/** Words in which Gmail, Pub/Sub and what stands before both say the same. */
+/** Reasons that Gmail, Pub/Sub and the servers before them name alike. */
 const reasons = {
   /** https://developers.google.com/workspace/gmail/api/guides/handle-errors */
   tooOften: new Set([
@@ -40,7 +40,7 @@ const reasons = {
   scope: new Set(['insufficientPermissions', 'insufficientScopes', 'ACCESS_TOKEN_SCOPE_INSUFFICIENT']),
 }
 
-/** Of Google's own words in ours. Characters. */
+/** At most this many characters of Google's message are quoted. */
 const longestQuote = 300
 
 /** Whether Google itself said it, and not something that stands before Google. https://google.aip.dev/193 */
@@ -48,7 +48,7 @@ export function isGoogles({ json }: Answer): boolean {
   return recordOf(recordOf(json)?.['error']) !== undefined
 }
 
-/** `answer` is one of Gmail or Pub/Sub that did not succeed. */
+/** Translates an answer of Gmail or Pub/Sub that is no success. */
 export function failureOf(answer: Answer, options: FailureOptions): PluginError {
   const { status, headers, json } = answer
   const { service, account, redact, now, precondition = 'forbidden' } = options
@@ -83,13 +83,13 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
     const text = `The ${service.api} is not enabled in the Google Cloud project: enable it at ${where} and wait some minutes.`
     return refusal('api-disabled', text)
   }
-  // As of a mailbox that is none: "Mail service not enabled".
+  // Google says this of an account without a mailbox: "Mail service not enabled".
   const lacks = said.includes('failedPrecondition') || said.includes('FAILED_PRECONDITION')
   if (status === 403 || lacks) {
     const code = status === 403 ? 'forbidden' : precondition
     return refusal(code, `${service.name} does not allow it (${status})${words}`)
   }
-  // In the words that people report: https://stackoverflow.com/questions/39387222
+  // People report these words: https://stackoverflow.com/questions/39387222
   if (/only one user push notification client/i.test(message)) {
     const text = `The mailbox is watched for another topic by the same OAuth client: run \`reveille webhooks gmail setup\`.`
     return refusal('watched-elsewhere', text)
@@ -99,13 +99,13 @@ export function failureOf(answer: Answer, options: FailureOptions): PluginError 
   return refusal('bad-request', `${service.name} refuses the request (${status})${words}`)
 }
 
-/** What Google says, as the end of a sentence of ours. */
+/** Returns Google's message as the end of a sentence. */
 export function inWords(text: string, redact: Redact): string {
   const line = oneLine(redact(text), longestQuote)
   return line === '' ? '.' : `: ${line}${/[.!?…]$/.test(line) ? '' : '.'}`
 }
 
-/** `what` it did, in the past: `gave no history id`. */
+/** `what` says what the service did, in the past tense: `gave no history id`. */
 export function malformed(service: Pick<Service, 'name' | 'key'>, what: string): PluginError {
   const fix = `look at \`baseUrls.${service.key}\` and at what stands before Google if that does not pass`
   return new PluginError(`${service.name} ${what}: ${fix}.`, { code: 'malformed', retryable: true })
@@ -124,7 +124,7 @@ export function lacksScope(account: string, service: Pick<Service, 'name'>): Plu
   return new PluginError(text, { code: 'missing-scope', retryable: false })
 }
 
-/** Of the older form (`errors`), of the newer one (`details`), and the status's name. */
+/** Collects the reasons of both forms of errors (`errors` and `details`), and the name of the status. */
 function reasonsOf(error: Facts | undefined): readonly string[] {
   const all = [...listOf(error?.['errors']), ...listOf(error?.['details'])].map(
     (each) => recordOf(each)?.['reason'],
@@ -133,8 +133,8 @@ function reasonsOf(error: Facts | undefined): readonly string[] {
 }
 
 /**
- * As `google.rpc.RetryInfo` says it, else as Gmail does in its message: "User-rate limit exceeded. Retry after
- * 2026-01-15T12:00:00.000Z". Gmail sends no header and no details. Seconds.
+ * Returns the seconds of `google.rpc.RetryInfo`, else those of Gmail's message: "User-rate limit exceeded. Retry
+ * after 2026-01-15T12:00:00.000Z". Gmail sends no header and no details.
  */
 function readDelay(error: Facts | undefined, message: string, now: number): number | undefined {
   for (const detail of listOf(error?.['details'])) {
@@ -144,7 +144,7 @@ function readDelay(error: Facts | undefined, message: string, now: number): numb
   return readRetryAfter(/\bRetry after (\d{4}-\d\d-\d\dT[\d:.]+Z)/.exec(message)?.[1], now)
 }
 
-/** Where Google says that the API can be enabled, with the project in it. */
+/** Finds the address at which the API can be enabled, with the project in it. */
 function consoleOf(error: Facts, message: string): string | undefined {
   const links = listOf(error['details']).flatMap((detail) => listOf(recordOf(detail)?.['links']))
   const found = [

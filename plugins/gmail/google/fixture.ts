@@ -1,4 +1,4 @@
-/** Owns a scripted server in Google's place, and a Google that is opened against it. */
+/** Provides a scripted server in place of Google, and opens Google against it. */
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -14,7 +14,10 @@ import {
 import type { Credentials } from './credentials.ts'
 import { openGoogle } from './open.ts'
 
-/** `body` goes as JSON, `raw` as it is. `cut` ends the connection amid the answer, `hang` never answers. */
+/**
+ * One answer: `body` is sent as JSON, `raw` as it is. `cut` ends the connection in mid-answer, and `hang` never
+ * answers.
+ */
 export interface Step {
   readonly status?: number
   readonly body?: unknown
@@ -22,7 +25,7 @@ export interface Step {
   readonly headers?: Readonly<Record<string, string>>
   readonly cut?: true
   readonly hang?: true
-  /** Is waited for before the answer. */
+  /** The answer waits for this promise. */
   readonly after?: Promise<unknown>
 }
 
@@ -52,18 +55,18 @@ export const credentials: Credentials = {
   accessTokenEnds: start + 3_600_000,
 }
 
-/** What the token server gives. */
+/** Answers as the token server does. */
 export const tokens = (access: string, more: object = {}): Step => ({
   body: { access_token: access, expires_in: 3599, token_type: 'Bearer', ...more },
 })
 
-/** In the form that Gmail has. */
+/** Answers with an error in Gmail's form. */
 export const gmailError = (code: number, reason: string, message: string): Step => ({
   status: code,
   body: { error: { code, message, errors: [{ message, domain: 'global', reason }] } },
 })
 
-/** In the form that Pub/Sub has. */
+/** Answers with an error in Pub/Sub's form. */
 export const pubsubError = (
   code: number,
   status: string,
@@ -74,7 +77,7 @@ export const pubsubError = (
   body: { error: { code, message, status, details } },
 })
 
-/** `script` says what the calls of each route are answered with, in order; the last answer stays. */
+/** Serves a script, which lists the answers of each route in order. The last answer of a route is repeated. */
 export async function serveGoogle(script: Readonly<Record<string, readonly Step[]>>) {
   const calls: Seen[] = []
   const left = new Map(Object.entries(script).map(([route, steps]) => [route, [...steps]]))
@@ -104,7 +107,7 @@ export async function serveGoogle(script: Readonly<Record<string, readonly Step[
     url,
     baseUrls: { accounts: url, oauth: url, gmail: url, pubsub: url },
     callsOf: (path: string) => calls.filter((call) => call.path.endsWith(path)),
-    /** Resolves when so many calls have come. */
+    /** Resolves when this many calls have come. */
     async reached(count: number): Promise<void> {
       while (calls.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
     },
@@ -136,7 +139,7 @@ export interface OpenOptions {
   readonly baseUrls?: Partial<Awaited<ReturnType<typeof serveGoogle>>['baseUrls']>
 }
 
-/** Google as the plugin sees it, over the `fetch` that plugins get. */
+/** Opens Google as the plugin does, over the `fetch` that plugins get. */
 export async function openScripted(
   script: Readonly<Record<string, readonly Step[]>>,
   options: OpenOptions = {},
@@ -153,7 +156,7 @@ export async function openScripted(
   return { ...server, ...host, ...google }
 }
 
-/** A fetch, a clock that stands still, and a memory in place of the disk. */
+/** Makes a fetch, a clock that stands still, and a disk in memory. */
 export function createHost() {
   const time = { now: start }
   const disk = new Map<string, unknown>()
@@ -177,7 +180,7 @@ export function createHost() {
   return { time, disk, state, storage, fetch, clock, signal }
 }
 
-/** The PluginError that it ends with, in which no secret is to be found, however deep one looks. */
+/** Returns the PluginError that the promise ends with, and asserts that no secret is found in it at any depth. */
 export async function failureOf(promise: Promise<unknown>): Promise<PluginError> {
   const error = await promise.then(
     (value) => assert.fail(`it succeeded: ${inspect(value)}`),

@@ -1,131 +1,121 @@
 /** Owns the calls of Gmail. https://developers.google.com/workspace/gmail/api/reference/rest */
 
+import type { gmail_v1 } from '@googleapis/gmail'
 import { type Facts, PluginError, recordOf } from '@reveille/kit'
-import type { Calls } from './calls.ts'
-import { TooLongAnswer } from './exchange.ts'
+import type { Call, Calls } from './calls.ts'
+import { type Adapter, TooLongAnswer } from './exchange.ts'
 import type { Gmail, HistoryPage, ListPage, RawMessage } from './port.ts'
 import { createReader } from './reading.ts'
 import { gmailService as service } from './service.ts'
 
-/** The one who consented. */
+/** Gmail's name for the account that consented. */
 const userId = 'me'
 
 /**
- * Of one mail with its text. Attachments are not in it; text of this length is a log somebody has pasted, or pictures
- * written into HTML, and is asked for without its text then. Bytes.
+ * The most bytes of one mail with its text. Attachments are not part of it, so a longer mail is a pasted log, or
+ * holds pictures in its HTML. It is then asked for without its text.
  */
 const longestMail = 16 * 1_048_576
-/** What is longer is asked for once more, one mail at a time: a few that a stranger sends at once would fill the memory. */
+/** A longer mail is asked for again, one at a time: several that a stranger sends at once would fill the memory. */
 const usualMail = 2 * 1_048_576
-/** For what is longer, on a slow line. */
+/** The time for a longer mail, on a slow line. */
 const secondsOfLong = 120
 
 const headersOfMetadata = ['From', 'To', 'Subject', 'Date']
 
-/** The most that Gmail lists in one page. */
+/** Gmail lists at most this many in one page. */
 const pageSize = 500
 
 const { text, digits, messageId, records, optional, failure } = createReader(service)
 
+/** Has the library write one request. */
+type Write = (
+  users: gmail_v1.Resource$Users,
+  options: { readonly adapter: Adapter; readonly rootUrl: string },
+) => Promise<unknown>
+
 export function createGmailPort(call: Calls, baseUrl: string): Gmail {
-  /** By call and not for the whole client, where the library would leave its path out. */
-  const rootUrl = baseUrl
+  /** The root URL goes with each call: as an option of the whole client the library leaves its path out. */
+  const askFor = (signal: AbortSignal, write: Write, rest: Omit<Partial<Call>, 'request'> = {}) =>
+    call({
+      service,
+      signal,
+      ...rest,
+      request: ({ gmail }, adapter) => write(gmail.users, { adapter, rootUrl: baseUrl }),
+    })
 
-  /** The long mail that is read at this moment. */
-  let turn: Promise<unknown> = Promise.resolve()
+  /** Asks for what cannot be absent. */
+  const ask = (signal: AbortSignal, write: Write) => askFor(signal, write) as Promise<Facts>
 
-  function inTurn<Result>(perform: () => Promise<Result>): Promise<Result> {
-    const own = turn.then(perform)
-    turn = own.catch(() => undefined)
-    return own
+  /** Settles when the last long mail has been read. */
+  let lastLongMail: Promise<unknown> = Promise.resolve()
+
+  function afterLastLongMail<Result>(read: () => Promise<Result>): Promise<Result> {
+    const reading = lastLongMail.then(read)
+    lastLongMail = reading.catch(() => undefined)
+    return reading
   }
 
   async function wholeMessage(id: string, signal: AbortSignal): Promise<Facts | undefined> {
     try {
-      return await rawMessage(id, signal, usualMail)
+      return await fullMessage(id, signal, usualMail)
     } catch (error) {
       if (!(error instanceof TooLongAnswer)) throw error
     }
     try {
-      return await inTurn(() => rawMessage(id, signal, longestMail))
+      return await afterLastLongMail(() => fullMessage(id, signal, longestMail))
     } catch (error) {
       if (!(error instanceof TooLongAnswer)) throw error
     }
-    return rawMessage(id, signal)
+    return messageHeaders(id, signal)
   }
 
-  /** `bytes`: of a mail with its text. Absent: without. */
-  async function rawMessage(id: string, signal: AbortSignal, bytes?: number): Promise<Facts | undefined> {
-    const isFull = bytes !== undefined
-    const format = isFull ? 'full' : 'metadata'
-    return call({
-      service,
-      signal,
+  function fullMessage(id: string, signal: AbortSignal, bytes: number): Promise<Facts | undefined> {
+    const seconds = bytes > usualMail ? secondsOfLong : undefined
+    return askFor(signal, (users, options) => users.messages.get({ userId, id, format: 'full' }, options), {
       absent: 404,
-      ...(isFull && { bytes, seconds: bytes > usualMail ? secondsOfLong : undefined }),
-      request: ({ gmail }, adapter) =>
-        gmail.users.messages.get(
-          { userId, id, format, ...(!isFull && { metadataHeaders: headersOfMetadata }) },
-          { adapter, rootUrl },
-        ),
+      bytes,
+      seconds,
     })
+  }
+
+  function messageHeaders(id: string, signal: AbortSignal): Promise<Facts | undefined> {
+    const request = { userId, id, format: 'metadata', metadataHeaders: headersOfMetadata }
+    return askFor(signal, (users, options) => users.messages.get(request, options), { absent: 404 })
   }
 
   return {
     async profile(signal) {
-      const fields = await call({
-        service,
-        signal,
-        request: ({ gmail }, adapter) => gmail.users.getProfile({ userId }, { adapter, rootUrl }),
-      })
+      const fields = await ask(signal, (users, options) => users.getProfile({ userId }, options))
       return { emailAddress: text(fields, 'emailAddress'), historyId: digits(fields, 'historyId') }
     },
 
     async labels(signal) {
-      const fields = await call({
-        service,
-        signal,
-        request: ({ gmail }, adapter) => gmail.users.labels.list({ userId }, { adapter, rootUrl }),
-      })
+      const fields = await ask(signal, (users, options) => users.labels.list({ userId }, options))
       return records(fields, 'labels').map((label) => ({ id: text(label, 'id'), name: text(label, 'name') }))
     },
 
     async watch({ topic, labelId }, signal) {
       const requestBody = { topicName: topic, labelIds: [labelId], labelFilterBehavior: 'include' }
-      const fields = await call({
-        service,
-        signal,
-        request: ({ gmail }, adapter) => gmail.users.watch({ userId, requestBody }, { adapter, rootUrl }),
-      })
+      const fields = await ask(signal, (users, options) => users.watch({ userId, requestBody }, options))
       return { historyId: digits(fields, 'historyId'), endsAt: Number(digits(fields, 'expiration')) }
     },
 
     async stop(signal) {
-      await call({
-        service,
-        signal,
-        isSilent: true,
-        request: ({ gmail }, adapter) => gmail.users.stop({ userId }, { adapter, rootUrl }),
-      })
+      await askFor(signal, (users, options) => users.stop({ userId }, options), { isSilent: true })
     },
 
     async history({ since, labelId, pageToken }, signal) {
-      const fields = await call({
-        service,
-        signal,
+      const request = {
+        userId,
+        startHistoryId: since,
+        labelId,
+        historyTypes: ['messageAdded'],
+        maxResults: pageSize,
+        pageToken,
+      }
+      const fields = await askFor(signal, (users, options) => users.history.list(request, options), {
         absent: 404,
-        request: ({ gmail }, adapter) =>
-          gmail.users.history.list(
-            {
-              userId,
-              startHistoryId: since,
-              labelId,
-              historyTypes: ['messageAdded'],
-              maxResults: pageSize,
-              pageToken,
-            },
-            { adapter, rootUrl },
-          ),
       })
       if (fields !== undefined) return followed(readHistory(fields), pageToken)
       throw new PluginError(`Gmail keeps no history as old as ${since} any more.`, {
@@ -135,32 +125,25 @@ export function createGmailPort(call: Calls, baseUrl: string): Gmail {
     },
 
     async message(id, options, signal) {
-      const fields = options.text ? await wholeMessage(id, signal) : await rawMessage(id, signal)
+      const fields = await (options.text ? wholeMessage(id, signal) : messageHeaders(id, signal))
       if (fields === undefined) return undefined
       if (messageId(fields) !== id) throw failure('gave another mail than the one that was asked for')
       return fields as unknown as RawMessage
     },
 
     async list({ labelId, after, max, pageToken }, signal) {
-      // Whole seconds, and nobody says whether that second counts: the one before does no harm.
+      // Google compares whole seconds, and does not say whether the given second counts: one second earlier does no harm.
       const second = Math.max(0, Math.floor(after / 1000) - 1)
-      const fields = await call({
-        service,
-        signal,
-        request: ({ gmail }, adapter) =>
-          gmail.users.messages.list(
-            {
-              userId,
-              labelIds: [labelId],
-              q: `after:${second}`,
-              // As in the history, where spam and trash are told of; what is left out is decided once, and not here.
-              includeSpamTrash: true,
-              maxResults: Math.min(Math.max(1, max), pageSize),
-              pageToken,
-            },
-            { adapter, rootUrl },
-          ),
-      })
+      const request = {
+        userId,
+        labelIds: [labelId],
+        q: `after:${second}`,
+        // The history contains spam and trash too. What is left out is decided in one place, and not here.
+        includeSpamTrash: true,
+        maxResults: Math.min(Math.max(1, max), pageSize),
+        pageToken,
+      }
+      const fields = await ask(signal, (users, options) => users.messages.list(request, options))
       return followed(readList(fields), pageToken)
     },
   }
@@ -181,7 +164,7 @@ function readHistory(fields: Facts): HistoryPage {
   }
 }
 
-/** A page that is followed by itself would be asked for without end. */
+/** Refuses a page that names itself as the next one, because it would be asked for without end. */
 function followed<Page extends { readonly nextPageToken?: string }>(
   page: Page,
   asked: string | undefined,

@@ -1,4 +1,4 @@
-/** Owns Google's libraries: how they are set up, so that nothing but what is configured decides where requests go. */
+/** Sets Google's libraries up, so that only the configuration decides where requests go. */
 
 import { gmail, type gmail_v1 } from '@googleapis/gmail'
 import { OAuth2Client } from 'google-auth-library'
@@ -10,12 +10,12 @@ export interface OAuthApp {
   readonly clientSecret?: string
 }
 
-/** The client of one exchange with the token server, or of all calls with one access token. */
+/** Options of a client for one exchange with the token server, or for all calls with one access token. */
 export interface ClientOptions {
   readonly app: OAuthApp
   readonly baseUrls: BaseUrls
   readonly refreshToken?: string
-  /** Without a time: whether it is still good is not decided by the library, which would ask the system's clock. */
+  /** The token comes without its end, because the library would compare that with the system's clock. */
   readonly accessToken?: string
   readonly adapter?: Adapter
 }
@@ -32,15 +32,15 @@ export function createClient(options: ClientOptions): OAuth2Client {
     credentials: { refresh_token: refreshToken, access_token: accessToken },
     transporterOptions: {
       adapter,
-      // Else the variable HTTPS_PROXY makes it load an agent, which `fetch` would not use.
+      // Otherwise the variable HTTPS_PROXY makes the library load an agent, which `fetch` would not use.
       noProxy: [/^/],
     },
-    // These write answers of the token server to stderr where GOOGLE_SDK_NODE_LOGGING is set.
+    // With these, the library writes answers of the token server to stderr where GOOGLE_SDK_NODE_LOGGING is set.
     useAuthRequestParameters: false,
   })
 }
 
 export function createGmail(auth: OAuth2Client): gmail_v1.Gmail {
-  // Else the variable GOOGLE_CLOUD_UNIVERSE_DOMAIN decides where the token goes.
+  // Otherwise the variable GOOGLE_CLOUD_UNIVERSE_DOMAIN decides where the token goes.
   return gmail({ version: 'v1', auth, universeDomain: 'googleapis.com' })
 }

@@ -1,11 +1,12 @@
-/** Owns reading what Gmail tells a topic: that the history of a mailbox has moved. */
+/** Reads Gmail's notifications, which say that the history of a mailbox has moved. */
 
 import { recordOf, textOf } from '@reveille/kit'
 import type { Notification } from './port.ts'
 
 /**
- * `received` holds a `message`, as what is pulled and what is posted both do, or is one. Undefined where it is no message
- * of Pub/Sub's. https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/PubsubMessage
+ * Reads a notification. `received` holds a `message`, as pulled and posted notifications both do, or is one. Returns
+ * undefined if it is not a message of Pub/Sub.
+ * https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/PubsubMessage
  */
 export function readNotification(received: unknown): Notification | undefined {
   const fields = recordOf(received)
@@ -27,7 +28,7 @@ function readData(data: unknown): Notification['about'] {
   return /^\d{1,20}$/.test(historyId) ? { emailAddress, historyId } : undefined
 }
 
-/** The history id, which Gmail sends as a number, as it is written: it may be larger than numbers are exact. */
+/** Keeps the history id as it is written: Gmail sends it as a number, which may be too large to be exact. */
 function parse(text: string): unknown {
   const asWritten = (key: string, value: unknown, context?: { readonly source?: string }) =>
     key === 'historyId' && typeof value === 'number' ? context?.source : value

@@ -1,9 +1,9 @@
 /**
- * Owns what the plugin asks of Google, in its own words. Every call takes a signal and throws PluginErrors, whose codes are
- * `consent-revoked` (the person has to consent anew), `bad-client` (the OAuth client is refused), `missing-scope`,
- * `api-disabled`, `forbidden`, `not-found`, `rate-limited` (with `retryAfter` where Google says), `unavailable`,
- * `malformed`, `network`, `bad-request` (Google refuses what was asked), and what is named at the calls. Those that may
- * pass by themselves are retryable.
+ * Declares what the plugin asks of Google. Every call takes a signal and throws PluginErrors, whose codes are
+ * `consent-revoked` (the person has to consent again), `bad-client` (the OAuth client is refused), `missing-scope`,
+ * `api-disabled`, `forbidden`, `not-found`, `rate-limited` (with `retryAfter` if Google names it), `unavailable`,
+ * `malformed`, `network`, `bad-request` (Google refuses the request), and those that are named at the calls. Errors
+ * that may pass by themselves are retryable.
  */
 
 export interface Google {
@@ -15,21 +15,21 @@ export interface Gmail {
   profile(signal: AbortSignal): Promise<{ readonly emailAddress: string; readonly historyId: string }>
   labels(signal: AbortSignal): Promise<readonly Label[]>
   /**
-   * Begins the watch, or begins it anew. @throws PluginError `watched-elsewhere`: the same OAuth client has the mailbox
+   * Begins or renews the watch. @throws PluginError `watched-elsewhere`: the same OAuth client has the mailbox
    * watched for another topic
    */
   watch(request: WatchRequest, signal: AbortSignal): Promise<Watch>
-  /** Ends the watch that this OAuth client has of the mailbox, whatever its topic. */
+  /** Ends the watch of this OAuth client, whatever its topic. */
   stop(signal: AbortSignal): Promise<void>
-  /** Which mails came since. @throws PluginError `history-expired`: Google keeps no history that old */
+  /** Lists the mails that came since. @throws PluginError `history-expired`: Google keeps no history that old */
   history(request: HistoryRequest, signal: AbortSignal): Promise<HistoryPage>
-  /** Undefined where it is gone. `text: false` asks for headers and snippet alone. */
+  /** Returns undefined if the mail is gone. `text: false` asks for headers and snippet alone. */
   message(
     id: string,
     options: { readonly text: boolean },
     signal: AbortSignal,
   ): Promise<RawMessage | undefined>
-  /** Mails with the label that came after a time, the newest first. */
+  /** Lists the mails with the label that came after a time, the newest first. */
   list(request: ListRequest, signal: AbortSignal): Promise<ListPage>
 }
 
@@ -44,7 +44,7 @@ export interface WatchRequest {
 }
 
 export interface Watch {
-  /** Where the mailbox's history stands. A decimal number. */
+  /** The current end of the mailbox's history, as a decimal number. */
   readonly historyId: string
   /** Milliseconds since the Unix epoch. */
   readonly endsAt: number
@@ -57,18 +57,18 @@ export interface HistoryRequest {
 }
 
 export interface HistoryPage {
-  /** Of mails that were added, the oldest first, without repeats. */
+  /** The mails that were added, the oldest first, without repeats. */
   readonly messageIds: readonly string[]
-  /** Of the last record of this page; absent where there is none. A history asked for since then goes on after it. */
+  /** The id of the last record of this page, from which a later request can go on. Absent if the page is empty. */
   readonly lastId?: string
-  /** Where the mailbox's history stands. */
+  /** The current end of the mailbox's history. */
   readonly historyId: string
   readonly nextPageToken?: string
 }
 
 export interface ListRequest {
   readonly labelId: string
-  /** Milliseconds since the Unix epoch; Google looks at whole seconds. */
+  /** Milliseconds since the Unix epoch. Google compares whole seconds. */
   readonly after: number
   readonly max: number
   readonly pageToken?: string
@@ -79,7 +79,10 @@ export interface ListPage {
   readonly nextPageToken?: string
 }
 
-/** As Gmail gives it (`users.messages`, format `full` or `metadata`): nothing in it can be relied on. */
+/**
+ * A mail as Gmail gives it (`users.messages`, format `full` or `metadata`). Strangers wrote it, so any field may be
+ * wrong.
+ */
 export interface RawMessage {
   readonly id: string
   readonly threadId?: string
@@ -100,32 +103,35 @@ export interface RawPart {
 }
 
 export interface PubSub {
-  /** Waits for notifications as long as Google does, which is a minute and a half at most; then an empty list. */
+  /**
+   * Waits for notifications for as long as Google does, at most a minute and a half. An empty list means that none
+   * came.
+   */
   pull(subscription: string, max: number, signal: AbortSignal): Promise<readonly Notification[]>
   acknowledge(subscription: string, ackIds: readonly string[], signal: AbortSignal): Promise<void>
-  /** Gives them back, or more time for them. Seconds; 0 gives back. */
+  /** Extends the deadline of notifications by this many seconds; 0 gives them back. */
   extend(subscription: string, ackIds: readonly string[], seconds: number, signal: AbortSignal): Promise<void>
-  /** Undefined where there is none. */
+  /** Returns undefined if there is none. */
   topic(name: string, signal: AbortSignal): Promise<{ readonly name: string } | undefined>
-  /** Does nothing where there is one. */
+  /** Does nothing if the topic exists. */
   createTopic(name: string, signal: AbortSignal): Promise<void>
   subscription(name: string, signal: AbortSignal): Promise<Subscription | undefined>
   /** @throws PluginError `exists` */
   createSubscription(subscription: Subscription, signal: AbortSignal): Promise<void>
-  /** Undefined turns it into one that is pulled. */
+  /** Without `push` the subscription is pulled. */
   changePush(name: string, push: Push | undefined, signal: AbortSignal): Promise<void>
   /**
-   * Whether the member had the role already. Reads, changes and writes the policy, once more where somebody else did.
-   * @throws PluginError `policy-forbids`: a policy of the organisation lets no such member in
+   * Returns whether the member had the role already. Reads, changes and writes the policy, and once more if another
+   * process wrote meanwhile. @throws PluginError `policy-forbids`: a policy of the organisation allows no such member
    */
   grant(topic: string, role: string, member: string, signal: AbortSignal): Promise<'granted' | 'had'>
 }
 
 export interface Notification {
-  /** Absent in mode `push`: the answer acknowledges. */
+  /** Absent in mode `push`, where the answer acknowledges. */
   readonly ackId?: string
   readonly messageId: string
-  /** Undefined where it is none of Gmail's. */
+  /** Undefined if the message is not one of Gmail's. */
   readonly about?: { readonly emailAddress: string; readonly historyId: string }
 }
 
@@ -133,7 +139,7 @@ export interface Subscription {
   readonly name: string
   readonly topic: string
   readonly push?: Push
-  /** Seconds. */
+  /** In seconds. */
   readonly ackDeadline: number
 }
 

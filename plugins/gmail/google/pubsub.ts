@@ -7,17 +7,17 @@ import type { Notification, PubSub, Push, Subscription } from './port.ts'
 import { createReader } from './reading.ts'
 import { pubsubService as service } from './service.ts'
 
-/** Google answers a pull that finds nothing after a minute and a half; what takes longer is a dead connection. */
+/** Google answers an empty pull after a minute and a half, so a longer one is a dead connection. */
 const secondsOfPull = 100
 
-/** The most that one pull answers. */
+/** One pull answers at most this many messages. */
 const mostPulled = 1000
 
 const { text, records, failure } = createReader(service)
 
 type Request = Pick<Call, 'signal' | 'seconds' | 'absent' | 'precondition'> & {
   readonly method: 'GET' | 'PUT' | 'POST'
-  /** Of a topic or a subscription, with the verb where there is one: `projects/p/topics/t:setIamPolicy`. */
+  /** The name of a topic or subscription, with a verb if there is one: `projects/p/topics/t:setIamPolicy`. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: object
@@ -38,7 +38,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
         }),
     })
 
-  /** What cannot be absent. */
+  /** Asks for what cannot be absent. */
   const askSurely = (request: Request & { readonly absent?: undefined }) => ask(request) as Promise<Facts>
 
   return {
@@ -49,14 +49,14 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
         body: { maxMessages: Math.min(Math.max(1, max), mostPulled) },
         signal,
         seconds: secondsOfPull,
-        // DEADLINE_EXCEEDED: nothing came.
+        // DEADLINE_EXCEEDED means that nothing came.
         absent: 504,
       })
       return fields === undefined ? [] : records(fields, 'receivedMessages').map(readReceived)
     },
 
     async acknowledge(subscription, ackIds, signal) {
-      // Google refuses a list that is empty.
+      // Google refuses an empty list.
       if (ackIds.length === 0) return
       await askSurely({ method: 'POST', path: `${subscription}:acknowledge`, body: { ackIds }, signal })
     },
@@ -73,7 +73,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
     },
 
     async createTopic(name, signal) {
-      // 409: it is there, which is what was wanted.
+      // 409 means that the topic exists already, which is fine.
       await ask({ method: 'PUT', path: name, body: {}, signal, absent: 409 })
     },
 
@@ -84,7 +84,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
 
     async createSubscription({ name, topic, push, ackDeadline }, signal) {
       const pushConfig = push === undefined ? {} : { pushConfig: pushConfigOf(push) }
-      // Else Google removes one that nobody reads for a month, as of a gateway that is switched off.
+      // Otherwise Google removes a subscription that is not read for a month, as when the gateway is switched off.
       const expirationPolicy = {}
       const body = { topic, ackDeadlineSeconds: ackDeadline, expirationPolicy, ...pushConfig }
       await askSurely({ method: 'PUT', path: name, body, signal })
@@ -100,7 +100,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
         const policy = await askSurely({
           method: 'GET',
           path: `${topic}:getIamPolicy`,
-          // Of an older version the conditions are missing, and writing it back would lose them.
+          // An older version lacks the conditions, and writing it back would lose them.
           query: { 'options.requestedPolicyVersion': '3' },
           signal,
         })
@@ -111,9 +111,9 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
           path: `${topic}:setIamPolicy`,
           body: { policy: changed },
           signal,
-          // Somebody else wrote meanwhile, so that the etag is not the one that was read.
+          // Another process has written meanwhile, so the etag is out of date.
           absent: 409,
-          // "One or more users named in the policy do not belong to a permitted customer", by the organisation's policy.
+          // Google then says: "One or more users named in the policy do not belong to a permitted customer".
           precondition: 'policy-forbids',
         })
         if (written !== undefined) return 'granted'
@@ -126,7 +126,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
   }
 }
 
-/** A `+`, a `%` or a `?` in a name is itself; the colon is that of a project's domain, or stands before the verb. */
+/** Escapes `+`, `%` and `?` in a name. A colon stays, because projects of a domain have one, and verbs follow one. */
 function inPath(name: string): string {
   return name
     .split('/')
@@ -141,8 +141,8 @@ function readReceived(received: Facts): Notification {
 }
 
 /**
- * Undefined where the member has the role already. One that has it on a condition has it now and then only, and gets it
- * besides. What is not understood of a policy is not written back: that would take roles from others.
+ * Adds a member to a role. Returns undefined if the member has the role already; a role on a condition does not
+ * count. A policy that is not understood is not written back, because others would lose roles.
  * https://docs.cloud.google.com/iam/docs/reference/rest/v1/Policy
  */
 function withMember(policy: Facts, role: string, member: string): Facts | undefined {

@@ -1,50 +1,41 @@
-/** Owns reading fields of Google's answers: each is what it should be, or the whole answer counts for nothing. */
+/** Reads fields of Google's answers. A field that is not what it should be makes the whole answer malformed. */
 
 import { type Facts, type PluginError, recordOf } from '@reveille/kit'
 import { malformed } from './failure.ts'
 import type { Service } from './service.ts'
 
-export interface Reader {
-  /** A text that is not empty. */
-  text(fields: Facts, key: string): string
-  /** A decimal number of any size; JSON of Google's has them as texts. */
-  digits(fields: Facts, key: string): string
-  /** Of a mail: what may stand in a path. */
-  messageId(fields: Facts | undefined): string
-  /** Empty where there is none, as Google leaves empty lists out. */
-  records(fields: Facts, key: string): readonly Facts[]
-  /** Undefined where there is none. */
-  optional(fields: Facts, key: string): string | undefined
-  failure(what: string): PluginError
-}
-
-export function createReader(service: Service): Reader {
-  const failure = (what: string) => malformed(service, what)
+export function createReader(service: Service) {
+  const failure = (what: string): PluginError => malformed(service, what)
   return {
     failure,
-    text(fields, key) {
+    /** Returns a text that is not empty. */
+    text(fields: Facts, key: string): string {
       const value = fields[key]
       if (typeof value === 'string' && value !== '') return value
       throw failure(`gave no \`${key}\``)
     },
-    digits(fields, key) {
+    /** Returns a decimal number of any size, which Google's JSON writes as a text. */
+    digits(fields: Facts, key: string): string {
       const value = fields[key]
       if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return value
       if (Number.isSafeInteger(value) && (value as number) >= 0) return String(value)
       throw failure(`gave no number as \`${key}\``)
     },
-    messageId(fields) {
+    /** Returns the id of a mail, which may then stand in a path. */
+    messageId(fields: Facts | undefined): string {
       const id = fields?.['id']
       if (typeof id === 'string' && /^[\w-]{1,256}$/.test(id)) return id
       throw failure('gave a mail without an id')
     },
-    records(fields, key) {
+    /** Returns an empty list where there is none, because Google leaves empty lists out. */
+    records(fields: Facts, key: string): readonly Facts[] {
       const value = fields[key] ?? []
       const records = Array.isArray(value) ? value.map(recordOf) : [undefined]
       if (records.every((each) => each !== undefined)) return records
       throw failure(`gave no list of objects as \`${key}\``)
     },
-    optional(fields, key) {
+    /** Returns undefined where there is no text. */
+    optional(fields: Facts, key: string): string | undefined {
       const value = fields[key] ?? ''
       if (typeof value !== 'string') throw failure(`gave no text as \`${key}\``)
       return value === '' ? undefined : value

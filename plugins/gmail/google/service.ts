@@ -1,12 +1,12 @@
-/** Owns what is said of the services of Google's that are asked. */
+/** Describes the services of Google that are asked. */
 
 export interface Service {
-  /** In sentences. */
+  /** The name in sentences. */
   readonly name: string
-  /** What the console calls it, and under which address it has it. */
+  /** The name of the API in Google's console, and its address there. */
   readonly api: string
   readonly console: string
-  /** The key of `baseUrls`. */
+  /** The key of the service in `baseUrls`. */
   readonly key: 'gmail' | 'pubsub' | 'oauth'
 }
 

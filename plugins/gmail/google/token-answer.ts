@@ -1,4 +1,4 @@
-/** Owns what the token server answers: tokens, or what its refusals mean. */
+/** Reads the answers of the token server: tokens, or refusals. */
 
 import { PluginError, type Redact, readRetryAfter, recordOf, textOf } from '@reveille/kit'
 import type { Answer } from './exchange.ts'
@@ -9,21 +9,21 @@ export interface TokenAnswer {
   readonly accessToken: string
   /** Milliseconds since the Unix epoch. */
   readonly accessTokenEnds: number
-  /** Where there is a new one. */
+  /** Present if there is a new one. */
   readonly refreshToken?: string
-  /** Absent where they are those that were asked for. */
+  /** Absent if they are those that were asked for. */
   readonly scopes?: readonly string[]
 }
 
 export interface TokenAnswerOptions {
-  /** Whose consent it is; undefined where it is given only now, by a code. */
+  /** The account whose consent it is. Undefined while a code is exchanged. */
   readonly account: string | undefined
   readonly redact: Redact
   /** Milliseconds since the Unix epoch. */
   readonly now: number
 }
 
-/** What can stand in a header: else an error there would quote it. */
+/** What may stand in a header; other text would make an error that quotes the token. */
 const tokenForm = /^[\x21-\x7e]{1,8192}$/
 
 export function isToken(value: unknown): value is string {
@@ -91,6 +91,6 @@ function tokenFailureOf(answer: Answer, { account, redact, now }: TokenAnswerOpt
     return refusal('bad-client', `Google refuses the OAuth client: ${fix}${words}`)
   }
   if (error === 'invalid_scope') return lacksScope(account ?? 'the account', oauthService)
-  // As `admin_policy_enforced` and `org_internal`.
+  // Reasons are `admin_policy_enforced` and `org_internal`.
   return refusal('forbidden', `${name} refuses (${status})${words}`)
 }

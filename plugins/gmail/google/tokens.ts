@@ -1,4 +1,4 @@
-/** Owns the access token: which one is good by the given clock, one renewal at a time, and what is written down of it. */
+/** Provides access tokens that are good by the given clock. Renews one at a time, and stores what was renewed. */
 
 import { compileRedaction, recordOf, type SourceClock, type SourceStorage } from '@reveille/kit'
 import type { BaseUrls } from '../configuration.ts'
@@ -17,23 +17,23 @@ export interface TokensOptions {
   readonly clock: SourceClock
 }
 
-/** Both throw PluginErrors, or the reason of the signal. */
+/** Both methods throw PluginErrors, or the reason of the signal. */
 export interface Tokens {
-  /** One that is good for a minute at least, as far as is known. */
+  /** Returns a token that is good for a minute at least, as far as is known. */
   good(signal: AbortSignal): Promise<string>
-  /** Another one than `refused`. */
+  /** Returns another token than `refused`. */
   other(refused: string, signal: AbortSignal): Promise<string>
-  /** Takes what is secret out of a text. */
+  /** Removes secrets from a text. */
   redact(text: string): string
 }
 
-/** Milliseconds. */
+/** A token that ends sooner is renewed. Milliseconds. */
 const margin = 60_000
 
 export function createTokens({ credentials, storage, baseUrls, fetch, clock }: TokensOptions): Tokens {
   const { account, clientId, clientSecret } = credentials
   let current = credentials
-  /** What is on disk of `current`: the same, or what it was renewed from. */
+  /** The state of `current` on disk: the same credentials, or those from which they were renewed. */
   let written = credentials
   let writing: Promise<void> | undefined
   let renewal: Promise<string> | undefined
@@ -44,13 +44,13 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
     return isToken(accessToken) && accessTokenEnds - clock.now() > margin
   }
 
-  /** A consent that somebody else wrote down meanwhile is newer than all that is known here: it stays. */
+  /** Writes the credentials. A consent that another process has stored meanwhile is newer, and stays. */
   async function write(): Promise<void> {
     const wanted = current
     const there = recordOf(await storage.read('credentials'))
     const refreshToken = there?.['refreshToken']
     if (refreshToken === undefined || refreshToken === written.refreshToken) {
-      // Setup may have been given a new secret, while the old one still opens.
+      // Setup may have stored a new secret while the old one still works.
       const secret = there?.['clientSecret'] ?? clientSecret
       await storage.write('credentials', { ...wanted, ...(secret !== undefined && { clientSecret: secret }) })
     }
@@ -64,17 +64,21 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
     return writing
   }
 
-  /** What cannot be written now is tried again with the next call: the call itself wants nothing of the disk. */
+  /**
+   * Tries to save. What cannot be written now is tried again with the next call, because the call itself does not
+   * need the disk.
+   */
   async function trySave(): Promise<void> {
     await save().catch(() => undefined)
   }
 
   async function renew(): Promise<string> {
-    // Google may take the old refresh token back when the new one is used first: that has to be on disk by then.
+    // Google may take the old refresh token back when the new one is first used, so the new one has to be on disk by
+    // then.
     if (current.refreshToken !== written.refreshToken) await save()
     const { refreshToken } = current
     const app = { clientId, clientSecret }
-    // Of no caller: others wait for it too, and a new refresh token is not to be lost on its way.
+    // The renewal has no caller's signal: other callers wait for it too, and a new refresh token must not be lost.
     const { signal } = new AbortController()
     const answer = await exchange({ fetch, signal, name: oauthService.name }, (adapter) =>
       createClient({ app, baseUrls, refreshToken, adapter }).refreshAccessToken(),
@@ -110,7 +114,7 @@ export function createTokens({ credentials, storage, baseUrls, fetch, clock }: T
   }
 }
 
-/** Of those that a call on its way may still use, too. */
+/** Redacts the tokens too that a call on its way may still use. */
 function redactionOf(...all: readonly Credentials[]): (text: string) => string {
   const secrets = all.flatMap((each) => [each.refreshToken, each.accessToken, each.clientSecret])
   return compileRedaction(secrets.filter((secret) => typeof secret === 'string'))
