@@ -11,7 +11,7 @@ import { createMailbox } from './mailbox.ts'
 export function testArrivals({ mails, kills }: { readonly mails: number; readonly kills: number }): void {
   const install = useKilledGateways()
 
-  test(`${mails} mails that arrive through ${kills} kills are one run each`, async (t) => {
+  test(`${mails} mails that arrive while the gateway is killed ${kills} times cause one run each`, async (t) => {
     const random = seeded(20261122)
     const pause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, random() * mostMs))
     const mailbox = await createMailbox(t)

@@ -86,7 +86,7 @@ async function openFiles(cwd: string): Promise<readonly string[]> {
   )
 }
 
-test('flags alone and a consent in the browser set everything up, and no secret leaves the data folder', async (t) => {
+test('setup works with flags and a consent in the browser alone, and no secret leaves the data folder', async (t) => {
   const { setup, google, read, storage, cwd } = await begin(t)
   const going = setup(...flags, '--json')
   const url = await addressIn(going)
@@ -123,7 +123,7 @@ test('flags alone and a consent in the browser set everything up, and no secret 
   assert.deepEqual(google.complaints, [])
 })
 
-test('a second run changes nothing at Google, nothing in the file, and asks nobody', async (t) => {
+test('a second setup changes nothing at Google and nothing in the file, and asks no question', async (t) => {
   const { setup, google, read } = await begin(t)
   const first = setup(...flags)
   await google.consent(await addressIn(first))
@@ -139,7 +139,7 @@ test('a second run changes nothing at Google, nothing in the file, and asks nobo
   assert.deepEqual(google.complaints, [])
 })
 
-test('a person at a terminal answers four questions and consents in the browser that is opened', async (t) => {
+test('a person at a terminal answers four questions and consents in the browser that opens', async (t) => {
   const { told, prompts, isAnswered } = person({
     'The OAuth client': ['client.json'],
     'The mailbox': ['ada@example.com'],
@@ -166,7 +166,7 @@ test('a person at a terminal answers four questions and consents in the browser 
   assert.deepEqual(google.complaints, [])
 })
 
-test('without a browser the address where another machine ended is pasted, and what is no such address is asked for again', async (t) => {
+test('without a browser the person pastes the final address, and anything else is asked for again', async (t) => {
   const pasted = Promise.withResolvers<string>()
   const lines = [Promise.resolve('no address'), pasted.promise]
   const { setup, google } = await begin(t, {
@@ -184,7 +184,7 @@ test('without a browser the address where another machine ended is pasted, and w
   assert.ok(google.watch)
 })
 
-test('after a consent that was denied a second run goes on, without the client file', async (t) => {
+test('after a denied consent a second setup goes on without the client file', async (t) => {
   const { setup, google, read } = await begin(t)
   const before = await read('reveille.yaml')
   const denied = setup(...flags)
@@ -201,7 +201,7 @@ test('after a consent that was denied a second run goes on, without the client f
   assert.ok(google.watch)
 })
 
-test('a step that Google refuses leaves those before it done, and a second run asks for no consent', async (t) => {
+test('a step that Google refuses leaves the steps before it done, and a second setup asks for no consent', async (t) => {
   const { setup, google } = await begin(t)
   google.fail('pubsub.projects.topics.create', { status: 403, reason: 'accessNotConfigured' })
   const first = setup(...flags, '--json')
@@ -217,7 +217,7 @@ test('a step that Google refuses leaves those before it done, and a second run a
   assert.ok(google.watch)
 })
 
-test('a process beside the gateway posts the mails that come, and is told to stop', async (t) => {
+test('gmail run posts arriving mails to the gateway, and stops on a signal', async (t) => {
   const google = await createStandInGoogle({ pullWait: 50 })
   t.after(() => google.close())
   const { topic, subscription } = google.prepare()

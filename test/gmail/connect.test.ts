@@ -78,7 +78,7 @@ async function open() {
 const outcomes = (steps: readonly ConnectStep[]) =>
   steps.map(({ step, outcome }) => `${step} ${outcome}`).join(', ')
 
-test('setup connects a mailbox, and Google has nothing to complain of', async () => {
+test('setup connects a mailbox without a request that Google would refuse', async () => {
   await using setup = await open()
   const { google } = setup
   const connection = await setup.run()
@@ -103,7 +103,7 @@ test('setup connects a mailbox, and Google has nothing to complain of', async ()
   assert.ok(google.unacknowledged > 0, 'a mail reaches the subscription')
 })
 
-test('a second run asks nobody and changes nothing', async () => {
+test('a second setup asks for no consent and changes nothing', async () => {
   await using setup = await open()
   const first = await setup.run()
   const before = await contentOf(setup.folder)
@@ -119,7 +119,7 @@ test('a second run asks nobody and changes nothing', async () => {
   assert.deepEqual(setup.google.complaints, [])
 })
 
-test('what is kept is for its owner alone, and nothing that is told or answered is a secret', async () => {
+test('the stored files are readable for their owner alone, and no step or result contains a secret', async () => {
   await using setup = await open()
   const { google } = setup
   google.fail('pubsub.projects.topics.create', { status: 403 })
@@ -140,7 +140,7 @@ test('what is kept is for its owner alone, and nothing that is told or answered 
     assert.equal((await stat(join(setup.folder, file))).mode & 0o777, 0o600, file)
 })
 
-test('wherever Google fails, a second run goes on there with the consent of the first', async () => {
+test('after a failure of any Google call, a second setup goes on with the first consent', async () => {
   const operations = [
     'gmail.users.getProfile',
     'gmail.users.labels.list',
@@ -169,7 +169,7 @@ test('wherever Google fails, a second run goes on there with the consent of the 
   }
 })
 
-test('an answer that is cut off, a quota and an outage are passed by asking again', async () => {
+test('a cut answer, a quota and an outage are retried', async () => {
   await using setup = await open()
   const { google } = setup
   google.fail('pubsub.projects.subscriptions.create', { cut: 'after' })
@@ -182,7 +182,7 @@ test('an answer that is cut off, a quota and an outage are passed by asking agai
   assert.ok(google.watch)
 })
 
-test('a role that does not hold yet is waited for', async () => {
+test('setup waits for a role that is not in force yet', async () => {
   await using setup = await open()
   const no = { status: 403, reason: 'forbidden' }
   setup.google.fail('gmail.users.watch', no, no)
@@ -191,7 +191,7 @@ test('a role that does not hold yet is waited for', async () => {
   assert.ok(setup.google.watch)
 })
 
-test('headless, the address where the browser ended is pasted', async () => {
+test('without a browser, the person pastes the address where the browser ended', async () => {
   await using setup = await open()
   const { google } = setup
   const pasted = Promise.withResolvers<string>()
@@ -210,7 +210,7 @@ test('headless, the address where the browser ended is pasted', async () => {
   assert.ok(outcomes(setup.steps).includes('consent done'), 'after a wrong code, the right one alone')
 })
 
-test('a consent that is denied, partial, or of somebody else leaves nothing behind', async () => {
+test('a consent that is denied, partial, or of another account leaves no credentials stored', async () => {
   await using setup = await open()
   const { google } = setup
   // Somebody else's tokens are not written down when they are renewed, either.
@@ -229,7 +229,7 @@ test('a consent that is denied, partial, or of somebody else leaves nothing behi
   }
 })
 
-test('a consent that was taken back is asked for again, and everything goes on as before', async () => {
+test('a withdrawn consent is asked for again, and setup completes', async () => {
   await using setup = await open()
   const { google } = setup
   const first = await setup.run()
@@ -241,7 +241,7 @@ test('a consent that was taken back is asked for again, and everything goes on a
   )
 })
 
-test('the subscription turns to push and back', async () => {
+test('the subscription changes to push and back', async () => {
   await using setup = await open()
   const { google } = setup
   const first = await setup.run()
@@ -260,7 +260,7 @@ test('the subscription turns to push and back', async () => {
   assert.deepEqual(google.complaints, [])
 })
 
-test('another topic takes the place of the one before, of which Gmail serves only one', async () => {
+test('a new topic replaces the earlier one, because Gmail serves only one', async () => {
   await using setup = await open()
   const { google } = setup
   const first = await setup.run()
@@ -270,7 +270,7 @@ test('another topic takes the place of the one before, of which Gmail serves onl
   assert.deepEqual(google.complaints, [])
 })
 
-test('a project where the account has no rights is told with what to grant', async () => {
+test('a missing right in the project is reported with the role to grant', async () => {
   await using setup = await open()
   const { google } = setup
   const { project_id: _unsaid, ...installed } = (google.clientFile as { installed: Record<string, unknown> })
@@ -281,7 +281,7 @@ test('a project where the account has no rights is told with what to grant', asy
   })
 })
 
-test('a client that Google does not know any more is told as such, and nobody is asked', async () => {
+test('a client that Google no longer knows is reported, without asking for consent', async () => {
   await using setup = await open()
   await setup.run()
   const { google } = setup

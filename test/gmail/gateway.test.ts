@@ -21,7 +21,7 @@ function isNobodyTurnedAway({ calls }: StandInGoogle): boolean {
   return ![...last.values()].includes(401)
 }
 
-test('a new mail is one run, in its own session, with what a stranger wrote behind the fence', async (t) => {
+test("a new mail causes one run in its own session, with the stranger's text in the fence", async (t) => {
   const { google, runs, fares, gateway, stored } = await watchMailbox(t)
   google.deliver({ subject: 'before anybody watched' })
   await fares('working')
@@ -45,7 +45,7 @@ test('a new mail is one run, in its own session, with what a stranger wrote behi
   assert.deepEqual(google.complaints, [])
 })
 
-test('a mail that Google tells of again, or that is read again, is no second run', async (t) => {
+test('a mail that Google announces or returns twice causes no second run', async (t) => {
   const { google, runs, fares, restart, clock } = await watchMailbox(t)
   await fares('working')
   const ids = google.deliverMany(5)
@@ -59,7 +59,7 @@ test('a mail that Google tells of again, or that is read again, is no second run
   assert.deepEqual(idsOf(await runs(6)), [...ids, last].sort())
 })
 
-test('200 mails that came while nobody was there arrive in posts within the limits', async (t) => {
+test('200 mails that came while the gateway was stopped arrive in posts within the limits', async (t) => {
   const { google, runs, fares, stop, start } = await watchMailbox(t)
   await fares('working')
   await stop()
@@ -71,7 +71,7 @@ test('200 mails that came while nobody was there arrive in posts within the limi
   assert.ok(posts.size >= 4 && posts.size <= 20, `${posts.size} posts`)
 })
 
-test('junk, drafts, sent mail and other labels wake nobody', async (t) => {
+test('junk, drafts, sent mail and other labels cause no run', async (t) => {
   const { google, runs, fares } = await watchMailbox(t)
   await fares('working')
   const news = google.addLabel('news')
@@ -81,7 +81,7 @@ test('junk, drafts, sent mail and other labels wake nobody', async (t) => {
   assert.deepEqual(idsOf(await runs(1)), [id])
 })
 
-test('an access token that ended is renewed and kept for its owner alone, and neither log nor status shows what was consented to', async (t) => {
+test('a renewed access token is stored for the owner alone, and neither log nor status shows a secret', async (t) => {
   const { google, runs, fares, gateway, stored, folder } = await watchMailbox(t)
   await fares('working')
   const before = await stored('credentials')
@@ -107,7 +107,7 @@ test('an access token that ended is renewed and kept for its owner alone, and ne
   }
 })
 
-test('without a consent, or with one that is revoked, the gateway serves and says what to run; one that is given is taken up, and no mail is lost meanwhile', async (t) => {
+test('without a valid consent the gateway serves and says what to run, and after a consent no mail is missing', async (t) => {
   const mailbox = await watchMailbox(t, { hasConsent: false })
   const { google, runs, fares, consent, folder, gateway, clock } = mailbox
   assert.match((await fares('waiting')).detail, /reveille webhooks gmail setup/)
@@ -124,7 +124,7 @@ test('without a consent, or with one that is revoked, the gateway serves and say
   await fares('working')
 })
 
-test('fewer calls are made when Google asks for that, and every mail arrives', async (t) => {
+test('when Google limits the rate, fewer calls are made and every mail arrives', async (t) => {
   const { google, runs, fares } = await watchMailbox(t)
   await fares('working')
   google.fail(
@@ -144,7 +144,7 @@ test('fewer calls are made when Google asks for that, and every mail arrives', a
   )
 })
 
-test('a history that Google does not keep any more is made good by a listing', async (t) => {
+test('mails of an expired history are found by a listing', async (t) => {
   const { google, runs, fares, stop, start, gateway } = await watchMailbox(t)
   await fares('working')
   const first = google.deliver()
@@ -159,7 +159,7 @@ test('a history that Google does not keep any more is made good by a listing', a
   assert.ok(idsOf(await runs(32)).includes(last), 'and from there it goes on')
 })
 
-test('a gateway that ends between fetching and posting has lost nothing and doubles nothing', async (t) => {
+test('a gateway that is killed between fetching and posting loses and doubles no mail', async (t) => {
   const { google, runs, fares, restart } = await watchMailbox(t)
   await fares('working')
   const held = Promise.withResolvers<void>()
@@ -172,7 +172,7 @@ test('a gateway that ends between fetching and posting has lost nothing and doub
   assert.deepEqual(idsOf(await runs(4)), [...ids].sort())
 })
 
-test('a watch is begun anew long before it ends, and status says until when', async (t) => {
+test('a watch is renewed long before it ends, and status shows when', async (t) => {
   const { google, fares, clock, runs } = await watchMailbox(t)
   const { times } = await fares('working')
   const first = google.watch?.endsAt ?? assert.fail()
@@ -191,7 +191,7 @@ test('a watch is begun anew long before it ends, and status says until when', as
   await runs(1)
 })
 
-test('a mapping that fails on one mail holds up no other, and the mail arrives once it is mended', async (t) => {
+test('a mapping that fails on one mail does not block others, and the mail arrives once the mapping is fixed', async (t) => {
   const broken = `  mappings:
     - match: { path: gmail }
       forEach: messages
@@ -216,7 +216,7 @@ test('a mapping that fails on one mail holds up no other, and the mail arrives o
   assert.deepEqual(idsOf(await runs(3)), [one, bad, two].sort())
 })
 
-test('a mail that repeats what the gateway delivered wakes nobody, and those that came with it do', async (t) => {
+test('a mail that the gateway has seen causes no run, and the mails posted with it do', async (t) => {
   const { google, runs, fares, gateway, stop, start } = await watchMailbox(t)
   await fares('working')
   const first = google.deliver()
@@ -229,7 +229,7 @@ test('a mail that repeats what the gateway delivered wakes nobody, and those tha
   assert.deepEqual(idsOf(await runs(3)), [first, one, two].sort())
 })
 
-test('a changed mailbox is taken up by a reload, and one that is taken out is watched no more', async (t) => {
+test('a reload begins watching a changed mailbox, and stops watching a removed one', async (t) => {
   const mailbox = await watchMailbox(t)
   const { google, gateway, fares, settings, runs } = mailbox
   await fares('working')

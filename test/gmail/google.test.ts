@@ -42,7 +42,7 @@ async function open(credentials?: (usual: Credentials) => Partial<Credentials>) 
   return { standIn, disk, ...google, signal, fetch, clock, failureOf, [Symbol.asyncDispose]: standIn.close }
 }
 
-test('mail is watched, notified of, found in the history, read, and acknowledged', async () => {
+test('mail is watched, announced, found in the history, fetched and acknowledged', async () => {
   await using bed = await open()
   const { standIn, gmail, pubsub, signal, disk } = bed
   const { topic, subscription } = standIn.prepare()
@@ -87,7 +87,7 @@ test('mail is watched, notified of, found in the history, read, and acknowledged
   assert.deepEqual(standIn.complaints, [])
 })
 
-test('a long history comes in pages, and one that is forgotten is told as such', async () => {
+test('a long history comes in pages, and an expired one has its own error', async () => {
   await using bed = await open()
   const { standIn, gmail, signal } = bed
   const { historyId: since } = await gmail.profile(signal)
@@ -145,7 +145,7 @@ test('topic, role and subscription are made, found and changed', async () => {
   assert.deepEqual(standIn.complaints, [])
 })
 
-test('a role that somebody else is changing too is granted in the second attempt', async () => {
+test('a role that another process is changing too is granted in the second attempt', async () => {
   await using bed = await open()
   const { standIn, pubsub, signal } = bed
   const { topic } = standIn.prepare()
@@ -155,7 +155,7 @@ test('a role that somebody else is changing too is granted in the second attempt
   assert.deepEqual(standIn.roles[role], [member])
 })
 
-test('tokens that are void are renewed on the way; a consent that is withdrawn is told as such', async () => {
+test('void tokens are renewed, and a withdrawn consent has its own error', async () => {
   await using bed = await open()
   const { standIn, gmail, signal } = bed
   await gmail.profile(signal)
@@ -176,7 +176,7 @@ test('tokens that are void are renewed on the way; a consent that is withdrawn i
   assert.deepEqual(standIn.complaints, [])
 })
 
-test('what befalls a call is told by its code, and nothing is tried again here', async () => {
+test('each failure of a call has its code, and the port makes no retry', async () => {
   await using bed = await open()
   const { standIn, gmail, pubsub, signal } = bed
   const { subscription } = standIn.prepare()
@@ -217,13 +217,13 @@ test('what befalls a call is told by its code, and nothing is tried again here',
   assert.deepEqual(await pubsub.pull(subscription, 1, signal), [])
 })
 
-test('a client that Google does not know is told apart from a consent that is gone', async () => {
+test('an unknown OAuth client is another error than a withdrawn consent', async () => {
   await using bed = await open(() => ({ clientSecret: 'GOCSPX-of-another-client' }))
   const error = await bed.failureOf(bed.gmail.profile(bed.signal))
   assert.deepEqual([error.code, error.retryable], ['bad-client', false])
 })
 
-test('a person consents on the page, and the code gives tokens that work, once', async () => {
+test('a person consents on the page, and the code gives working tokens once', async () => {
   await using bed = await open()
   const { standIn, fetch, clock, signal } = bed
   const { clientId, clientSecret } = standIn.credentials() as Credentials
@@ -249,7 +249,7 @@ test('a person consents on the page, and the code gives tokens that work, once',
   assert.equal((await bed.failureOf(exchange(request))).code, 'bad-code')
 })
 
-test('what is posted is read as what is pulled', () => {
+test('a posted notification is read like a pulled one', () => {
   const data = Buffer.from('{"emailAddress":"ada@example.com","historyId":4711}').toString('base64')
   assert.deepEqual(
     readNotification({ message: { data, messageId: '1' }, subscription: 'projects/p/subscriptions/s' }),

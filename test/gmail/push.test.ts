@@ -64,7 +64,7 @@ async function createPushed(t: TestContext) {
   }
 }
 
-test('what Google posts and signs brings the mail, and is acknowledged once the mail is on disk', async (t) => {
+test('a notification that Google signed brings the mail, and is acknowledged once the mail is on disk', async (t) => {
   const { google, read, runs, acknowledged, pushes } = await createPushed(t)
   const id = google.deliver({ subject: 'pushed' })
   assert.deepEqual(await runs(1), [`hook:gmail:${id}`])
@@ -80,7 +80,7 @@ test('what Google posts and signs brings the mail, and is acknowledged once the 
   assert.deepEqual(google.complaints, [])
 })
 
-test('while mails cannot be kept Google is told to come again, and then each is one run', async (t) => {
+test('while mails cannot be stored Google is asked to post again, and then each mail causes one run', async (t) => {
   const { google, clock, runs, acknowledged, pushes } = await createPushed(t)
   const held = Promise.withResolvers<void>()
   google.fail('gmail.users.history.list', { status: 500 }, { until: held.promise })
@@ -96,7 +96,7 @@ test('while mails cannot be kept Google is told to come again, and then each is 
   assert.deepEqual([...(await runs(3))].sort(), ids.map((id) => `hook:gmail:${id}`).sort())
 })
 
-test('a notification that Google did not sign, or signed for somebody else, moves nothing', async (t) => {
+test("a notification without Google's signature, or signed for another audience, is refused", async (t) => {
   const { google, ask, post } = await createPushed(t)
   google.loseNotifications(1)
   google.deliver()

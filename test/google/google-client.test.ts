@@ -44,7 +44,7 @@ function told({ receivedMessages = [] }: Pulled): unknown[] {
   return receivedMessages.map(({ message }) => JSON.parse(Buffer.from(message.data, 'base64').toString()))
 }
 
-test("Google's own client watches, pulls, reads the history and the mails, and gives nothing to complain of", async () => {
+test("Google's own client watches, pulls, and reads history and mails without a refused request", async () => {
   await using opened = await open()
   const { google, users, at, pubsub } = opened
   const { topic, subscription } = google.prepare()

@@ -115,7 +115,7 @@ function goodRequests({ topic, subscription, google }: Asking): readonly Good[] 
   ]
 }
 
-test('a good request of each kind is taken, and answered as the discovery document describes it', async () => {
+test('a valid request of each kind is accepted and answered as the discovery document describes', async () => {
   await using asking = await openAsking()
   const { operations, schemas } = describeGoogle()
   for (const { operation: id, path, ...request } of goodRequests(asking)) {
@@ -253,7 +253,7 @@ const changes: Readonly<Record<string, Change>> = {
       : { ...request, body: { x: 1 } },
 }
 
-test('a good request that is changed in one place is refused, in words of Google, and complained of', async () => {
+test("a valid request with one mistake is refused in Google's words and recorded", async () => {
   await using asking = await openAsking()
   const { google } = asking
   for (const [name, change] of Object.entries(changes)) {
@@ -308,7 +308,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : typeof value
 }
 
-test('each refusal has the body that Google gives', async () => {
+test('each refusal has the body that Google sends', async () => {
   await using asking = await openAsking()
   const { ask, google, topic } = asking
   const unknownField = await ask(`${users}/watch`, { body: { topicName: topic, labelIDs: [] } })
@@ -358,7 +358,7 @@ test('each refusal has the body that Google gives', async () => {
   assert.equal(google.complaints.length, 6)
 })
 
-test('what a test provoked is refused and not complained of', async () => {
+test('a fault that a test injects is not recorded as a mistake of the client', async () => {
   await using asking = await openAsking()
   const { ask, google, topic } = asking
   google.expireAccessTokens()
@@ -368,7 +368,7 @@ test('what a test provoked is refused and not complained of', async () => {
   assert.deepEqual(google.complaints, [])
 })
 
-test('an access token ends with its hour', async () => {
+test('an access token expires after an hour', async () => {
   await using asking = await openAsking()
   const { ask, google } = asking
   google.advance(3_599_999)
@@ -377,7 +377,7 @@ test('an access token ends with its hour', async () => {
   assert.equal((await ask(`${users}/profile`)).status, 401)
 })
 
-test('an operation that nobody acts on yet is complained of', async () => {
+test('a call of an operation that is not implemented is recorded as a mistake', async () => {
   await using asking = await openAsking()
   assert.equal((await asking.ask(`${users}/threads`)).status, 501)
   assert.match(asking.google.complaints[0] ?? '', /gmail\.users\.threads\.list: The stand-in does not know/)

@@ -15,7 +15,7 @@ import {
 
 const allSteps = ['client', 'consent', 'label', 'topic', 'publisher', 'subscription', 'watch']
 
-test('a first run does every step and says so, and its answer is all that a configuration needs', async () => {
+test('a first setup does and reports every step, and returns a complete configuration', async () => {
   const setup = createSetup()
   const connection = await setup.run()
   assert.deepEqual(connection, { config: { account, ...names } })
@@ -43,7 +43,7 @@ test('a first run does every step and says so, and its answer is all that a conf
   })
 })
 
-test('a second run changes nothing, needs no client file and no person, and answers the same', async () => {
+test('a second setup changes nothing, needs no client file and no person, and returns the same configuration', async () => {
   const setup = createSetup()
   const first = await setup.run()
   const before = structuredClone(setup.storage)
@@ -59,7 +59,7 @@ test('a second run changes nothing, needs no client file and no person, and answ
   assert.deepEqual(setup.storage, before)
 })
 
-test('whatever fails, a second run continues there without another consent', async () => {
+test('after a failed step a second setup goes on there without another consent', async () => {
   for (const operation of [
     'labels',
     'topic',
@@ -83,7 +83,7 @@ test('whatever fails, a second run continues there without another consent', asy
   }
 })
 
-test('what passes by itself is asked for again, as long as Google says, and not forever', async () => {
+test('a temporary failure is retried, after the wait that Google asks for, but not forever', async () => {
   const setup = createSetup()
   setup.google.faults.set('createTopic', [refusal('unavailable', true), refusal('rate-limited', true, 7)])
   await setup.run()
@@ -107,7 +107,7 @@ test('what passes by itself is asked for again, as long as Google says, and not 
   assert.deepEqual(setup.slept, [])
 })
 
-test('a subscription that is there after all is looked at, not made', async () => {
+test('a subscription that another process made meanwhile is checked and not made again', async () => {
   for (const [topic, outcome] of [
     [names.topic, 'unchanged'],
     ['projects/harbour-4711/topics/other', undefined],
@@ -132,13 +132,13 @@ test('a subscription that is there after all is looked at, not made', async () =
   }
 })
 
-test('no step, answer or error holds a secret', async () => {
+test('no step, result or error contains a secret', async () => {
   const setup = createSetup()
   const told = [await setup.run(), ...setup.steps]
   for (const secret of secrets) assert.ok(!JSON.stringify(told).includes(secret))
 })
 
-test('without a client, or with another thing in its place, it says what to create', async () => {
+test('without a valid OAuth client file, setup says which client to create', async () => {
   await assert.rejects(createSetup().run({}), {
     code: 'client-missing',
     message: /"Desktop app".*console\.cloud\.google\.com.*--client-file/,
@@ -167,12 +167,12 @@ test('without a client, or with another thing in its place, it says what to crea
   }
 })
 
-test('a client file may come as text', async () => {
+test('the client file may be given as text', async () => {
   const { config } = await createSetup().run({ client: JSON.stringify(clientFile) })
   assert.equal(config['topic'], names.topic)
 })
 
-test('the topic is in the project of the client, or setup refuses before anybody is asked', async () => {
+test("a topic outside the client's project is refused before the person is asked for consent", async () => {
   for (const [wanted, config] of [
     [{ project: 'other-1' }, {}],
     [{ topic: 'projects/other-1/topics/mail' }, {}],
@@ -196,7 +196,7 @@ test('the topic is in the project of the client, or setup refuses before anybody
   assert.equal(config['topic'], 'projects/example.com:own-1/topics/reveille-gmail')
 })
 
-test('topic and subscription go by whole names, last parts, and what was configured', async () => {
+test('topic and subscription may be given by whole name, by last part, or by the earlier configuration', async () => {
   const configured = { topic: 'projects/harbour-4711/topics/old', subscription: 'old-push' }
   for (const [wanted, config, topic, subscription] of [
     [{ topic: 'mail', subscription: 'mail-here' }, {}, 'harbour-4711 mail', 'harbour-4711 mail-here'],
@@ -236,7 +236,7 @@ test('topic and subscription go by whole names, last parts, and what was configu
     await assert.rejects(createSetup().run({ client: clientFile, topic }), { code: 'bad-name' }, topic)
 })
 
-test('an option that cannot be is refused by its name before anything is done', async () => {
+test('an invalid option is refused by name before anything is changed', async () => {
   for (const [wanted, config, message] of [
     [{ mode: 'pushy' }, {}, /`mode` must be pull or push/],
     [{ maxBytes: 0 }, {}, /`maxBytes` must be a whole number/],
@@ -256,7 +256,7 @@ test('an option that cannot be is refused by its name before anything is done', 
   }
 })
 
-test('a label is found by name or id, and one that is not there is answered with the nearest', async () => {
+test('a label is found by name or id, and for a missing label the nearest names are suggested', async () => {
   for (const [label, written, id] of [
     ['Orders', 'Orders', 'Label_1'],
     ['orders', 'Orders', 'Label_1'],
@@ -281,7 +281,7 @@ test('a label is found by name or id, and one that is not there is answered with
   assert.deepEqual(setup.google.changes, [])
 })
 
-test('only what differs from the defaults is written, and what others wrote stays', async () => {
+test('only settings that differ from the defaults are written, and other keys stay', async () => {
   const { config } = await createSetup().run(
     { client: clientFile, includeBody: false, maxBytes: 20_000, mode: 'pull', renewEveryMinutes: 60 },
     { model: 'openai/gpt-5.2', exclude: ['SPAM'], maxBytes: 500, label: 'INBOX' },
@@ -298,7 +298,7 @@ test('only what differs from the defaults is written, and what others wrote stay
   })
 })
 
-test('where Google is goes to every call and into the configuration', async () => {
+test('the base URLs are used for every call and written into the configuration', async () => {
   const setup = createSetup()
   const baseUrls = { accounts: 'http://127.0.0.1:9/accounts' }
   const { config } = await setup.run(
@@ -318,7 +318,7 @@ const pushEndpoint = 'https://hooks.example.com/hooks/gmail/push'
 const pushServiceAccount = 'push@harbour-4711.iam.gserviceaccount.com'
 const push = { endpoint: pushEndpoint, serviceAccount: pushServiceAccount, audience: pushEndpoint }
 
-test('in mode push the subscription posts with tokens, and the endpoint asks for them', async () => {
+test('in mode push the subscription posts with signed tokens, and the endpoint verifies them', async () => {
   const setup = createSetup()
   const connection = await setup.run({ client: clientFile, mode: 'push', pushEndpoint, pushServiceAccount })
   assert.deepEqual(connection.config['mode'], 'push')
@@ -338,7 +338,7 @@ test('in mode push the subscription posts with tokens, and the endpoint asks for
   assert.deepEqual(setup.google.changes, [])
 })
 
-test('a subscription turns from pull to push and back, and nothing else is changed', async () => {
+test('a subscription changes from pull to push and back, and nothing else changes', async () => {
   const setup = createSetup()
   const pull = await setup.run()
   setup.google.changes = []
@@ -352,7 +352,7 @@ test('a subscription turns from pull to push and back, and nothing else is chang
   assert.equal((await setup.run({}, { ...pulled.config })).endpoints, undefined, 'it is said once')
 })
 
-test('push without an address or an account is refused with what to give, before anybody consents', async () => {
+test('push without an address or a service account is refused before the person is asked for consent', async () => {
   const first = createSetup()
   await assert.rejects(first.run({ client: clientFile, mode: 'push', pushServiceAccount }), {
     code: 'push-endpoint-missing',
@@ -379,7 +379,7 @@ test('push without an address or an account is refused with what to give, before
   await createSetup().run({ client: clientFile, mode: 'push', pushEndpoint: here, pushServiceAccount })
 })
 
-test('a subscription of another topic is left alone', async () => {
+test('a subscription of another topic is not changed', async () => {
   for (const [topic, message] of [
     ['projects/harbour-4711/topics/other', /another topic, .*other.*--subscription/],
     ['_deleted-topic_', /was deleted/],
@@ -392,7 +392,7 @@ test('a subscription of another topic is left alone', async () => {
   }
 })
 
-test('what Google forbids is told with the role or the policy that helps', async () => {
+test('when Google forbids a step, the error names the role or policy that allows it', async () => {
   for (const [operation, code, message] of [
     ['createTopic', 'forbidden', /Pub\/Sub Admin in the project harbour-4711/],
     ['createTopic', 'not-found', /Is there a project harbour-4711/],
@@ -406,7 +406,7 @@ test('what Google forbids is told with the role or the policy that helps', async
   }
 })
 
-test('a role that does not hold yet is waited for, and told of', async () => {
+test('setup waits for a role that is not in force yet, and reports the wait', async () => {
   const setup = createSetup()
   setup.google.faults.set('watch', [refusal('forbidden'), refusal('forbidden'), refusal('forbidden')])
   await setup.run()
@@ -415,7 +415,7 @@ test('a role that does not hold yet is waited for, and told of', async () => {
   assert.equal(setup.steps.at(-1)?.step, 'watch')
 })
 
-test('a role that never holds ends the wait, and one that was there before is not waited for', async () => {
+test('setup gives up on a role that never comes into force, and does not wait for a role that was there before', async () => {
   const setup = createSetup()
   const never = () => Array.from({ length: 5 }, () => refusal('forbidden'))
   setup.google.faults.set('watch', never())
@@ -426,7 +426,7 @@ test('a role that never holds ends the wait, and one that was there before is no
   assert.equal(setup.slept.length, 4)
 })
 
-test('a watch is begun again when it is old, for another label, or its topic was made anew', async () => {
+test('a watch is begun again when it is old, for another label, or when its topic was made again', async () => {
   const setup = createSetup()
   const { config } = await setup.run()
   const begun = async (wanted = {}) => {
@@ -444,7 +444,7 @@ test('a watch is begun again when it is old, for another label, or its topic was
   assert.equal(await begun({ label: 'Orders' }), true)
 })
 
-test('a cursor of the same mailbox counts however its address is written, and a damaged one is listed from', async () => {
+test('the cursor of the same mailbox is used however the address is written, and a damaged cursor leads to a listing', async () => {
   const setup = createSetup()
   const { config } = await setup.run()
   const cursor = { historyId: '700', readAt: 5, recent: ['m0'], refused: [] }
@@ -462,7 +462,7 @@ test('a cursor of the same mailbox counts however its address is written, and a 
   }
 })
 
-test('mails since the cursor are not forgotten by a new watch; another mailbox begins anew', async () => {
+test('a new watch keeps the cursor of the same mailbox, and another mailbox gets a new cursor', async () => {
   const setup = createSetup()
   const { config } = await setup.run()
   const refused = [{ id: 'm1', code: 'X', tries: 1, since: 1, nextTryAt: 2 }]
@@ -486,7 +486,7 @@ test('mails since the cursor are not forgotten by a new watch; another mailbox b
   assert.deepEqual([historyId, recent], ['2000', []])
 })
 
-test('a consent that ended, is partial, of another client or asked for again is asked for anew', async () => {
+test('a consent that ended, is partial, is of another client or is to be replaced is asked for again', async () => {
   for (const spoil of [
     ({ google }: ReturnType<typeof createSetup>) => {
       google.isRevoked = true
@@ -514,7 +514,7 @@ test('a consent that ended, is partial, of another client or asked for again is 
   assert.equal(setup.google.asked.length, 2)
 })
 
-test('what another consent would not mend is no reason to ask for one', async () => {
+test('a failure that another consent would not fix does not lead to a new consent', async () => {
   for (const code of ['network', 'unavailable', 'rate-limited', 'api-disabled', 'bad-client']) {
     const setup = createSetup()
     await setup.run()
@@ -524,7 +524,7 @@ test('what another consent would not mend is no reason to ask for one', async ()
   }
 })
 
-test('a consent that is not whole names the box, and the one of before stays', async () => {
+test('a partial consent is refused with the names of the missing boxes, and the earlier consent stays', async () => {
   const setup = createSetup()
   await setup.run()
   const before = setup.storage.get('credentials')
@@ -536,7 +536,7 @@ test('a consent that is not whole names the box, and the one of before stays', a
   assert.deepEqual(setup.storage.get('credentials'), before)
 })
 
-test('the account that consents is the one that was asked for, dots aside', async () => {
+test('a consent from another account is refused, but dots in a Gmail address do not matter', async () => {
   const setup = createSetup()
   await assert.rejects(setup.run({ client: clientFile, account: 'grace@example.com' }), {
     code: 'other-account',
@@ -551,7 +551,7 @@ test('the account that consents is the one that was asked for, dots aside', asyn
   assert.equal(config['account'], 'adalovelace@gmail.com')
 })
 
-test('a denied consent says so, and nothing is kept but the client', async () => {
+test('when the person denies consent, setup says so and stores nothing but the client', async () => {
   const setup = createSetup()
   setup.show = (url) => fetch(redirectOf(url, { code: undefined, error: 'access_denied' }))
   await assert.rejects(setup.run(), { code: 'consent-denied', message: /test users/ })
@@ -560,7 +560,7 @@ test('a denied consent says so, and nothing is kept but the client', async () =>
   await assert.rejects(setup.run({}), { code: 'consent-failed', message: /\(unknown\)/ })
 })
 
-test('nobody waits longer than ten minutes', async () => {
+test('setup gives up ten minutes after it asked for consent', async () => {
   const setup = createSetup()
   setup.show = () => {}
   const running = setup.run()
@@ -571,7 +571,7 @@ test('nobody waits longer than ten minutes', async () => {
   await assert.rejects(fetch(redirectOf(shown)), 'the server is gone')
 })
 
-test('who calls it off ends the wait and the server', async () => {
+test('cancelling setup ends the wait for consent and closes the server', async () => {
   const setup = createSetup()
   setup.show = () => {}
   const running = setup.run()
@@ -581,7 +581,7 @@ test('who calls it off ends the wait and the server', async () => {
   await assert.rejects(fetch(redirectOf(shown)), 'the server is gone')
 })
 
-test('headless, the address is pasted, or the code alone, in whatever dress', async () => {
+test('without a browser the person pastes the address or the code, with or without quotes around it', async () => {
   for (const dress of [
     (url: string) => redirectOf(url),
     (url: string) => `  "${redirectOf(url)}"  `,
@@ -604,7 +604,7 @@ test('headless, the address is pasted, or the code alone, in whatever dress', as
   }
 })
 
-test('a wrong paste is told and asked again, as often as a person would err', async () => {
+test('a wrong paste is explained and asked for again, up to ten times', async () => {
   const setup = createSetup()
   setup.show = (url) => {
     setup.pastes = [
@@ -643,7 +643,7 @@ test('a denial can be pasted too', async () => {
   await assert.rejects(setup.run(), { code: 'consent-denied' })
 })
 
-test('an answer that comes both ways is redeemed once', async () => {
+test('a code that is both redirected and pasted is redeemed once', async () => {
   const setup = createSetup()
   const both = Promise.withResolvers<void>()
   setup.google.untilExchanged = both.promise
@@ -656,7 +656,7 @@ test('an answer that comes both ways is redeemed once', async () => {
   assert.deepEqual(setup.google.exchanged, [goodCode])
 })
 
-test('a client secret that was replaced is tried, and nobody is asked for it', async () => {
+test('a replaced client secret is tried with the stored consent, without asking the person', async () => {
   const setup = createSetup()
   await setup.run()
   const client = { installed: { ...clientFile.installed, client_secret: 'another-secret' } }

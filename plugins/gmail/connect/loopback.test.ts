@@ -39,7 +39,7 @@ function untilClosed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.on('close', () => resolve()))
 }
 
-test('the redirect is answered with a page that loads nothing, runs nothing and tells nobody', async () => {
+test('the redirect is answered with a page that loads nothing, runs nothing and sends no referrer', async () => {
   await using loopback = await open()
   assert.match(loopback.redirectUri, /^http:\/\/127\.0\.0\.1:\d+\/$/)
   const response = await fetch(loopback.good)
@@ -58,7 +58,7 @@ test('the redirect is answered with a page that loads nothing, runs nothing and 
   assert.deepEqual(await loopback.answered, { code })
 })
 
-test('a denial and a mistake have pages of their own, and only the denial ends the wait', async () => {
+test('a denial and an incomplete answer have their own pages, and only the denial ends the wait', async () => {
   await using loopback = await open()
   const foreign = await fetch(`${loopback.redirectUri}?state=other&code=${code}`)
   assert.equal(foreign.status, 400)
@@ -68,7 +68,7 @@ test('a denial and a mistake have pages of their own, and only the denial ends t
   assert.deepEqual(await loopback.answered, { error: 'access_denied' })
 })
 
-test('strangers, hostile names and answers that are none are turned away, and the wait goes on', async () => {
+test('requests with a foreign host, method, path or state are refused, and the wait goes on', async () => {
   await using loopback = await open()
   const { redirectUri, good } = loopback
   const { port } = new URL(redirectUri)
@@ -101,7 +101,7 @@ test('strangers, hostile names and answers that are none are turned away, and th
   assert.deepEqual(await loopback.answered, { code })
 })
 
-test('of two answers the first one counts, and a page that is loaded again says so', async () => {
+test('the first of two answers counts, and a page that is loaded again says so', async () => {
   await using loopback = await open()
   await (await fetch(loopback.good)).text()
   const second = await fetch(loopback.good.replace(code, '4/0Another-code-of-another'))
@@ -109,7 +109,7 @@ test('of two answers the first one counts, and a page that is loaded again says 
   assert.deepEqual(loopback.answers, [{ code }])
 })
 
-test('once closed nothing listens, though somebody holds a connection, or drips a request', async () => {
+test('after closing nothing listens, even if a connection is held open or a request never ends', async () => {
   const loopback = await open()
   const { port } = new URL(loopback.redirectUri)
   const idle = connect(Number(port), '127.0.0.1')

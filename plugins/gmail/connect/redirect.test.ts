@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { renderPage } from './loopback.ts'
 import { readPasted } from './redirect.ts'
 
-test('hostile pastes give no code, quickly', () => {
+test('hostile pastes give no code, and are read quickly', () => {
   for (const text of [
     '?'.repeat(100_000),
     '"'.repeat(100_000),
@@ -19,11 +19,11 @@ test('hostile pastes give no code, quickly', () => {
   }
 })
 
-test('an address without a state is taken, as the verifier guards it too', () => {
+test('a pasted address without a state is accepted, because the verifier protects the code too', () => {
   const pasted = readPasted('127.0.0.1:4711/?code=4/0AbCdEfGhIjKl#', 'state')
   assert.deepEqual(pasted, { code: '4/0AbCdEfGhIjKl' })
 })
 
-test('a page shows text as text', () => {
+test('the page escapes HTML in its texts', () => {
   assert.doesNotMatch(renderPage({ title: '<b>', text: '"&\'<script>' }), /<b>|<script>/)
 })

@@ -40,7 +40,7 @@ export async function ensureWatch(call: ConnectCall, gmail: Gmail, plan: WatchPl
   call.report({
     step: 'watch',
     outcome: 'done',
-    detail: `Gmail watches until ${wordsOf(endsAt)}; the gateway begins it anew long before.`,
+    detail: `Gmail watches until ${wordsOf(endsAt)}; the gateway renews it long before.`,
   })
 }
 

@@ -25,7 +25,7 @@ async function profileFailure(step: Step) {
   return { failure, calls: google.calls.length }
 }
 
-test('each refusal of Gmail’s is told with what it means', async () => {
+test('each refusal of Gmail becomes an error with its code, message and retryability', async () => {
   const cases = [
     [403, 'insufficientPermissions', 'missing-scope', false, /every box ticked/],
     [403, 'rateLimitExceeded', 'rate-limited', true, /asks for fewer calls/],
@@ -50,7 +50,7 @@ test('each refusal of Gmail’s is told with what it means', async () => {
   }
 })
 
-test('an API that is not enabled is named, with the address of Google’s that enables it', async () => {
+test("a disabled API is named in the error, with Google's address for enabling it", async () => {
   const ours = 'https://console.cloud.google.com/apis/library/gmail.googleapis.com'
   const address = 'https://console.developers.google.com/apis/api/gmail.googleapis.com/overview?project=1234'
   const cases = [
@@ -71,7 +71,7 @@ test('an API that is not enabled is named, with the address of Google’s that e
   }
 })
 
-test('the same of Pub/Sub’s, whose errors have another form', async () => {
+test('each refusal of Pub/Sub, whose errors have another form, becomes an error too', async () => {
   const console = 'https://console.developers.google.com/apis/api/pubsub.googleapis.com/overview?project=1234'
   const links = [{ description: 'Google developers console API activation', url: console }]
   const cases = [
@@ -90,7 +90,7 @@ test('the same of Pub/Sub’s, whose errors have another form', async () => {
   }
 })
 
-test('how long to wait is read from the header, the details, or the words', async () => {
+test('the retry delay is read from the header, the error details or the message', async () => {
   const busy = 'User-rate limit exceeded.  Retry after 2026-01-15T12:01:30.500Z'
   const delay = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3.5s' }]
   const cases = [
@@ -107,7 +107,7 @@ test('how long to wait is read from the header, the details, or the words', asyn
   }
 })
 
-test('what is not Google’s answer decides nothing', async () => {
+test("an answer that does not have Google's form is malformed, whatever its status", async () => {
   const html = '<html><p>Welcome</p></html>'
   const cases: readonly (readonly [Step, string])[] = [
     [{ raw: html }, 'malformed'],
@@ -131,7 +131,7 @@ test('what is not Google’s answer decides nothing', async () => {
   }
 })
 
-test('an error that comes as a success is none', async () => {
+test('an error body with the status of a success is malformed', async () => {
   const { body } = gmailError(503, 'backendError', 'Backend Error')
   await using google = await openScripted({
     'GET /gmail/v1/users/me/messages': [{ body }],
@@ -147,7 +147,7 @@ test('an error that comes as a success is none', async () => {
   }
 })
 
-test('what the plugin’s fetch says comes as it is', async () => {
+test("errors of the plugin's fetch are passed on unchanged", async () => {
   const { failure: redirected } = await profileFailure({
     status: 302,
     headers: { location: 'http://127.0.0.1:1/' },
@@ -163,12 +163,12 @@ test('what the plugin’s fetch says comes as it is', async () => {
   assert.match(unreached.message, /could not be reached \(ECONNREFUSED\)/)
 })
 
-test('a connection that is cut amid the answer is a failure of the network', async () => {
+test('a connection that is cut in mid-answer is a network error', async () => {
   const { failure, calls } = await profileFailure({ body: { emailAddress: 'a'.repeat(10_000) }, cut: true })
   assert.deepEqual([failure.code, failure.retryable, calls], ['network', true, 1])
 })
 
-test('a call ends when its caller gives up, with the reason of the caller', async () => {
+test("a call ends when its caller aborts it, with the caller's reason", async () => {
   await using google = await openScripted({ [route]: [{ hang: true }] })
   const abort = new AbortController()
   const call = google.gmail.profile(abort.signal)
@@ -192,7 +192,7 @@ test('a call that takes too long ends by itself', async () => {
   assert.equal(failure.message, 'Gmail did not answer within 0.05 seconds.')
 })
 
-test('an answer without end is left, long before it fills the memory', async () => {
+test('an endless answer is cut off long before it fills the memory', async () => {
   const host = createHost()
   let sent = 0
   const chunk = new Uint8Array(1_048_576)
@@ -212,14 +212,14 @@ test('an answer without end is left, long before it fills the memory', async () 
   assert.ok(sent < 14, `${sent} MiB were taken`)
 })
 
-test('a request that cannot be written is refused before it is sent', async () => {
+test('a request that the library cannot write is refused before anything is sent', async () => {
   await using google = await openScripted({})
   const failure = await failureOf(google.gmail.message('..', { text: true }, google.signal))
   assert.deepEqual([failure.code, failure.retryable], ['bad-request', false])
   assert.equal(google.calls.length, 0)
 })
 
-test('the environment does not decide where requests go', async (t) => {
+test('environment variables do not decide where requests go', async (t) => {
   const environment = { GOOGLE_CLOUD_UNIVERSE_DOMAIN: 'evil.example', HTTPS_PROXY: 'no proxy' }
   const before = { ...process.env }
   t.after(() => {

@@ -19,7 +19,7 @@ async function exchanged(
   return { outcome, calls }
 }
 
-test('the page asks for what is needed, for good, and for the code to be bound to the verifier', async () => {
+test('the consent page is asked for the scopes, a refresh token and a code bound to the verifier', async () => {
   const url = new URL(
     authorizationUrl({
       clientId: 'abc',
@@ -45,7 +45,7 @@ test('the page asks for what is needed, for good, and for the code to be bound t
   })
 })
 
-test('a verifier is new each time, and its challenge is its sum', async () => {
+test('each verifier is new, and its challenge is its hash', async () => {
   const [first, second] = [await newVerifier(), await newVerifier()]
   assert.notEqual(first.verifier, second.verifier)
   assert.match(first.verifier, /^[\w.~-]{43,128}$/)
@@ -81,7 +81,7 @@ test('a client without a secret sends none', async () => {
   assert.equal(outcome.value.scopes.length, 2, 'what is not said is what was asked for')
 })
 
-test('a refusal is told without the code, and not tried again', async () => {
+test('a refused code is an error that quotes no code, and is not retried', async () => {
   const words = `It was ${code}, ${verifier} and ${secrets.client}.`
   const refusal = (status: number, error: string) => ({ status, body: { error, error_description: words } })
   const cases = [

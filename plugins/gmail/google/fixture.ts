@@ -94,7 +94,7 @@ export async function serveGoogle(script: Readonly<Record<string, readonly Step[
       authorization: request.headers.authorization,
       body: text.startsWith('{') ? JSON.parse(text) : text,
     })
-    for (const told of waiting.splice(0)) told()
+    for (const wake of waiting.splice(0)) wake()
     const steps = left.get(route)
     const step = steps === undefined || steps.length < 2 ? steps?.[0] : steps.shift()
     await answer(step ?? { status: 418, body: `${route} is not in the script` }, response)

@@ -19,7 +19,7 @@ test('labels are read by name and id', async () => {
   assert.deepEqual(await google.gmail.labels(google.signal), [])
 })
 
-test('a watch is begun for one label, and says when it ends', async () => {
+test('a watch is begun for one label, and returns when it ends', async () => {
   const body = { historyId: '18446744073709551615', expiration: '1768996800000' }
   await using google = await openScripted({ 'POST /gmail/v1/users/me/watch': [{ body }] })
   const watch = await google.gmail.watch({ topic: 'projects/p/topics/t', labelId: 'INBOX' }, google.signal)
@@ -31,7 +31,7 @@ test('a watch is begun for one label, and says when it ends', async () => {
   })
 })
 
-test('history gives the mails that were added, in order and once each, and the largest record', async () => {
+test('the history lists added mails in order and once each, and the largest record id', async () => {
   const added = (...ids: string[]) => ids.map((each) => ({ message: { id: each, threadId: each } }))
   const body = {
     history: [
@@ -66,7 +66,7 @@ test('history gives the mails that were added, in order and once each, and the l
   )
 })
 
-test('a history that Google has forgotten is told as such, and only by Google', async () => {
+test('an expired history is reported as such only if Google itself says so', async () => {
   await using google = await openScripted({
     [history]: [
       gmailError(404, 'notFound', 'Requested entity was not found.'),
@@ -79,7 +79,7 @@ test('a history that Google has forgotten is told as such, and only by Google', 
   assert.equal((await failureOf(google.gmail.history(request, google.signal))).code, 'malformed')
 })
 
-test('a history with something in it that is none counts for nothing', async () => {
+test('a history with a malformed part is refused whole', async () => {
   const bodies = [
     {},
     { history: {}, historyId: '1' },
@@ -99,7 +99,7 @@ test('a history with something in it that is none counts for nothing', async () 
   }
 })
 
-test('a mail is asked for whole, or by headers alone', async () => {
+test('a mail is fetched whole, or with its headers alone', async () => {
   const raw = {
     id,
     threadId: id,
@@ -117,7 +117,7 @@ test('a mail is asked for whole, or by headers alone', async () => {
   )
 })
 
-test('a mail that Google says is gone is none; one that is another’s is refused', async () => {
+test('a deleted mail is undefined, and a mail with another id is refused', async () => {
   const steps: Step[] = [
     gmailError(404, 'notFound', 'Requested entity was not found.'),
     { status: 404, raw: '<html>' },
@@ -131,7 +131,7 @@ test('a mail that Google says is gone is none; one that is another’s is refuse
   }
 })
 
-test('a mail that is longer than is taken comes without its text', async () => {
+test('a mail above the size limit is fetched without its text', async () => {
   const long = { raw: `{"id": "${id}", "payload": "${'x'.repeat(17 * 1_048_576)}"}` }
   const short = { id, snippet: 'A long log' }
   await using google = await openScripted({ [message]: [long, long, { body: short }] })
@@ -142,7 +142,7 @@ test('a mail that is longer than is taken comes without its text', async () => {
   )
 })
 
-test('long mails are read one at a time', async () => {
+test('long mails are fetched one at a time', async () => {
   const gate = Promise.withResolvers<void>()
   const payload = 'x'.repeat(3 * 1_048_576)
   const ids = ['one', 'two']
@@ -163,7 +163,7 @@ test('long mails are read one at a time', async () => {
   )
 })
 
-test('a page that is followed by itself is not followed', async () => {
+test('a page that names itself as the next page is refused', async () => {
   await using google = await openScripted({
     [history]: [{ body: { historyId: '7', nextPageToken: 'again' } }],
     'GET /gmail/v1/users/me/messages': [{ body: { nextPageToken: 'again' } }],
@@ -181,7 +181,7 @@ test('a page that is followed by itself is not followed', async () => {
   }
 })
 
-test('a listing asks from the second before, and for no more than is wanted', async () => {
+test('a listing asks from one second earlier, and for no more mails than are wanted', async () => {
   const body = {
     messages: [{ id: 'b', threadId: 'a' }, { id: 'a' }],
     nextPageToken: 'next',
@@ -208,7 +208,7 @@ test('a listing asks from the second before, and for no more than is wanted', as
   )
 })
 
-test('the path of a base address is kept', async () => {
+test('the path of a base URL is kept', async () => {
   const step = { body: { emailAddress: 'ada@example.com', historyId: '1' } }
   await using other = await openScripted({ 'GET /emulator/gmail/v1/users/me/profile': [step] })
   await using google = await openScripted({}, { baseUrls: { gmail: `${other.url}/emulator` } })

@@ -1,4 +1,4 @@
-/** Owns the calls of Gmail. https://developers.google.com/workspace/gmail/api/reference/rest */
+/** Performs the calls of Gmail. https://developers.google.com/workspace/gmail/api/reference/rest */
 
 import type { gmail_v1 } from '@googleapis/gmail'
 import { type Facts, PluginError, recordOf } from '@reveille/kit'

@@ -37,7 +37,7 @@ step('open')
 console.log(JSON.stringify(steps))
 `
 
-test('Google’s libraries are loaded when Google is opened, bring no HTTP client of their own, and print nothing', async () => {
+test("Google's libraries are loaded when Google is opened, bring no HTTP client of their own, and print nothing", async () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const files = ['../index.ts', '../watch/index.ts', './open.ts'].map(
     (file) => new URL(file, import.meta.url).href,

@@ -11,7 +11,7 @@ const push = (data: unknown) => ({
 const samples = recordedSamples('gmail')?.filter(({ name }) => name.includes('pubsub-push'))
 const skip = samples === undefined && 'the recorded bodies are not at hand'
 
-test('recorded notifications are read, with the history id as number and as text', { skip }, () => {
+test('recorded notifications are read, with the history id as a number or a text', { skip }, () => {
   assert.deepEqual(
     samples?.map(({ body }) => readNotification(JSON.parse(body))),
     [
@@ -24,14 +24,14 @@ test('recorded notifications are read, with the history id as number and as text
   )
 })
 
-test('a history id that is larger than numbers are exact keeps each digit', () => {
+test('a history id beyond the exact numbers keeps each digit', () => {
   for (const written of ['18446744073709551615', '"18446744073709551615"', '9007199254740993']) {
     const data = encode(`{"emailAddress":"ada@example.com","historyId":${written}}`)
     assert.equal(readNotification(push(data))?.about?.historyId, written.replaceAll('"', ''))
   }
 })
 
-test('base64 of either alphabet is read, and the message without its envelope too', () => {
+test('both alphabets of base64 are read, and a message without its envelope too', () => {
   const text = '{"emailAddress":"ädä>?@example.com","historyId":1}'
   const url = Buffer.from(text).toString('base64url')
   assert.notEqual(url, encode(text))
@@ -43,14 +43,14 @@ test('base64 of either alphabet is read, and the message without its envelope to
   })
 })
 
-test('what is pulled has an id to acknowledge it by', () => {
+test('a pulled notification has an id for its acknowledgement', () => {
   assert.deepEqual(readNotification({ ackId: 'ack-1', message: { messageId: '11' } }), {
     ackId: 'ack-1',
     messageId: '11',
   })
 })
 
-test('a message that is none of Gmail’s is about nothing', () => {
+test("a message that is not Gmail's has no history id", () => {
   const strange = [
     undefined,
     7,
@@ -76,7 +76,7 @@ test('a message that is none of Gmail’s is about nothing', () => {
     assert.deepEqual(readNotification(push(data)), { messageId: '11' }, String(data))
 })
 
-test('what is no message of Pub/Sub’s is no notification', () => {
+test('data that is no Pub/Sub message is no notification', () => {
   for (const strange of [
     undefined,
     null,

@@ -9,7 +9,7 @@ const exists = pubsubError(409, 'ALREADY_EXISTS', 'Resource already exists in th
 const aborted = pubsubError(409, 'ABORTED', 'There were concurrent policy changes.')
 const data = Buffer.from('{"emailAddress":"ada@example.com","historyId":9876543210}').toString('base64')
 
-test('a pull gives what came, and nothing where nothing came', async () => {
+test('a pull returns the messages that came, or an empty list', async () => {
   const route = `POST /v1/${subscription}:pull`
   await using google = await openScripted({
     [route]: [
@@ -31,7 +31,7 @@ test('a pull gives what came, and nothing where nothing came', async () => {
   )
 })
 
-test('a gateway before Google that is out of time is not an empty pull', async () => {
+test('a gateway timeout from a proxy is not an empty pull', async () => {
   await using google = await openScripted({
     [`POST /v1/${subscription}:pull`]: [{ status: 504, raw: '<html>' }],
   })
@@ -39,7 +39,7 @@ test('a gateway before Google that is out of time is not an empty pull', async (
   assert.deepEqual([failure.code, failure.retryable], ['unavailable', true])
 })
 
-test('a message that cannot be acknowledged fails the pull', async () => {
+test('a message without an acknowledgement id fails the pull', async () => {
   for (const received of [
     { message: { messageId: '1' } },
     { ackId: 'ack-1' },
@@ -52,7 +52,7 @@ test('a message that cannot be acknowledged fails the pull', async () => {
   }
 })
 
-test('notifications are acknowledged and given more time; an empty list asks nobody', async () => {
+test('notifications are acknowledged or extended, and an empty list makes no call', async () => {
   await using google = await openScripted({
     [`POST /v1/${subscription}:acknowledge`]: [{}],
     [`POST /v1/${subscription}:modifyAckDeadline`]: [{}],
@@ -67,7 +67,7 @@ test('notifications are acknowledged and given more time; an empty list asks nob
   )
 })
 
-test('a topic is found, or made, or there before it could be made', async () => {
+test('a topic is found, is made, or was made by another process', async () => {
   await using google = await openScripted({
     [`GET /v1/${topic}`]: [notFound, { body: { name: topic, labels: {} } }],
     [`PUT /v1/${topic}`]: [{ body: { name: topic } }, exists],
@@ -79,7 +79,7 @@ test('a topic is found, or made, or there before it could be made', async () => 
   assert.deepEqual(google.callsOf(topic)[1]?.body, {})
 })
 
-test('names are written into the path as they are', async () => {
+test('special characters of a name are escaped in the path', async () => {
   const name = 'projects/example.com:p/topics/a+b%2Fc?x=1#y'
   await using google = await openScripted({
     'GET /v1/projects/example.com:p/topics/a%2Bb%252Fc%3Fx%3D1%23y': [{ body: { name } }],
@@ -145,7 +145,7 @@ const member = 'serviceAccount:gmail-api-push@system.gserviceaccount.com'
 const get = `GET /v1/${topic}:getIamPolicy`
 const set = `POST /v1/${topic}:setIamPolicy`
 
-test('who has the role already is not granted it again', async () => {
+test('a member that has the role is not granted it again', async () => {
   const body = { etag: 'BwX', bindings: [{ role, members: ['user:ada@example.com', member] }] }
   await using google = await openScripted({ [get]: [{ body }] })
   assert.equal(await google.pubsub.grant(topic, role, member, google.signal), 'had')
@@ -153,7 +153,7 @@ test('who has the role already is not granted it again', async () => {
   assert.equal(google.calls.length, 1)
 })
 
-test('a role is added to a policy, and everything that others have stays', async () => {
+test('granting a role keeps the rest of the policy', async () => {
   const condition = { title: 'until March', expression: 'request.time < timestamp("2026-03-01T00:00:00Z")' }
   const conditional = { role, members: [member], condition }
   const viewers = { role: 'roles/viewer', members: ['user:ada@example.com'] }
@@ -175,7 +175,7 @@ test('a role is added to a policy, and everything that others have stays', async
   }
 })
 
-test('a policy that somebody changed meanwhile is read and written once more', async () => {
+test('a policy that another process changed meanwhile is read and written once more', async () => {
   const first = { body: { etag: 'one' } }
   const second = { body: { etag: 'two', bindings: [{ role, members: ['user:ada@example.com'] }] } }
   await using google = await openScripted({ [get]: [first, second], [set]: [aborted, {}] })
@@ -187,7 +187,7 @@ test('a policy that somebody changed meanwhile is read and written once more', a
   assert.deepEqual([failure.code, failure.retryable, busy.calls.length], ['unavailable', true, 4])
 })
 
-test('a member that a policy of the organisation keeps out is told apart from a lack of roles', async () => {
+test("a member that the organisation's policy forbids is another error than a missing role", async () => {
   const words = 'One or more users named in the policy do not belong to a permitted customer'
   const forbidden = pubsubError(400, 'FAILED_PRECONDITION', words)
   await using google = await openScripted({ [get]: [{ body: { etag: 'x' } }], [set]: [forbidden] })

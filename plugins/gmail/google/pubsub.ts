@@ -1,4 +1,4 @@
-/** Owns the calls of Pub/Sub. https://docs.cloud.google.com/pubsub/docs/reference/rest */
+/** Performs the calls of Pub/Sub. https://docs.cloud.google.com/pubsub/docs/reference/rest */
 
 import { type Facts, listOf, PluginError, recordOf, textOf, urlBelow } from '@reveille/kit'
 import type { Call, Calls } from './calls.ts'
@@ -118,7 +118,7 @@ export function createPubSubPort(call: Calls, baseUrl: string): PubSub {
         })
         if (written !== undefined) return 'granted'
       }
-      throw new PluginError(`The roles of ${topic} are being changed by somebody else: try again.`, {
+      throw new PluginError(`Another process is changing the roles of ${topic}: try again.`, {
         code: 'unavailable',
         retryable: true,
       })

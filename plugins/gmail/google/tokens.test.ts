@@ -15,7 +15,7 @@ const profile = { body: { emailAddress: 'ada@example.com', historyId: '4711' } }
 const route = 'GET /gmail/v1/users/me/profile'
 const unauthorized = gmailError(401, 'authError', 'Invalid Credentials')
 
-test('a kept access token is used while it is good for more than a minute', async () => {
+test('a stored access token is used while it is good for more than a minute', async () => {
   await using google = await openScripted({ [route]: [profile] })
   google.time.now = start + 3_600_000 - 60_001
   assert.deepEqual(await google.gmail.profile(google.signal), profile.body)
@@ -25,7 +25,7 @@ test('a kept access token is used while it is good for more than a minute', asyn
   )
 })
 
-test('one that ends within the minute, by the given clock, is renewed first', async () => {
+test('a token that ends within a minute by the given clock is renewed first', async () => {
   await using google = await openScripted({ [route]: [profile], 'POST /token': [tokens('ya29.second')] })
   google.time.now = start + 3_600_000 - 60_000
   await google.gmail.profile(google.signal)
@@ -44,7 +44,7 @@ test('one that ends within the minute, by the given clock, is renewed first', as
   })
 })
 
-test('a token of which no end is known, or that cannot stand in a header, is not used', async () => {
+test('a token without an end, or that cannot stand in a header, is not used', async () => {
   for (const stored of [
     { accessTokenEnds: undefined },
     { accessToken: undefined },
@@ -62,7 +62,7 @@ test('a token of which no end is known, or that cannot stand in a header, is not
   }
 })
 
-test('however many calls find the token over, there is one renewal', async () => {
+test('many calls that find the token expired cause one renewal', async () => {
   const gate = Promise.withResolvers<void>()
   await using google = await openScripted(
     {
@@ -83,7 +83,7 @@ test('however many calls find the token over, there is one renewal', async () =>
   assert.equal(google.state.writes, 1)
 })
 
-test('calls that are refused for their token renew it once, and are tried once more', async () => {
+test('calls whose token is refused renew it once and are repeated once', async () => {
   const gate = Promise.withResolvers<void>()
   const refused = { ...unauthorized, after: gate.promise }
   await using google = await openScripted({
@@ -98,7 +98,7 @@ test('calls that are refused for their token renew it once, and are tried once m
   assert.equal(google.callsOf('/profile').length, 6)
 })
 
-test('a fresh token that is refused means that the consent is gone, and is not tried a third time', async () => {
+test('when a fresh token is refused, the consent counts as revoked and no third call is made', async () => {
   await using google = await openScripted({ [route]: [unauthorized], 'POST /token': [tokens('ya29.second')] })
   const error = await failureOf(google.gmail.profile(google.signal))
   assert.deepEqual([error.code, error.retryable], ['consent-revoked', false])
@@ -106,7 +106,7 @@ test('a fresh token that is refused means that the consent is gone, and is not t
   assert.equal(google.callsOf('/profile').length, 2)
 })
 
-test('a fresh token that ended while the machine slept is no consent that is gone', async () => {
+test('a fresh token that expired while the machine slept is renewed again and does not count as a revoked consent', async () => {
   const gate = Promise.withResolvers<void>()
   await using google = await openScripted({
     [route]: [unauthorized, { ...unauthorized, after: gate.promise }, profile],
@@ -120,7 +120,7 @@ test('a fresh token that ended while the machine slept is no consent that is gon
   assert.equal(google.calls.at(-1)?.authorization, 'Bearer ya29.third')
 })
 
-test('a refusal that is not Google’s says nothing of the consent', async () => {
+test('a 401 that does not come from Google does not count as a revoked consent', async () => {
   const portal = { status: 401, raw: '<h1>Sign in to the network</h1>' }
   await using google = await openScripted({ [route]: [portal], 'POST /token': [tokens('ya29.second')] })
   const error = await failureOf(google.gmail.profile(google.signal))
@@ -156,7 +156,7 @@ test('a new refresh token is on disk before it is used', async () => {
   })
 })
 
-test('what could not be written is written with the next call', async () => {
+test('a renewed token that could not be written is written with the next call', async () => {
   await using google = await openScripted(
     { [route]: [profile], 'POST /token': [tokens('ya29.second')] },
     { credentials: { accessToken: undefined } },
@@ -170,7 +170,7 @@ test('what could not be written is written with the next call', async () => {
   assert.equal(google.state.writes, 1)
 })
 
-test('a consent that setup wrote down meanwhile is not written over', async () => {
+test('a consent that setup stored meanwhile is not overwritten', async () => {
   await using google = await openScripted(
     { [route]: [profile], 'POST /token': [tokens('ya29.second')] },
     { credentials: { accessToken: undefined } },
@@ -183,7 +183,7 @@ test('a consent that setup wrote down meanwhile is not written over', async () =
   assert.equal(google.callsOf('/token').length, 1)
 })
 
-test('a secret of the client that setup wrote down meanwhile is not written over', async () => {
+test('a client secret that setup stored meanwhile is not overwritten', async () => {
   await using google = await openScripted(
     { [route]: [profile], 'POST /token': [tokens('ya29.second')] },
     { credentials: { accessToken: undefined } },
@@ -194,7 +194,7 @@ test('a secret of the client that setup wrote down meanwhile is not written over
   assert.deepEqual([clientSecret, accessToken], ['GOCSPX-of-a-second-setup', 'ya29.second'])
 })
 
-test('each refusal of the token server is told with what to do', async () => {
+test('each refusal of the token server becomes an error that says what to do', async () => {
   const over = { credentials: { accessToken: undefined } }
   const cases = [
     [
@@ -227,7 +227,7 @@ test('each refusal of the token server is told with what to do', async () => {
   }
 })
 
-test('tokens that are none are not used, and may be better the next time', async () => {
+test('malformed tokens are not used, and the next call tries again', async () => {
   const bodies = [
     '<html>',
     '"ya29.second"',
@@ -252,7 +252,7 @@ test('tokens that are none are not used, and may be better the next time', async
   }
 })
 
-test('a caller who gives up ends neither the renewal nor the wait of others', async () => {
+test('a caller that aborts ends neither the renewal nor the wait of other callers', async () => {
   const gate = Promise.withResolvers<void>()
   await using google = await openScripted(
     { [route]: [profile], 'POST /token': [{ ...tokens('ya29.second'), after: gate.promise }] },
@@ -270,7 +270,7 @@ test('a caller who gives up ends neither the renewal nor the wait of others', as
   assert.equal(google.callsOf('/token').length, 1)
 })
 
-test('a renewal that fails fails all who wait, and the next call tries anew', async () => {
+test('a failed renewal fails all callers that wait for it, and the next call renews again', async () => {
   await using google = await openScripted(
     { [route]: [profile], 'POST /token': [{ ...tokens('ya29.second'), cut: true }, tokens('ya29.third')] },
     { credentials: { accessToken: undefined } },

@@ -1,4 +1,4 @@
-/** Owns texts for tests: any characters, and often those that hold together, or that are halves of others. */
+/** Generates texts for tests: any characters, and often combining ones and halves of surrogate pairs. */
 
 import fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** Owns the text of a mail: plain where its writer wrote plain text, else made of HTML. */
+/** Reads the text of a mail: its plain text if the writer wrote some, else text made of its HTML. */
 
 import type { RawPart } from '../google/port.ts'
 import type { Budget } from './html/simplify.ts'
@@ -8,7 +8,7 @@ import { cleanText } from './text/clean.ts'
 import { type Cut, cutToBytes } from './text/cut.ts'
 import { decodeData } from './text/decode.ts'
 
-/** Of one mail, whatever its parts: what may still be looked at. Figures and measures are in the README. */
+/** What may still be read of one mail, over all of its parts. The README has the figures and measurements. */
 interface Room extends Budget {
   /** Bytes of plain text. */
   plain: number
@@ -26,7 +26,7 @@ function roomFor(maxBytes: number): Room {
   }
 }
 
-/** At most `maxBytes` bytes of UTF-8. */
+/** Returns at most `maxBytes` bytes of UTF-8. */
 export function textOfMail(payload: unknown, maxBytes: number): Cut {
   const room = roomFor(maxBytes)
   const { passages, isCut } = passagesOf(payload)
@@ -48,9 +48,9 @@ export function textOfMail(payload: unknown, maxBytes: number): Cut {
   return { text: cut.text, isCut: cut.isCut || isPartial }
 }
 
-/** Below so many characters plain text may be a mere hint that there is HTML. */
+/** Plain text shorter than this may only be a hint that there is HTML. */
 const longestHint = 200
-/** It is one where HTML says so many times as much. */
+/** It is a hint if the HTML says this many times as much. */
 const timesAsMuch = 4
 
 function textOfPassage({ plain, html }: Passage, room: Room): Cut {
@@ -66,7 +66,7 @@ function fromHtml(html: string, room: Room): Cut {
   return { text: cleanText(text, 1), isCut }
 }
 
-/** Some send a page and call it plain. */
+/** Some senders send a page and call it plain text. */
 function isMarkup(text: string): boolean {
   return /^\s*<(?:!doctype html|html)\b/i.test(text)
 }
@@ -82,7 +82,7 @@ function readAll(
   for (const part of parts) {
     const data: unknown = part.body?.data
     if (typeof data !== 'string' || data === '') {
-      // Gmail keeps large parts apart; to be fetched as an attachment, which nobody does.
+      // Gmail gives large parts out as attachments, which are not fetched.
       isPartial ||= typeof part.body?.attachmentId === 'string'
       continue
     }

@@ -1,4 +1,4 @@
-/** Owns what tests of mails share: messages as Gmail gives them, made of a few words. */
+/** Builds messages as Gmail gives them, for the tests of mails. */
 
 import type { RawMessage, RawPart } from '../google/port.ts'
 import type { MailItem } from './read-mail.ts'

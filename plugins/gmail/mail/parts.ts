@@ -1,8 +1,8 @@
-/** Owns which parts of a mail are its text: what its writer wrote, in one or more forms, and nothing that is attached. */
+/** Finds the parts of a mail that are its text, in one or more forms, and leaves out attachments. Reads headers. */
 
 import type { RawPart } from '../google/port.ts'
 
-/** One stretch of the text, in the forms that it comes in. */
+/** One passage of the text, in the forms that the mail has of it. */
 export interface Passage {
   readonly plain: readonly RawPart[]
   readonly html: readonly RawPart[]
@@ -10,15 +10,15 @@ export interface Passage {
 
 export interface Passages {
   readonly passages: readonly Passage[]
-  /** There are more parts than are looked at. */
+  /** Whether the mail has more parts than are read. */
   readonly isCut: boolean
 }
 
-/** No mail that a person wrote has so many. */
+/** No mail that a person wrote has this many parts. */
 const mostParts = 1_000
 
 interface Form {
-  /** Which of the alternatives it is in. */
+  /** The alternative that the parts are in. */
   readonly choice: number
   readonly parts: RawPart[]
 }
@@ -30,11 +30,13 @@ interface Open {
 
 interface Place {
   readonly part: RawPart
-  /** Of the outermost `multipart/alternative` around it. */
+  /** The outermost `multipart/alternative` around the part. */
   readonly within?: { readonly passage: Open; readonly choice: number }
 }
 
-/** In order. Walks by a list of its own: a stranger's tree may be deeper than the stack. */
+/**
+ * Returns the passages in order. A list replaces the stack, because a stranger's tree may be deeper than the stack.
+ */
 export function passagesOf(payload: unknown): Passages {
   const passages: Open[] = []
   const waiting: Place[] = [{ part: partOf(payload) }]
@@ -53,7 +55,7 @@ export function passagesOf(payload: unknown): Passages {
       const choice = within?.choice ?? 0
       const form = passage[kind] ?? { choice, parts: [] }
       passage[kind] = form
-      // In another alternative it is the same text again.
+      // Another alternative has the same text again.
       if (form.choice === choice) form.parts.push(part)
       continue
     }
@@ -98,7 +100,7 @@ function isAttached(part: RawPart): boolean {
 const mostHeaders = 1_000
 const mostCharacters = 16_384
 
-/** The first of that name, in lower case; undefined where there is none. Lines that were folded are one. */
+/** Returns the first header of a name, which is in lower case. Folded lines are joined. */
 export function headerOf(part: RawPart, name: string): string | undefined {
   const { headers } = part
   if (!Array.isArray(headers)) return undefined

@@ -20,19 +20,19 @@ test('mails that fit go into one post, whole', () => {
   assert.deepEqual(cutPosts([], envelope, roomy), [])
 })
 
-test('a post holds as many as its bytes allow, to the byte', () => {
+test('a post is filled up to its last byte', () => {
   const mails = many(4, { subject: 'Grüße "an" alle' })
   const two = bytesOf({ ...envelope, messages: mails.slice(0, 2) })
   assert.deepEqual(sizes(cutPosts(mails, envelope, { ...roomy, maxBodyBytes: two })), [2, 2])
   assert.deepEqual(sizes(cutPosts(mails, envelope, { ...roomy, maxBodyBytes: two - 1 })), [1, 1, 1, 1])
 })
 
-test('a post holds as many as there may be actions, and fifty at most', () => {
+test('a post holds at most as many mails as the limit of actions, and at most fifty', () => {
   assert.deepEqual(sizes(cutPosts(many(5), envelope, { ...roomy, maxActions: 2 })), [2, 2, 1])
   assert.deepEqual(sizes(cutPosts(many(120), envelope, { ...roomy, maxActions: 1_000 })), [50, 50, 20])
 })
 
-test('a mail that alone is too large is shortened until it fits, and the others are left alone', () => {
+test('a mail that is too large for a post of its own is shortened, and the others are not', () => {
   const [small, other] = many(2)
   const large = mail({ id: 'large', body: 'many words '.repeat(10_000), bodyTruncated: false })
   const posts = cutPosts(
@@ -46,13 +46,13 @@ test('a mail that alone is too large is shortened until it fits, and the others 
   for (const post of posts) assert.ok(bytesOf(post) <= 5_000)
 })
 
-test('a mail whose ids alone are too large is posted with nothing else', () => {
+test('a mail whose ids alone are too large is posted by itself', () => {
   const [post] = cutPosts([mail({ id: 'i'.repeat(5_000) })], envelope, { ...roomy, maxBodyBytes: 1_000 })
   const { id, from, body, labels } = post?.messages[0] ?? mail()
   assert.deepEqual([id.length, from, body, labels], [5_000, '', '', []])
 })
 
-test('whatever the mails and limits, none is lost, doubled or moved, and all limits are kept', () => {
+test('no mail is lost, doubled or moved, and every post keeps all limits', () => {
   const text = anyText(200).map((each) => each.toWellFormed())
   const mails = fc.array(fc.record({ from: text, subject: text, body: text.map((each) => each.repeat(9)) }), {
     maxLength: 70,
@@ -85,7 +85,7 @@ test('whatever the mails and limits, none is lost, doubled or moved, and all lim
   )
 })
 
-test('what the preset renders of a post is within what the posts were cut for', async () => {
+test('what the preset renders of a post is within the limit that the post was cut for', async () => {
   const texts = ['short', 'many words '.repeat(3_000), '日本語'.repeat(5_000), '😀'.repeat(7_000), '']
   const large = many(25).map((each, index) => ({ ...each, body: texts[index % texts.length] ?? '' }))
   const small = many(25, { body: 'Yes.' })
@@ -108,12 +108,12 @@ test('what the preset renders of a post is within what the posts were cut for', 
   }
 })
 
-test('the body goes first, by halves, and it is said', () => {
+test('the body is shortened first, by halves, and the mail says that it is cut', () => {
   const shorter = shortened(mail({ body: 'one two three four five six seven eight' }))
   assert.deepEqual(shorter, mail({ body: 'one two three four', bodyTruncated: true }))
 })
 
-test('without a body the other texts go, and no body is said to be cut', () => {
+test('a mail without a body loses its other texts, and does not say that its body is cut', () => {
   const order: string[] = []
   for (
     let at = shortened(mail({ body: '' })), last = mail({ body: '' });
@@ -130,7 +130,7 @@ test('without a body the other texts go, and no body is said to be cut', () => {
   assert.deepEqual([...new Set(order)], ['snippet', 'subject', 'to', 'from', 'date', 'labels'])
 })
 
-test('whatever the mail, each step is smaller, the ids stay, and at the end nothing else is left', () => {
+test('each step makes the mail smaller, the ids stay, and in the end nothing else is left', () => {
   const text = anyText(300)
   const mails = fc.record({
     id: text,

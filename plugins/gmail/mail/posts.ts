@@ -1,4 +1,4 @@
-/** Owns into which posts mails go: few, in order, each within what the gateway takes of one request. */
+/** Divides mails into posts: few, in order, each within the limits of the gateway for one request. */
 
 import type { PostLimits } from '@reveille/kit'
 import type { MailItem } from './read-mail.ts'
@@ -14,12 +14,15 @@ export interface MailPost {
 
 type Envelope = Omit<MailPost, 'messages'>
 
-/** However much would fit: what is posted is decided in one transaction, and posted again whole where that fails. */
+/**
+ * At most this many, however many fit, because a post is decided in one transaction, and posted again whole if that
+ * fails.
+ */
 const mostMails = 50
 
 /**
- * As few posts as the limits allow; a mail that alone is too large has less body, and fewer words elsewhere. One whose
- * ids alone are too large is posted all the same, for the gateway to refuse by name.
+ * Makes as few posts as the limits allow. A mail that is too large for a post of its own loses text. A mail whose ids
+ * alone are too large is posted all the same, so that the gateway refuses it by name.
  */
 export function cutPosts(
   mails: readonly MailItem[],
@@ -69,14 +72,15 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
 
-/** What the preset `gmail` shows of a body, in UTF-16 units. */
+/** How much of a body the preset `gmail` shows, in UTF-16 units. */
 const shownOfBody = 12_000
-/** More than its own words, and the names under which a prompt shows values. */
+/** More than the preset's own words, and the names under which a prompt shows values. */
 const ownWords = 2_048
 
 /**
- * What the preset renders of one mail: each field once, the id and the account in its keys besides. Another mapping may
- * render more, which the gateway refuses; so mails that fit by this are halved once more, and no mail is shortened for it.
+ * Estimates what the preset renders of one mail: each field once, and the id and the account in its keys too. Another
+ * mapping may render more. The gateway then refuses the post, and it is halved; no mail is shortened for this
+ * estimate.
  */
 function renderedBytesOf(mail: MailItem, { account }: Envelope): number {
   const shown = mail.body === '' ? mail.snippet : mail.body.slice(0, shownOfBody)
@@ -85,10 +89,10 @@ function renderedBytesOf(mail: MailItem, { account }: Envelope): number {
   return ownWords + ids + texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }
 
-/** In this order: each loses half of what it has, until nothing is left. */
+/** In this order each text loses half of its length, until nothing is left. */
 const texts = ['body', 'snippet', 'subject', 'to', 'from', 'date'] as const
 
-/** With half of a text, or of its labels; undefined where nothing but ids is left to take away. */
+/** Returns the mail with half of a text or of its labels. Returns undefined if only ids are left. */
 export function shortened(mail: MailItem): MailItem | undefined {
   for (const name of texts) {
     const text = mail[name]

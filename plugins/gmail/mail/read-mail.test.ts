@@ -9,7 +9,7 @@ const all = { includeBody: true, maxBytes: 20_000 }
 const read = (payload: RawPart, more: Partial<RawMessage> = {}) => readMail(message(payload, more), all)
 const bodyOf = (payload: RawPart) => read(payload).body
 
-test('a mail as Gmail gives it becomes what a watcher posts of it', (t) => {
+test('a mail of Gmail becomes the fields that are posted', (t) => {
   const samples = recordedSamples('gmail')
   if (samples === undefined) return t.skip('the folder of real bodies is not at hand')
   const sample = (name: string) =>
@@ -42,7 +42,7 @@ test('sender, recipients, subject and date are those of the mail, on one line ea
   )
 })
 
-test('a mail without a date has the time at which Gmail got it, in the same form', () => {
+test('a mail without a date gets the time when Gmail received it, in the same form', () => {
   const dateOf = (internalDate: unknown) => read(plainPart('x'), { internalDate } as Partial<RawMessage>).date
   assert.equal(dateOf('1767344400000'), 'Fri, 02 Jan 2026 09:00:00 +0000')
   for (const odd of [undefined, '', '-1', '1e9', '999999999999999', 7, {}]) assert.equal(dateOf(odd), '')
@@ -55,12 +55,12 @@ test('entities of the snippet are decoded', () => {
   )
 })
 
-test('without bodies there are none, and nothing is said to be missing', () => {
+test('when bodies are not wanted the body is empty and does not count as cut', () => {
   const { body, bodyTruncated } = readMail(message(plainPart('x')), { includeBody: false, maxBytes: 1 })
   assert.deepEqual([body, bodyTruncated], ['', false])
 })
 
-test('a body has at most its bytes, and says where there is more', () => {
+test('a body has at most the configured bytes, and says if it is cut', () => {
   const text = 'Grüße an alle. '.repeat(100)
   const { body, bodyTruncated } = readMail(message(plainPart(text)), { includeBody: true, maxBytes: 100 })
   assert.ok(bodyTruncated && text.startsWith(`${body} `))
@@ -71,7 +71,7 @@ test('a body has at most its bytes, and says where there is more', () => {
   assert.deepEqual([near, isFar], ['here', true], 'not all of it was looked at')
 })
 
-test('fields have an end', () => {
+test('each field has a limit', () => {
   const headers = ['From', 'To', 'Subject', 'Date'].map((name) => ({ name, value: 'ab '.repeat(50_000) }))
   const labelIds = Array.from({ length: 500 }, (_, index) => `${index}${'l'.repeat(999)}`)
   const item = read({ headers }, { snippet: 'ab '.repeat(50_000), labelIds })
@@ -84,7 +84,7 @@ test('fields have an end', () => {
   assert.deepEqual([item.labels.length, item.labels[0]?.length], [100, 200])
 })
 
-test('plain text wins over HTML that says the same', () => {
+test('plain text is preferred to HTML that says the same', () => {
   const plain = plainPart(
     'Are you free at noon? It is about the signal box, of which I told you.\r\n\r\n-- \r\nGrace',
   )
@@ -96,7 +96,7 @@ test('plain text wins over HTML that says the same', () => {
   assert.equal(bodyOf(multipart('alternative', html, plain)), text)
 })
 
-test('HTML wins where there is no plain text, or a mere hint at HTML', () => {
+test('HTML is used if there is no plain text, or only a hint at HTML', () => {
   const story = '<p>Once upon a time there was a signal box by the sea, and nobody in it.</p>'.repeat(9)
   for (const plain of [
     '',
@@ -109,12 +109,12 @@ test('HTML wins where there is no plain text, or a mere hint at HTML', () => {
   assert.match(bodyOf(plainPart(`<!DOCTYPE html><title>x</title>${story}`)), /^Once upon/, 'called plain')
 })
 
-test('plain text stands where HTML says hardly more, or nothing', () => {
+test('plain text is used if the HTML says hardly more, or nothing', () => {
   assert.equal(bodyOf(multipart('alternative', plainPart('Yes.'), htmlPart('<p>Yes.</p><p>Bo</p>'))), 'Yes.')
   assert.equal(bodyOf(multipart('alternative', plainPart('Yes.'), htmlPart('<img src="x">'))), 'Yes.')
 })
 
-test('the text is found in whatever it is wrapped', () => {
+test('the text is found in nested parts of every kind', () => {
   const image: RawPart = { mimeType: 'image/png', filename: 'logo.png', body: { attachmentId: 'a', size: 9 } }
   const key: RawPart = { mimeType: 'application/pgp-signature', filename: '', body: { data: 'eA' } }
   const related = multipart('related', htmlPart('<p>html</p>'), image)
@@ -127,7 +127,7 @@ test('the text is found in whatever it is wrapped', () => {
   assert.equal(bodyOf({ parts: [{ body: plainPart('no type').body }] }), 'no type')
 })
 
-test('texts that follow each other are all read, and alternatives once', () => {
+test('consecutive texts are all read, and alternatives once', () => {
   const mixed = multipart(
     'mixed',
     plainPart('one'),
@@ -150,7 +150,7 @@ test('texts that follow each other are all read, and alternatives once', () => {
   assert.equal(bodyOf(apple), 'a\n\nb')
 })
 
-test('what is attached is no text: by name, by disposition, or as a mail within', () => {
+test('attachments are no text, by file name, by disposition, or as an enclosed mail', () => {
   const attached = [
     plainPart('secret', { filename: 'notes.txt' }),
     plainPart('secret', header('Content-Disposition', ' Attachment; x=y')),
@@ -162,14 +162,14 @@ test('what is attached is no text: by name, by disposition, or as a mail within'
   assert.equal(bodyOf(plainPart('shown', header('Content-Disposition', 'inline'))), 'shown')
 })
 
-test('a charset that is named counts where bytes are not UTF-8', () => {
+test('the named charset is used if the bytes are not UTF-8', () => {
   const type = (charset: string) => header('Content-Type', `text/plain; format=flowed; charset=${charset}`)
   assert.equal(bodyOf(plainPart(Buffer.from('b1ea', 'hex'), type('ISO-8859-2'))), 'ąę')
   assert.equal(bodyOf(plainPart(Buffer.from('93fa967b', 'hex'), type('"shift_jis"; x=y'))), '日本')
   assert.equal(bodyOf(plainPart(Buffer.from('80e9', 'hex'))), '€é')
 })
 
-test('a text that Gmail keeps apart is missing, and that is said', () => {
+test('a text that Gmail gives out as an attachment is missing, and the body counts as cut', () => {
   const apart: RawPart = {
     mimeType: 'text/plain',
     filename: '',
@@ -179,7 +179,7 @@ test('a text that Gmail keeps apart is missing, and that is said', () => {
   assert.deepEqual([body, bodyTruncated], ['', true])
 })
 
-test('a mail is wanted by its label, and not where it has one that is left out', () => {
+test('a mail is wanted if it has the label and no excluded label', () => {
   const wanted = (labelIds: unknown, label = 'INBOX') =>
     isWanted({ id: 'a', labelIds } as RawMessage, label, ['SPAM', 'TRASH', 'DRAFT', 'SENT'])
   assert.equal(wanted(['UNREAD', 'INBOX']), true)

@@ -1,4 +1,4 @@
-/** Owns what becomes of one mail as Gmail gives it: few fields, of text, none longer than it may be. */
+/** Reads the few fields of a mail that are posted, each of limited length. */
 
 import type { RawMessage, RawPart } from '../google/port.ts'
 import { textOfMail } from './body.ts'
@@ -8,17 +8,17 @@ import { cleanLine } from './text/clean.ts'
 import { cutToLength } from './text/cut.ts'
 import { decodeWords } from './text/encoded-words.ts'
 
-/** Everything in it but the ids is a stranger's word. */
+/** A mail as it is posted. A stranger wrote everything in it but the ids. */
 export interface MailItem {
   readonly id: string
   readonly threadId: string
   readonly from: string
   readonly to: string
   readonly subject: string
-  /** As the mail says it; else of when Gmail got it, in the same form (RFC 5322). */
+  /** The date of the mail's header; else the time when Gmail received it, in the same form (RFC 5322). */
   readonly date: string
   readonly snippet: string
-  /** Text; empty where it is not wanted. */
+  /** The text of the mail. Empty if it is not wanted. */
   readonly body: string
   readonly bodyTruncated: boolean
   readonly labels: readonly string[]
@@ -26,11 +26,11 @@ export interface MailItem {
 
 export interface ReadOptions {
   readonly includeBody: boolean
-  /** Of the body, in bytes of UTF-8. */
+  /** The most bytes of UTF-8 of the body. */
   readonly maxBytes: number
 }
 
-/** Characters of the sender, the recipients and the subject. */
+/** The most characters of the sender, the recipients and the subject. */
 const mostOfHeader = 1_000
 const mostOfDate = 100
 const mostOfSnippet = 500
@@ -58,13 +58,13 @@ export function readMail(raw: RawMessage, { includeBody, maxBytes }: ReadOptions
   }
 }
 
-/** Whether it has the label and none of those that are left out; all of them by id. */
+/** Returns whether a mail has the label and none of those that are left out. All of them are ids. */
 export function isWanted(raw: RawMessage, labelId: string, exclude: readonly string[]): boolean {
   const labels = labelsOf(raw)
   return labels.includes(labelId) && !exclude.some((label) => labels.includes(label))
 }
 
-/** By their ids. */
+/** Returns the ids of the labels. */
 export function labelsOf({ labelIds }: RawMessage): string[] {
   return Array.isArray(labelIds) ? labelIds.filter((label) => typeof label === 'string') : []
 }
@@ -73,7 +73,7 @@ function headerText(payload: RawPart, name: string, most: number): string {
   return cutToLength(cleanLine(decodeWords(headerOf(payload, name) ?? '')), most)
 }
 
-/** Entities stand in it, such as `&#39;`, which Google's description of the API does not say. */
+/** Snippets contain entities such as `&#39;`, though Google's description of the API does not say so. */
 function snippetOf(snippet: unknown): string {
   return cutToLength(
     cleanLine(decodeEntities(textOr(snippet, '').slice(0, 10 * mostOfSnippet))),
@@ -81,7 +81,10 @@ function snippetOf(snippet: unknown): string {
   )
 }
 
-/** When Gmail got it, as RFC 5322 writes times (https://www.rfc-editor.org/rfc/rfc5322#section-3.3); empty where nobody knows. */
+/**
+ * Returns when Gmail received the mail, in the form of RFC 5322 (https://www.rfc-editor.org/rfc/rfc5322#section-3.3),
+ * or an empty text.
+ */
 function dateOf(internalDate: unknown): string {
   const isTime = typeof internalDate === 'string' && /^\d{1,15}$/.test(internalDate)
   const time = isTime ? Number(internalDate) : Number.NaN

@@ -1,4 +1,4 @@
-/** Owns passing mails on by their ids: fetched, posted and remembered, so many at a time that they fit into memory. */
+/** Fetches, posts and records mails by their ids, in batches that fit into memory. */
 
 import { secondMs } from '../durations.ts'
 import type { MailItem } from '../mail/index.ts'
@@ -10,15 +10,18 @@ import { postMails } from './posting.ts'
 import { countRefused, refuse } from './refused-mails.ts'
 import { retry } from './retry.ts'
 
-/** Mails in memory at one time. */
+/** The most mails in memory at one time. */
 const batchLength = 50
 const mostFetches = 8
-/** Google may tell of a mail before it gives it out, as of those to oneself. https://github.com/byeokim/gmailpush/issues/10 */
+/**
+ * Google may announce a mail before it gives it out, as with mails to oneself.
+ * https://github.com/byeokim/gmailpush/issues/10
+ */
 const recheckAfterMs = 3 * secondMs
 
 /**
- * Resolves when each mail is taken by the gateway, gone, or refused, and the cursor on disk knows it. Mails that it knows
- * already are left out. Answers how many were taken.
+ * Resolves when the gateway has taken each mail, or it is gone or refused, and the cursor on disk says so. Mails that
+ * the cursor knows already are left out. Returns how many were taken.
  */
 export async function postByIds(
   context: WatchContext,
@@ -69,7 +72,7 @@ async function fetchAndPost(
   return { count: await postAndRecord(context, mails, historyId, signal), missing }
 }
 
-/** What is taken is remembered at once, and on disk when all are. Answers how many were taken. */
+/** Records each mail when it is taken, and saves the cursor after the last. Returns how many were taken. */
 export async function postAndRecord(
   context: WatchContext,
   mails: readonly MailItem[],

@@ -1,10 +1,10 @@
-/** Owns doing several things at one time, that end together. */
+/** Runs several tasks at one time, which end together. */
 
 export type Task = (signal: AbortSignal) => Promise<unknown>
 
 /**
- * Resolves when all are done. The first that throws ends the others, and is thrown once they have ended.
- * @throws what that one threw; the reason of the signal
+ * Resolves when all tasks are done. The first task that throws ends the others, and its error is thrown once they
+ * have ended. @throws the error of that task; the reason of the signal
  */
 export async function runTogether(signal: AbortSignal, tasks: readonly Task[]): Promise<void> {
   const ending = new AbortController()
@@ -23,7 +23,7 @@ export async function runTogether(signal: AbortSignal, tasks: readonly Task[]): 
   if (failure) throw failure.error
 }
 
-/** One after the other by at most so many hands; the results have the order of the items. */
+/** Performs a function for each item, for at most this many at one time. The results have the order of the items. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   most: number,

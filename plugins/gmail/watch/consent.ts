@@ -1,4 +1,4 @@
-/** Owns waiting for a person: for a consent where there is none, and for another one where Google refuses it. */
+/** Waits for a person to consent: for the first time, or again after Google refused a consent. */
 
 import { hash } from 'node:crypto'
 import { isPluginError, type SourceClock, type SourceStorage } from '@reveille/kit'
@@ -8,13 +8,13 @@ import { type Credentials, parseCredentials } from '../google/credentials.ts'
 import type { Problem } from './status.ts'
 
 const checkEveryMs = 10 * secondMs
-/** A refused consent may be good again without having changed: an administrator allowed it, a client was restored. */
+/** An unchanged consent is tried again after this time, because an administrator may have allowed it. */
 const refusalRetryMs = hourMs
 
 /** A consent that Google refused. */
 export interface RefusedConsent {
   readonly credentials: Credentials
-  /** As it was on disk when Google had refused it. */
+  /** The digest of the stored consent when Google had refused it. */
   readonly mark: string
   readonly detail: string
 }
@@ -26,7 +26,7 @@ interface AwaitOptions {
   readonly problem: Problem
 }
 
-/** Resolves with what the person consented to, for this account. @throws the reason of the signal */
+/** Resolves with the credentials of this account. @throws the reason of the signal */
 export async function awaitCredentials(
   { storage, clock, account, problem }: AwaitOptions,
   refused: RefusedConsent | undefined,
@@ -43,7 +43,7 @@ export async function awaitCredentials(
   }
 }
 
-/** To be asked right after the refusal: whatever is written later may be what mends it. */
+/** Notes a refusal. To be called at once, because what is written later may fix it. */
 export async function refuseConsent(
   storage: SourceStorage,
   credentials: Credentials,
@@ -53,14 +53,14 @@ export async function refuseConsent(
   return { credentials, mark, detail: withSetup(message) }
 }
 
-/** The access token is renewed on the way, so that a consent is known by the rest; and setup, which tries it, renews it too. */
+/** Compares consents without access tokens, which the source and setup renew on the way. */
 function isChanged(found: Credentials, { credentials, mark }: RefusedConsent): boolean {
   return digestOf(found) !== mark || digestOf(consentOf(found)) !== digestOf(consentOf(credentials))
 }
 
 const damaged = withSetup('What is kept of the consent to read mail is damaged.')
 
-/** A text is why there are none. */
+/** Returns the credentials, or a sentence that says why there are none. */
 async function readCredentials(storage: SourceStorage, account: string): Promise<Credentials | string> {
   let value: unknown
   try {
@@ -85,7 +85,7 @@ function digestOf(value: unknown): string {
   return hash('sha256', JSON.stringify(value) ?? '')
 }
 
-/** The sentence, with what to run. */
+/** Adds the command to run to a sentence. */
 export function withSetup(sentence: string): string {
   return sentence.includes('webhooks gmail setup')
     ? sentence

@@ -1,4 +1,4 @@
-/** Owns what all that is done to one mailbox has in common, from one consent to the next. */
+/** Describes what all work on one mailbox shares, from one consent to the next. */
 
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
@@ -11,9 +11,9 @@ export interface WatchContext extends RetryContext, Google {
   readonly log: PluginLog
   readonly call: SourceCall
   readonly cursor: CursorCell
-  /** The id. */
+  /** The id of the label. */
   readonly label: string
 }
 
-/** Whose label is yet to be found. */
+/** The same, before the label has been found. */
 export type UnlabelledContext = Omit<WatchContext, 'label'>

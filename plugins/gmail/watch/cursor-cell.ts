@@ -1,4 +1,7 @@
-/** Owns the cursor while a source runs: read with care, changed in one place, written one after the other. */
+/**
+ * Holds the cursor while a source runs: reads it with care, changes it in one place, and writes it one change after
+ * the other.
+ */
 
 import { isPluginError, type PluginLog, type SourceStorage } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
@@ -10,7 +13,7 @@ export interface CursorCell {
   get(): Cursor
   begin(cursor: Cursor): void
   change(update: (cursor: Cursor) => Cursor): void
-  /** Resolves when all that was changed before is on disk. @throws PluginError `kept-failed` */
+  /** Resolves when all earlier changes are on disk. @throws PluginError `kept-failed` */
   save(): Promise<void>
   /** Resolves when nothing is being written. */
   settled(): Promise<void>
@@ -64,7 +67,7 @@ export async function openCursor(options: CursorOptions): Promise<CursorCell> {
   }
 }
 
-/** What cannot be understood is not the first beginning: mails came since, so the mailbox is to be listed. */
+/** A cursor that cannot be understood is no first start: mails came since, so the mailbox has to be listed. */
 async function readCursor({ storage, log, account, now }: CursorOptions): Promise<Cursor | undefined> {
   let found: unknown
   try {

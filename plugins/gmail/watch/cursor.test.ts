@@ -19,7 +19,7 @@ const now = Date.UTC(2026, 0, 5)
 const hourMs = 3_600_000
 const cursor = beginCursor('ada@example.com', '1000', now)
 
-test('whatever is on disk, a cursor comes of it that can be worked with, or none', () => {
+test('any value on disk is read as a usable cursor or as none', () => {
   fc.assert(
     fc.property(
       fc.anything(),
@@ -38,7 +38,7 @@ test('whatever is on disk, a cursor comes of it that can be worked with, or none
   )
 })
 
-test('what an older or newer version wrote is kept as far as it is understood', () => {
+test('a cursor of an older or newer version is read as far as it is understood', () => {
   const refused = [{ id: 'a', shape: 2 }, 'b', { code: 'C' }]
   const value = {
     account: 'ada@example.com',
@@ -56,7 +56,7 @@ test('what an older or newer version wrote is kept as far as it is understood', 
     assert.equal(parseCursor({ ...value, historyId }, now)?.historyId, unknownHistory)
 })
 
-test('history ids are compared as whole numbers, beyond what numbers are exact for', () => {
+test('history ids are compared as whole numbers, beyond the exact numbers of JavaScript', () => {
   const far = movedTo(cursor, '18446744073709551614')
   assert.ok(isRead(far, '18446744073709551614'))
   assert.ok(!isRead(far, '18446744073709551615'))
@@ -65,7 +65,7 @@ test('history ids are compared as whole numbers, beyond what numbers are exact f
   assert.ok(!isRead({ ...cursor, historyId: unknownHistory }, '0'))
 })
 
-test('only the mails that were posted last are remembered, each once', () => {
+test('only the latest posted mails are remembered, each once', () => {
   const ids = Array.from({ length: mostRecent + 5 }, (_, index) => `${index}`)
   const { recent } = withPosted(withPosted(cursor, ids), ['7', '9000', '7'])
   assert.equal(recent.length, mostRecent)
@@ -73,7 +73,7 @@ test('only the mails that were posted last are remembered, each once', () => {
   assert.equal(new Set(recent).size, mostRecent)
 })
 
-test('a refused mail is tried ever more seldom, hourly at the seldomest; what is posted is not refused any more', () => {
+test('a refused mail is retried after growing waits of at most an hour, and a posted mail is no longer refused', () => {
   let next = cursor
   const waits = Array.from({ length: 9 }, () => {
     next = withRefused(next, 'a', 'C', now)
@@ -84,19 +84,19 @@ test('a refused mail is tried ever more seldom, hourly at the seldomest; what is
   assert.deepEqual(withPosted(next, ['a']).refused, [])
 })
 
-test('the list of refused mails does not grow for ever', () => {
+test('the list of refused mails has a limit', () => {
   let next = cursor
   for (let index = 0; index <= mostRefused; index++) next = withRefused(next, `${index}`, 'C', now)
   assert.equal(next.refused.length, mostRefused)
   assert.equal(next.refused[0]?.id, '1')
 })
 
-test('a clock that was set back delays no try', () => {
+test('a clock that was set back delays no retry', () => {
   const [mail] = withRefused(cursor, 'a', 'C', now).refused
   assert.ok(mail && !isDue(mail, now) && isDue(mail, now + 60_000) && isDue(mail, now - 2 * hourMs))
 })
 
-test('a listing goes back to an hour before the last reading, thirty days at most, and a day where that is in the future', () => {
+test('a listing begins an hour before the last reading, at most thirty days ago, and a day ago if the last reading is in the future', () => {
   assert.equal(listedAfter(cursor, now + hourMs), now - hourMs)
   assert.equal(listedAfter({ ...cursor, readAt: 0 }, now), now - 30 * 24 * hourMs)
   assert.equal(listedAfter({ ...cursor, readAt: now + 1 }, now), now - 24 * hourMs)

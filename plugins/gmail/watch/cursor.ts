@@ -1,17 +1,17 @@
-/** Owns what is kept of how far a mailbox was read, and how it changes. Nothing here touches the world. */
+/** Describes how far a mailbox was read, and how that changes. These functions are pure. */
 
 import { listOf, numberOf, recordOf, textOf } from '@reveille/kit'
 import { dayMs, hourMs, minuteMs } from '../durations.ts'
 
-/** Stored as `cursor`. */
+/** The cursor, stored as `cursor`. */
 export interface Cursor {
   readonly account: string
-  /** Everything up to here is posted, or in `refused`. A decimal number. */
+  /** Every mail up to here is posted, or in `refused`. A decimal number. */
   readonly historyId: string
   /** When the mailbox was last read to its end, in milliseconds since the Unix epoch. */
   readonly readAt: number
   readonly watch?: WatchRecord
-  /** Mails that were posted last, the newest at the end: some may be told of again. */
+  /** The mails that were posted last, the newest at the end. Google may announce some of them again. */
   readonly recent: readonly string[]
   /** Mails that the gateway did not take, to be tried again. */
   readonly refused: readonly RefusedMail[]
@@ -26,7 +26,7 @@ export interface WatchRecord {
 
 export interface RefusedMail {
   readonly id: string
-  /** The gateway's code. */
+  /** The code of the gateway's refusal. */
   readonly code: string
   readonly tries: number
   /** Milliseconds since the Unix epoch. */
@@ -34,13 +34,13 @@ export interface RefusedMail {
   readonly nextTryAt: number
 }
 
-/** In place of a history id that nobody knows any more: the mailbox is to be listed. */
+/** Takes the place of an unknown history id. The mailbox has to be listed. */
 export const unknownHistory = '0'
 export const mostRecent = 2000
 export const mostRefused = 1000
-/** A mailbox whose last reading is unknown is listed back to then. */
+/** A mailbox whose last reading is unknown is listed this far back. */
 const unknownReadMs = dayMs
-/** Before the last reading: clocks differ, and mails come in with a delay. */
+/** A listing begins this long before the last reading, because clocks differ and mails come in late. */
 export const listingSlackMs = hourMs
 const firstTryMs = minuteMs
 const longestTryMs = hourMs
@@ -49,12 +49,15 @@ export function beginCursor(account: string, historyId: string, now: number): Cu
   return { account, historyId, readAt: now, recent: [], refused: [] }
 }
 
-/** Of a mailbox of which nothing is known but that it was watched. */
+/** Makes the cursor of a mailbox that was watched before, and of which nothing else is known. */
 export function unknownCursor(account: string, now: number): Cursor {
   return beginCursor(account, unknownHistory, now - unknownReadMs + listingSlackMs)
 }
 
-/** As far as it can be understood; `historyId` says where it cannot. Undefined: not a cursor at all. */
+/**
+ * Reads a cursor as far as it can be understood; `historyId` is unknown if it cannot. Returns undefined for other
+ * values.
+ */
 export function parseCursor(value: unknown, now: number): Cursor | undefined {
   const facts = recordOf(value)
   const account = textOf(facts?.['account'])
@@ -104,7 +107,7 @@ export function isHistoryId(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9]{1,20}$/.test(value)
 }
 
-/** Whether one who has read up to here has read that too. */
+/** Returns whether a reading up to the cursor covers the other history id too. */
 export function isRead({ historyId }: Cursor, other: string): boolean {
   return historyId !== unknownHistory && BigInt(other) <= BigInt(historyId)
 }
@@ -113,7 +116,7 @@ export function laterOf(one: string, other: string): string {
   return BigInt(one) >= BigInt(other) ? one : other
 }
 
-/** Never back: history that was read is not read again. */
+/** Never moves back, because history that was read is not read again. */
 export function movedTo(cursor: Cursor, historyId: string): Cursor {
   return { ...cursor, historyId: laterOf(cursor.historyId, historyId) }
 }
@@ -124,12 +127,12 @@ export function withPosted(cursor: Cursor, ids: readonly string[]): Cursor {
   return { ...withoutRefused(cursor, posted), recent }
 }
 
-/** Once more, where it was there before. The first that were refused make room for others. */
+/** Puts a mail on the list, or counts one more try. On a full list the first mails make room. */
 export function withRefused(cursor: Cursor, id: string, code: string, now: number): Cursor {
   const before = cursor.refused.find((mail) => mail.id === id)
   const tries = (before?.tries ?? 0) + 1
   const wait = Math.min(longestTryMs, firstTryMs * 2 ** (tries - 1))
-  // A clock that was set back does not make a mail younger than it is now.
+  // If the clock was set back, the mail must not seem younger.
   const since = Math.min(before?.since ?? now, now)
   const mail = { id, code, tries, since, nextTryAt: now + wait }
   const others = cursor.refused.filter((other) => other.id !== id)
@@ -140,7 +143,7 @@ export function withoutRefused(cursor: Cursor, ids: ReadonlySet<string>): Cursor
   return { ...cursor, refused: cursor.refused.filter(({ id }) => !ids.has(id)) }
 }
 
-/** Also where the clock was set back meanwhile: no wait is longer than the longest. */
+/** A mail is due too if the clock was set back, because no wait is longer than the longest. */
 export function isDue({ nextTryAt }: RefusedMail, now: number): boolean {
   return nextTryAt <= now || nextTryAt > now + longestTryMs
 }

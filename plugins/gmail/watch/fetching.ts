@@ -1,4 +1,4 @@
-/** Owns fetching one mail, and telling a mail that Google does not give out from a Google that gives out none. */
+/** Fetches one mail, and distinguishes a mail that Google does not give out from a Google that gives out none. */
 
 import { isPluginError, PluginError } from '@reveille/kit'
 import type { RawMessage } from '../google/port.ts'
@@ -6,20 +6,20 @@ import { isWanted, labelsOf, type MailItem, readMail } from '../mail/index.ts'
 import type { WatchContext } from './context.ts'
 import { isTransient, needsConsent, retry } from './retry.ts'
 
-/** Before a mail is blamed. */
+/** After this many permanent refusals the mail is to blame. */
 const mostTries = 5
-/** The same, where Google says that it may pass: some mails never get another answer. Two minutes. */
+/** The same for refusals that may pass, because some mails never get another answer. This takes two minutes. */
 const mostTransientTries = 8
-/** Where so many mails are refused, all wait for what may pass: it is not these mails. */
+/** If this many mails are refused, the mails are not to blame, and all wait. */
 const mostBlamed = 100
 
-/** `missing`: Google has none of that id. `unwanted`: nobody is to be told of it, as it is not wanted (any more). */
+/** `missing`: Google has no mail of that id. `unwanted`: the mail is not wanted, or not any more. */
 export type Fetched =
   | { readonly is: 'mail'; readonly mail: MailItem }
   | { readonly is: 'missing' | 'unwanted' }
   | { readonly is: 'refused'; readonly code: string }
 
-/** @throws what every other mail would meet too, and a person has to mend */
+/** Fetches a mail. @throws errors that every other mail would meet too, and that a person has to fix */
 export function fetchMail(context: WatchContext, id: string, signal: AbortSignal): Promise<Fetched> {
   const { config, cursor, gmail } = context
   let tries = 0
@@ -37,7 +37,7 @@ export function fetchMail(context: WatchContext, id: string, signal: AbortSignal
         tries += 1
         if (tries < mostTries) throw asRetryable(error)
       }
-      // Where the mailbox cannot be asked either this throws, and no mail is to blame.
+      // If the mailbox does not answer either, this throws, and no mail is to blame.
       await gmail.profile(inner)
       return { is: 'refused', code: `GOOGLE_${error.code.toUpperCase().replaceAll('-', '_')}` }
     }
@@ -65,12 +65,12 @@ function read(context: WatchContext, id: string, raw: RawMessage | undefined): F
     }
     return { is: 'mail', mail: { ...readMail(raw, config), id } }
   } catch {
-    // A mail on which our own reading stumbles blocks nobody, and another version may read it.
+    // A mail that our own code cannot read must not block others. Another version may read it.
     return { is: 'refused', code: 'UNREADABLE' }
   }
 }
 
-/** Somebody may look for what became of it. */
+/** Leaves a trace for an operator who looks for the mail. */
 function recordLeftOut({ log, status }: WatchContext, id: string, raw: RawMessage): void {
   log.info('gmail-mail-left-out', { id, labels: labelsOf(raw).join(', ') })
   status.count('leftOut', status.counted('leftOut') + 1)

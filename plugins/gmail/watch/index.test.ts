@@ -11,7 +11,7 @@ const dayMs = 24 * hourMs
 const malformed: Fault = { before: failure('malformed', { retryable: false }) }
 const times = (count: number, fault: Fault) => Array.from({ length: count }, () => fault)
 
-test('mails from before the first watch are no news, those after it are posted, and the notification is acknowledged', async () => {
+test('mails that came before the first watch are not posted, later ones are, and their notification is acknowledged', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   google.deliver()
@@ -37,7 +37,7 @@ test('mails from before the first watch are no news, those after it are posted, 
   await world.stop(run)
 })
 
-test('a mail that is left out for its labels is told by its id and counted, and posted never', async () => {
+test('a mail with an excluded label is logged by its id and counted, and never posted', async () => {
   const world = createWorld()
   const run = world.start()
   await world.clock.until(() => world.events().includes('gmail-watching'))
@@ -49,7 +49,7 @@ test('a mail that is left out for its labels is told by its id and counted, and 
   await world.stop(run)
 })
 
-test('without a consent it waits, says what to run, and goes on ten seconds after there is one', async () => {
+test('without a consent the source waits, says what to run, and begins within ten seconds of the consent', async () => {
   const world = createWorld()
   const { clock, disk, google } = world
   disk.delete('credentials')
@@ -71,7 +71,7 @@ test('without a consent it waits, says what to run, and goes on ten seconds afte
 })
 
 for (const code of ['consent-revoked', 'bad-client', 'missing-scope'])
-  test(`after ${code} nothing is asked until the consent is another one`, async () => {
+  test(`after ${code} Google is not asked again until there is another consent`, async () => {
     const world = createWorld()
     const { clock, disk, google } = world
     const run = world.start()
@@ -90,7 +90,7 @@ for (const code of ['consent-revoked', 'bad-client', 'missing-scope'])
     await world.stop(run)
   })
 
-test('a renewed access token is no other consent; an hour later the same one is tried again', async () => {
+test('a renewed access token does not count as another consent, and the same consent is retried after an hour', async () => {
   const world = createWorld()
   const { clock, disk, google } = world
   world.inject('labels', {
@@ -106,7 +106,7 @@ test('a renewed access token is no other consent; an hour later the same one is 
   await world.stop(run)
 })
 
-test('the same consent is tried again once setup has tried it with success', async () => {
+test('a refused consent is used again once setup has renewed it', async () => {
   const world = createWorld()
   const { clock, disk } = world
   world.inject('labels', { before: failure('consent-revoked', { retryable: false }) })
@@ -118,7 +118,7 @@ test('the same consent is tried again once setup has tried it with success', asy
   await world.stop(run)
 })
 
-test('a consent that was given while Google refused the one before it is used at once', async () => {
+test('a consent that was stored while Google refused the earlier one is used at once', async () => {
   const world = createWorld()
   world.inject('labels', {
     before() {
@@ -131,7 +131,7 @@ test('a consent that was given while Google refused the one before it is used at
   await world.stop(run)
 })
 
-test('a label is found by its name in whatever case; one that is not there is looked for every minute', async () => {
+test('a label is found by its name in any case, and a missing label is looked for every minute', async () => {
   const world = createWorld({ label: 'invoices' })
   const { clock, gateway, google } = world
   const labels = google.labels
@@ -155,7 +155,7 @@ test('a label is found by its name in whatever case; one that is not there is lo
   await world.stop(run)
 })
 
-test('a label that was deleted and made anew is watched under its new id', async () => {
+test('a label that was deleted and made again is watched under its new id', async () => {
   const world = createWorld({ label: 'Invoices' })
   const { clock, gateway, google } = world
   const run = world.start()
@@ -176,7 +176,7 @@ test('a label that was deleted and made anew is watched under its new id', async
   await world.stop(run)
 })
 
-test('what shouldRetry at the next try is no state to report', async () => {
+test('a failure that the next try ends is not reported', async () => {
   const world = createWorld()
   const { clock, google } = world
   const run = world.start()
@@ -189,7 +189,7 @@ test('what shouldRetry at the next try is no state to report', async () => {
   await world.stop(run)
 })
 
-test('a history id that Google never gave is replaced by a listing', async () => {
+test('a history id that Google never gave leads to a listing', async () => {
   const world = createWorld()
   const { disk, gateway, google } = world
   const mail = google.deliver()
@@ -203,7 +203,7 @@ test('a history id that Google never gave is replaced by a listing', async () =>
   await world.stop(run)
 })
 
-test('a mailbox whose history is behind the cursor, as of an account that was made anew, is listed and read on', async () => {
+test('a mailbox whose history is behind the cursor, as of a recreated account, is listed and then read on', async () => {
   const world = createWorld()
   const { clock, disk, gateway, google } = world
   const mail = google.deliver()
@@ -217,7 +217,7 @@ test('a mailbox whose history is behind the cursor, as of an account that was ma
   await world.stop(run)
 })
 
-test('a lost notification delays a mail by a quarter of an hour at most', async () => {
+test('a lost notification delays a mail by at most a quarter of an hour', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -227,7 +227,7 @@ test('a lost notification delays a mail by a quarter of an hour at most', async 
   await world.stop(run)
 })
 
-test('old, foreign and unreadable notifications are acknowledged without asking for the history', async () => {
+test('old, foreign and unreadable notifications are acknowledged without reading the history', async () => {
   const world = createWorld()
   const { clock, google } = world
   const run = world.start()
@@ -246,7 +246,7 @@ test('old, foreign and unreadable notifications are acknowledged without asking 
   await world.stop(run)
 })
 
-test('a notification that comes before its history is told is looked after, and does not hold up others for ever', async () => {
+test('a notification that comes before its history is read again later, and does not block others forever', async () => {
   const world = createWorld()
   const { clock, google } = world
   const run = world.start()
@@ -257,7 +257,7 @@ test('a notification that comes before its history is told is looked after, and 
   await world.stop(run)
 })
 
-test('while mails wait for a gateway that is down, their notifications are kept from coming again', async () => {
+test('while the gateway is down, the deadline of pulled notifications is extended', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -277,7 +277,7 @@ test('while mails wait for a gateway that is down, their notifications are kept 
   await world.stop(run)
 })
 
-test('a burst of mails is fetched by eight at a time and posted in slices, in their order', async () => {
+test('a burst of mails is fetched by eight at a time and posted in batches, in order', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -312,7 +312,7 @@ test('a burst of mails is fetched by eight at a time and posted in slices, in th
   await world.stop(run)
 })
 
-test('a limit that Google sets for one mail costs no other call again', async () => {
+test('when Google limits the rate at one mail, no other call is repeated', async () => {
   const world = createWorld()
   const { clock, google } = world
   const run = world.start()
@@ -326,7 +326,7 @@ test('a limit that Google sets for one mail costs no other call again', async ()
   await world.stop(run)
 })
 
-test('a mail that Google refuses blocks nobody, is told, and tried again until Google gives it out', async () => {
+test('a mail that Google refuses does not block others, is logged, and is retried until Google gives it out', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -346,7 +346,7 @@ test('a mail that Google refuses blocks nobody, is told, and tried again until G
 })
 
 for (const code of ['unavailable', 'malformed', 'network'])
-  test(`a mail for which Google has no other answer than ${code} blocks nobody`, async () => {
+  test(`a mail for which Google only answers ${code} does not block others`, async () => {
     const world = createWorld()
     const { clock, gateway, google } = world
     const run = world.start()
@@ -364,7 +364,7 @@ for (const code of ['unavailable', 'malformed', 'network'])
     await world.stop(run)
   })
 
-test('where Google gives out no mail at all, few are blamed, and none is given up', async () => {
+test('when Google gives out no mail at all, few mails are blamed and none is given up', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -385,7 +385,7 @@ test('where Google gives out no mail at all, few are blamed, and none is given u
   await world.stop(run)
 })
 
-test('a mail that Google tells of before it gives it out is looked for once more; one that is deleted holds up nobody', async () => {
+test('a mail that Google announces too early is looked for once more, and a deleted mail does not block others', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -401,7 +401,7 @@ test('a mail that Google tells of before it gives it out is looked for once more
   await world.stop(run)
 })
 
-test('no mail is blamed where the mailbox cannot be asked either', async () => {
+test('no mail is blamed if the mailbox does not answer either', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -418,7 +418,7 @@ test('no mail is blamed where the mailbox cannot be asked either', async () => {
   await world.stop(run)
 })
 
-test('a mail that the gateway refuses for a week is given up with an error; each start tries it at once', async () => {
+test('a mail that the gateway refuses for a week is given up with an error, and each start retries it at once', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   let run = world.start()
@@ -452,7 +452,7 @@ test('a mail that the gateway refuses for a week is given up with an error; each
   await world.stop(run)
 })
 
-test('a mail that the gateway refused is tried again at each reload', async () => {
+test('a mail that the gateway refused is retried at each reload', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -474,7 +474,7 @@ test('a mail that the gateway refused is tried again at each reload', async () =
   await world.stop(run)
 })
 
-test('a clock that leaps by a month gives no refused mail up', async () => {
+test('a clock that leaps by a month does not make the source give up a refused mail', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -492,7 +492,7 @@ test('a clock that leaps by a month gives no refused mail up', async () => {
   await world.stop(run)
 })
 
-test('an expired history is replaced by a listing since the last reading, the oldest first', async () => {
+test('an expired history leads to a listing since the last reading, oldest mails first', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   let run = world.start()
@@ -517,7 +517,7 @@ test('an expired history is replaced by a listing since the last reading, the ol
   await world.stop(run)
 })
 
-test('what a listing has to leave out is counted and told as an error', async () => {
+test('mails that a listing leaves out are counted and logged as an error', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   let run = world.start()
@@ -559,7 +559,7 @@ for (const [name, text] of [
     await world.stop(run)
   })
 
-test('an address that means the same mailbox in other letters is no other account', async () => {
+test('the same address in another spelling is the same mailbox', async () => {
   const world = createWorld({ account: 'A.da@googlemail.com' })
   const { clock, disk, google } = world
   disk.set('credentials', JSON.stringify({ ...credentials, account: 'ada@gmail.com' }))
@@ -569,7 +569,7 @@ test('an address that means the same mailbox in other letters is no other accoun
   await world.stop(run)
 })
 
-test('the cursor of another account is no beginning for this one', async () => {
+test('the cursor of another account is not used', async () => {
   const world = createWorld()
   const { clock, disk, gateway, google } = world
   google.deliver()
@@ -584,7 +584,7 @@ test('the cursor of another account is no beginning for this one', async () => {
   await world.stop(run)
 })
 
-test('a subscription that is not there is told with what to run, and pulled from when it is', async () => {
+test('a missing subscription is reported with the command to run, and pulled once it exists', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   world.inject('pull', ...times(4, { before: failure('not-found', { retryable: false }) }))
@@ -598,7 +598,7 @@ test('a subscription that is not there is told with what to run, and pulled from
   await world.stop(run)
 })
 
-test('a mailbox without notifications is not asked for them in a circle', async () => {
+test('empty pulls that are answered at once are not repeated in a tight loop', async () => {
   const world = createWorld()
   const { clock, google } = world
   const run = world.start()
@@ -610,7 +610,7 @@ test('a mailbox without notifications is not asked for them in a circle', async 
   await world.stop(run)
 })
 
-test('an acknowledgement that fails is no harm', async () => {
+test('a failed acknowledgement does no harm', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   world.inject('acknowledge', { before: failure('unavailable') })
@@ -622,7 +622,7 @@ test('an acknowledgement that fails is no harm', async () => {
   await world.stop(run)
 })
 
-test('a disk that is full holds acknowledgements back, and loses nothing', async () => {
+test('a full disk delays acknowledgements and loses no mail', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -638,7 +638,7 @@ test('a disk that is full holds acknowledgements back, and loses nothing', async
   await world.stop(run)
 })
 
-test('a bug is thrown for the host to start anew, and leaves nothing behind', async () => {
+test('a bug ends the run with its error, so that the host starts it again', async () => {
   const world = createWorld()
   const { clock } = world
   world.inject('history', { before: new TypeError('not a function') })

@@ -1,4 +1,4 @@
-/** From a notification to a post that is on disk. */
+/** Watches a mailbox, from a notification to a post that is on disk. */
 
 import type { PluginLog, SourceCall } from '@reveille/kit'
 import type { GmailConfiguration } from '../configuration.ts'
@@ -22,13 +22,13 @@ import { createStatus } from './status.ts'
 export interface WatchOptions {
   readonly config: GmailConfiguration
   readonly log: PluginLog
-  /** Opens Google with what a person consented to. */
+  /** Opens Google with the credentials of a consent. */
   readonly open: (credentials: Credentials) => Promise<Google>
-  /** From 0 to 1, for jitter. Default: `Math.random`. */
+  /** Returns a number from 0 to 1, for jitter. Default: `Math.random`. */
   readonly random?: () => number
 }
 
-/** As the contract of sources says. */
+/** Watches the mailbox as the contract of sources asks. */
 export async function watchMailbox(options: WatchOptions, call: SourceCall): Promise<void> {
   const { config, log, random = Math.random } = options
   const { clock, storage, signal } = call
@@ -60,7 +60,7 @@ export async function watchMailbox(options: WatchOptions, call: SourceCall): Pro
   }
 }
 
-/** Until the consent is refused. @throws the reason of the signal */
+/** Watches until the consent is refused or the label has changed. @throws the reason of the signal */
 async function watch(unlabelled: UnlabelledContext, pushHandler: PushHandler | undefined): Promise<void> {
   const { call, clock, config, cursor, log, status } = unlabelled
   const { account, mode } = config

@@ -10,7 +10,7 @@ const labels = [
   { id: 'Label_3', name: 'Label_1' },
 ]
 
-test('ids win over names, and names as they are written over others', () => {
+test('ids win over names, and exact names over names in another case', () => {
   assert.equal(findLabel(labels, 'Label_1')?.id, 'Label_1')
   assert.equal(findLabel(labels, 'work/invoices')?.id, 'Label_2')
   assert.equal(findLabel(labels, 'WORK/INVOICES')?.id, 'Label_1')
@@ -19,7 +19,7 @@ test('ids win over names, and names as they are written over others', () => {
   assert.equal(findLabel(labels, 'constructor'), undefined)
 })
 
-test('a label that is missing is told with those that look like it', () => {
+test('a missing label is reported with similar labels', () => {
   assert.match(describeMissing(labels, 'Work/Invoice'), /Nearest are "Work\/Invoices", "work\/invoices", /)
   assert.doesNotMatch(describeMissing([], 'x'), /Nearest/)
 })

@@ -1,4 +1,4 @@
-/** Owns finding the label that an operator named, by name or id. */
+/** Finds the label that an operator named, by name or id. */
 
 import { isPluginError, PluginError } from '@reveille/kit'
 import { minuteMs, secondMs } from '../durations.ts'
@@ -6,10 +6,10 @@ import type { Label } from '../google/port.ts'
 import type { UnlabelledContext, WatchContext } from './context.ts'
 import { isRecoverable, needsConsent, retry } from './retry.ts'
 
-/** Labels that are suggested for one that is not there. */
+/** How many labels are suggested in place of a missing one. */
 const mostNames = 3
 
-/** Ids win over names; names are the same in capitals. System labels are called by their ids. */
+/** Ids win over names, and exact names over names in other capitals. System labels are named by their ids. */
 export function findLabel(labels: readonly Label[], wanted: string): Label | undefined {
   const same = (text: string) => text.toLowerCase() === wanted.toLowerCase()
   return (
@@ -28,7 +28,7 @@ export function describeMissing(labels: readonly Label[], wanted: string): strin
   return `The mailbox has no label ${JSON.stringify(wanted)}.${hint} Change \`hooks.gmail.label\`, or make the label.`
 }
 
-/** Of all labels; the one that was perhaps meant first. */
+/** Returns the names of all labels, beginning with the nearest. */
 export function nearestNames(labels: readonly Label[], wanted: string): readonly string[] {
   const distance = (name: string) => editDistance(name.toLowerCase(), wanted.toLowerCase())
   return labels
@@ -37,7 +37,7 @@ export function nearestNames(labels: readonly Label[], wanted: string): readonly
     .map(({ name }) => name)
 }
 
-/** How many characters are to be put in, taken out or changed. */
+/** Counts the characters to insert, remove or replace. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [index, character] of [...from].entries()) {
@@ -53,7 +53,7 @@ function editDistance(from: string, to: string): number {
 
 const lookEverySeconds = minuteMs / secondMs
 
-/** The id. Looked for again every minute where it is not there. */
+/** Returns the id of the label. A missing label is looked for again every minute. */
 export function awaitLabel(context: UnlabelledContext, signal: AbortSignal): Promise<string> {
   const { config, gmail } = context
   const find = async (inner: AbortSignal) => {
@@ -66,7 +66,10 @@ export function awaitLabel(context: UnlabelledContext, signal: AbortSignal): Pro
   return retry(context, signal, find, { shouldRetry: isRecoverable })
 }
 
-/** What Google refuses may be refused for its label: deleted, and made anew under another id. @throws PluginError `label-changed` */
+/**
+ * Looks the label up when Google refuses a call: it may have been deleted and made again under another id. @throws
+ * PluginError `label-changed`
+ */
 export async function whileLabelled(
   context: WatchContext,
   perform: () => Promise<void>,

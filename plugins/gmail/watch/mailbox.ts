@@ -1,4 +1,4 @@
-/** Owns one reading of a mailbox, from the cursor to the end of its history. */
+/** Reads a mailbox once: its history from the cursor to the end, or a listing if there is no such history. */
 
 import { isPluginError } from '@reveille/kit'
 import { dayMs } from '../durations.ts'
@@ -8,7 +8,7 @@ import type { WatchContext } from './context.ts'
 import { type Cursor, laterOf, listingSlackMs, movedTo, unknownHistory } from './cursor.ts'
 import { retry } from './retry.ts'
 
-/** Resolves when all that had come before is with the gateway, or refused, and the cursor on disk says so. */
+/** Resolves when all mails that had come before are taken or refused, and the cursor on disk says so. */
 export async function readMailbox(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, cursor, status } = context
   const beganAt = clock.now()
@@ -19,13 +19,13 @@ export async function readMailbox(context: WatchContext, signal: AbortSignal): P
   status.time('readAt', beganAt)
 }
 
-/** The history is not to be had from there: it is too old, or the id is one that Google never gave. */
+/** Returns whether no history can be had from there: it is too old, or Google never gave that id. */
 function isUseless(error: unknown, pageToken: string | undefined): boolean {
   if (!isPluginError(error)) return false
   return error.code === 'history-expired' || (error.code === 'bad-request' && pageToken === undefined)
 }
 
-/** A failure in the middle begins anew at the cursor, and with it without a page token, which may be what failed. */
+/** A failure in the middle begins again at the cursor, without a page token, because the token may have failed. */
 async function readHistory(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { cursor, gmail, label } = context
   const since = cursor.get().historyId
@@ -40,9 +40,9 @@ async function readHistory(context: WatchContext, signal: AbortSignal): Promise<
       if (!isUseless(error, pageToken)) throw error
       return await listMailbox(context, signal)
     }
-    // Another mailbox has taken the place of the one that was read: what it tells is old by its numbers, and was never read.
+    // Another mailbox has taken the place of the one that was read: its mails have low numbers, and were never read.
     if (end === undefined && BigInt(page.historyId) < BigInt(since)) return await listMailbox(context, signal)
-    // Later pages may say where the mailbox stands by then, which is beyond what the first one promised to list.
+    // Later pages may name an end beyond what the first page promised to list.
     end ??= page.historyId
     await postByIds(context, page.messageIds, page.lastId ?? page.historyId, signal)
     pageToken = page.nextPageToken
@@ -53,16 +53,16 @@ async function readHistory(context: WatchContext, signal: AbortSignal): Promise<
 }
 
 const longestBackMs = 30 * dayMs
-/** Where our clock says that the mailbox was read in the future. */
+/** This far back, if the mailbox was read in the future by our clock. */
 const unsureBackMs = dayMs
 const mostMails = 1000
-/** What is beyond it is only counted, as far as this. */
+/** Mails beyond the most are counted up to this number, and not read. */
 const mostCounted = 10_000
 const pageLength = 500
 
 async function listMailbox(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, config, cursor, gmail, log } = context
-  // Before the listing: what comes meanwhile is after this, and read as history.
+  // This comes before the listing, so that mails that come meanwhile are read as history.
   const { historyId } = await retry(context, signal, (inner) => gmail.profile(inner))
   const after = listedAfter(cursor.get(), clock.now())
   const { ids, cut } = await listIds(context, after, signal)
@@ -80,13 +80,13 @@ async function listMailbox(context: WatchContext, signal: AbortSignal): Promise<
   else log.warn('gmail-history-expired', facts)
 }
 
-/** Milliseconds since the Unix epoch. */
+/** Returns milliseconds since the Unix epoch. */
 export function listedAfter({ readAt }: Cursor, now: number): number {
   if (readAt > now) return now - unsureBackMs
   return Math.max(readAt - listingSlackMs, now - longestBackMs)
 }
 
-/** The newest first. `cut`: how many older ones were left out. */
+/** Lists the newest first. `cut` is the number of older mails that were left out. */
 async function listIds(
   context: WatchContext,
   after: number,

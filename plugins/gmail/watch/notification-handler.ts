@@ -1,4 +1,4 @@
-/** Owns what a notification asks for: nothing, or a reading that reaches as far as it says. */
+/** Handles notifications. Each asks for nothing, or for a reading that reaches as far as it says. */
 
 import type { PluginLog, SourceClock } from '@reveille/kit'
 import { isSameMailbox } from '../account.ts'
@@ -8,11 +8,11 @@ import { isHistoryId, isRead } from './cursor.ts'
 import type { CursorCell } from './cursor-cell.ts'
 import type { Reads } from './reads.ts'
 
-/** What a notification says; undefined where it is none of Gmail's. */
+/** What a notification says. Undefined if it is not one of Gmail's. */
 export type About = Notification['about']
 
 export interface NotificationHandler {
-  /** Resolves when those can be acknowledged. @throws PluginError, retryable; the reason of the signal */
+  /** Resolves when the notifications can be acknowledged. @throws PluginError, retryable; the reason of the signal */
   handle(abouts: readonly About[], signal: AbortSignal): Promise<void>
 }
 
@@ -24,7 +24,7 @@ interface HandlerOptions {
   readonly log: PluginLog
 }
 
-/** Google may notify before its history is told. What still is behind then is found by the next reading. */
+/** Google may notify before its history shows the mail. What is still missing then is found by the next reading. */
 const againAfterMs = [2 * secondMs, 10 * secondMs]
 
 export function createNotificationHandler({
@@ -34,15 +34,15 @@ export function createNotificationHandler({
   clock,
   log,
 }: HandlerOptions): NotificationHandler {
-  const told = new Set<string>()
+  const warned = new Set<string>()
 
   function warnOnce(reason: string): void {
-    if (told.has(reason)) return
-    told.add(reason)
+    if (warned.has(reason)) return
+    warned.add(reason)
     log.warn('gmail-notification-ignored', { reason })
   }
 
-  /** Whether it can be acknowledged as it is. */
+  /** Returns whether the notification needs no reading. */
   function isOld(about: About): boolean {
     if (about === undefined) warnOnce('it is none of Gmail')
     else if (!isSameMailbox(about.emailAddress, account)) warnOnce('it is for another account')

@@ -49,7 +49,7 @@ async function post(mails: readonly MailItem[], rule: (post: MailPost, count: nu
 
 const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => mailOf(id))
 
-test('what is taken, or was taken before, is not posted again', async () => {
+test('a post that is taken, or was taken before, is not repeated', async () => {
   for (const status of [200, 202, 204, 409]) {
     const { posts, taken, refused } = await post(six, () => ({ status }))
     assert.equal(posts.length, 1)
@@ -58,7 +58,7 @@ test('what is taken, or was taken before, is not posted again', async () => {
   }
 })
 
-test('a mail for which the gateway ignores a post takes no other with it', async () => {
+test('when the gateway ignores a post of several mails, each is posted by itself', async () => {
   const reached = new Set<string>()
   const { taken, refused } = await post(six, ({ messages }) => {
     if (messages.some(({ id }) => id === 'd')) return { status: 200, isIgnored: true }
@@ -70,7 +70,7 @@ test('a mail for which the gateway ignores a post takes no other with it', async
 })
 
 for (const status of [301, 401, 403, 404, 408, 429, 500, 502, 503])
-  test(`${status} is nobody's fault: the same is posted again, later and later`, async () => {
+  test(`after ${status} no mail is blamed, and the same post is repeated after growing waits`, async () => {
     const { posts, taken, states, passed } = await post(six, (_, count) => ({
       status: count < 5 ? status : 202,
     }))
@@ -81,7 +81,7 @@ for (const status of [301, 401, 403, 404, 408, 429, 500, 502, 503])
     assert.equal(states[0], [401, 403, 404].includes(status) ? 'waiting' : 'failing')
   })
 
-test('so is no answer; what the gateway asks to wait is waited, an hour at most', async () => {
+test('without an answer the post is repeated too, and the wait that the gateway asks for is kept up to an hour', async () => {
   const lost = new PluginError('Nobody is there.', { code: 'network', retryable: true })
   assert.equal((await post(six, (_, count) => (count === 1 ? lost : { status: 202 }))).taken.length, 6)
   const busy = (retryAfter: number) =>
@@ -91,12 +91,12 @@ test('so is no answer; what the gateway asks to wait is waited, an hour at most'
   assert.equal((await busy(0)).passed, 1000)
 })
 
-test('no wait is longer than five minutes where nothing is asked', async () => {
+test('no wait is longer than five minutes unless the gateway asks for it', async () => {
   const { passed } = await post(six, (_, count) => ({ status: count < 21 ? 503 : 202 }))
   assert.ok(passed < 20 * 300_000 && passed > 10 * 300_000)
 })
 
-test('one mail that is refused is found, and all others are taken in their order', async () => {
+test('a refused mail is isolated, and all others are taken in order', async () => {
   const { taken, refused, posts } = await post(six, ({ messages }) =>
     messages.some(({ id }) => id === 'd') ? { status: 400, code: 'TEMPLATE_FAILED' } : { status: 202 },
   )
@@ -112,7 +112,7 @@ for (const code of [
   'ENGINE_FAILED',
   'INTERNAL',
 ])
-  test(`a mail on which the gateway stumbles with ${code} holds up no other`, async () => {
+  test(`a mail at which the gateway fails with ${code} does not block others`, async () => {
     const { taken, refused } = await post(six, ({ messages }) =>
       messages.some(({ id }) => id === 'd') ? { status: 500, code } : { status: 202 },
     )
@@ -120,14 +120,14 @@ for (const code of [
     assert.deepEqual(refused, { d: code })
   })
 
-test('a gateway that stumbles once has nobody to blame', async () => {
+test('a single failure of the gateway blames no mail', async () => {
   const { posts, taken } = await post(six, (_, count) =>
     count < 5 ? { status: 500, code: 'INTERNAL' } : { status: 202 },
   )
   assert.deepEqual([posts.length, taken.length], [5, 6])
 })
 
-test('a refusal without a code is told by its status', async () => {
+test('a refusal without a code is recorded by its status', async () => {
   assert.deepEqual((await post([mailOf('a')], () => ({ status: 422 }))).refused, { a: 'HTTP_422' })
 })
 
@@ -149,12 +149,12 @@ for (const answer of [
     assert.ok(last?.bodyTruncated)
   })
 
-test('a mail of which nothing is left is refused, and never looped on', async () => {
+test('a mail that cannot be shortened any more is refused, without an endless loop', async () => {
   const { refused, posts } = await post([mailOf('a', 'x'.repeat(20_000))], () => ({ status: 413 }))
   assert.deepEqual(refused, { a: 'HTTP_413' })
   assert.ok(posts.length < 40)
 })
 
-test('nothing is posted where there is nothing', async () => {
+test('an empty list of mails makes no post', async () => {
   assert.equal((await post([], () => ({ status: 500 }))).posts.length, 0)
 })

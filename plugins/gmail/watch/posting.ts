@@ -1,4 +1,4 @@
-/** Owns posting mails to the gateway, and what follows from its answers: nothing is lost, and nothing blocks the rest. */
+/** Posts mails to the gateway and acts on its answers, so that no mail is lost and none blocks the others. */
 
 import { oneLine, PluginError, type Posted, type SourceCall } from '@reveille/kit'
 import { mailEndpoint } from '../configuration.ts'
@@ -7,25 +7,27 @@ import { type RetryContext, retry } from './retry.ts'
 
 export interface Posting extends RetryContext {
   readonly call: Pick<SourceCall, 'post' | 'limitsOf'>
-  /** The gateway has them. Called before anything else is posted. */
+  /** The gateway has taken these mails. Called before anything else is posted. */
   taken(ids: readonly string[]): void
-  /** The gateway does not take this one, though it takes others. */
+  /** The gateway refuses this mail, though it takes others. */
   refused(id: string, code: string): void
 }
 
-/** Nobody's mail is to blame: the endpoint is not there, the gateway is locked, busy or ill. */
+/** Statuses that say nothing about the mails: the endpoint is missing, or the gateway is locked, busy or ill. */
 const unrelatedStatuses = new Set([401, 403, 404, 408, 429])
-/** Those that a person has to mend. */
+/** Statuses that a person has to fix. */
 const operatorStatuses = new Set([401, 403, 404])
 const tooLarge = new Set(['BODY_TOO_LARGE', 'TOO_MANY_ACTIONS', 'TOO_LARGE_RENDERED'])
-/** The gateway is well, and what was configured stumbled over what is in these mails. */
+/** The gateway is well, but a transform or an expression failed on these mails. */
 const contentCodes = new Set(['TRANSFORM_FAILED', 'TRANSFORM_REFUSED', 'TRANSFORM_TIMEOUT', 'ENGINE_FAILED'])
-/** Nobody knows whose fault it is: after so many tries it counts as that of these mails. */
+/** The cause is unknown. After this many tries it counts as a fault of these mails. */
 const unforeseen = 'INTERNAL'
 const mostTries = 5
 const longestMessage = 300
 
-/** Resolves when each mail is taken or refused. Answers how many posts were taken. @throws the reason of the signal */
+/**
+ * Resolves when each mail is taken or refused. Returns how many posts were taken. @throws the reason of the signal
+ */
 export async function postMails(
   posting: Posting,
   mails: readonly MailItem[],
@@ -33,13 +35,13 @@ export async function postMails(
   signal: AbortSignal,
 ): Promise<number> {
   if (mails.length === 0) return 0
-  /** The next one is the last. */
+  /** The posts in reverse, so that the next one is the last. */
   const posts = [...cutPosts(mails, envelope, posting.call.limitsOf(mailEndpoint))].reverse()
   let count = 0
   for (let post = posts.pop(); post; post = posts.pop()) {
     const answer = await postUntilAnswered(posting, post, signal)
     const [only, ...others] = post.messages
-    // One that repeats what the gateway has delivered takes all with it that are posted in its company.
+    // A post that repeats a delivered mail is ignored whole, together with the other mails in it.
     if (isTaken(answer) && !(answer.isIgnored && others.length > 0)) {
       posting.taken(post.messages.map(({ id }) => id))
       count += 1
@@ -54,7 +56,7 @@ export async function postMails(
   return count
 }
 
-/** An answer that says something about these mails. */
+/** Resolves with an answer that says something about these mails. */
 function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal): Promise<Posted> {
   let tries = 0
   const ask = async (inner: AbortSignal) => {
@@ -71,7 +73,7 @@ function postUntilAnswered(posting: Posting, post: MailPost, signal: AbortSignal
   return retry(posting, signal, ask, { shouldRetry: () => true })
 }
 
-/** 409 says that it was posted before. */
+/** 409 says that the same was posted before. */
 function isTaken({ status }: Posted): boolean {
   return (status >= 200 && status < 300) || status === 409
 }
@@ -97,7 +99,7 @@ function describe(answer: Posted): string {
   )
 }
 
-/** The second one first, because they are taken from the end. */
+/** The second half comes first, because posts are taken from the end. */
 function halves(post: MailPost): readonly MailPost[] {
   const { messages } = post
   const middle = Math.ceil(messages.length / 2)

@@ -1,4 +1,4 @@
-/** Owns the mode `pull`: notifications are asked for, one long request after the other. */
+/** Pulls notifications in mode `pull`, by one long request after the other. */
 
 import { isPluginError, type PluginError } from '@reveille/kit'
 import { secondMs } from '../durations.ts'
@@ -8,10 +8,10 @@ import type { NotificationHandler } from './notification-handler.ts'
 import { isRecoverable, retry } from './retry.ts'
 
 const mostAtOnce = 100
-/** Google gives those back that were not acknowledged in time; setup asks for a minute. */
+/** Google delivers notifications again that are not acknowledged in time. Setup asks for a minute. */
 const extendEveryMs = 30 * secondMs
 const extendBySeconds = 600
-/** Whoever answers at once that there is nothing, as emulators do, is not asked again at once. */
+/** An emulator that answers an empty pull at once is not asked again at once. */
 const shortestPullMs = secondMs
 
 export async function pullNotifications(
@@ -37,7 +37,7 @@ export async function pullNotifications(
   }
 }
 
-/** Sees to it that Google gives the notifications to nobody else meanwhile. */
+/** Extends the deadline of the notifications meanwhile, so that Google delivers them to no other process. */
 async function whileExtended(
   { clock, config, pubsub }: WatchContext,
   ackIds: readonly string[],
@@ -63,7 +63,10 @@ async function whileExtended(
   }
 }
 
-/** What fails here comes again, and is found to be old; what is to be mended is told by the next pull. */
+/**
+ * Ignores failures: the notifications come again and are found to be old, and the next pull reports a lasting
+ * failure.
+ */
 async function harmless(call: Promise<void>): Promise<void> {
   try {
     await call

@@ -47,7 +47,7 @@ test('a posted notification is answered when its mails are on disk', async () =>
   await world.stop(run)
 })
 
-test('what takes longer than Google waits is answered before, and Google is to come again', async () => {
+test('a reading that takes longer than Google waits is answered with a failure before, so that Google posts again', async () => {
   const world = createPushed()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -59,7 +59,7 @@ test('what takes longer than Google waits is answered before, and Google is to c
   await world.stop(run)
 })
 
-test('what is none of this mailbox is taken and forgotten, whatever it is', async () => {
+test('notifications of other mailboxes and unreadable ones are answered with success and ignored', async () => {
   const world = createPushed()
   const { clock } = world
   const run = world.start()
@@ -80,7 +80,7 @@ test('what is none of this mailbox is taken and forgotten, whatever it is', asyn
   await world.stop(run)
 })
 
-test('only so many wait at one time', async () => {
+test('only a limited number of notifications wait at one time', async () => {
   const world = createPushed()
   const { clock, gateway, google } = world
   const run = world.start()
@@ -104,7 +104,7 @@ test('only so many wait at one time', async () => {
   await world.stop(run)
 })
 
-test('those that wait when the source ends are to come again; so are those that come while nothing is watched', async () => {
+test('notifications that wait when the source ends, or come while nothing is watched, are answered with a failure', async () => {
   const world = createPushed()
   const { clock, disk, gateway, google } = world
   const run = world.start()
@@ -124,7 +124,7 @@ test('those that wait when the source ends are to come again; so are those that 
   await world.stop(idle)
 })
 
-test('where nothing can be received, push is refused in words', async () => {
+test('mode push without a gateway is refused with an explanation', async () => {
   const world = createPushed()
   world.hasSurface = false
   const run = world.start()

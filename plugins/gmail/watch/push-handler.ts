@@ -1,4 +1,6 @@
-/** Owns the mode `push`: Google posts notifications, and comes again with those that were not answered with success. */
+/**
+ * Handles notifications in mode `push`. Google posts them, and posts them again until they are answered with success.
+ */
 
 import { PluginError, type SourceCall } from '@reveille/kit'
 import { pushEndpoint } from '../configuration.ts'
@@ -8,15 +10,17 @@ import { unlessAborted } from '../unless-aborted.ts'
 import type { NotificationHandler } from './notification-handler.ts'
 
 export interface PushHandler {
-  /** Heeds what comes, until the signal is aborted. @throws the reason of the signal */
+  /** Handles posted notifications until the signal is aborted. @throws the reason of the signal */
   serve(handler: NotificationHandler, signal: AbortSignal): Promise<void>
 }
 
-/** Google waits a minute by default, and comes again. https://cloud.google.com/pubsub/docs/push#receive_push */
+/**
+ * Google waits for a minute by default, and then posts again. https://cloud.google.com/pubsub/docs/push#receive_push
+ */
 const longestAnswerMs = 50 * secondMs
 const mostAtOnce = 100
 
-/** @throws PluginError where nothing can be received, as in a process without a gateway */
+/** Registers the handler. @throws PluginError if nothing can be received, as in a process without a gateway */
 export function createPushHandler({ receive, clock, signal }: SourceCall): PushHandler {
   let serving: { readonly handler: NotificationHandler; readonly signal: AbortSignal } | undefined
   let count = 0
@@ -30,7 +34,8 @@ export function createPushHandler({ receive, clock, signal }: SourceCall): PushH
     const inner = AbortSignal.any([serving.signal, ending.signal])
     count += 1
     const handling = handler.handle([readNotification(body)?.about], inner)
-    // Not when it is answered: what nobody waits for any more is held until the mailbox is read.
+    // The count falls when the mailbox has been read, not when the post is answered, because until then memory is
+    // held.
     const giveBack = () => {
       count -= 1
     }

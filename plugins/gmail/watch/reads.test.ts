@@ -20,7 +20,7 @@ function createReader() {
   return { reads, controller, running, over }
 }
 
-test('all that ask while a reading runs share the next one, and nobody is told of one that began before', async () => {
+test('requests that come while a reading runs share the next reading', async () => {
   const { reads, running, controller, over } = createReader()
   const told: string[] = []
   reads.request().then(() => told.push('first'))
@@ -41,7 +41,7 @@ test('all that ask while a reading runs share the next one, and nobody is told o
   assert.equal(await over, 'over')
 })
 
-test('those that wait when it ends are told to come again, and so is who comes later', async () => {
+test('requests that wait at the end of the source, or come later, fail with a retryable error', async () => {
   const { reads, controller, running, over } = createReader()
   const first = reads.request()
   await turn()

@@ -1,19 +1,24 @@
-/** Owns when a mailbox is read: one reading at a time, and one more for all that asked while it ran. */
+/** Schedules the readings of a mailbox: one at a time, and one more for all requests that came while it ran. */
 
 import { PluginError, type SourceClock } from '@reveille/kit'
 import { minuteMs } from '../durations.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 
 export interface Reads {
-  /** Resolves after a reading that began after this call. @throws PluginError, retryable, where there will be none */
+  /**
+   * Resolves after a reading that began after this call. @throws PluginError, retryable, if no more readings will
+   * begin
+   */
   request(): Promise<void>
-  /** Reads when it is asked for. @throws what a reading throws; the reason of the signal */
+  /** Performs the readings that are requested. @throws what a reading throws; the reason of the signal */
   run(read: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>
-  /** Readings that were begun. */
+  /** How many readings have begun. */
   readonly begun: number
 }
 
-/** Notifications may be lost. https://developers.google.com/workspace/gmail/api/guides/push#notification_reliability */
+/**
+ * Notifications may be lost. https://developers.google.com/workspace/gmail/api/guides/push#notification_reliability
+ */
 const longestIdleMs = 15 * minuteMs
 
 export function createReads(): Reads {
@@ -62,7 +67,7 @@ export function createReads(): Reads {
   }
 }
 
-/** Asks for a reading whenever none has been begun for a while. */
+/** Requests a reading whenever none has begun for a while. */
 export async function readWhenIdle(reads: Reads, clock: SourceClock, signal: AbortSignal): Promise<void> {
   let seen = reads.begun
   for (let idleMs = 0; ; idleMs += minuteMs) {

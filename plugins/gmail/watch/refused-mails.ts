@@ -1,11 +1,11 @@
-/** Owns the list of mails that were refused: who comes onto it, and who is given up. */
+/** Keeps the list of refused mails: puts mails on it, gives them up and removes them. */
 
 import type { WatchContext } from './context.ts'
 import { mostRefused, type RefusedMail, withoutRefused, withRefused } from './cursor.ts'
 
 type RefusalContext = Pick<WatchContext, 'clock' | 'cursor' | 'log' | 'status'>
 
-/** Puts it where it will be tried again. The first that came there makes room, where there is none. */
+/** Puts a mail on the list, to be tried again. On a full list the first mail makes room. */
 export function refuse(context: RefusalContext, id: string, code: string): void {
   const { clock, cursor, log } = context
   const { refused } = cursor.get()
@@ -27,7 +27,7 @@ export function forget(context: RefusalContext, id: string): void {
   countRefused(context)
 }
 
-/** After each change of the list. */
+/** Reports the length of the list. To be called after each change. */
 export function countRefused({ cursor, status }: Pick<RefusalContext, 'cursor' | 'status'>): void {
   status.count('refused', cursor.get().refused.length)
 }

@@ -1,4 +1,4 @@
-/** Owns trying refused mails again, each ever more seldom, until it is taken, gone or given up. */
+/** Tries refused mails again, ever more seldom, until each is taken, gone or given up. */
 
 import { dayMs, minuteMs } from '../durations.ts'
 import { postAndRecord } from './batches.ts'
@@ -10,10 +10,15 @@ import { isRecoverable, retry } from './retry.ts'
 
 const checkEveryMs = minuteMs
 const giveUpAfterMs = 7 * dayMs
-/** A source that rested for a week, and a clock that leapt, are no reason to give up. */
+/**
+ * These tries are needed too, so that neither a week's pause of the source nor a leap of the clock gives a mail up.
+ */
 const leastTries = 12
 
-/** All at once when it begins and after a reload, because what refused them may have been mended; else each when it is due. */
+/**
+ * Tries all mails at the beginning and after a reload, because the cause may be fixed; later each mail when it is
+ * due.
+ */
 export async function retryRefused(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { call, clock, cursor } = context
   let reload = new AbortController()

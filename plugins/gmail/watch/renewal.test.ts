@@ -14,7 +14,7 @@ function watchesIn({ google }: World): number {
   return google.watches.length
 }
 
-test('a watch is begun anew as often as is configured, and the log and the report say when', async () => {
+test('a watch is renewed as often as configured, and log and report say when', async () => {
   const world = createWorld({ renewEveryMinutes: 720 })
   const { clock } = world
   const begun = clock.now()
@@ -35,7 +35,7 @@ test('a watch is begun anew as often as is configured, and the log and the repor
   await world.stop(run)
 })
 
-test('half of its time is the latest, however seldom it is configured', async () => {
+test('a watch is renewed at half of its time at the latest', async () => {
   const world = createWorld({ renewEveryMinutes: 8640 })
   world.google.watchLastsMs = 2 * dayMs
   const run = world.start()
@@ -46,7 +46,7 @@ test('half of its time is the latest, however seldom it is configured', async ()
   await world.stop(run)
 })
 
-test('a start begins the watch anew only where it is time, or it is for another topic or label', async () => {
+test('a start renews the watch only if it is due, or is for another topic or label', async () => {
   const world = createWorld()
   const { clock, google } = world
   const restart = async (rest: number) => {
@@ -71,7 +71,7 @@ test('a start begins the watch anew only where it is time, or it is for another 
   await world.stop(run)
 })
 
-test('a mailbox is read after each renewal', async () => {
+test('the mailbox is read after each renewal', async () => {
   const world = createWorld({ renewEveryMinutes: 5 })
   const { clock, gateway, google } = world
   const run = world.start()
@@ -82,7 +82,7 @@ test('a mailbox is read after each renewal', async () => {
 })
 
 for (const leap of [-9 * dayMs, -2 * hourMs, 9 * dayMs])
-  test(`a clock that is set by ${leap / hourMs} hours leaves no watch to end, and begins none in a circle`, async () => {
+  test(`a clock that is set by ${leap / hourMs} hours lets no watch expire and causes no endless renewals`, async () => {
     const world = createWorld()
     const { clock, gateway, google } = world
     const run = world.start()
@@ -106,7 +106,7 @@ test('a clock that is set back within the time of a watch delays no renewal', as
   await world.stop(run)
 })
 
-test('a watch that was begun in the future, by a clock that was wrong then, is begun anew', async () => {
+test('a watch that seems to begin in the future, because the clock was wrong, is renewed', async () => {
   const world = createWorld()
   const { clock } = world
   const run = world.start()
@@ -119,7 +119,7 @@ test('a watch that was begun in the future, by a clock that was wrong then, is b
   await world.stop(next)
 })
 
-test('a clock that is far from the clock of Google begins no watch in a circle', async () => {
+test("a clock that is far from Google's causes no endless renewals", async () => {
   const world = createWorld()
   const { clock, google } = world
   google.watchLastsMs = -3 * dayMs
@@ -129,7 +129,7 @@ test('a clock that is far from the clock of Google begins no watch in a circle',
   await world.stop(run)
 })
 
-test('a renewal that fails is tried again within half an hour, and is the operator’s trouble only in the last day', async () => {
+test('a failed renewal is retried within half an hour, and is reported only on the last day of the watch', async () => {
   const world = createWorld()
   const { clock, gateway, google } = world
   google.watchLastsMs = 2 * dayMs
@@ -153,7 +153,7 @@ test('a renewal that fails is tried again within half an hour, and is the operat
   await world.stop(run)
 })
 
-test('without a first watch there is nothing to read from: it is told with what to run', async () => {
+test('when the first watch fails, the report says what to run', async () => {
   const world = createWorld()
   const { clock, disk } = world
   world.inject('watch', ...times(5, { before: failure('forbidden', { retryable: false }) }))

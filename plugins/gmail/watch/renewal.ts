@@ -1,4 +1,4 @@
-/** Owns the watch: begun, and begun anew well before Google ends it, whatever clocks do meanwhile. */
+/** Begins the watch and renews it well before Google ends it, even if clocks are set meanwhile. */
 
 import { type Backoff, isPluginError, timeOf } from '@reveille/kit'
 import { dayMs, minuteMs, secondMs } from '../durations.ts'
@@ -11,14 +11,14 @@ import type { Problem } from './status.ts'
 /** https://developers.google.com/workspace/gmail/api/guides/push#renewing_mailbox_watch */
 const lifetimeMs = 7 * dayMs
 const backoff: Backoff = { firstMs: minuteMs, mostMs: 30 * minuteMs }
-/** Where nothing works without it. */
+/** Shorter, because nothing works before the first watch. */
 const firstBackoff: Backoff = { firstMs: 10 * secondMs, mostMs: 5 * minuteMs }
-/** Then the clock is looked at, which may have been set. */
+/** After this time the clock is read again, because it may have been set. */
 const longestRestMs = 5 * minuteMs
-/** When an operator is told that it could not be begun anew. */
+/** A watch that lasts shorter than this and cannot be renewed is reported. */
 const alarmMs = dayMs
 
-/** Where nothing was kept: what is in the mailbox is no news, and what comes from now on is. */
+/** Begins the first watch. Mails that are in the mailbox already do not count. */
 export async function beginWatching(context: WatchContext, signal: AbortSignal): Promise<void> {
   const { clock, config, cursor, gmail, label } = context
   const request = { topic: config.topic, labelId: label }
@@ -37,7 +37,7 @@ export async function beginWatching(context: WatchContext, signal: AbortSignal):
   logRenewed(context)
 }
 
-/** Begins the watch anew whenever it is time, and says so to `renewed`. */
+/** Renews the watch whenever it is time, and calls `renewed` afterwards. */
 export async function keepWatching(
   context: WatchContext,
   renewed: () => void,
@@ -46,7 +46,7 @@ export async function keepWatching(
   const { clock, cursor, random, status } = context
   const problem = status.problem()
   let failures = 0
-  /** Since the watch was begun, by timers: the clock may be set. */
+  /** The time since the watch was begun, by timers, because the clock may be set. */
   let restedMs = 0
   try {
     for (;;) {
@@ -80,7 +80,7 @@ async function renew(context: WatchContext, signal: AbortSignal): Promise<void> 
   const { clock, config, cursor, gmail, label } = context
   const request = { topic: config.topic, labelId: label }
   const { watch } = cursor.get()
-  // Google has one topic for a mailbox: that of before was ours to end.
+  // Google has one topic for a mailbox, and the earlier one was ours.
   if (watch && watch.topic !== config.topic) await gmail.stop(signal)
   const { endsAt } = await gmail.watch(request, signal)
   cursor.change((before) => ({ ...before, watch: { ...request, begunAt: clock.now(), endsAt } }))
@@ -92,7 +92,7 @@ function isFor({ config, label }: WatchContext, { topic, labelId }: WatchRecord)
   return topic === config.topic && labelId === label
 }
 
-/** A watch that was begun in the future is one of a clock that was set back: nobody knows when it ends. */
+/** A watch that was begun in the future shows that the clock was set back, so its end is unknown. */
 function isDue(context: WatchContext, watch: WatchRecord, restedMs: number): boolean {
   const now = context.clock.now()
   return now < watch.begunAt || now >= renewsAt(context, watch) || restedMs >= intervalMs(context, watch)
@@ -102,14 +102,17 @@ function renewsAt(context: WatchContext, watch: WatchRecord): number {
   return watch.begunAt + intervalMs(context, watch)
 }
 
-/** At half of its time at the latest. Its end is by Google's clock, which may be far from ours: then it lasts as documented. */
+/**
+ * The watch is renewed at half of its time at the latest. Its end is by Google's clock; a span that makes no sense
+ * counts as the documented one.
+ */
 function intervalMs({ config }: WatchContext, { begunAt, endsAt }: WatchRecord): number {
   const lasts = endsAt - begunAt
   const half = (lasts >= minuteMs ? Math.min(lasts, lifetimeMs) : lifetimeMs) / 2
   return Math.min(config.renewEveryMinutes * minuteMs, half)
 }
 
-/** Until when the watch lasts, and when it is begun anew. */
+/** Reports until when the watch lasts, and when it is renewed. */
 export function reportTimes(context: WatchContext): void {
   const { watch } = context.cursor.get()
   if (!watch) return
@@ -127,7 +130,7 @@ function logRenewed(context: WatchContext): void {
   })
 }
 
-/** Mails are read without a watch too, only later: while it lasts for days, a line in the log is enough. */
+/** Mails are read without a watch too, only later. While the watch lasts for days, a line in the log is enough. */
 function reportFailure(
   context: WatchContext,
   problem: Problem,
@@ -142,6 +145,6 @@ function reportFailure(
   if (failures === 1) log.warn('gmail-watch-not-renewed', { code, endsAt: timeOf(watch?.endsAt).at })
   if (left >= alarmMs) return
   const end = left > 0 ? 'ends within a day' : 'is not in force'
-  const detail = `The watch of the mailbox ${end}, and could not be begun anew: ${message}`
+  const detail = `The watch of the mailbox ${end}, and could not be renewed: ${message}`
   problem.set('failing', retryable ? detail : withSetup(detail))
 }

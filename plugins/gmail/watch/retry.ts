@@ -1,33 +1,33 @@
-/** Owns calls that are made again until they succeed: nobody is to blame for their failure, and it may pass. */
+/** Repeats calls until they succeed, if their failure may pass. */
 
 import { type Backoff, isPluginError, type PluginError, retryDelayMs, type SourceClock } from '@reveille/kit'
 import { minuteMs, secondMs } from '../durations.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import type { Status } from './status.ts'
 
-/** Of calls, and of posts. */
+/** The backoff of calls and of posts. */
 const usualBackoff: Backoff = { firstMs: secondMs, mostMs: 5 * minuteMs }
 
 export interface RetryContext {
   readonly clock: SourceClock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number
   readonly status: Status
 }
 
 export interface RetryOptions {
-  /** Whether it is tried again after that. Default: after what is retryable. */
+  /** Decides whether to try again after an error. Default: after transient errors. */
   readonly shouldRetry?: (error: PluginError) => boolean
   readonly backoff?: Backoff
-  /** What the operator is told of it. Default: its message. */
+  /** Describes the error to the operator. Default: by its message. */
   readonly words?: (error: PluginError) => string
 }
 
-/** The consent is no good: nothing helps but a person. */
+/** Codes of a bad consent, which only a person can fix. */
 const consentCodes = new Set(['consent-revoked', 'bad-client', 'missing-scope'])
-/** Those who ask know what to do. */
+/** Codes that the caller handles. */
 const answers = new Set([...consentCodes, 'history-expired', 'label-changed'])
-/** What the next try mends at once is no state to report. */
+/** A failure that the next try ends within this time is not reported. */
 const shortestProblemMs = 5 * secondMs
 
 export function needsConsent(error: unknown): error is PluginError {
@@ -35,10 +35,13 @@ export function needsConsent(error: unknown): error is PluginError {
 }
 
 export const isTransient = (error: PluginError) => error.retryable && !answers.has(error.code)
-/** Also what a person has to mend: it is tried again, in case they did. */
+/** Holds also for errors that a person has to fix: the call is repeated in case they did. */
 export const isRecoverable = (error: PluginError) => !answers.has(error.code)
 
-/** @throws what does not pass, and what is no PluginError, which is a bug; the reason of the signal */
+/**
+ * Performs a call, again after failures. @throws errors that should not be retried; errors that are no PluginError,
+ * which are bugs; the reason of the signal
+ */
 export async function retry<Result>(
   { clock, random, status }: RetryContext,
   signal: AbortSignal,
@@ -71,7 +74,7 @@ function messageOf({ message }: PluginError): string {
   return message
 }
 
-/** `retryAfter`, in seconds, is what the other side asked for. */
+/** Returns the wait after this many failures. `retryAfter` is what the other side asked for, in seconds. */
 export function waitMs(failures: number, backoff: Backoff, random: () => number, retryAfter = 0): number {
   return retryDelayMs({ retryAfterMs: retryAfter * secondMs }, failures, backoff, random)
 }

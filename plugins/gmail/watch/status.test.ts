@@ -9,7 +9,7 @@ function createTold() {
   return { status, reports, told: () => `${reports.at(-1)?.state}: ${reports.at(-1)?.detail}` }
 }
 
-test('what a person has to do is told before what may pass, and each until it is over', () => {
+test('a problem that a person has to fix is reported before temporary ones, each until it is over', () => {
   const { status, told } = createTold()
   const google = status.problem()
   const label = status.problem()
@@ -26,7 +26,7 @@ test('what a person has to do is told before what may pass, and each until it is
   assert.equal(told(), 'working: All is well.')
 })
 
-test('a trouble that is left is not told to be over, and nothing is told before there is something', () => {
+test('a released problem is not reported as over, and nothing is reported before the first problem or success', () => {
   const { status, reports, told } = createTold()
   status.count('refused', 2)
   status.time('readAt', 7)

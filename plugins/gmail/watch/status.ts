@@ -1,23 +1,23 @@
-/** Owns what is reported of the source: the gravest of its troubles, and otherwise that all is well. */
+/** Reports the status of the source: its worst problem, or that all is well. */
 
 import type { SourceReport } from '@reveille/kit'
 
 export interface Status {
-  /** From here on all is well where there is no trouble; said in this sentence. */
+  /** Reports from now on, while there is no problem, that all is well, in this sentence. */
   begin(detail: string): void
-  /** A place for the trouble of one part. */
+  /** Makes a place for the problem of one part. */
   problem(): Problem
   time(name: string, at: number): void
-  /** `total` replaces what was counted. */
+  /** Replaces the number by `total`. */
   count(name: string, total: number): void
   counted(name: string): number
 }
 
 export interface Problem {
   set(state: 'failing' | 'waiting', detail: string): void
-  /** It is over. */
+  /** Ends the problem and reports it. */
   clear(): void
-  /** The same, not reported: whoever is told of the failure says what comes of it. */
+  /** Ends the problem without a report, because the caller reports what comes of it. */
   release(): void
 }
 
@@ -27,7 +27,7 @@ interface Condition {
 }
 
 export function createStatus(report: (report: SourceReport) => void): Status {
-  /** By the order in which they arose. */
+  /** The problems in the order in which they arose. */
   const problems = new Map<object, Condition>()
   const times = new Map<string, number>()
   const counts = new Map<string, number>()

@@ -13,7 +13,7 @@ function operation(id: string) {
   return found
 }
 
-test('every operation that the typings know has its method, its path and its scopes', () => {
+test('every operation in the typings has its method, path and scopes', () => {
   const gmail = operations.filter(({ service }) => service === 'gmail')
   const pubsub = operations.filter(({ service }) => service === 'pubsub')
   assert.equal(gmail.length, 79)
@@ -27,12 +27,12 @@ test('every operation that the typings know has its method, its path and its sco
   assert.match(revisions.gmail, /^\d{8}$/)
 })
 
-test('no request can be meant for two operations', () => {
+test('no request matches two operations', () => {
   const paths = operations.map(({ method, path }) => `${method} ${path.replace(/\{\w+(=[^}]*)?\}/g, '{$1}')}`)
   assert.equal(new Set(paths).size, paths.length)
 })
 
-test('an operation is as the discovery document has it', () => {
+test('an operation is the same as in the discovery document', () => {
   const history = operation('gmail.users.history.list')
   assert.deepEqual([history.method, history.path], ['GET', '/gmail/v1/users/{userId}/history'])
   assert.deepEqual(history.inQuery.get('maxResults')?.type, { kind: 'number' })
@@ -55,13 +55,13 @@ test('an operation is as the discovery document has it', () => {
   )
 })
 
-test('resources of one name are told apart by where they stand', () => {
+test('resources of one name are distinguished by their place', () => {
   const ofTopic = operation('pubsub.projects.topics.subscriptions.list')
   const ofProject = operation('pubsub.projects.subscriptions.list')
   assert.deepEqual([ofTopic.inPath, ofProject.inPath], [['topic'], ['project']])
 })
 
-test('a path matches its own operation and takes its parameters whole', () => {
+test('a path matches its own operation only, and its parameters are read whole', () => {
   const pull = operation('pubsub.projects.subscriptions.pull')
   assert.equal(pull.pattern.exec('/v1/projects/p/subscriptions/s:pull')?.[1], 'projects/p/subscriptions/s')
   for (const path of [
@@ -76,7 +76,7 @@ test('a path matches its own operation and takes its parameters whole', () => {
 const typings = (text: string) =>
   `// Revision: 20260101\n  namespace one {\n${text}\n    const things: ThingsResource;\n  }\n`
 
-test('typings in a form that is not known are refused, never passed over', () => {
+test('typings in an unknown form are refused', () => {
   const good = 'interface ThingsResource { get(request: { id: string; }): Request<void>; }'
   assert.deepEqual([...parseTypings(typings(good), 'one').methods.keys()], ['things.get'])
   const bad = [
@@ -92,7 +92,7 @@ test('typings in a form that is not known are refused, never passed over', () =>
   assert.throws(() => parseTypings(typings(good), 'two'), /know no two/)
 })
 
-test('a selection keeps what it names, and must name what there is', () => {
+test('a selection keeps the named operations, and refuses names that do not exist', () => {
   const list = operation('gmail.users.messages.list')
   const answer = { messages: [{ id: '1', threadId: '2' }], nextPageToken: 'x', resultSizeEstimate: 1 }
   const kept = (text: string) => {

@@ -43,7 +43,7 @@ test('the history has each change once, in order, with ids that grow by gaps', a
   assert.equal((await historyOf(asking, { startHistoryId: String(ids[2]) })).history.length, 1)
 })
 
-test('the history is filtered by label and by type, where pages may be empty before the last one', async () => {
+test('the history is filtered by label and type, and pages before the last one may be empty', async () => {
   await using asking = await openAsking()
   const { google } = asking
   const startHistoryId = await standing(asking)
@@ -62,7 +62,7 @@ test('the history is filtered by label and by type, where pages may be empty bef
   assert.equal(added.history.length, 1)
 })
 
-test('a page has a hundred records unless it is asked for others, and none is missed or told twice', async () => {
+test('a page has a hundred records by default, and none is missing or repeated', async () => {
   await using asking = await openAsking()
   const { google, ask } = asking
   const startHistoryId = await standing(asking)
@@ -93,7 +93,7 @@ test('a page has a hundred records unless it is asked for others, and none is mi
   }
 })
 
-test('a history that is too old, or not there yet, is not found', async () => {
+test('a history id that is too old, or in the future, is not found', async () => {
   await using asking = await openAsking()
   const { google, ask } = asking
   const since = await standing(asking)
@@ -107,7 +107,7 @@ test('a history that is too old, or not there yet, is not found', async () => {
   await historyOf(asking, { startHistoryId: await standing(asking) })
 })
 
-test('a mail is shown in each format as Gmail shows it', async () => {
+test('a mail is returned in each format as Gmail does', async () => {
   await using asking = await openAsking()
   const { google, ask } = asking
   const id = google.deliver({
@@ -146,7 +146,7 @@ test('a mail is shown in each format as Gmail shows it', async () => {
   assert.deepEqual(google.complaints, [])
 })
 
-test('mails are listed newest first, without spam and trash, by labels and by time', async () => {
+test('mails are listed newest first, without spam and trash, by label and time', async () => {
   await using asking = await openAsking()
   const { google, ask } = asking
   const list = async (query: Readonly<Record<string, string | readonly string[]>>) => {
@@ -172,7 +172,7 @@ test('mails are listed newest first, without spam and trash, by labels and by ti
   assert.equal((await ask(`${users}/messages`, { query: { labelIds: 'Label_99' } })).status, 400)
 })
 
-test('labels are listed with those of the person', async () => {
+test("system labels and the person's own labels are listed", async () => {
   await using asking = await openAsking()
   const id = asking.google.addLabel('To do')
   const { body } = await asking.ask(`${users}/labels`)
@@ -181,7 +181,7 @@ test('labels are listed with those of the person', async () => {
   assert.throws(() => asking.google.deliver({ labels: ['To do'] }), /no label To do/)
 })
 
-test('a watch needs a topic of the client’s own project that exists and lets Gmail publish', async () => {
+test("a watch needs an existing topic of the client's project to which Gmail may publish", async () => {
   await using asking = await openAsking()
   const { google, ask, topic } = asking
   const watch = async (topicName: string, more = {}) => {
@@ -209,7 +209,7 @@ test('a watch needs a topic of the client’s own project that exists and lets G
   assert.equal(google.complaints.length, 2, 'the state of a project is no mistake of the caller')
 })
 
-test('a watch of another topic takes a stop first, until the watch is over', async () => {
+test('a watch for another topic needs a stop first, until the earlier watch is over', async () => {
   await using asking = await openAsking()
   const { google, ask, topic } = asking
   const other = `projects/${google.project}/topics/other`
@@ -227,7 +227,7 @@ test('a watch of another topic takes a stop first, until the watch is over', asy
   assert.deepEqual(google.complaints, [])
 })
 
-test('a watch tells of mails with its labels, at its beginning and until it ends', async () => {
+test('a watch announces mails with its labels, from its beginning to its end', async () => {
   await using asking = await openAsking()
   const { google, ask, topic } = asking
   const watch = (body: object) => ask(`${users}/watch`, { body: { topicName: topic, ...body } })

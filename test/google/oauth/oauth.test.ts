@@ -58,7 +58,7 @@ async function codeOf(google: StandInGoogle, changes?: Readonly<Record<string, s
   return back.searchParams.get('code') ?? ''
 }
 
-test('the challenge of RFC 7636, appendix B, is proven by its verifier and by no other', () => {
+test('the challenge of RFC 7636, appendix B, matches its verifier and no other', () => {
   const asked = {
     redirectUri: '',
     challenge,
@@ -72,7 +72,7 @@ test('the challenge of RFC 7636, appendix B, is proven by its verifier and by no
   assert.ok(provesChallenge(verifier, { ...asked, challengeMethod: 'plain', challenge: verifier }))
 })
 
-test("Google's own client gets tokens for a consent, over the loopback redirect, and renews them", async () => {
+test("Google's own client gets tokens for a consent over the loopback redirect, and renews them", async () => {
   await using asking = await openAsking()
   const { google } = asking
   const { id, secret } = clientOf(google)
@@ -144,7 +144,7 @@ const badPages: readonly (readonly [string, Readonly<Record<string, string | und
   ['a parameter that nobody knows', { nonsense: '1' }, /Parameter not allowed.*nonsense/],
 ]
 
-test('a page for consent is not shown for a request that Google refuses, and nobody is sent anywhere', async () => {
+test('a request that Google refuses gets no consent page and no redirect', async () => {
   await using asking = await openAsking()
   const { google } = asking
   for (const [name, changes, reason] of badPages) {
@@ -157,7 +157,7 @@ test('a page for consent is not shown for a request that Google refuses, and nob
   }
 })
 
-test('every loopback address and port is taken', async () => {
+test('every loopback address and port is allowed', async () => {
   await using asking = await openAsking()
   for (const redirect of ['http://127.0.0.1:1', 'http://[::1]:65535/a/b', 'http://localhost:8080/']) {
     const back = await asking.google.consentByHand(pageOf(asking.google, { redirect_uri: redirect }))
@@ -165,7 +165,7 @@ test('every loopback address and port is taken', async () => {
   }
 })
 
-test('a code is good once, for its client, its redirect and its verifier', async () => {
+test('a code works once, for its client, its redirect and its verifier', async () => {
   await using asking = await openAsking()
   const { google, submit } = asking
   const good = exchangeOf(google, await codeOf(google))
@@ -195,7 +195,7 @@ test('a code is good once, for its client, its redirect and its verifier', async
   assert.deepEqual([(await submit(good)).body.error], ['invalid_grant'])
 })
 
-test('a code that is older than ten minutes is void', async () => {
+test('a code expires after ten minutes', async () => {
   await using asking = await openAsking()
   const { google, submit } = asking
   const form = exchangeOf(google, await codeOf(google))
@@ -203,7 +203,7 @@ test('a code that is older than ten minutes is void', async () => {
   assert.equal((await submit(form)).body.error, 'invalid_grant')
 })
 
-test('a refresh token comes with the first consent alone, or where the page was asked for again', async () => {
+test('a refresh token comes with the first consent only, unless the page is asked to prompt again', async () => {
   await using asking = await openAsking()
   const { google, submit } = asking
   const lasting = async (changes: Readonly<Record<string, string | undefined>>) =>
@@ -216,7 +216,7 @@ test('a refresh token comes with the first consent alone, or where the page was 
   assert.equal(await lasting({ access_type: 'online' }), false)
 })
 
-test('a person says no, says yes to a part, or is somebody else', async () => {
+test('a person can deny, consent to a part, or be another account', async () => {
   await using asking = await openAsking()
   const { google, submit, ask } = asking
   const server = createServer((request, response) => response.end(request.url))
@@ -251,7 +251,7 @@ test('a person says no, says yes to a part, or is somebody else', async () => {
   }
 })
 
-test('a scope that nobody asked for is missing, and that is complained of', async () => {
+test('a scope that was not asked for is missing, and its use is recorded as a mistake', async () => {
   await using asking = await openAsking()
   const { google, submit, ask } = asking
   const token = (await submit(exchangeOf(google, await codeOf(google, { scope: mail })))).body.access_token
@@ -262,7 +262,7 @@ test('a scope that nobody asked for is missing, and that is complained of', asyn
   assert.equal(google.complaints.length, 1)
 })
 
-test('a consent that is withdrawn is told as Google tells it', async () => {
+test("a withdrawn consent is refused in Google's words", async () => {
   await using asking = await openAsking()
   const { google, submit } = asking
   const { clientId, clientSecret, refreshToken } = google.credentials() as Record<string, string>

@@ -21,7 +21,7 @@ async function publish({ ask, topic }: Asking, ...texts: readonly string[]): Pro
 const idsOf = (received: readonly Received[]) => received.map(({ message }) => message.messageId)
 const acksOf = (received: readonly Received[]) => received.map(({ ackId }) => ackId)
 
-test('what is not acknowledged comes again after its deadline, under another ack id', async () => {
+test('an unacknowledged message comes again after its deadline, under another ack id', async () => {
   await using asking = await openAsking()
   const { ask, google, subscription } = asking
   const [one = '', two = ''] = await publish(asking, 'one', 'two')
@@ -43,7 +43,7 @@ test('what is not acknowledged comes again after its deadline, under another ack
   assert.equal((await acknowledge(['nonsense'])).status, 400)
 })
 
-test('a deadline is made longer, or given up', async () => {
+test('a deadline can be extended or given up', async () => {
   await using asking = await openAsking()
   const { ask, google, subscription } = asking
   await publish(asking, 'one')
@@ -60,7 +60,7 @@ test('a deadline is made longer, or given up', async () => {
   assert.equal((await modify(received, 601)).status, 400)
 })
 
-test('a pull waits for a message, for a lease that ends or is given up, and no longer than it may', async () => {
+test('a pull waits for a message or a released one, and no longer than allowed', async () => {
   await using asking = await openAsking({ pullWait: 60_000 })
   const { google } = asking
   const waiting = pull(asking)
@@ -83,7 +83,7 @@ test('a pull waits for a message, for a lease that ends or is given up, and no l
   assert.deepEqual((await ask(`pubsub/v1/${subscription}:pull`, { body })).body, {})
 })
 
-test('a pull that nobody waits for takes nothing away', async () => {
+test('an aborted pull leases no message', async () => {
   await using asking = await openAsking({ pullWait: 60_000 })
   const { google, subscription, token } = asking
   const gone = new AbortController()
@@ -103,7 +103,7 @@ test('a pull that nobody waits for takes nothing away', async () => {
   assert.deepEqual(idsOf(await pull(asking)), [id])
 })
 
-test('each subscription has its own copy, and only of what came after it', async () => {
+test('each subscription has its own copy of later messages only', async () => {
   await using asking = await openAsking()
   const { ask, google, topic } = asking
   await publish(asking, 'before')
@@ -114,7 +114,7 @@ test('each subscription has its own copy, and only of what came after it', async
   assert.deepEqual(idsOf(await pull({ ...asking, subscription: name })), [id])
 })
 
-test('resources are made once, under good names, upon what there is', async () => {
+test('resources are made once, under valid names, and on existing resources only', async () => {
   await using asking = await openAsking()
   const { ask, google, topic, subscription } = asking
   const { project } = google
@@ -158,7 +158,7 @@ test('resources are made once, under good names, upon what there is', async () =
   assert.deepEqual([status, none.error.message], [404, 'Resource not found (resource=reveille-gmail).'])
 })
 
-test('a policy is written on what was read, or not at all', async () => {
+test('a policy is written only on the version that was read', async () => {
   await using asking = await openAsking()
   const { ask, google, topic } = asking
   const read = async () => (await ask(`pubsub/v1/${topic}:getIamPolicy`)).body

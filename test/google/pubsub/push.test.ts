@@ -32,7 +32,7 @@ async function openReceiver(...statuses: number[]) {
 
 const serviceAccount = 'push@harbour-lights-4711.iam.gserviceaccount.com'
 
-test('a push has a token that is signed by the keys that Google shows, for its audience', async () => {
+test('a push has a token for its audience, signed by the published keys', async () => {
   await using asking = await openAsking()
   using receiver = await openReceiver()
   const { google, ask, topic } = asking
@@ -68,7 +68,7 @@ test('a push has a token that is signed by the keys that Google shows, for its a
   assert.match(`${sub} ${azp}`, /^\d{20,21} \d{20,21}$/)
 })
 
-test("Google's own library finds the token good", async () => {
+test("Google's own library accepts the token", async () => {
   await using asking = await openAsking({ now: Date.now() })
   using receiver = await openReceiver()
   const { google, topic } = asking
@@ -89,7 +89,7 @@ test("Google's own library finds the token good", async () => {
   assert.equal(ticket.getPayload()?.email, serviceAccount)
 })
 
-test('what is not acknowledged comes again when the clock is moved, under the same id', async () => {
+test('an unacknowledged push comes again when the clock moves, under the same id', async () => {
   await using asking = await openAsking()
   using receiver = await openReceiver(503, 302, 202)
   const { google, topic } = asking
@@ -107,7 +107,7 @@ test('what is not acknowledged comes again when the clock is moved, under the sa
   assert.equal(new Set(receiver.posts.map(({ body }) => body.message.messageId)).size, 1)
 })
 
-test('an address out there is reached through its tunnel, and not at all without one', async () => {
+test('a public address is reached through its tunnel, and not at all without one', async () => {
   await using asking = await openAsking()
   using receiver = await openReceiver()
   const { google, topic } = asking
@@ -125,7 +125,7 @@ test('an address out there is reached through its tunnel, and not at all without
   assert.equal(claims.aud, 'https://hooks.example.com/hooks/gmail/push')
 })
 
-test('a subscription that pushes cannot be pulled, until it is changed', async () => {
+test('a subscription that pushes cannot be pulled until it is changed', async () => {
   await using asking = await openAsking()
   using receiver = await openReceiver(500)
   const { google, ask, topic, subscription } = asking

@@ -4,7 +4,7 @@ import { openAsking } from '../asking.ts'
 
 const profile = 'gmail/gmail/v1/users/me/profile'
 
-test('a fault befalls one call of its operation, in order, and is nobody’s mistake', async () => {
+test('a fault hits one call of its operation, in order, and is not recorded as a mistake', async () => {
   await using asking = await openAsking()
   const { google, ask, topic } = asking
   google.fail(
@@ -35,7 +35,7 @@ test('a fault befalls one call of its operation, in order, and is nobody’s mis
   assert.deepEqual(google.complaints, [])
 })
 
-test('a fault of every operation befalls the next call, whichever it is', async () => {
+test('a fault for every operation hits the next call', async () => {
   await using asking = await openAsking()
   const { google, ask, submit, topic } = asking
   google.fail('*', { status: 503 }, { status: 500 }, { status: 400 })
@@ -60,7 +60,7 @@ test('a fault of every operation befalls the next call, whichever it is', async 
   assert.equal((await submit(form)).status, 200)
 })
 
-test('a bad request uses no fault up', async () => {
+test('an invalid request uses up no fault', async () => {
   await using asking = await openAsking()
   const { google, ask } = asking
   google.fail('gmail.users.getProfile', { status: 503 })
@@ -89,7 +89,7 @@ test('a call is cut before or after it took effect', async () => {
   )
 })
 
-test('a call hangs until its caller gives up, and one is held as long as a test wants', async () => {
+test('a call hangs until its caller aborts, or is held until a test releases it', async () => {
   await using asking = await openAsking()
   const { google, ask, token } = asking
   const held = Promise.withResolvers<void>()
@@ -110,7 +110,7 @@ test('a call hangs until its caller gives up, and one is held as long as a test 
   assert.equal(google.calls.at(-1)?.status, 200)
 })
 
-test('each call is kept with what it asked', async () => {
+test('each call is recorded with its request', async () => {
   await using asking = await openAsking()
   const { google, ask } = asking
   google.advance(5)
@@ -129,7 +129,7 @@ test('each call is kept with what it asked', async () => {
   assert.equal(google.callsOf('oauth.token').length, 1)
 })
 
-test('closing ends what waits and what hangs, and may be asked for twice', async () => {
+test('closing ends held and hanging calls, and may be repeated', async () => {
   const asking = await openAsking({ pullWait: 600_000 })
   const { google, ask, subscription } = asking
   google.fail('gmail.users.getProfile', { hang: true })

@@ -1,11 +1,11 @@
 /**
- * Owns bringing a stranger's HTML into few tags, all of them closed, none deep: a library makes text of it, whose time
- * grows with the square of what is nested, and faster where quotes, lists or links are.
+ * Reduces a stranger's HTML to few tags, all of them closed and none deep. A library then makes text of it, in time
+ * that grows with the square of the nesting, and faster within quotes, lists and links.
  */
 
 import { isHidden, readTag, type Tag } from './tag.ts'
 
-/** How much of the HTML of one mail may still be looked at, over all of its parts. */
+/** How much of the HTML of one mail may still be read, over all of its parts. */
 export interface Budget {
   /** Characters that may still be passed on. */
   characters: number
@@ -15,17 +15,22 @@ export interface Budget {
   elements: number
 }
 
-/** Stands where a cell of a table begins. */
+/** Marks the beginning of a table cell. */
 export const cellMark = '\u001f'
 
 export interface Simplified {
-  /** Made of div, p, h2, br, hr, ul, ol, li, blockquote, pre and a, whose only attributes are `href` and `start`. */
+  /**
+   * Consists of div, p, h2, br, hr, ul, ol, li, blockquote, pre and a, whose only attributes are `href` and `start`.
+   */
   readonly html: string
-  /** Not all of it was looked at. */
+  /** Whether part of the HTML was not read. */
   readonly isCut: boolean
 }
 
-/** What each element is passed on as; all others are left out, their content stays. A cell has a mark of its own. */
+/**
+ * Maps an element to the one it is passed on as. Other elements are left out, and their content stays. Cells get a
+ * mark instead.
+ */
 const writtenAs: Readonly<Record<string, string>> = {
   __proto__: null as never,
   ...Object.fromEntries(
@@ -40,7 +45,7 @@ const writtenAs: Readonly<Record<string, string>> = {
   th: 'td',
 }
 
-/** Of these nothing is shown as text; what stands in them is no markup either. */
+/** The content of these elements is not shown, and is no markup either. */
 const raw: Readonly<Record<string, RegExp>> = {
   __proto__: null as never,
   ...Object.fromEntries(
@@ -50,16 +55,16 @@ const raw: Readonly<Record<string, RegExp>> = {
   ),
 }
 
-/** Of these neither, but it is markup. */
+/** The content of these elements is not shown, but is markup. */
 const unshown = new Set('audio canvas datalist math object select svg template video'.split(' '))
 
-/** Elements without content, which nothing closes. */
+/** Elements without content, which have no end tag. */
 const empty = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 
 const mostDepth = 60
-/** A level of quotes or of lists changes every line in it. */
+/** Each level of quotes or lists changes every line in it. */
 const mostLevels = 5
-/** In elements. */
+/** The cost of a line break, in elements. */
 const costOfBreak = 0.5
 
 interface Open {
@@ -67,7 +72,7 @@ interface Open {
   readonly as: string
 }
 
-/** Takes from the budget what it takes. */
+/** Simplifies HTML, and subtracts its cost from the budget. */
 export function simplify(html: string, budget: Budget): Simplified {
   const source = html.replaceAll(cellMark, ' ')
   const written: string[] = []
@@ -82,7 +87,7 @@ export function simplify(html: string, budget: Budget): Simplified {
 
   function writeText(text: string) {
     if (hidden !== undefined || text === '') return
-    // Layouts are indented by far more than they say.
+    // Layouts are indented by far more than their text is long.
     const content = text.trim() === '' && !has('pre') ? ' ' : text
     if (content.length <= budget.characters) return write(content)
     isCut = true
@@ -112,7 +117,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     }
   }
 
-  /** Where the innermost open element is that `isSought`, not looking beyond one that `isWall`. */
+  /** Returns the position of the innermost open element that is sought, without looking beyond a wall. */
   function find(isSought: (element: Open) => boolean, isWall: (element: Open) => boolean): number {
     for (let at = open.length - 1; at >= 0; at--) {
       const element = open[at]
@@ -122,7 +127,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     return -1
   }
 
-  /** What an element ends by beginning: paragraphs, items, cells and rows are often left open. */
+  /** Closes the element that another one ends by beginning: paragraphs, items, cells and rows are often left open. */
   function closeBefore(name: string, as: string) {
     if (as === 'td') close(find(isCell, (element) => isTable(element) || isRow(element)))
     else if (name === 'tr') close(find(isRow, isTable))
@@ -137,7 +142,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     if (as === undefined || (as === 'a' && !leadsSomewhere(attributes['href']))) return
     closeBefore(name, as)
     const isBlock = as !== 'a' && as !== 'td'
-    // Too deep: what stands there stays, on a line of its own.
+    // If the nesting is too deep, only the content stays, on a line of its own.
     if (open.length >= mostDepth || (as === 'a' && has('a'))) {
       if (isBlock) breakLine()
       return
@@ -165,7 +170,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     close(find(isSame, name === 'table' ? () => false : as === 'td' || name === 'tr' ? isTable : isCell))
   }
 
-  /** What begins and ends within a hidden element is hidden; what ends an element around it ends it. */
+  /** What begins and ends within a hidden element is hidden; the end of an element around it ends it. */
   function passHidden(tag: Tag) {
     if (hidden === undefined) return
     const { name, isClosing } = tag
@@ -212,7 +217,7 @@ export function simplify(html: string, budget: Budget): Simplified {
     else if (isClosing) end(name)
     else if (empty.has(name)) {
       if (name === 'hr') write('<hr>')
-      // A picture is no text, but where it leads somewhere it is the name of the place.
+      // A picture is no text, but in a link it is the name of the link.
       if (name === 'img' && has('a')) writeText(attributes['alt']?.replaceAll('<', '&lt;') ?? '')
     } else if (unshown.has(name) || isHidden(attributes)) hidden = hiding(name)
     else begin(tag)
@@ -249,7 +254,7 @@ function isLink({ as }: Open): boolean {
   return as === 'a'
 }
 
-/** Whether a hidden element that was left open ends where another begins. */
+/** Returns whether a hidden element that was left open ends where another element begins. */
 function endsByBeginning(root: string, name: string, names: ReadonlyMap<string, number>): boolean {
   const as = writtenAs[name]
   const hasNone = (...within: readonly string[]) => within.every((each) => !names.get(each))
@@ -259,12 +264,12 @@ function endsByBeginning(root: string, name: string, names: ReadonlyMap<string, 
   return root === 'tr' && name === 'tr' && hasNone('table')
 }
 
-/** Anchors within the mail, scripts and attached pictures lead nowhere. */
+/** Anchors within the mail, scripts and attached pictures cannot be followed. */
 function leadsSomewhere(href: string | undefined): boolean {
   return href !== undefined && /^\s*(?:https?:|mailto:|tel:)/i.test(href)
 }
 
-/** Characters of an address that are passed on; of a longer one only the beginning, which says where it leads. */
+/** An address up to this length is passed on whole; of a longer one only the beginning, which says where it leads. */
 const longestLink = 500
 const shownOfLongLink = 120
 

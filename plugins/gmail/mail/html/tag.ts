@@ -1,21 +1,24 @@
-/** Owns reading one tag of HTML, as the standard's tokenizer does, in time that only its length decides. */
+/** Reads one tag of HTML as the standard's tokenizer does, in time that is linear in its length. */
 
 export interface Tag {
-  /** In lower case; empty for what is no tag to anybody: a comment, a declaration. */
+  /** The name in lower case. Empty for comments, declarations and other text that is no tag. */
   readonly name: string
   readonly isClosing: boolean
-  /** Those that mean something here; the first of each. */
+  /** The attributes that matter here, each with its first value. */
   readonly attributes: Readonly<Record<string, string>>
-  /** Steps that it took to read. */
+  /** The steps that reading took. */
   readonly steps: number
-  /** Where what follows begins. */
+  /** The index after the tag. */
   readonly end: number
 }
 
 const meaningful: ReadonlySet<string> = new Set(['href', 'style', 'hidden', 'start', 'alt'])
 const none: Tag['attributes'] = Object.freeze({})
 
-/** What begins with the `<` at `at`; undefined where that is only a character. A tag without an end takes all that follows. */
+/**
+ * Reads what begins with the `<` at `at`. Returns undefined if that is only a character. A tag without an end takes
+ * all that follows.
+ */
 export function readTag(html: string, at: number): Tag | undefined {
   const next = html.charAt(at + 1)
   if (next === '!' || next === '?') return nothing(endOfDeclaration(html, at))
@@ -85,16 +88,17 @@ function readValue(html: string, at: number): { start: number; stop: number; end
   return { start, stop, end: stop }
 }
 
-/** Where the pattern, which is sticky, ends that begins at `at`; `at` where it does not. */
+/** Returns the end of a match of the sticky pattern at `at`, or `at` if there is none. */
 function skip(pattern: RegExp, html: string, at: number): number {
   pattern.lastIndex = at
   return pattern.test(html) ? pattern.lastIndex : at
 }
 
 /**
- * Newsletters hide the line that a list of mails previews, and whoever wants to speak to a machine alone hides more.
- * What a style sheet, a colour or the size of letters hides is not noticed. A size of nothing is no sign: layouts of MJML
- * set it on cells whose content has a size again. https://github.com/mjmlio/mjml/issues/2542
+ * Decides whether an element hides itself. Newsletters hide the line that a list of mails previews, and attackers
+ * hide orders to a model. What a style sheet, a colour or the size of letters hides is not noticed. A size of nothing
+ * is no sign, because layouts of MJML set it on cells whose content has a size again.
+ * https://github.com/mjmlio/mjml/issues/2542
  */
 export function isHidden(attributes: Readonly<Record<string, string>>): boolean {
   const { style, hidden } = attributes

@@ -111,14 +111,14 @@ for (const [name, pairs] of Object.entries(readings)) {
   })
 }
 
-test('what is nested beyond any layout keeps its text, on lines of its own', () => {
+test('content that is nested too deep keeps its text, on lines of its own', () => {
   const depth = 500
   assert.equal(textOf(`${'<div>'.repeat(depth)}a<p>b<table>c${'</div>'.repeat(depth)}d`), 'a\nb\nc\nd')
   assert.match(textOf(`${'<blockquote>'.repeat(depth)}a<br>b`), /^(?:> ){5}a\n(?:> ){5}b$/)
   assert.match(textOf(`${'<ul><li>'.repeat(depth)}a`), /^(?:- ?){5}\n\n +a$/)
 })
 
-test('each kind of budget ends it, and it says so', () => {
+test('each kind of budget ends the reading, and the result says that it is cut', () => {
   const html = '<p>one two</p><p>three</p>'
   assert.deepEqual(textOfHtml(html, plenty()), { text: 'one two\n\nthree', isCut: false })
   assert.deepEqual(textOfHtml(html, { ...plenty(), characters: 8 }), { text: 'one t', isCut: true })
@@ -127,12 +127,12 @@ test('each kind of budget ends it, and it says so', () => {
   assert.deepEqual(textOfHtml('<p>a &eacute;', { ...plenty(), characters: 9 }), { text: 'a', isCut: true })
 })
 
-test('one budget serves several texts', () => {
+test('one budget is shared by several texts', () => {
   const budget = { ...plenty(), steps: 3 }
   assert.equal(textOfHtml('<p>a</p>', budget).isCut, false)
   assert.equal(textOfHtml('<p>b</p>', budget).isCut, true)
 })
 
-test('entities are decoded, and what looks like a tag stays', () => {
+test('entities are decoded, and text that looks like a tag stays', () => {
   assert.equal(decodeEntities('It&#39;s &lt;b&gt; &amp;amp; 1 < 2 <b>'), "It's <b> &amp; 1 < 2 <b>")
 })

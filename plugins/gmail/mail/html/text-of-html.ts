@@ -1,4 +1,4 @@
-/** Owns what HTML reads like. */
+/** Converts HTML to text. */
 
 import { compile, type DomNode, type FormatCallback } from 'html-to-text'
 import { type Budget, cellMark, simplify } from './simplify.ts'
@@ -8,7 +8,10 @@ export interface HtmlText {
   readonly isCut: boolean
 }
 
-/** Paragraphs, lists, quotes, links as `text [address]`, rows of tables as `one | two`. No pictures, nothing hidden. */
+/**
+ * Writes paragraphs, lists, quotes, links as `text [address]`, and rows of tables as `one | two`. Leaves out pictures
+ * and hidden elements.
+ */
 export function textOfHtml(html: string, budget: Budget): HtmlText {
   const simplified = simplify(html, budget)
   const text = convert(simplified.html)
@@ -21,12 +24,12 @@ export function textOfHtml(html: string, budget: Budget): HtmlText {
   return { text, isCut: simplified.isCut }
 }
 
-/** Text with entities and no markup, as Gmail's snippets are. */
+/** Decodes entities in a text without markup, such as Gmail's snippets. */
 export function decodeEntities(text: string): string {
   return convert(text.replaceAll('<', '&lt;'))
 }
 
-/** Nothing where a line is made of empty cells. What stands before the first is the mark of a list or a quote. */
+/** Returns undefined for a line of empty cells. A mark of a list or a quote may stand before the first cell. */
 function joinCells(line: string): string | undefined {
   if (!line.includes(cellMark)) return line
   const [before = '', ...cells] = line.split(cellMark).map((cell) => cell.trim())
@@ -35,7 +38,7 @@ function joinCells(line: string): string | undefined {
   return `${line.slice(0, line.indexOf(cellMark))}${filled.join(' | ')}`
 }
 
-/** The address is left out where the text is the same, and where there is no text nobody can follow it. */
+/** Leaves the address out if the text is the same, and if there is no text to follow. */
 const link: FormatCallback = (element, walk, builder) => {
   let text = ''
   builder.pushWordTransform((word) => {
@@ -61,7 +64,7 @@ function bare(address: string): string {
 const convert = compile({
   wordwrap: false,
   formatters: { link },
-  // Nothing is to be looked for: what comes has no body of its own any more.
+  // The simplified HTML has no body element to look for.
   baseElements: { selectors: [] },
   selectors: [
     { selector: 'a', format: 'link' },

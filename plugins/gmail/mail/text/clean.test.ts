@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cleanLine, cleanText } from './clean.ts'
 
-test('line ends are one kind, lines have no white space at their end, and blank ones are two in a row at most', () => {
+test('line ends become line feeds, trailing white space goes, and at most two blank lines follow each other', () => {
   assert.equal(cleanText('\r\n  a \r\nb\t\rc\u2028d\n\n\n\n\ne\n\n'), '  a\nb\nc\nd\n\n\ne')
   assert.equal(cleanText('a\n\n\n\nb', 1), 'a\n\nb')
   assert.equal(cleanText(' \n\t\n'), '')
 })
 
-test('what nobody sees, and what turns the reading order, is left out', () => {
+test('invisible characters and marks that turn the reading order are removed', () => {
   assert.equal(cleanText('a\u0000b\u001b[31mc\u0007\td\u009be'), 'ab[31mc\tde')
   assert.equal(cleanText('invoice\u202egpj.exe \u2066x\u2069 \u200ey\u061c'), 'invoicegpj.exe x y')
   assert.equal(cleanText('soft\u00adhyphen zero\u200bwidth \ufeffmark'), 'softhyphen zerowidth mark')
@@ -17,12 +17,12 @@ test('what nobody sees, and what turns the reading order, is left out', () => {
   assert.equal(cleanText(`a\ufe0f${'\u{e0101}\ufe01'.repeat(9)}b`), 'a\ufe0fb')
 })
 
-test('what is written with joiners, selectors and tags stays whole', () => {
+test('words with joiners, flags with tags and emoji with selectors stay whole', () => {
   for (const text of ['👩‍👩‍👧', 'می‌خواهم', '❤️', '🏴󠁧󠁢󠁷󠁬󠁳󠁿', 'नमस्ते', '葛\u{e0100}'])
     assert.equal(cleanText(text), text)
 })
 
-test('joiners between spaces, with which newsletters fill a preview, are left out', () => {
+test('joiners between spaces, with which newsletters fill a preview, are removed', () => {
   assert.equal(cleanLine(`Hello ${'\u00a0\u200c'.repeat(50)} there`), 'Hello there')
 })
 
@@ -31,6 +31,6 @@ test('half a surrogate pair becomes a replacement character', () => {
   assert.ok(cleanLine('\udc00').isWellFormed())
 })
 
-test('a line is one line', () => {
+test('cleanLine returns one line', () => {
   assert.equal(cleanLine(' Re:\r\n\tan\u0085offer \u00a0 '), 'Re: an offer')
 })

@@ -4,13 +4,13 @@ import fc from 'fast-check'
 import { anyText } from '../any-text.ts'
 import { cutToBytes, cutToLength } from './cut.ts'
 
-test('what fits is left as it is, to the byte', () => {
+test('a text that fits to the byte is not cut', () => {
   assert.deepEqual(cutToBytes('Grüße', 7), { text: 'Grüße', isCut: false })
   assert.deepEqual(cutToBytes('Grüße', 6), { text: 'Grüß', isCut: true })
   assert.equal(cutToLength('Grüße', 5), 'Grüße')
 })
 
-test('a cut falls after a line or a word that is near, else between graphemes', () => {
+test('a text is cut after a near line or word, else between graphemes', () => {
   const line = 'x'.repeat(95)
   assert.equal(cutToLength(`${line}\n${line}`, 100), line)
   assert.equal(cutToLength(`${'word '.repeat(30)}`, 103), 'word '.repeat(20).trim())
@@ -23,13 +23,13 @@ test('a cut falls after a line or a word that is near, else between graphemes', 
   assert.equal(cutToBytes('e\u0301e\u0301', 5).text, 'e\u0301')
 })
 
-test('a grapheme that is longer than any limit is cut between its characters', () => {
+test('a grapheme that is longer than the limit is cut between its characters', () => {
   const tower = `a${'\u0301'.repeat(500)}`
   assert.equal(cutToBytes(tower, 101).text, `a${'\u0301'.repeat(50)}`)
   assert.equal(cutToLength('😀', 1), '')
 })
 
-test('whatever the text, a cut keeps its limit, is a beginning, and halves no character', () => {
+test('any cut keeps its limit, is a beginning of the text, and splits no character', () => {
   const texts = anyText(400).map((text) => text.toWellFormed())
   fc.assert(
     fc.property(texts, fc.nat(500), (text, limit) => {

@@ -1,19 +1,19 @@
-/** Owns where a text ends that is too long: after a line, a word or a grapheme, whichever is near. */
+/** Cuts a text that is too long after a line, a word or a grapheme, whichever is near. */
 
 export interface Cut {
   readonly text: string
   readonly isCut: boolean
 }
 
-/** At most so many bytes of UTF-8. */
+/** Cuts a text to this many bytes of UTF-8. */
 export function cutToBytes(text: string, bytes: number): Cut {
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return { text, isCut: false }
-  // The encoder stops before a character that has no room, and says how far it came.
+  // The encoder stops before a character that has no room, and reports how far it came.
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes))
   return { text: beginning(text, read), isCut: true }
 }
 
-/** At most so many UTF-16 units. */
+/** Cuts a text to this many UTF-16 units. */
 export function cutToLength(text: string, length: number): string {
   return text.length <= length ? text : beginning(text, length)
 }
@@ -22,7 +22,7 @@ function beginning(text: string, end: number): string {
   return text.slice(0, niceEnd(text, end)).trimEnd()
 }
 
-/** As far as an end is looked for, in UTF-16 units; no more than a tenth of the text is lost to it. */
+/** How far back a good end is looked for, in UTF-16 units. At most a tenth of the text is lost to it. */
 const lineReach = 400
 const wordReach = 80
 const graphemeReach = 64
@@ -44,7 +44,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 function graphemeEnd(text: string, end: number): number {
   const start = Math.max(0, end - graphemeReach)
   const around = graphemes.segment(text.slice(start, end + graphemeReach)).containing(end - start)
-  // One grapheme may be longer than any limit: then it is cut between its characters.
+  // A single grapheme may be longer than the limit; then it is cut between its characters.
   if (around !== undefined && around.index > 0) return start + around.index
   const unit = text.charCodeAt(end - 1)
   return unit >= 0xd800 && unit <= 0xdbff ? end - 1 : end

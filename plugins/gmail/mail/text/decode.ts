@@ -1,14 +1,14 @@
-/** Owns how bytes become text, whatever charset they say they are in. */
+/** Decodes bytes to text, whatever charset they claim to be in. */
 
 export interface Decoded {
   readonly text: string
-  /** Of the bytes, only the beginning was looked at. */
+  /** Whether only the first bytes were read. */
   readonly isCut: boolean
-  /** Bytes that were looked at. */
+  /** The number of bytes that were read. */
   readonly bytes: number
 }
 
-/** At most `most` bytes of what is base64url, in the charset that it names, as `Content-Type` does. */
+/** Decodes at most `most` bytes of base64url in the charset that `Content-Type` names. */
 export function decodeData(data: string, charset: string | undefined, most: number): Decoded {
   const characters = Math.ceil(most / 3) * 4
   const isCut = data.length > characters
@@ -17,8 +17,8 @@ export function decodeData(data: string, charset: string | undefined, most: numb
 }
 
 /**
- * What is valid UTF-8 is UTF-8, whatever it is called: Gmail turns much into it and leaves the old name. An unknown name
- * is read as the web reads one. `isCut`: half a character at the end goes.
+ * Valid UTF-8 is read as UTF-8 whatever it claims to be, because Gmail converts many mails and leaves the old name.
+ * An unknown charset is read as browsers do. With `isCut`, half a character at the end is dropped.
  */
 export function decodeBytes(bytes: Uint8Array, charset: string | undefined, isCut = false): string {
   const named = decoderOf(charset)
@@ -41,7 +41,10 @@ export function decoderOf(charset: string | undefined): InstanceType<typeof Text
   }
 }
 
-/** These are made of bytes that are valid UTF-8 too, and say something else; a byte that no text has gives them away. */
+/**
+ * Bytes of these charsets are often valid UTF-8 too, with another meaning. A byte that no text contains gives them
+ * away.
+ */
 function onlyLooksLikeUtf8(encoding: string, bytes: Uint8Array): boolean {
   if (encoding === 'iso-2022-jp') return bytes.includes(0x1b)
   return encoding.startsWith('utf-16') && (bytes.includes(0) || bytes[0] === 0xff || bytes[0] === 0xfe)

@@ -31,11 +31,11 @@ test('a language may follow the charset', () => {
   assert.equal(decodeWords('=?US-ASCII*EN?Q?Keith_Moore?='), 'Keith Moore')
 })
 
-test('a character that is cut in two between words of one charset is read whole', () => {
+test('a character that is split between two words of one charset is read whole', () => {
   assert.equal(decodeWords('=?utf-8?q?Gr=C3?= =?UTF-8?B?vMOfZQ==?= x'), 'Grüße x')
 })
 
-test('what is decoded is not decoded again', () => {
+test('decoded text is not decoded again', () => {
   const inner = '=?utf-8?q?a?='
   assert.equal(decodeWords(`=?utf-8?b?${Buffer.from(inner).toString('base64')}?=`), inner)
 })
@@ -55,9 +55,10 @@ const standing = [
   'Is 1 =? 2',
 ]
 for (const text of standing) {
-  test(`${JSON.stringify(text)} is no encoded word, and stays`, () => assert.equal(decodeWords(text), text))
+  test(`${JSON.stringify(text)} is no encoded word, and stays as it is`, () =>
+    assert.equal(decodeWords(text), text))
 }
 
-test('one that stays keeps the white space around it', () => {
+test('a word that is not decoded keeps the white space around it', () => {
   assert.equal(decodeWords('=?utf-8?q?a?= =?utf-8?x?b?= =?utf-8?q?c?='), 'a =?utf-8?x?b?= c')
 })

@@ -1,12 +1,11 @@
-/** Owns encoded words in headers (RFC 2047): `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. Gmail decodes most; some still stand. */
+/** Decodes encoded words in headers (RFC 2047): `=?utf-8?q?Gr=C3=BC=C3=9Fe?=`. Gmail decodes most, but not all. */
 
 import { decoderOf } from './decode.ts'
 
 /**
- * Only what stands alone is an encoded word: between white space, the parentheses of a comment and the ends of the text.
- * One that is not what it says, or in a charset that nobody knows, stays as it is. Longer ones than the 75 characters of
- * section 2 are read too, because many are written.
- * https://www.rfc-editor.org/rfc/rfc2047#section-5
+ * An encoded word stands alone: between white space, the parentheses of a comment and the ends of the text. A word
+ * that is malformed, or in an unknown charset, stays as it is. Words longer than the 75 characters of section 2 are
+ * read too, because many senders write them. https://www.rfc-editor.org/rfc/rfc2047#section-5
  */
 export function decodeWords(text: string): string {
   if (!text.includes('=?')) return text
@@ -18,9 +17,9 @@ export function decodeWords(text: string): string {
     if (word === undefined) continue
     const between = text.slice(at, found.index)
     at = found.index + found[0].length
-    // White space between two of them only keeps them apart (section 6.2).
+    // White space between two encoded words only separates them (section 6.2).
     const isNext = last !== undefined && between.trim() === ''
-    // Some cut a character in two, between words of one charset: their bytes are read together.
+    // Some senders split a character between two words of one charset, so their bytes are decoded together.
     if (isNext && last?.charset === word.charset) last.bytes.push(...word.bytes)
     else {
       result += textOf(last) + (isNext ? '' : between)
@@ -30,7 +29,7 @@ export function decodeWords(text: string): string {
   return result + textOf(last) + text.slice(at)
 }
 
-/** Charset (a language may follow it, RFC 2231 section 5), encoding, text. */
+/** The groups are the charset, the encoding and the text. A language may follow the charset (RFC 2231 section 5). */
 const encodedWord = /(?<![^\s(])=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([!->@-~]*)\?=(?![^\s)])/gi
 
 interface Word {

@@ -1,17 +1,19 @@
-/** Owns a clock that stands still until nothing else happens, and then goes on to whoever sleeps for the shortest. */
+/** Provides a clock that stands still until nothing else happens, and then moves to the end of the shortest sleep. */
 
 import type { SourceClock } from '@reveille/kit'
 
 export interface TestClock extends SourceClock {
   /** Milliseconds that have passed, however the clock was set. */
   readonly passed: number
-  /** As a person would: by so many milliseconds, forth or back. */
+  /** Sets the clock by this many milliseconds, forward or back, as a person would. */
   set(byMs: number): void
-  /** Goes on until it holds. @throws Error when it does not after so many milliseconds, or nobody sleeps any more */
+  /**
+   * Moves on until the condition holds. @throws Error if it does not within this time, or if nothing sleeps any more
+   */
   until(holds: () => boolean, withinMs?: number): Promise<void>
-  /** Goes on for so many milliseconds. */
+  /** Moves on by this many milliseconds. */
   pass(ms: number): Promise<void>
-  /** Until nothing happens without time. */
+  /** Resolves when nothing more happens without time passing. */
   settle(): Promise<void>
 }
 
@@ -31,7 +33,7 @@ export function createTestClock(): TestClock {
 
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-  /** Of those that sleep as long, who began first. */
+  /** Of sleeps that end at the same time, the first that began comes first. */
   function next(): Sleeper | undefined {
     let first: Sleeper | undefined
     for (const sleeper of sleepers) if (!first || sleeper.at < first.at) first = sleeper
@@ -70,9 +72,9 @@ export function createTestClock(): TestClock {
         await settle()
         if (holds()) return
         const sleeper = next()
-        // Looking may have set something going.
+        // The condition itself may have started something.
         if (!sleeper && looks < mostLooks) continue
-        if (!sleeper) throw new Error('It does not hold, and nobody sleeps any more.')
+        if (!sleeper) throw new Error('It does not hold, and nothing sleeps any more.')
         looks = 0
         if (sleeper.at > limit) throw new Error(`It does not hold after ${withinMs} ms.`)
         passed = sleeper.at

@@ -1,27 +1,27 @@
-/** Owns what befalls the calls of one life of the source: from its start to its end, or its sudden death. */
+/** Injects faults into the calls of a source, from its start to its end or its sudden death. */
 
 import { PluginError, type SourceClock } from '@reveille/kit'
 
-/** What one call meets. `before` and `after`: its effect. */
+/** The fault of one call, before or after its effect. */
 export interface Fault {
   readonly before?: Error | (() => void)
   readonly after?: Error | (() => void)
-  /** How long it takes. */
+  /** How long the call takes. */
   readonly ms?: number
 }
 
 export interface Lifetime {
   readonly controller: AbortController
-  /** Nothing is answered any more, and nothing takes effect, as after SIGKILL. */
+  /** Whether the process is dead, as after SIGKILL: nothing is answered or takes effect any more. */
   isDead: boolean
 }
 
 export interface FaultSource {
-  /** Undefined: all goes well, at once. */
+  /** Undefined if the call succeeds at once. */
   of(operation: string): Fault | undefined
 }
 
-/** Calls have effects in an order that depends on how long each takes. */
+/** Performs a call with its fault. Effects happen in an order that depends on how long each call takes. */
 export async function withFault<Result>(
   { of }: FaultSource,
   life: Lifetime,
@@ -53,7 +53,7 @@ async function orDeath({ isDead }: Lifetime): Promise<void> {
   if (isDead) await new Promise<never>(() => {})
 }
 
-/** As a port throws it. */
+/** Makes an error as the port of Google throws it. */
 export function failure(code: string, facts: { retryable?: boolean; retryAfter?: number } = {}): PluginError {
   const { retryable = true, retryAfter } = facts
   return new PluginError(`It failed with ${code}.`, { code, retryable, retryAfter })

@@ -1,16 +1,16 @@
-/** Owns a gateway in memory: what it has taken, and what it refuses by rule. */
+/** Provides a gateway in memory, which records what it takes and refuses by a rule. */
 
 import type { Posted, PostLimits } from '@reveille/kit'
 import type { MailPost } from '../../mail/index.ts'
 
 export interface FakeGateway {
-  /** Bodies, as they were taken. */
+  /** The bodies, as they were taken. */
   readonly posts: readonly MailPost[]
   /** How often each mail was taken. */
   readonly taken: ReadonlyMap<string, number>
-  /** What it says of itself. */
+  /** The limits that the gateway announces. */
   limits: PostLimits
-  /** Undefined: taken. */
+  /** Returns a refusal, or undefined to take the post. */
   rule: (post: MailPost) => Posted | undefined
   post(body: unknown): Posted
 }

@@ -1,4 +1,4 @@
-/** Owns a mailbox, a topic and a subscription in memory, as the ports show Google's. */
+/** Provides a mailbox, a topic and a subscription in memory, behind the same port as Google's. */
 
 import type { SourceClock } from '@reveille/kit'
 import type { Google, Label, Notification, PubSub, RawMessage } from '../../google/port.ts'
@@ -14,13 +14,13 @@ export interface FakeMail {
 export interface NewMail {
   readonly labels?: readonly string[]
   readonly text?: string
-  /** Nobody is told of it, though a watch lasts. */
+  /** No notification is published, though the mailbox is watched. */
   readonly isLost?: boolean
 }
 
 interface Queued {
   readonly notification: Notification
-  /** By the time that passed. */
+  /** In milliseconds that have passed. */
   availableAt: number
 }
 
@@ -28,13 +28,13 @@ export interface FakeGoogle {
   readonly account: string
   readonly mails: readonly FakeMail[]
   readonly historyId: number
-  /** Published and not acknowledged. */
+  /** Messages that were published and not acknowledged. */
   readonly queue: ReadonlyMap<string, Queued>
   readonly watches: readonly { readonly topic: string; readonly labelId: string }[]
-  /** Operations, in order. */
+  /** The operations, in order. */
   readonly calls: readonly string[]
   labels: readonly Label[]
-  /** Mails that the next call for each is told not to be there. */
+  /** The next call for each of these mails is answered as if it did not exist. */
   readonly late: Set<string>
   pageLength: number
   watchLastsMs: number
@@ -42,11 +42,11 @@ export interface FakeGoogle {
   remove(id: string): void
   publish(about: Notification['about']): void
   expireHistory(): void
-  /** Called with what is acknowledged, before it is. */
+  /** Called with each notification before it is acknowledged. */
   onAcknowledged: (notification: Notification) => void
-  /** In mode `push`, in place of a queue to be pulled. */
+  /** Takes notifications in mode `push`, in place of the queue. */
   onPublished: ((notification: Notification) => void) | undefined
-  /** As one life of the source sees it. */
+  /** Opens this Google for one lifetime of the source. */
   open(faults: FaultSource, life: Lifetime): Google
 }
 
@@ -172,7 +172,7 @@ export function createFakeGoogle(clock: SourceClock & { readonly passed: number 
           history: ({ since, labelId, pageToken }, signal) =>
             on('history', signal, () => {
               if (Number(since) < expiredBefore) throw failure('history-expired', { retryable: false })
-              // A listing is of the mailbox as it was at its first page.
+              // A listing shows the mailbox as it was at the first page.
               const [after = Number(since), until = historyId] = (pageToken?.split('-') ?? []).map(Number)
               const records = mails.filter((mail) => mail.historyId > after && mail.historyId <= until)
               const labelled = records.filter(({ raw }) => raw.labelIds?.includes(labelId))

@@ -1,4 +1,4 @@
-/** Owns storms: all that can withFaults a watched mailbox and whoever watches it, in any order. */
+/** Runs storms: random sequences of everything that can go wrong with a watched mailbox. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { type Fault, failure } from './fault.ts'
 import type { FakeMail } from './google.ts'
 import { createWorld, type Run } from './world.ts'
 
-/** What befalls one call: what happens beside it, and what comes of it. */
+/** Describes one call: what happens beside it, and how it ends. */
 const stepOf = fc.record({
   beside: fc.oneof(
     { weight: 20, arbitrary: fc.constant('nothing' as const) },
@@ -48,7 +48,7 @@ async function runStorm({
   const world = createWorld({ mode })
   const { clock, disk, gateway, google } = world
   const rest = [...steps]
-  /** How often each is refused before somebody mends the mapping. */
+  /** How often each mail is refused before the mapping is fixed. */
   const refused = new Map<string, number>()
   const large = new Set<string>()
   const removed = new Set<string>()
@@ -67,9 +67,9 @@ async function runStorm({
     return first && { status: 422 }
   }
 
-  /** What somebody who looks at the mailbox up to there has to find done. */
+  /** Asserts what must be done before a history id is written or acknowledged. */
   function check(historyId: string, cursor: Cursor | undefined, what: string) {
-    // A cursor that is damaged or was never written has the mailbox listed, or begins with what comes.
+    // After a damaged or unwritten cursor the mailbox is listed, or begins with the next mail.
     if (beginning === undefined || cursor === undefined) return
     const known = new Set(cursor?.refused.map(({ id }) => id))
     for (const { id, historyId: at } of wanted) {
@@ -175,7 +175,7 @@ async function runStorm({
     run = world.start()
     return false
   }
-  // A calm mailbox has calls too: those that are left meet the rest of the storm.
+  // A calm mailbox has calls too, which meet the steps that are left.
   await clock.until(isDone, 3 * hourMs)
   await world.stop(run)
 
@@ -188,9 +188,9 @@ async function runStorm({
   for (const id of gateway.taken.keys()) assert.ok(ids.has(id), `${id} was not wanted`)
 }
 
-/** The promise of the watch, in so many mailboxes. */
+/** Tests the promise of the watch in this many mailboxes. */
 export function testStorms(count: number): void {
-  test(`in ${count} storms, whatever fails, dies, repeats or is lost: each mail is posted, none twice without a crash, and nothing is acknowledged before`, async () => {
+  test(`in ${count} storms of failures, crashes, repeats and losses, every mail is posted, none is doubled without a crash, and nothing is acknowledged too early`, async () => {
     await fc.assert(fc.asyncProperty(storm, runStorm), { numRuns: count })
   })
 }

@@ -1,4 +1,4 @@
-/** Owns a source with all that is around it, in memory: Google, a gateway, a disk and a clock. */
+/** Runs a source with everything around it in memory: Google, a gateway, a disk and a clock. */
 
 import assert from 'node:assert/strict'
 import { PluginError, type PluginLog, type SourceCall, type SourceReport } from '@reveille/kit'
@@ -19,7 +19,7 @@ export interface LogLine {
 export interface Run extends Lifetime {
   readonly outcome: { readonly error?: unknown; readonly isOver: boolean }
   readonly receiver: ((body: unknown) => Promise<void>) | undefined
-  /** The gateway's configuration changed. */
+  /** Tells the source that the configuration of the gateway changed. */
   reload(): void
 }
 
@@ -50,7 +50,7 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
   const clock = createTestClock()
   const google = createFakeGoogle(clock)
   const gateway = createFakeGateway()
-  /** By name, as JSON. */
+  /** Maps a name to a value as JSON. */
   const disk = new Map<string, string>([['credentials', JSON.stringify(credentials)]])
   const lines: LogLine[] = []
   const reports: SourceReport[] = []
@@ -64,14 +64,14 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
 
   const world = {
     ...{ config, clock, google, gateway, disk, lines, reports },
-    /** What the calls of an operation meet, once each. */
+    /** Adds faults, one for each of the next calls of an operation. */
     inject(operation: string, ...faults: Fault[]) {
       scripted.set(operation, [...(scripted.get(operation) ?? []), ...faults])
     },
     faults: { of: (operation) => scripted.get(operation)?.shift() } as FaultSource,
     hasSurface: true,
     onWritten: (_name: string, _value: unknown): void => {},
-    /** Undefined where there is none, or a damaged one. */
+    /** Undefined if there is no cursor, or a damaged one. */
     cursor(): Cursor | undefined {
       try {
         return JSON.parse(disk.get('cursor') ?? '')
@@ -151,17 +151,17 @@ export function createWorld(changes: Partial<GmailConfiguration> = {}) {
       )
       return life
     },
-    /** Ends it as the host does. */
+    /** Ends the source as its host does. */
     async stop(run: Run) {
       run.controller.abort(new Error('The gateway stops.'))
       await clock.until(() => run.outcome.isOver, 1000)
       assert.equal(run.outcome.error, undefined)
     },
-    /** Until the source has nothing to do any more. */
+    /** Waits until the source has nothing more to do. */
     async idle() {
       await clock.until(() => google.queue.size === 0 && world.reached())
     },
-    /** Whether the cursor on disk is at the end of the mailbox. */
+    /** Returns whether the cursor on disk is at the end of the mailbox. */
     reached: () => Number(world.cursor()?.historyId ?? 0) >= google.historyId,
   }
   return world
