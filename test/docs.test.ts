@@ -9,14 +9,14 @@ import { parse } from 'yaml'
 import { createCommandLine } from '../runtime/cli/io-fixture.ts'
 
 const root = join(import.meta.dirname, '..')
-test('each example of the pages is valid YAML', async () => {
+test('each YAML example of the pages is valid', async () => {
   const pages = ['README.md', 'mappings/README.md', ...globSync('docs/*.md', { cwd: root })]
   const examples = (await Promise.all(pages.map(examplesOf))).flat()
   assert.ok(examples.length > 5)
   for (const example of examples) assert.doesNotThrow(() => parse(example), example)
 })
 
-test('the first example of docs/mappings.md passes its own tests, and lint has nothing to say', async (t) => {
+test('the first example of docs/mappings.md passes its own tests, and lint finds nothing', async (t) => {
   const [example = ''] = await examplesOf('docs/mappings.md')
   const { run } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n',
@@ -29,7 +29,7 @@ test('the first example of docs/mappings.md passes its own tests, and lint has n
   assert.equal(linted.code, 0, linted.err)
 })
 
-test('the example of docs/mappings.md about bursts and limits passes its own tests, and lint has nothing to say', async (t) => {
+test('the example of docs/mappings.md about bursts and limits passes its own tests, and lint finds nothing', async (t) => {
   const example = (await examplesOf('docs/mappings.md')).find((one) => one.includes('mappings/pushes.yaml'))
   const { run } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n',
@@ -42,7 +42,7 @@ test('the example of docs/mappings.md about bursts and limits passes its own tes
   assert.equal(linted.code, 0, linted.out + linted.err)
 })
 
-test('the example of docs/mappings.md about what counts once passes its own tests, and lint has nothing to say', async (t) => {
+test('the example of docs/mappings.md about deduplication passes its own tests, and lint finds nothing', async (t) => {
   const example = (await examplesOf('docs/mappings.md')).find((one) => one.includes('mappings/once.yaml'))
   const { run } = await createCommandLine(t, {
     'reveille.yaml': 'hooks: { enabled: true, token: hook-4fK29sLq0ZpVx81mWnB7 }\n',

@@ -34,7 +34,7 @@ async function openCrier(t: TestContext, folder: string) {
   return { crier, configuration, env: { CRIER_TOKEN: crier.secrets[0] ?? '' } }
 }
 
-test('the channel of the page conforms', async (t) => {
+test('the channel of the page passes the conformance suite', async (t) => {
   const folder = await writeChannel(t)
   await installKit(folder)
   const stdout = await runOwnTests(t, folder)
@@ -42,7 +42,7 @@ test('the channel of the page conforms', async (t) => {
   assert.deepEqual(skipped, ['writes into the thread that the address names'])
 })
 
-test('a gateway that is given its folder alone, without a kit, delivers through it', async (t) => {
+test('a gateway delivers through the channel, given its folder alone and no kit', async (t) => {
   const folder = await writeChannel(t)
   const { crier, configuration, env } = await openCrier(t, folder)
   const { post, ended, read } = await install(
@@ -72,7 +72,7 @@ hooks: { enabled: true, token: ${hookToken} }
   assert.match(JSON.stringify(parked), /The crier answered with 403 \(gagged\)\./)
 })
 
-test('`reveille check` takes its configuration, and says what is wrong with another', async (t) => {
+test('`reveille check` accepts its configuration, and names the mistakes in another', async (t) => {
   const folder = await writeChannel(t)
   const { configuration, env } = await openCrier(t, folder)
   const { run, write } = await createCommandLine(

@@ -22,13 +22,13 @@ async function writeRunner(t: TestContext): Promise<string> {
   return join(folder, 'butler')
 }
 
-test('the runner of the page conforms', async (t) => {
+test('the runner of the page passes the conformance suite', async (t) => {
   const folder = await writeRunner(t)
   const stdout = await runOwnTests(t, folder)
   assert.match(stdout, /ok \d+ - answers a turn\n/)
 })
 
-test('a gateway that is given its folder asks it', async (t) => {
+test('a gateway that is given the folder of the runner runs the agent with it', async (t) => {
   const folder = await writeRunner(t)
   const service = createServer(async (request, response) => {
     const { messages } = JSON.parse(Buffer.concat(await request.toArray()).toString())

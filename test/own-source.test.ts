@@ -41,13 +41,13 @@ async function openTides(t: TestContext) {
   return { warnings, url: `http://127.0.0.1:${(service.address() as AddressInfo).port}/warnings` }
 }
 
-test('the source of the page conforms', async (t) => {
+test('the source of the page passes the conformance suite', async (t) => {
   const folder = await writeSource(t)
   const stdout = await runOwnTests(t, folder)
   assert.match(stdout, /ok \d+ - says that it works, and posts what happens\n/)
 })
 
-test('a gateway that is given its folder runs it, and each of its events gives one run', async (t) => {
+test('a gateway that is given the folder of the source runs it, and each event causes one run', async (t) => {
   const folder = await writeSource(t)
   const { warnings, url } = await openTides(t)
   warnings.push({ number: 1, text: 'High water at noon' }, { number: 2, text: 'Storm surge' })

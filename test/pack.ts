@@ -40,7 +40,7 @@ export function testPackages(install: Installer): void {
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
-  test('the tarballs hold what was staged: JavaScript with its declarations, no TypeScript, no test', async () => {
+  test('the tarballs contain what was staged: JavaScript and declarations, no TypeScript and no test', async () => {
     assert.ok(packages.some(({ name }) => name === '@reveille/runtime'))
     for (const { name, file, contents } of packages) {
       const { stdout } = await run('tar', ['-tzf', file])
@@ -67,7 +67,7 @@ export function testPackages(install: Installer): void {
     }
   })
 
-  test('a package imports only its own files, and packages that it depends on', async () => {
+  test('a package imports only its own files and its dependencies', async () => {
     for (const { name, file, contents } of packages) {
       const unpacked = path.join(folder, 'unpacked', name)
       await mkdir(unpacked, { recursive: true })
@@ -150,7 +150,7 @@ export function testPackages(install: Installer): void {
     assert.equal((await gateway.kill('SIGTERM')).code, 0, gateway.output())
   })
 
-  test('installed in an empty folder, the presets and the schemas for editors are at hand', async (t) => {
+  test('installed in an empty folder, the presets and the schemas for editors are found', async (t) => {
     const home = await homeOf(t)
     if (home === undefined) return
     const reveille = path.join(home, 'node_modules', '@reveille', 'runtime', 'bin', 'reveille.js')
@@ -164,7 +164,7 @@ export function testPackages(install: Installer): void {
       assert.match(JSON.parse((await command('schema', which)).stdout).title, /Reveille/)
   })
 
-  test('the declarations tell a strict program what is wrong with it, and nothing else', async (t) => {
+  test('the declarations show a strict program its mistakes, and no others', async (t) => {
     const home = await homeOf(t)
     if (home === undefined) return
     await writeFile(

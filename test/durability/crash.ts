@@ -13,7 +13,7 @@ import { createSender } from './sender.ts'
 export function testCrashes(kills: number): void {
   const install = useKilledGateways()
 
-  test(`what was acknowledged survives ${kills} kills at random moments and ends, each run once`, async (t) => {
+  test(`every acknowledged request survives ${kills} kills at random moments and causes exactly one run`, async (t) => {
     const random = seeded(20261121)
     const gateway = await install()
     await gateway.start()

@@ -48,7 +48,7 @@ async function postAll(url: string, posts: readonly Post[]): Promise<readonly An
   }
 }
 
-test(`${together} posts of one delivery at once are one run, of two deliveries two, and all are told which`, async (t) => {
+test(`${together} simultaneous posts of one delivery cause one run, and every answer names it`, async (t) => {
   const files = { 'reveille.yaml': configuration.replace(/^hooks: .*\n/m, hooks) }
   const { gateway, read } = await install(t, files)
   const url = await gateway.listen()
@@ -88,7 +88,7 @@ test(`${together} posts of one delivery at once are one run, of two deliveries t
   assert.deepEqual([original.outcome, original.actions[0]?.id], ['accepted', action?.id])
 })
 
-test('an idempotency key is one for all who hold the token, and a conflict with another body', async (t) => {
+test('an idempotency key is shared by all holders of the token, and conflicts with another body', async (t) => {
   const { post, read } = await install(t, {})
   const send = (message: string) =>
     post('/hooks/agent', { message, deliver: false }, { 'idempotency-key': 'k1' })

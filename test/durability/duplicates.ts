@@ -17,7 +17,7 @@ const deliveries = 50
 export function testDuplicates(kills: number): void {
   const install = useKilledGateways()
 
-  test(`${deliveries} deliveries that are sent again through ${kills} kills are one run each`, async (t) => {
+  test(`${deliveries} deliveries that are repeated while the gateway is killed ${kills} times cause one run each`, async (t) => {
     const random = seeded(20261122)
     const gateway = await install(deliveryHooks)
     await gateway.start()

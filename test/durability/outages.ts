@@ -118,7 +118,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
   const install = useKilledGateways()
   const timeout = (60 + 3 * seconds) * 1_000
 
-  test('a data folder that is moved away under load: no 2xx for what could not be found again', {
+  test('when the data folder is moved away under load, no request gets a 2xx that would be lost', {
     timeout,
   }, async (t) => {
     const gateway = await install()
@@ -152,7 +152,7 @@ export function testOutages({ perSecond, seconds }: OutageOptions): void {
     gateway.checkStore()
   })
 
-  test('commits that hang under load: 503 after five seconds, nothing lost, and SIGTERM ends the process', {
+  test('when commits hang under load, requests get 503 after five seconds, nothing is lost, and SIGTERM ends the process', {
     timeout,
   }, async (t) => {
     const hanging = await installOnHangingDisk(t)

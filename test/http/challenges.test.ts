@@ -36,7 +36,7 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<I
   )
 }
 
-test('the senders that the page names are answered when they ask, and their events are taken', async (t) => {
+test('the senders that the page lists get their challenges answered and their events accepted', async (t) => {
   const gateway = await open(t)
   const ask = (path: string, options: AskOptions = {}) =>
     gateway.ask(`/hooks/${path}`, { headers: {}, ...options })
@@ -47,7 +47,7 @@ test('the senders that the page names are answered when they ask, and their even
     assert.deepEqual([status, typeof body['eventId']], [200, 'string'], path)
   }
 
-  await t.test('Dropbox', async () => {
+  await t.test('Dropbox sends its challenge by GET', async () => {
     const { status, headers, text } = await ask('dropbox?challenge=a%3Cb%3E')
     assert.deepEqual([status, text, headers['content-type']], [200, 'a<b>', 'text/plain; charset=utf-8'])
     assert.equal(headers['x-content-type-options'], 'nosniff')
@@ -57,14 +57,14 @@ test('the senders that the page names are answered when they ask, and their even
     await assertTaken('dropbox', { 'x-dropbox-signature': digest(event) })
   })
 
-  await t.test('Okta', async () => {
+  await t.test('Okta sends its challenge in a header of a GET', async () => {
     const { status, body } = await ask('okta', { headers: { 'x-okta-verification-challenge': 'v1' } })
     assert.deepEqual([status, body], [200, { verification: 'v1' }])
     assert.equal((await post('okta', { 'x-okta-verification-challenge': 'v1' })).status, 401)
     await assertTaken('okta', { authorization: `Bearer ${oktaToken}` })
   })
 
-  await t.test('X, whose challenge signs nothing that could be a body', async () => {
+  await t.test('X signs a challenge of a GET, which has no body', async () => {
     const { status, body } = await ask('x?crc_token=c7sLk-4_A%3D&nonce=1')
     const right = `sha256=${digest('c7sLk-4_A=', 'sha256', 'base64')}`
     assert.deepEqual([status, body], [200, { response_token: right }])
@@ -90,7 +90,7 @@ test('the senders that the page names are answered when they ask, and their even
       )
   })
 
-  await t.test('Trello', async () => {
+  await t.test('Trello asks by HEAD', async () => {
     const { status, text } = await ask('trello', { method: 'HEAD' })
     assert.deepEqual([status, text], [200, ''])
     assert.equal((await ask('trello')).status, 405)
@@ -98,7 +98,7 @@ test('the senders that the page names are answered when they ask, and their even
     await assertTaken('trello', { 'x-trello-webhook': digest(signed, 'sha1', 'base64') })
   })
 
-  await t.test('Twitch, which signs its challenge and writes the time as text', async () => {
+  await t.test('Twitch signs its challenge, which is answered as text', async () => {
     const at = (moment: number, payload: string) => {
       const time = new Date(moment).toISOString().replace('Z', '634226Z')
       return {
@@ -116,7 +116,7 @@ test('the senders that the page names are answered when they ask, and their even
     await assertTaken('twitch', at(Date.now(), event))
   })
 
-  await t.test('Asana, whose secret is kept until it is set', async () => {
+  await t.test('Asana sends its own secret, which is stored until it is configured', async () => {
     const { status, headers } = await post('asana', { 'x-hook-secret': secret }, '{}')
     assert.deepEqual([status, headers['x-hook-secret']], [200, secret])
     const folder = join(gateway.folder, 'data', 'entrusted')
@@ -127,7 +127,7 @@ test('the senders that the page names are answered when they ask, and their even
   })
 })
 
-test('once the secret is set, what Asana signs is taken and no other secret is', async (t) => {
+test('once the secret is configured, only signatures of that secret are accepted for Asana', async (t) => {
   const gateway = await open(t, { ASANA_HOOK_SECRET: secret })
   const post = (headers: Record<string, string>) =>
     gateway.ask('/hooks/asana', { method: 'POST', headers, payload: event })

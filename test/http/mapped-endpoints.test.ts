@@ -15,7 +15,7 @@ ${mappings.replace(/^/gm, '    ')}
 `
 }
 
-test('the limit of a policy with parameters holds for the endpoints that it covers', async (t) => {
+test('a limit of a policy with path parameters holds for each endpoint that it covers', async (t) => {
   const policies = '  endpoints: { "orders/:id": { maxBodyBytes: 20 } }\n'
   const mapping = '- { match: { path: "orders/:id" }, message: "Order {{params.id}}" }'
   const { post } = await install(t, { 'reveille.yaml': configured(mapping, policies) })
@@ -44,7 +44,7 @@ const several = `- match: { path: several }
   sessionKey: "hook:{{item}}"
 - { match: { path: several }, action: wake, text: Counted, mode: next-heartbeat }`
 
-test('several actions are answered in their order, one alone in the plain shape', async (t) => {
+test('several actions are listed in order in the answer, and a single one has the plain shape', async (t) => {
   const { post } = await install(t, { 'reveille.yaml': configured(several) })
   const { status, body } = await post('/hooks/several', { list: [1, 2] })
   assert.equal(status, 202)
@@ -61,7 +61,7 @@ test('several actions are answered in their order, one alone in the plain shape'
   assert.deepEqual([alone.status, Object.keys(alone.body)], [200, ['ok', 'mode', 'requestId', 'eventId']])
 })
 
-test('where one of several actions is refused none is kept', async (t) => {
+test('if one of several actions is refused, none is stored', async (t) => {
   const { post, read } = await install(t, { 'reveille.yaml': configured(several) })
   const { status, body } = await post('/hooks/several', { list: [1, null, 2] })
   assert.deepEqual([status, body['code']], [400, 'SESSION_KEY_NOT_ALLOWED'])
@@ -69,7 +69,7 @@ test('where one of several actions is refused none is kept', async (t) => {
     assert.deepEqual((await read<{ items: unknown[] }>(`/api/${name}`)).items, [], name)
 })
 
-test('a parameter is decoded once, and an address is known with one slash at its end at most', async (t) => {
+test('a path parameter is decoded once, and an address may end with one slash', async (t) => {
   const mapping = '- { match: { path: "orders/:id" }, message: "{{params.id}} of {{path}}" }'
   const { post, read } = await install(t, { 'reveille.yaml': configured(mapping) })
   const { body } = await post('/hooks/orders/a%20b%2525/', {})

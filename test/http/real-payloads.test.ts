@@ -28,7 +28,7 @@ const stripe = `mappings:
     text: "{{type}} {{data.object.id}}"
 `
 
-test('every example delivery of GitHub is accepted, run and readable', async (t) => {
+test('every example delivery of GitHub is accepted and causes a readable run', async (t) => {
   const { post, read } = await install(t, { 'mappings/github.yaml': github })
   const samples = octokitSamples()
   assert.ok(samples.length > 200, `${samples.length} examples`)
@@ -72,7 +72,7 @@ test('recorded deliveries of Stripe are accepted', skipWithout(recordedStripe), 
   assert.ok(statuses.includes(200), 'the others wake the main session')
 })
 
-test('an invoice as Stripe documents it runs the agent, a subscription wakes the main session', async (t) => {
+test('a documented Stripe invoice runs the agent, and a subscription wakes the main session', async (t) => {
   const { post } = await install(t, { 'mappings/stripe.yaml': stripe })
   const invoice = {
     id: 'evt_1',

@@ -16,7 +16,7 @@ for (const [language, configuration] of [
   ['YAML', inYamlStyle],
   ['JSON', inJsonStyle],
 ] as const) {
-  test(`in ${language}: each mail that a watcher posts is a run in its own session`, async (t) => {
+  test(`in ${language}: each mail that a watcher posts causes a run in its own session`, async (t) => {
     const { post, ended, board } = await install(t, { 'reveille.yaml': configuration })
     const { status, body } = await post('/hooks/gmail', {
       messages: [
@@ -51,7 +51,7 @@ for (const [language, configuration] of [
   })
 }
 
-test('the documented example, whose message has no id, is one run in a fresh session', async (t) => {
+test('the documented example, whose message has no id, causes one run in a fresh session', async (t) => {
   const { post, ended } = await install(t, { 'reveille.yaml': inYamlStyle })
   const example = { source: 'gmail', messages: [{ from: 'Ada', subject: 'Hello', snippet: 'Hi' }] }
   const keys = new Set<unknown>()
@@ -64,7 +64,7 @@ test('the documented example, whose message has no id, is one run in a fresh ses
   assert.equal(keys.size, 2, 'strangers share no session')
 })
 
-test('a mapping of one’s own for gmail goes before the preset’s', async (t) => {
+test("a user's mapping for gmail is tried before the preset's", async (t) => {
   const own = inYamlStyle.replace(
     '  presets: [gmail]\n',
     `  presets: [gmail]

@@ -51,7 +51,7 @@ async function openBoth(t: TestContext, options: Partial<FakeServerOptions> = {}
 
 const bodies = (requests: readonly Received[]) => requests.map(({ body }) => body)
 
-test('a mapped request becomes one run of OpenClaw, and nothing of it is doubled here', async (t) => {
+test('a mapped request causes one run of OpenClaw, and this gateway sends no second summary or reply', async (t) => {
   const { post, ended, read, openClaw, log } = await openBoth(t)
   const { status, body } = await post('/hooks/github', { number: 42 })
   assert.deepEqual([status, body['sessionKey']], [202, 'hook:pr:42'])
@@ -87,7 +87,7 @@ test('a mapped request becomes one run of OpenClaw, and nothing of it is doubled
   assert.ok(!log().includes(clawToken))
 })
 
-test('events reach OpenClaw soon, whether it is to look at them at once or later', async (t) => {
+test('events reach OpenClaw soon, whether their mode is now or next-heartbeat', async (t) => {
   const { post, taken, read } = await openBoth(t)
   const now = await post('/hooks/wake', { text: 'It rang.', mode: 'now' })
   const later = await post('/hooks/bell', { times: 3 })
@@ -111,7 +111,7 @@ test('events reach OpenClaw soon, whether it is to look at them at once or later
   assert.equal((await taken(2)).length, 2, 'each of them once')
 })
 
-test('an OpenClaw that takes session keys from nobody is handed runs whose key nobody chose', async (t) => {
+test('an OpenClaw that accepts no session keys gets only runs whose key was not chosen', async (t) => {
   const { post, ended, openClaw } = await openBoth(t, { allowRequestSessionKey: false })
   const { body } = await post('/hooks/agent', { message: 'Say hi.' })
   const run = await ended(body['runId'])
@@ -125,7 +125,7 @@ test('an OpenClaw that takes session keys from nobody is handed runs whose key n
   assert.match(failed.error?.message ?? '', /hooks\.allowRequestSessionKey.*sessionKey: omit/)
 })
 
-test('an OpenClaw that is away for a while loses nothing, and takes nothing twice', async (t) => {
+test('while OpenClaw is away nothing is lost, and nothing is handed over twice', async (t) => {
   const { openClaw, post, ended, line, lines } = await openBoth(t)
   const { port } = new URL(openClaw.url)
   await openClaw.close()

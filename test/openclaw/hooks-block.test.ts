@@ -24,11 +24,11 @@ for (const [language, configuration] of [
   ['YAML', inYaml(yamlHooks)],
   ['JSON', inJson(jsonHooks)],
 ] as const) {
-  test(`a hooks block in ${language}`, async (t) => {
+  test(`a hooks block in ${language} works as OpenClaw documents it`, async (t) => {
     const { post, read, ended, board } = await install(t, { 'reveille.yaml': configuration })
 
     await t.test(
-      'a mapped mail is a run with every field of its mapping, and its reply is delivered',
+      'a mapped mail causes a run with every field of its mapping, and its reply is delivered',
       async () => {
         const { status, body } = await post('/hooks/gmail', mail)
         assert.equal(status, 202)
@@ -58,7 +58,7 @@ for (const [language, configuration] of [
       },
     )
 
-    await t.test('one endpoint serves several senders, told apart by match.source', async () => {
+    await t.test('match.source distinguishes several senders on one endpoint', async () => {
       const rang = await post('/hooks/ingest?floor=3', { source: 'door', who: 'ada' }, { 'x-door': 'north' })
       assert.deepEqual([rang.status, rang.body['mode']], [200, 'next-heartbeat'])
       const event = await read<EventRecord>(`/api/events/${rang.body['eventId']}`)
@@ -79,7 +79,7 @@ for (const [language, configuration] of [
       assert.match(run.sessionKey, /^hook:[0-9a-f-]{36}$/, 'without a sessionKey it is a fresh one')
     })
 
-    await t.test('a mapping without match takes every other name, and neither wake nor agent', async () => {
+    await t.test('a mapping without match takes every endpoint name but wake and agent', async () => {
       for (const path of ['bell', 'pier/3/bell', 'ingest']) {
         const { status, body } = await post(`/hooks/${path}`, { source: 'other' })
         assert.equal(status, 202, path)
@@ -97,7 +97,7 @@ for (const [language, configuration] of [
   })
 }
 
-test('the first mapping that matches decides, as they stand in the file', async (t) => {
+test('the first matching mapping in the order of the file decides', async (t) => {
   const hooks = yamlHooks.replace(
     'mappings:\n',
     'mappings:\n    - { id: first, textTemplate: "{{path}}!", action: wake }\n',
@@ -109,7 +109,7 @@ test('the first mapping that matches decides, as they stand in the file', async 
   assert.deepEqual([event.mapping, event.text, event.mode], ['first', 'gmail!', 'now'])
 })
 
-test('a sender’s x-openclaw-token opens every hook, and a wrong one none', async (t) => {
+test('a correct x-openclaw-token is accepted at every hook, and a wrong one at none', async (t) => {
   const { ask } = await install(t, { 'reveille.yaml': inYaml(yamlHooks) })
   const send = (path: string, body: object, headers: Record<string, string>) =>
     ask(path, { method: 'POST', headers, payload: JSON.stringify(body) })
@@ -131,7 +131,7 @@ test('a sender’s x-openclaw-token opens every hook, and a wrong one none', asy
   assert.deepEqual([queried.status, queried.headers['deprecation'] !== undefined], [202, true])
 })
 
-test('the documented bodies of /hooks/wake and /hooks/agent mean what they say', async (t) => {
+test('the documented bodies of /hooks/wake and /hooks/agent have their documented effects', async (t) => {
   const { post, read, ended } = await install(t, { 'reveille.yaml': inYaml(yamlHooks) })
   const woken = await post('/hooks/wake', { text: 'System line', mode: 'now' })
   assert.deepEqual([woken.status, woken.body['mode']], [200, 'now'])
@@ -166,7 +166,7 @@ test('the documented bodies of /hooks/wake and /hooks/agent mean what they say',
   }
 })
 
-test('models that are listed may be asked for, by name or alias', async (t) => {
+test('the listed models may be requested by name or alias', async (t) => {
   const agents = `agents:
   route: { channel: board, to: team }
   defaults:
@@ -184,7 +184,7 @@ test('models that are listed may be asked for, by name or alias', async (t) => {
   assert.deepEqual([direct.status, direct.body['code']], [400, 'MODEL_NOT_ALLOWED'])
 })
 
-test('a hooks block that is not enabled is named in the log, with the key that turns hooks on', async (t) => {
+test('for a hooks block that is not enabled, the log names the key that turns hooks on', async (t) => {
   const configuration = `gateway: { port: 0 }\nhooks: { token: ${hookToken} }\n`
   const { gateway, line } = await install(t, { 'reveille.yaml': configuration })
   await gateway.listen()

@@ -71,14 +71,14 @@ const samples: Readonly<Record<string, unknown>> = {
   'mapping.transform.export': 'transform',
 }
 
-test('the tables have every key of OpenClaw, each once, and every one that the code knows', () => {
+test('the tables list every key of OpenClaw once, and every key that the code accepts', () => {
   const named = keys.map(({ name }) => name)
   assert.deepEqual(named.toSorted(), Object.keys(samples).toSorted())
   for (const key of Object.keys(foreignKeys)) assert.ok(named.includes(key), key)
 })
 
 for (const { name, cells } of keys) {
-  test(`${name}: ${cells[0]}`, async (context) => {
+  test(`the key ${name} is treated as the page says: ${cells[0]}`, async (context) => {
     const loaded = await load(context, name, samples[name])
     const findings = loaded.ok ? loaded.configuration.warnings : loaded.diagnostics
     const told = findings.filter(({ code }) => code === 'FOREIGN_KEY').map(({ severity }) => severity)
@@ -106,7 +106,7 @@ async function load(context: TestContext, name: string, value: unknown) {
   return loadConfiguration({ file: join(folder, 'reveille.yaml'), env: {} })
 }
 
-test('each field of a request has the effect that the page says, or is named in the answer', async (t) => {
+test('each field of a request has the effect that the page states, or is named in the answer', async (t) => {
   const { post } = await install(t, {})
   const values: Readonly<Record<string, unknown>> = {
     deliver: false,

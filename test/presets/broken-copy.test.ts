@@ -7,13 +7,13 @@ import { type TestContext, test } from 'node:test'
 import { type Answer, createCommandLine } from '../../runtime/cli/io-fixture.ts'
 import { presetsFolder } from '../../runtime/presets-folder.ts'
 
-test('a copy that nobody changed passes', async (t) => {
+test('an unchanged copy passes', async (t) => {
   const { code, out, err } = await testCopy(t, 'github', (text) => text)
   assert.equal(code, 0, err)
   assert.match(out, /✓ an opened pull request is reviewed/)
 })
 
-test('a misspelt key is named with its line and the key that was meant', async (t) => {
+test('a misspelt key is reported with its line and the key that was meant', async (t) => {
   const { code, err, place } = await testCopy(t, 'github', replaceOnce('    sessionKey:', '    sesionKey:'))
   assert.equal(code, 1)
   assert.match(err, place('    sesionKey:'))
@@ -22,7 +22,7 @@ test('a misspelt key is named with its line and the key that was meant', async (
   assert.match(err, /No test was run/)
 })
 
-test('a misspelt operator is a key that the payload does not have, and told as that', async (t) => {
+test('a misspelt operator is read as a key of the payload, and the failed test says so', async (t) => {
   const slip = replaceOnce('{ anything-but: Bot }', '{ anythin-but: Bot }')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
@@ -30,7 +30,7 @@ test('a misspelt operator is a key that the payload does not have, and told as t
   assert.match(out, /match\.body\.sender\.type/)
 })
 
-test('an operator as other tools write it is refused with ours', async (t) => {
+test('an operator of another tool is refused with ours', async (t) => {
   const slip = replaceOnce('{ anything-but: Bot }', '{ anything_but: Bot }')
   const { code, err, place } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
@@ -38,7 +38,7 @@ test('an operator as other tools write it is refused with ours', async (t) => {
   assert.match(err, /hint: It is written `anything-but`\./)
 })
 
-test('a helper that there is not is named with the nearest', async (t) => {
+test('an unknown helper is reported with the nearest known one', async (t) => {
   const slip = replaceOnce('{{plural pull_request.changed_files', '{{plurals pull_request.changed_files')
   const { code, err, place } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
@@ -47,7 +47,7 @@ test('a helper that there is not is named with the nearest', async (t) => {
   assert.match(err, /Did you mean plural\?/)
 })
 
-test('a wrong expectation is told with both sides', async (t) => {
+test('a wrong expectation is reported with both values', async (t) => {
   const slip = replaceOnce(
     'sessionKey: hook:github:harbour/signal-box#42',
     'sessionKey: hook:github:harbour/signal-box#43',
@@ -61,7 +61,7 @@ test('a wrong expectation is told with both sides', async (t) => {
   assert.match(out, /✓ a draft waits until it is ready/)
 })
 
-test('a condition on a field of the wrong name says what was wanted and that nothing is there', async (t) => {
+test('a condition on a misspelt field reports what was expected and that the field is absent', async (t) => {
   const slip = replaceOnce('pull_request: { merged: true }', 'pull_request: { was_merged: true }')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
@@ -70,7 +70,7 @@ test('a condition on a field of the wrong name says what was wanted and that not
   assert.match(out, /match\.body\.pull_request\.was_merged/)
 })
 
-test('a template that names a wrong field fails the test that expects its value', async (t) => {
+test('a template with a misspelt field fails the test that expects its value', async (t) => {
   const slip = replaceOnce('Review pull request #{{number}}', 'Review pull request #{{numbr}}')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)
@@ -78,7 +78,7 @@ test('a template that names a wrong field fails the test that expects its value'
   assert.match(out, /Review pull request # of harbour\/signal-box/)
 })
 
-test('a session key that names a wrong field says which', async (t) => {
+test("a session key with a misspelt field is reported with the field's name", async (t) => {
   const slip = replaceOnce('#{{issue.number}}"', '#{{issue.nr}}"')
   const { code, out } = await testCopy(t, 'github', slip)
   assert.equal(code, 1)

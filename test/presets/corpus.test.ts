@@ -13,7 +13,7 @@ const all = soundPresets(names)
 // Each test reports it by itself.
 all.catch(() => undefined)
 
-test('no example of GitHub’s own package is refused, and none leaves a label without its value', async () => {
+test("no example of GitHub's own package is refused, and no label lacks its value", async () => {
   const samples = octokitSamples()
   assert.ok(samples.length > 200)
   const presets = await all
@@ -22,7 +22,7 @@ test('no example of GitHub’s own package is refused, and none leaves a label w
 
 const senders = recordedSenders()
 
-test('no recorded body of any sender is refused, and none leaves a label without its value', {
+test('no recorded body of any sender is refused, and no label lacks its value', {
   skip: senders === undefined && 'no recorded bodies at hand',
 }, async () => {
   const presets = await all
@@ -80,7 +80,7 @@ for (const [count, bytes] of [
   [100, 20_000],
   [500, 3000],
 ] as const) {
-  test(`${count} mails of ${bytes} bytes that a watcher posts at once are ${count} runs`, async () => {
+  test(`${count} mails of ${bytes} bytes that a watcher posts at once cause ${count} runs`, async () => {
     const messages = Array.from({ length: count }, (_, n) => ({
       id: `m${n}`,
       from: 'Ada <ada@example.com>',

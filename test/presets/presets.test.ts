@@ -11,12 +11,12 @@ const all = soundPresets(names)
 // Each test tells it by itself.
 all.catch(() => undefined)
 
-test('all presets load together, without an error or a warning', async () => {
+test('all presets load together without an error or a warning', async () => {
   const { snapshot } = await all
   for (const name of names) assert.ok(snapshot.covers(name), `no mapping for /hooks/${name}`)
 })
 
-test('each preset has two to eight mappings of its own name, each with a description', async () => {
+test('each preset has two to eight mappings with its own name in their ids, each with a description', async () => {
   const { configuration } = await all
   for (const name of names) {
     const mappings = configuration.mappings.filter(({ origin }) => origin.name === name)
@@ -33,7 +33,7 @@ test('each preset has two to eight mappings of its own name, each with a descrip
 /** A vendor that sends one event. */
 const few: ReadonlySet<string> = new Set(['typeform'])
 
-test('lint has nothing to say, neither of presets in use nor of copies beside a configuration', async () => {
+test('lint finds nothing in presets, neither in use nor copied beside a configuration', async () => {
   for (const compiled of [await all, await compileCopies()]) {
     assert.ok(compiled.ok)
     const warnings = [...compiled.warnings, ...(await lintConfiguration(compiled))]
@@ -64,7 +64,7 @@ for (const name of names) {
   })
 }
 
-test('each mapping of a preset has a test that reaches it, and each preset two that must not fire', async () => {
+test('each mapping of a preset has a test that reaches it, and each preset has two tests without an action', async () => {
   const { configuration } = await all
   const reached = new Set(
     configuration.tests.flatMap(({ value: { expect } }) => [
@@ -82,7 +82,7 @@ test('each mapping of a preset has a test that reaches it, and each preset two t
   }
 })
 
-test('a channel that is given to a preset is that of all its runs, and its tests still pass', async () => {
+test('the channel that is given to a preset is used by all its runs, and its tests still pass', async () => {
   const compiled = await soundPresets(names.map((name) => ({ name, channel: 'slack', to: 'C123' })))
   const agents = compiled.configuration.mappings.filter(({ value }) => value.action === 'agent')
   assert.ok(agents.length > 30)

@@ -11,7 +11,7 @@ import { soundPresets } from './presets.ts'
 
 const mark = ' °'
 
-test('the table has each mapping with its action and description, and marks those that no real body reaches', async () => {
+test('the table lists each mapping with action and description, and marks those that no recorded body reaches', async () => {
   const text = await readFile(join(presetsFolder(), 'README.md'), 'utf8')
   const rows = text.matchAll(/^\|[^|]*\| `([\w-]+)`( °)? \| (\w+) \| (.+) \|$/gm)
   const written = [...rows].map(([, id, marked, action, description]) => ({

@@ -16,7 +16,7 @@ const all = soundPresets(names)
 // Each test tells it by itself.
 all.catch(() => undefined)
 
-test('every example of GitHub’s own package reaches the mapping that is meant', async () => {
+test("every example of GitHub's own package reaches the intended mapping", async () => {
   const { snapshot } = await all
   const samples = octokitSamples()
   assert.ok(samples.length > 200)
@@ -32,7 +32,7 @@ for (const [preset, rows] of Object.entries(expectedMappings)) {
   const samples = samplesOf(preset)
   const skip = samples.length > 0 ? false : `no recorded bodies of ${preset} at hand`
 
-  test(`each recorded body of ${preset} reaches the mapping that is meant`, { skip }, async () => {
+  test(`each recorded body of ${preset} reaches the intended mapping`, { skip }, async () => {
     const { snapshot } = await all
     const reached: Record<string, string> = {}
     for (const sample of samples) reached[sample.name] = outcomeOf(await trySample(snapshot, preset, sample))
@@ -45,7 +45,7 @@ for (const { preset, body, changes, mapping } of changedBodies) {
   const skip = sample ? false : `no recorded bodies of ${preset} at hand`
   const changed = Object.keys(changes).join(', ')
 
-  test(`${body} with another ${changed} reaches ${mapping}, and is told well`, { skip }, async () => {
+  test(`${body} with another ${changed} reaches ${mapping}, with a readable message`, { skip }, async () => {
     assert.ok(sample)
     const presets = await all
     const other = withChanges(sample, changes)
@@ -54,12 +54,12 @@ for (const { preset, body, changes, mapping } of changedBodies) {
   })
 }
 
-test('what an agent reads of a real body has no gaps, and strangers’ words only inside the fence', async () => {
+test("the prompt of a real body has no gaps, and strangers' words stand only inside the fence", async () => {
   const presets = await all
   for (const [preset, sample] of everySample()) await assertWellTold(presets, preset, sample)
 })
 
-test('whatever people wrote may give orders: it stays inside the fence and changes no session', async () => {
+test('any text that people wrote stays inside the fence and changes no session', async () => {
   const presets = await all
   for (const [preset, sample] of everySample()) {
     const hostile = withHostileTexts(sample)
@@ -90,7 +90,7 @@ test('a short order in the title or the branch of a pull request stays inside th
   }
 })
 
-test('a body in which any one field is null is never an accident', async () => {
+test('a body in which any one field is null causes no internal error', async () => {
   const { snapshot } = await all
   for (const [preset, sample] of everySample()) {
     for (const [path, lacking] of withoutEachField(sample)) {
@@ -108,7 +108,7 @@ test('a body in which any one field is null is never an accident', async () => {
   }
 })
 
-test('a body of one sender at the endpoint of another is never an accident', async () => {
+test("a body that comes to another sender's endpoint causes no internal error", async () => {
   const { snapshot } = await all
   for (const [, sample] of everySample()) {
     for (const name of names) {

@@ -8,7 +8,7 @@ const files = (presets: string) => ({
   'reveille.yaml': configuration.replace('hooks: { ', `hooks: { presets: [${presets}], `),
 })
 
-test('what carries an id counts once at /hooks/generic, and what carries none each time', async (t) => {
+test('at /hooks/generic a body with an id counts once, and a body without one counts each time', async (t) => {
   const { post } = await install(t, files('generic'))
   const event = { specversion: '1.0', type: 'org.example.lamp', source: '/pier/3', id: '7' }
   const message = { 'webhook-id': 'msg1', 'webhook-timestamp': '1767261600', 'webhook-signature': 'v1,x' }
@@ -32,7 +32,7 @@ test('what carries an id counts once at /hooks/generic, and what carries none ea
   assert.deepEqual([known?.duplicate, fresh?.duplicate], [true, undefined])
 })
 
-test('sixty mails of 20 kB that a watcher posts at once are sixty runs, and none the second time', async (t) => {
+test('sixty mails of 20 kB that a watcher posts at once cause sixty runs, and none the second time', async (t) => {
   const { post } = await install(t, files('gmail'))
   const messages = Array.from({ length: 60 }, (_, n) => ({
     id: `m${n}`,

@@ -13,7 +13,7 @@ import { build, limit, runReveille, startReveille } from './reveille-process.ts'
 before(build)
 
 test(
-  '`store backup` of a gateway under load opens, checks clean and holds what was acknowledged',
+  '`store backup` of a gateway under load opens, passes its check and contains what was acknowledged',
   limit,
   async (t) => {
     const folder = await createFolder(t, { 'reveille.yaml': configuration })

@@ -14,7 +14,7 @@ const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} } }
 hooks: { enabled: true, token: ${hookToken} }
 `
 
-test("when the store's thread dies, the gateway says so and ends with code 1", limit, async (t) => {
+test("when the store's thread dies, the gateway says so and exits with code 1", limit, async (t) => {
   const folder = await createFolder(t, { 'reveille.yaml': configuration })
   const entry = fileURLToPath(new URL('./doomed-gateway.ts', import.meta.url))
   const gateway = await startReveille(t, folder, { entry })
@@ -24,7 +24,7 @@ test("when the store's thread dies, the gateway says so and ends with code 1", l
   assert.equal(level, 60)
 })
 
-test('a plugin that leaves something open does not keep a stopped gateway alive', limit, async (t) => {
+test('a plugin that leaves a timer open does not keep a stopped gateway alive', limit, async (t) => {
   const folder = await createFolder(t, {
     'reveille.yaml': `${configuration}plugins: ["${rehearsalPlugin}"]
 channels: { board: { folder: "{folder}", clings: true } }

@@ -24,18 +24,22 @@ async function startIn(t: TestContext, cwd: string) {
   return { code, err, told: told(err) }
 }
 
-test('a second gateway on one data folder is one line and exit 1; the first goes on', limit, async (t) => {
-  const folder = await createFolder(t, { 'reveille.yaml': configuration })
-  const first = await startReveille(t, folder)
-  const second = await startIn(t, folder)
-  assert.equal(second.code, 1)
-  assert.equal(second.told.length, 1, second.err)
-  assert.match(second.told[0] ?? '', /^Another process uses the data folder .*data: stop it first\.$/)
-  assert.doesNotMatch(second.err, /snapshot-swapped/, 'what never served is not called live')
-  assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
-})
+test(
+  'a second gateway on one data folder prints one line and exits with 1, and the first goes on',
+  limit,
+  async (t) => {
+    const folder = await createFolder(t, { 'reveille.yaml': configuration })
+    const first = await startReveille(t, folder)
+    const second = await startIn(t, folder)
+    assert.equal(second.code, 1)
+    assert.equal(second.told.length, 1, second.err)
+    assert.match(second.told[0] ?? '', /^Another process uses the data folder .*data: stop it first\.$/)
+    assert.doesNotMatch(second.err, /snapshot-swapped/, 'what never served is not called live')
+    assert.equal((await fetch(`${first.address}/readyz`)).status, 200)
+  },
+)
 
-test('a port in use is one line that names it, and exit 1', limit, async (t) => {
+test('a port in use is reported in one line, with exit code 1', limit, async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   atEnd(t, () => taken.close())
   await once(taken, 'listening')
@@ -71,7 +75,7 @@ const mistakes: Record<string, [Record<string, string>, RegExp[]]> = {
 
 for (const [mistake, [files, expected]] of Object.entries(mistakes)) {
   test(
-    `${mistake} is told with file, line and column on standard error, once, and exit 1`,
+    `${mistake} is reported once with file, line and column on standard error, with exit code 1`,
     limit,
     async (t) => {
       const folder = await createFolder(t, files)
@@ -89,13 +93,17 @@ for (const [mistake, [files, expected]] of Object.entries(mistakes)) {
   )
 }
 
-test('`start` in an empty folder writes nothing, exits 2 and names `reveille init`', limit, async (t) => {
-  const folder = await createFolder(t, {})
-  const { code, told } = await startIn(t, folder)
-  assert.equal(code, 2)
-  assert.match(told.join('\n'), /reveille init/)
-  assert.deepEqual(await readdir(folder), [])
-})
+test(
+  '`start` in an empty folder writes nothing, exits with 2 and names `reveille init`',
+  limit,
+  async (t) => {
+    const folder = await createFolder(t, {})
+    const { code, told } = await startIn(t, folder)
+    assert.equal(code, 2)
+    assert.match(told.join('\n'), /reveille init/)
+    assert.deepEqual(await readdir(folder), [])
+  },
+)
 
 function top(name: string): string {
   return name.split('/')[0] ?? name

@@ -16,7 +16,7 @@ hooks: { enabled: true, token: ${hookToken}, reload: { debounce: 60s } }
 const mapping = (text: string) =>
   `mappings:\n  - { id: bell, match: { path: bell }, action: wake, text: "${text}" }\n`
 
-test('SIGHUP reads the files again, and the log says what came of it', {
+test('SIGHUP reloads the files, and the log has the result', {
   ...limit,
   skip: process.platform === 'win32',
 }, async (t) => {
@@ -60,7 +60,7 @@ test('SIGHUP reads the files again, and the log says what came of it', {
   assert.equal((await again.line('snapshot-swapped'))['generation'], 1, 'the rollback holds')
 })
 
-test('start takes --poll, and an edit goes live', limit, async (t) => {
+test('with `start --poll` an edit goes live', limit, async (t) => {
   const files = {
     'reveille.yaml': configuration.replace('60s', '10ms'),
     'mappings/bell.yaml': mapping('one'),

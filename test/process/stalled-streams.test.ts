@@ -37,7 +37,7 @@ for (const [what, stderr, format, skip] of [
   ['a pretty log that nobody reads', 'unread', 'pretty', withoutPipe],
   ['a JSON log on a full disk', '/dev/full', 'json', withoutFull],
 ] as const) {
-  test(`${what} holds nothing up, and nothing that was acknowledged is lost`, {
+  test(`${what} delays no request, and nothing that was acknowledged is lost`, {
     ...limit,
     skip,
   }, async (t) => {
@@ -59,7 +59,7 @@ async function firstDelivery(gateway: StalledGateway): Promise<Delivery | undefi
   return items[0]
 }
 
-test('a full standard output fails the one reply, which is tried again', {
+test('a full standard output fails that one reply, which is tried again', {
   ...limit,
   skip: withoutFull,
 }, async (t) => {
@@ -75,7 +75,7 @@ test('a full standard output fails the one reply, which is tried again', {
   assert.equal((await gateway.stop()).code, 0)
 })
 
-test('a command whose output cannot be written ends with 1 and says why', {
+test('a command whose output cannot be written exits with 1 and says why', {
   ...limit,
   skip: withoutFull,
 }, async () => {
@@ -91,7 +91,7 @@ test('a command whose output cannot be written ends with 1 and says why', {
   assert.match(err, /^Standard output could not be written: ENOSPC.*\n$/)
 })
 
-test('a standard output that nobody reads delays a stop by the grace at most, and a second signal ends it', {
+test('an unread standard output delays a stop by the grace period at most, and a second signal ends it', {
   ...limit,
   skip: withoutPipe,
 }, async (t) => {
@@ -117,7 +117,7 @@ function whyNoTerminal(): string | false {
   }
 }
 
-test('a terminal that is not read holds nothing up', { ...limit, skip: whyNoTerminal() }, async (t) => {
+test('an unread terminal delays nothing', { ...limit, skip: whyNoTerminal() }, async (t) => {
   const port = await freePort()
   const folder = await createFolder(t, { 'reveille.yaml': configurationOf(port, 'pretty') })
   const command = `echo $$ > pid; exec '${process.execPath}' '${await build()}' start`

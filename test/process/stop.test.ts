@@ -49,7 +49,7 @@ async function postRun(folder: string, address: string, sessionKey: string): Pro
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(
-    `${signal}: running turns end, no 2xx is lost, what comes later is refused, exit 0`,
+    `${signal}: running turns end, no 2xx is lost, later requests are refused, and the exit code is 0`,
     limit,
     async (t) => {
       const folder = await openFolder(t)
@@ -86,7 +86,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test(
-  'a turn that does not end within the grace is left resumable, and the next start ends it',
+  'a turn that outlasts the grace period is left resumable, and the next start ends it',
   limit,
   async (t) => {
     const folder = await openFolder(t)

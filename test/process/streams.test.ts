@@ -13,42 +13,38 @@ channels: { terminal: {} }
 agents: { route: { channel: terminal, to: stdout } }
 `
 
-test(
-  'elsewhere than on a terminal the log is JSON, and standard output holds replies alone',
-  limit,
-  async (t) => {
-    const folder = await createFolder(t, { 'reveille.yaml': configuration })
-    const gateway = await startReveille(t, folder)
-    const post = (path: string, body: object, token = hookToken) =>
-      fetch(gateway.address + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-        body: JSON.stringify(body),
-      })
-    assert.equal((await post('/hooks/wake', { text: 'The doorbell\nrang', mode: 'now' })).status, 200)
-    assert.equal((await post('/hooks/wake', { text: 'A stranger' }, 'wrong')).status, 401)
-    await gateway.line('delivery-delivered')
-    gateway.send('SIGTERM')
-    assert.equal((await gateway.ended).code, 0)
+test('without a terminal the log is JSON, and standard output has replies alone', limit, async (t) => {
+  const folder = await createFolder(t, { 'reveille.yaml': configuration })
+  const gateway = await startReveille(t, folder)
+  const post = (path: string, body: object, token = hookToken) =>
+    fetch(gateway.address + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })
+  assert.equal((await post('/hooks/wake', { text: 'The doorbell\nrang', mode: 'now' })).status, 200)
+  assert.equal((await post('/hooks/wake', { text: 'A stranger' }, 'wrong')).status, 401)
+  await gateway.line('delivery-delivered')
+  gateway.send('SIGTERM')
+  assert.equal((await gateway.ended).code, 0)
 
-    assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{6}\n│ The doorbell rang\n╰\n$/)
-    const written = gateway.stderr()
-    assert.ok(written.endsWith('\n'))
-    const events = written
-      .slice(0, -1)
-      .split('\n')
-      .map((line) => JSON.parse(line).event)
-    for (const expected of [
-      'snapshot-swapped',
-      'gateway-listening',
-      'request-accepted',
-      'request-refused',
-      'heartbeat-succeeded',
-      'delivery-delivered',
-      'gateway-draining',
-      'gateway-stopped',
-    ]) {
-      assert.ok(events.includes(expected), `${expected} in ${events}`)
-    }
-  },
-)
+  assert.match(gateway.stdout(), /^╭ reply [0-9a-f]{6}\n│ The doorbell rang\n╰\n$/)
+  const written = gateway.stderr()
+  assert.ok(written.endsWith('\n'))
+  const events = written
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line).event)
+  for (const expected of [
+    'snapshot-swapped',
+    'gateway-listening',
+    'request-accepted',
+    'request-refused',
+    'heartbeat-succeeded',
+    'delivery-delivered',
+    'gateway-draining',
+    'gateway-stopped',
+  ]) {
+    assert.ok(events.includes(expected), `${expected} in ${events}`)
+  }
+})

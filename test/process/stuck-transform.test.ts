@@ -25,7 +25,7 @@ export default ({ payload }) => {
 before(build)
 
 test(
-  'a gateway with a thread that cannot be ended answers others, and is gone after SIGTERM',
+  'a gateway with a thread that cannot be ended answers other requests, and exits after SIGTERM',
   limit,
   async (t) => {
     const folder = await createFolder(t, { 'reveille.yaml': configuration, 'transforms/stuck.mjs': module })

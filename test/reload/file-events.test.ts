@@ -36,7 +36,7 @@ async function watchGateway(t: TestContext, files: Files) {
   }
 }
 
-test('files that are saved in any way', limit, async (t) => {
+test('a file goes live however its editor saves it', limit, async (t) => {
   const { at, says } = await watchGateway(t, { 'mappings/bell.yaml': mapping('first') })
   const file = at('mappings/bell.yaml')
   await says('first')
@@ -71,7 +71,7 @@ test('a file that grows in pieces is refused until it is whole', limit, async (t
   await says('grown')
 })
 
-test('a checkout of 200 files', limit, async (t) => {
+test('a checkout that changes 200 files goes live', limit, async (t) => {
   const names = Array.from({ length: 200 }, (_, index) => `mappings/team-${index % 9}/${index}.yaml`)
   const branch = (word: string) =>
     Object.fromEntries(names.map((name, index) => [name, mapping(word, `bell-${index}`)]))
@@ -92,7 +92,7 @@ test('a checkout of 200 files', limit, async (t) => {
   t.diagnostic(`${gateway.current().generation} generations`)
 })
 
-test('a mounted ConfigMap that is swapped', limit, async (t) => {
+test('a mounted ConfigMap that is swapped goes live', limit, async (t) => {
   const mounted = `${configuration}\n`.replace('hooks: {', 'hooks: { mappingsDir: ./mount, ')
   const { at, says, folder } = await watchGateway(t, {
     'reveille.yaml': mounted,
@@ -130,7 +130,7 @@ test('a mounted ConfigMap that is swapped', limit, async (t) => {
   await says('elsewhere')
 })
 
-test('folders that are deleted and created again, and moved over', limit, async (t) => {
+test('folders that are deleted and made again, or moved, go live', limit, async (t) => {
   const { at, says } = await watchGateway(t, {
     'reveille.yaml': configuration.replace('hooks: {', 'hooks: { mappingsDir: ./conf/live, '),
     'conf/live/bell.yaml': mapping('first'),
@@ -157,7 +157,7 @@ test('folders that are deleted and created again, and moved over', limit, async 
   await says('from-nothing')
 })
 
-test('a file that becomes a folder and a file again', limit, async (t) => {
+test('a file that becomes a folder and a file again goes live', limit, async (t) => {
   const { at, says } = await watchGateway(t, { 'mappings/bell.yaml': mapping('first') })
   const file = at('mappings/bell.yaml')
   await rm(file)
@@ -169,37 +169,41 @@ test('a file that becomes a folder and a file again', limit, async (t) => {
   await says('again')
 })
 
-test('what a transform imports: siblings, packages, and files that were missing', limit, async (t) => {
-  const call = `mappings:\n  - match: { path: bell }\n    name: x\n    message: x\n    deliver: false\n    transform: { module: say.ts }\n`
-  const sibling = (word: string) => `export const word = '${word}'\n`
-  const answer = `export default () => ({ name: word, message: word })\n`
-  const { at, says, write, line, lines } = await watchGateway(t, {
-    'mappings/bell.yaml': call,
-    'transforms/say.ts': `import { word } from './lib/word.ts'\n${answer}`,
-    'transforms/lib/word.ts': sibling('sibling'),
-    'transforms/node_modules/left/index.js': sibling('package'),
-  })
-  await says('sibling')
-  await write('transforms/lib/word.ts', sibling('sibling-edited'))
-  await says('sibling-edited')
-  await write('transforms/say.ts', `import { word } from 'left'\n${answer}`)
-  await says('package')
-  await write('transforms/node_modules/left/index.js', sibling('package-edited'))
-  await says('package-edited')
-  await rename(at('transforms/node_modules/left'), at('transforms/node_modules/.left'))
-  await write('transforms/node_modules/left/index.js', sibling('installed-anew'))
-  await says('installed-anew')
+test(
+  'a change of anything that a transform imports goes live: siblings, packages and missing files',
+  limit,
+  async (t) => {
+    const call = `mappings:\n  - match: { path: bell }\n    name: x\n    message: x\n    deliver: false\n    transform: { module: say.ts }\n`
+    const sibling = (word: string) => `export const word = '${word}'\n`
+    const answer = `export default () => ({ name: word, message: word })\n`
+    const { at, says, write, line, lines } = await watchGateway(t, {
+      'mappings/bell.yaml': call,
+      'transforms/say.ts': `import { word } from './lib/word.ts'\n${answer}`,
+      'transforms/lib/word.ts': sibling('sibling'),
+      'transforms/node_modules/left/index.js': sibling('package'),
+    })
+    await says('sibling')
+    await write('transforms/lib/word.ts', sibling('sibling-edited'))
+    await says('sibling-edited')
+    await write('transforms/say.ts', `import { word } from 'left'\n${answer}`)
+    await says('package')
+    await write('transforms/node_modules/left/index.js', sibling('package-edited'))
+    await says('package-edited')
+    await rename(at('transforms/node_modules/left'), at('transforms/node_modules/.left'))
+    await write('transforms/node_modules/left/index.js', sibling('installed-anew'))
+    await says('installed-anew')
 
-  await write('transforms/say.ts', `import { word } from './late.ts'\n${answer}`)
-  await line('candidate-rejected')
-  await says('installed-anew')
-  await write('transforms/late.ts', sibling('late'))
-  await says('late')
-  // One at most for the first set of paths and for each change of it: what a load reads does not make another load.
-  assert.ok(lines('content-unchanged').length <= 8, `${lines('content-unchanged').length} loads in vain`)
-})
+    await write('transforms/say.ts', `import { word } from './late.ts'\n${answer}`)
+    await line('candidate-rejected')
+    await says('installed-anew')
+    await write('transforms/late.ts', sibling('late'))
+    await says('late')
+    // One at most for the first set of paths and for each change of it: what a load reads does not make another load.
+    assert.ok(lines('content-unchanged').length <= 8, `${lines('content-unchanged').length} loads in vain`)
+  },
+)
 
-test('where there are no events, files are polled', limit, async (t) => {
+test('without file events the files are polled', limit, async (t) => {
   const { write, says } = await watchGateway(t, {
     'reveille.yaml': configuration.replace('hooks: {', 'hooks: { reload: { poll: true }, '),
     'mappings/bell.yaml': mapping('first'),

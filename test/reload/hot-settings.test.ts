@@ -91,7 +91,7 @@ test('hooks, and tokens in addresses, can be turned off and on', limit, async (t
   assert.deepEqual(await statuses(), [200, 200])
 })
 
-test('tokens rotate without a gap: both are good while the list has both', limit, async (t) => {
+test('tokens rotate without a gap, because both are good while the list has both', limit, async (t) => {
   const installed = await open(t)
   const statuses = async () => [
     await statusOf(installed, '/hooks/wake', hookToken),
@@ -104,7 +104,7 @@ test('tokens rotate without a gap: both are good while the list has both', limit
   assert.deepEqual(await statuses(), [401, 200])
 })
 
-test('the gateway token is hot as well', limit, async (t) => {
+test('the gateway token changes at once', limit, async (t) => {
   const { ask, edit } = await open(t)
   const as = async (token: string) =>
     (await ask('/api/runs', { headers: { authorization: `Bearer ${token}` } })).status
@@ -147,7 +147,7 @@ test('agents.route sends the replies after the change elsewhere', limit, async (
   )
 })
 
-test('a channel that is configured while the gateway runs takes replies at once', limit, async (t) => {
+test('a channel that is configured while the gateway runs delivers at once', limit, async (t) => {
   const installed = await open(t, { channels: '', agents: '' })
   const toBoard = { message: 'hi', channel: 'board', to: 'team', wakeMode: 'next-heartbeat' }
   const refused = await installed.post('/hooks/agent', toBoard)
@@ -159,7 +159,7 @@ test('a channel that is configured while the gateway runs takes replies at once'
   assert.deepEqual(await installed.board(), [{ to: 'team', text: reply }])
 })
 
-test('the format of the log applies to the lines after the change', limit, async (t) => {
+test('the log format applies to the lines after the change', limit, async (t) => {
   const installed = await open(t)
   const { edit, lines, log } = installed
   await installed.post('/hooks/wake', wake)
@@ -190,7 +190,7 @@ async function openPatient(t: TestContext) {
   }
 }
 
-test('agents.defaults.concurrency starts more turns, or lets those under way end first', limit, async (t) => {
+test('agents.defaults.concurrency starts more turns, or waits until running ones end', limit, async (t) => {
   const { post, ended, edit, write, started, untilStarted, lines } = await openPatient(t)
   const ids = []
   for (let count = 0; count < 4; count++) ids.push((await post('/hooks/agent', run)).body['runId'])
@@ -204,7 +204,7 @@ test('agents.defaults.concurrency starts more turns, or lets those under way end
   assert.deepEqual(lines('restart-required'), [])
 })
 
-test('gateway.limits.backlog opens and closes the door at once', limit, async (t) => {
+test('gateway.limits.backlog accepts and refuses at once', limit, async (t) => {
   const { post, edit, lines } = await openPatient(t)
   const backlog = (limit: number) =>
     edit({ gateway: `port: 0, limits: { backlog: ${limit} }`, agents: patient(1) })
@@ -221,7 +221,7 @@ test('gateway.limits.backlog opens and closes the door at once', limit, async (t
   assert.deepEqual(lines('restart-required'), [])
 })
 
-test('a shorter history.keep is acted upon at once', limit, async (t) => {
+test('a shorter history.keep takes effect at once', limit, async (t) => {
   const mappings = 'mappings: [{ match: { path: quiet, when: "false" }, action: wake, text: x }]'
   const hooks = `enabled: true, token: ${hookToken}, ${mappings}`
   const { post, ask, edit, lines } = await open(t, { hooks })
@@ -238,7 +238,7 @@ test('a shorter history.keep is acted upon at once', limit, async (t) => {
   assert.deepEqual(lines('restart-required'), [])
 })
 
-test('gateway.trustedProxies decides who the client is from the next request on', limit, async (t) => {
+test('gateway.trustedProxies decides the client address from the next request on', limit, async (t) => {
   const { post, line, edit, lines } = await open(t)
   const client = async () => {
     const { body } = await post('/hooks/wake', wake, { 'x-forwarded-for': '203.0.113.7' })
@@ -252,7 +252,7 @@ test('gateway.trustedProxies decides who the client is from the next request on'
   assert.deepEqual(lines('restart-required'), [])
 })
 
-test('boot-only keys keep their values and are named as waiting for a restart', limit, async (t) => {
+test('boot-only keys keep their values, and are reported as waiting for a restart', limit, async (t) => {
   const installed = await open(t)
   const { edit, line, folder, gateway } = installed
   const address = await gateway.listen()

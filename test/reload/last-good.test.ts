@@ -34,33 +34,37 @@ async function restart(
   return { ...again, ring, status: () => again.read<Status>('/api/status') }
 }
 
-test('a mapping file that is broken serves as it was, loudly, until it is mended', limit, async (t) => {
-  const { ring, status, line, lines, ask, read, write, gateway } = await restart(
-    t,
-    { 'mappings/bell.yaml': bell('one'), 'mappings/door.yaml': bell('door').replaceAll('bell', 'door') },
-    { 'mappings/bell.yaml': broken, 'mappings/door.yaml': bell('gate').replaceAll('bell', 'door') },
-  )
-  assert.equal(await ring(), 'one')
-  assert.equal(await ring('door'), 'gate', 'all other files are those of today')
-  const { level, generation, files } = await line('last-good-served')
-  assert.deepEqual([level, generation, files], [50, 1, ['mappings/bell.yaml']])
-  assert.ok(lines('diagnostic').length > 0, 'what is wrong is told with its place')
-  assert.deepEqual((await status()).lastGood, { generation: 1, files: ['mappings/bell.yaml'] })
-  const { items } = await read<{ items: { state: string; stands?: true }[] }>('/api/generations')
-  assert.ok(
-    items.some(({ stands }) => stands),
-    'the files are refused, as after any change',
-  )
-  assert.equal((await ask('/readyz')).status, 200)
+test(
+  'a broken mapping file is served as it was, with an error in the log, until it is fixed',
+  limit,
+  async (t) => {
+    const { ring, status, line, lines, ask, read, write, gateway } = await restart(
+      t,
+      { 'mappings/bell.yaml': bell('one'), 'mappings/door.yaml': bell('door').replaceAll('bell', 'door') },
+      { 'mappings/bell.yaml': broken, 'mappings/door.yaml': bell('gate').replaceAll('bell', 'door') },
+    )
+    assert.equal(await ring(), 'one')
+    assert.equal(await ring('door'), 'gate', 'all other files are those of today')
+    const { level, generation, files } = await line('last-good-served')
+    assert.deepEqual([level, generation, files], [50, 1, ['mappings/bell.yaml']])
+    assert.ok(lines('diagnostic').length > 0, 'what is wrong is told with its place')
+    assert.deepEqual((await status()).lastGood, { generation: 1, files: ['mappings/bell.yaml'] })
+    const { items } = await read<{ items: { state: string; stands?: true }[] }>('/api/generations')
+    assert.ok(
+      items.some(({ stands }) => stands),
+      'the files are refused, as after any change',
+    )
+    assert.equal((await ask('/readyz')).status, 200)
 
-  await write('mappings/bell.yaml', bell('two'))
-  assert.equal((await gateway.reload()).outcome, 'live')
-  assert.equal(await ring(), 'two')
-  assert.equal((await status()).lastGood, null)
-})
+    await write('mappings/bell.yaml', bell('two'))
+    assert.equal((await gateway.reload()).outcome, 'live')
+    assert.equal(await ring(), 'two')
+    assert.equal((await status()).lastGood, null)
+  },
+)
 
 test(
-  'a file that does not compile serves as it was, and a broken one that came since serves nothing',
+  'a file that does not compile is served as it was, and a new broken file is not served',
   limit,
   async (t) => {
     const { ring, status, gateway, write } = await restart(
@@ -85,7 +89,7 @@ for (const [what, module] of Object.entries({
   'cannot be loaded': 'throw new Error("not today")\n',
   'lacks its export': 'export const other = () => null\n',
 })) {
-  test(`a transform that ${what} runs as it did`, limit, async (t) => {
+  test(`a transform that ${what} runs as it was`, limit, async (t) => {
     const { ring, status } = await restart(
       t,
       {
@@ -103,7 +107,7 @@ const token = (value: string) => `endpoints:\n  bell: { auth: token, token: ${va
 const [old, today] = ['0123456789abcdef', 'fedcba9876543210']
 const bearing = (value: string) => ({ authorization: `Bearer ${value.repeat(4)}` })
 
-test('who may post is what the broken file says today, wherever that can be read', limit, async (t) => {
+test('authentication follows the broken file as it is today, as far as it can be read', limit, async (t) => {
   const { ring } = await restart(
     t,
     { 'mappings/bell.yaml': token(old) + bell('one') },
@@ -113,7 +117,7 @@ test('who may post is what the broken file says today, wherever that can be read
   assert.equal(await ring('bell', bearing(today)), 'one')
 })
 
-test('a file whose policies cannot be read is replaced by nothing: the start fails', limit, async (t) => {
+test('a file whose policies cannot be read is not replaced, and the start fails', limit, async (t) => {
   const starting = restart(
     t,
     { 'mappings/bell.yaml': token(old) + bell('one') },
@@ -123,7 +127,7 @@ test('a file whose policies cannot be read is replaced by nothing: the start fai
 })
 
 test(
-  'a configuration that does not load ends the start, and with lastGood the last generation serves',
+  'a configuration that does not load fails the start, and with lastGood the last generation is served',
   limit,
   async (t) => {
     const before = { 'mappings/bell.yaml': bell('one') }
@@ -138,7 +142,7 @@ test(
   },
 )
 
-test('the last generation is offered where it would serve, and not where it would not', limit, async (t) => {
+test('the last generation is offered only where it would be served', limit, async (t) => {
   const before = {
     'reveille.yaml': configuration.replace(/token: [\w-]+ \}$/m, 'token: "${BELL_TOKEN}" }'),
     '.env': `BELL_TOKEN=${today}\n`,
@@ -158,7 +162,7 @@ test('the last generation is offered where it would serve, and not where it woul
   assert.equal(await offered({ '.env': '\n' }), undefined)
 })
 
-test('where nothing was ever live, a broken file ends the start', limit, async (t) => {
+test('if no generation was ever live, a broken file fails the start', limit, async (t) => {
   assert.ok(gatewayToken)
   await assert.rejects(install(t, { 'mappings/bell.yaml': broken }, { lastGood: true }), ConfigurationError)
 })

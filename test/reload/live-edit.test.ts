@@ -58,7 +58,7 @@ function becomes({ gateway }: Installation, generation: number): Promise<true> {
 }
 
 test(
-  'an edit of a mapping file is live a moment later, and everything names its generation',
+  'an edit of a mapping file is live a moment later, and requests, runs and lists name the generation',
   limit,
   async (t) => {
     const mapping = (text: string) =>
@@ -85,34 +85,38 @@ test(
   },
 )
 
-test('a broken edit changes nothing and is told with its place; mending it goes live', limit, async (t) => {
-  const mapping = (text: string) => `mappings:\n  - match: { path: bell }\n    message: ${text}\n`
-  const installed = await install(t, { 'mappings/bell.yaml': mapping('good') }, { watch: true })
-  const { post, write, line, gateway, read } = installed
-  const broken: [string, string, RegExp][] = [
-    [mapping('"{{#if x}}"'), '3:15', /TEMPLATE/],
-    [mapping('"{% $sum( %}"'), '3:', /EXPRESSION/],
-    ['mappings:\n  - mesage: x\n', '2:5', /UNKNOWN_KEY/],
-    ['mappings: [\n', '', /YAML/],
-  ]
-  for (const [content, place, code] of broken) {
-    await write('mappings/bell.yaml', content)
-    const told = await line('diagnostic', (line) => code.test(String(line['code'])))
-    const { file, line: row, column, msg, level } = told
-    assert.equal(file, `${installed.folder}/mappings/bell.yaml`)
-    assert.ok(`${row}:${column}`.startsWith(place), `${row}:${column}`)
-    assert.ok(String(msg).includes(`${file}:${row}:${column}: error: `), String(msg))
-    assert.equal(level, 50)
-    assert.equal((await post('/hooks/bell', {})).status, 202)
-  }
-  assert.equal(gateway.current().generation, 1)
-  await write('mappings/bell.yaml', mapping('mended'))
-  await becomes(installed, 2)
-  const { body } = await post('/hooks/bell', {})
-  assert.equal((await read<RunRecord>(`/api/runs/${body['runId']}`)).message, 'mended')
-})
+test(
+  'a broken edit changes nothing and is reported with its place, and the fixed file goes live',
+  limit,
+  async (t) => {
+    const mapping = (text: string) => `mappings:\n  - match: { path: bell }\n    message: ${text}\n`
+    const installed = await install(t, { 'mappings/bell.yaml': mapping('good') }, { watch: true })
+    const { post, write, line, gateway, read } = installed
+    const broken: [string, string, RegExp][] = [
+      [mapping('"{{#if x}}"'), '3:15', /TEMPLATE/],
+      [mapping('"{% $sum( %}"'), '3:', /EXPRESSION/],
+      ['mappings:\n  - mesage: x\n', '2:5', /UNKNOWN_KEY/],
+      ['mappings: [\n', '', /YAML/],
+    ]
+    for (const [content, place, code] of broken) {
+      await write('mappings/bell.yaml', content)
+      const told = await line('diagnostic', (line) => code.test(String(line['code'])))
+      const { file, line: row, column, msg, level } = told
+      assert.equal(file, `${installed.folder}/mappings/bell.yaml`)
+      assert.ok(`${row}:${column}`.startsWith(place), `${row}:${column}`)
+      assert.ok(String(msg).includes(`${file}:${row}:${column}: error: `), String(msg))
+      assert.equal(level, 50)
+      assert.equal((await post('/hooks/bell', {})).status, 202)
+    }
+    assert.equal(gateway.current().generation, 1)
+    await write('mappings/bell.yaml', mapping('mended'))
+    await becomes(installed, 2)
+    const { body } = await post('/hooks/bell', {})
+    assert.equal((await read<RunRecord>(`/api/runs/${body['runId']}`)).message, 'mended')
+  },
+)
 
-test('a request that is on its way ends on the generation that it started with', limit, async (t) => {
+test('a request in flight ends on the generation that it started with', limit, async (t) => {
   const installed = await install(t, { 'reveille.yaml': marked(1) }, { watch: true })
   const { gateway, write, post, read } = installed
   const { port } = new URL(await gateway.listen())
@@ -145,7 +149,7 @@ test('a request that is on its way ends on the generation that it started with',
   assert.deepEqual([request.generation, request.mapping], [1, 'mapping-1'])
 })
 
-test('20 good and bad edits under load: no request fails, none mixes generations', limit, async (t) => {
+test('20 good and bad edits under load fail no request and mix no generations', limit, async (t) => {
   const installed = await install(t, { 'reveille.yaml': marked(0) }, { watch: true })
   const { gateway, write, lines } = installed
   const url = await gateway.listen()

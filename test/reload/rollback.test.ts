@@ -23,7 +23,7 @@ async function act({ ask }: Installation, path: string): Promise<ReloadResult> {
 }
 
 test(
-  'a transform that is rolled back to is the bundle that was kept, imports included, also after a restart',
+  'a rollback restores the stored bundle of a transform with its imports, also after a restart',
   limit,
   async (t) => {
     const installed = await install(t, {

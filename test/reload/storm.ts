@@ -146,7 +146,7 @@ function wentBothWays({ lines }: StormGateway): boolean {
 
 /** `count`: how many edits at least, one every 100 ms. `connections`: how many post meanwhile. */
 export function testStorm(count: number, connections: number): void {
-  test(`${count} good and bad edits, one every 100 ms, under load from ${connections} connections: no request fails, none mixes generations`, async (t) => {
+  test(`${count} good and bad edits, one every 100 ms, under load from ${connections} connections fail no request and mix no generations`, async (t) => {
     const gateway = await startGateway(t)
     let number = 0
     const next = () => {
@@ -184,7 +184,7 @@ export function testStorm(count: number, connections: number): void {
 
 /** `warmUp`: how many go live before the first measurement. `reloads`: how many between it and the second. */
 export function testMemory(warmUp: number, reloads: number, mostGrownBytes: number): void {
-  test(`${reloads} reloads under way hold no more memory than the first ones`, async (t) => {
+  test(`the last of ${reloads} reloads holds no more memory than the first`, async (t) => {
     const gateway = await startGateway(t)
     const reloadTo = async (count: number) => {
       for (let edit = 0; gateway.lines('snapshot-swapped').length < count; edit++) {

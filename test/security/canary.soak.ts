@@ -1,4 +1,4 @@
 import { test } from 'node:test'
 import { holdCanaries } from './canary/run.ts'
 
-test('no canary sings in any form of any command', (t) => holdCanaries(t, true))
+test('no secret appears in any output of any command', (t) => holdCanaries(t, true))

@@ -6,5 +6,5 @@
 import { test } from 'node:test'
 import { holdCanaries } from './canary/run.ts'
 
-test('no canary sings: not in logs, answers, the admin surface, commands, on the disk or in the name of a file', (t) =>
+test('no secret appears in logs, answers, the admin API, commands, files or file names', (t) =>
   holdCanaries(t, false))

@@ -34,7 +34,7 @@ test('only one module compares in constant time', () => {
   assert.deepEqual(using, [onePlace])
 })
 
-test('nothing else compares what is named like a secret, but for what is harmless and said to be', () => {
+test('no other module compares a value that is named like a secret, but for the listed harmless places', () => {
   const found = findCompares(root, files)
   const isHarmless = ({ file, text }: Compare) =>
     harmless.some((each) => each.file === file && each.text === text)
@@ -84,7 +84,7 @@ const innocent = [
   'isSameSecret(given, secret)',
 ]
 
-test('a comparison is found however it is written, and nothing that only looks like one', (t) => {
+test('the search finds a comparison however it is written, and nothing that only looks like one', (t) => {
   const lines = (expressions: readonly string[]) => expressions.map((each) => `void (${each})`).join('\n')
   const sources = {
     'engine/guilty.ts': lines(guilty),

@@ -98,7 +98,7 @@ const mistakes: Record<string, string> = {
   ),
 }
 
-test('no diagnostic shows a secret, however an operator mistakes the line that holds it', async (t) => {
+test('no diagnostic shows a secret, however the line that holds it is mistyped', async (t) => {
   const good = { 'reveille.yaml': configuration, '.env': environment, 'mappings/all.yaml': mappings }
   const installed = await install(t, good, { watch: true })
   for (const [mistake, content] of Object.entries(mistakes)) {
@@ -117,7 +117,7 @@ test('no diagnostic shows a secret, however an operator mistakes the line that h
   assert.deepEqual(found(installed.log()), [], installed.log())
 })
 
-test('what stands in .env stays there, broken lines included', async (t) => {
+test('no diagnostic shows the content of .env, not even of its broken lines', async (t) => {
   const broken = `${environment}BROKEN ${secrets.wrongToken}\n"${secrets.query}\n`
   const { log, line } = await install(t, { 'reveille.yaml': configuration, '.env': broken }, { watch: true })
   await line('content-unchanged')

@@ -22,7 +22,7 @@ hooks:
 `
 }
 
-test('a secret and a token are changed in three steps, and no request of their senders is refused meanwhile', async (t) => {
+test('a secret and a token are rotated in three steps without refusing a request', async (t) => {
   const { gateway, write, lines, read } = await install(t, {
     'reveille.yaml': configured([oldSecret], [oldToken]),
   })

@@ -154,7 +154,7 @@ ${Object.entries(vendors)
 const payloads = 5
 
 for (const [name, vendor] of Object.entries(vendors)) {
-  test(`what ${name}'s library signs is taken, and a byte more, another time or another's signature is not`, async (t) => {
+  test(`a signature of ${name}'s library is accepted for its own body alone, and the hook token does not replace it`, async (t) => {
     const { gateway, read } = await install(t, { 'reveille.yaml': configuration })
     const address = await gateway.listen()
     const send = async ({ query = '', headers, body }: Post) => {
@@ -187,7 +187,7 @@ for (const [name, vendor] of Object.entries(vendors)) {
   })
 }
 
-test('Twilio signs a JSON body by its digest in the address, as the gateway is called', async (t) => {
+test('a JSON body is accepted from Twilio, which signs its digest in the public address', async (t) => {
   const { gateway } = await install(t, { 'reveille.yaml': configuration })
   const address = await gateway.listen()
   const send = async (query: string, body: string) => {

@@ -11,7 +11,7 @@ const configuration = `gateway: { port: 0, auth: { token: ${gatewayToken} }, log
 hooks: { enabled: true, token: ${hookToken} }
 `
 
-test('no two readers can be made to see different requests, even if Node.js was told to be lenient', async (t) => {
+test('two servers never see different requests in the same bytes, even if Node.js parses leniently', async (t) => {
   const { address } = await openChildGateway(t, {
     entry: new URL('child/serving-gateway.ts', import.meta.url),
     files: { 'reveille.yaml': configuration },

@@ -74,7 +74,7 @@ const ofRepos = [
   ],
 ]
 
-test('a right token alone opens no endpoint that asks for a signature, whatever its name is written like', async (t) => {
+test('a correct token alone is refused at an endpoint that asks for a signature, however its name is spelled', async (t) => {
   const { gateway } = await install(t, { 'reveille.yaml': configuration })
   const port = Number(new URL(await gateway.listen()).port)
   const statuses = new Map<string, number | undefined>()

@@ -56,7 +56,7 @@ function isWait(seconds: number | undefined, most: number): boolean {
 const wrong = { token: 'wrong-token' }
 const unauthorized = { status: 401, code: 'UNAUTHORIZED' }
 
-test('whoever guesses tokens has to wait after twenty, alone, until a right one comes', async (t) => {
+test('a client that guesses tokens is refused after twenty, alone, until it sends a correct one', async (t) => {
   const { send, read } = await openGateway(t, settings('ci: {}'))
   const guess = (forwardedFor = '203.0.113.7') => send('/hooks/wake', forwardedFor, wrong)
   // What it claims of others, and another port of it, make nobody else of it; nor does the name of the endpoint.
@@ -89,7 +89,7 @@ test('whoever guesses tokens has to wait after twenty, alone, until a right one 
   )
 })
 
-test('whoever guesses tokens from all addresses of its household is one client', async (t) => {
+test('all addresses of one IPv6 household count as one client', async (t) => {
   const { send } = await openGateway(t, settings('ci: {}'))
   for (let host = 1; host <= 20; host += 1)
     assert.deepEqual(await send('/hooks/wake', `[2001:db8::${host}]:443`, wrong), unauthorized)
@@ -97,7 +97,7 @@ test('whoever guesses tokens from all addresses of its household is one client',
   assert.deepEqual(await send('/hooks/wake', '2001:db8:0:1::1', wrong), unauthorized)
 })
 
-test('wrong signatures count like wrong tokens, and a right one clears both', async (t) => {
+test('wrong signatures count like wrong tokens, and a correct signature clears both', async (t) => {
   const { send } = await openGateway(t, settings('ci: {}'))
   const body = '{"text":"x"}'
   const sign = (key: string) => ({ 'x-signature': hmacOf(body, key) })
@@ -111,7 +111,7 @@ test('wrong signatures count like wrong tokens, and a right one clears both', as
   assert.deepEqual(await forge(), unauthorized)
 })
 
-test('requests above a rate are told how long to wait: of one client, and of all clients together', async (t) => {
+test('requests above a rate are told how long to wait, for one client and for all clients together', async (t) => {
   const rates = 'ci: { rate: { client: 3/1h, endpoint: 5/2h } }, "teams/:team": { rate: { client: 2/1h } }'
   const { send, write, gateway } = await openGateway(t, settings(rates))
   const statuses = async (path: string, client: string, times: number) => {
@@ -141,7 +141,7 @@ test('requests above a rate are told how long to wait: of one client, and of all
   assert.deepEqual(await statuses('/hooks/ci', '203.0.113.9', 1), [200], 'unless it changes the rate')
 })
 
-test('a flood of wakes is refused once as many events wait as may, and runs are still taken', async (t) => {
+test('wakes are refused once the limit of waiting events is reached, and runs are still accepted', async (t) => {
   const { send } = await openGateway(t, settings('ci: {}', 2))
   const wake = { body: '{"text":"x","mode":"next-heartbeat"}' }
   const refused = { status: 503, code: 'BACKLOG', seconds: 30 }

@@ -49,7 +49,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
     return pages.every(({ body }) => (body['items'] as unknown[]).length === 0) || undefined
   }
 
-  await t.test('every code was told', () => {
+  await t.test('the requests caused every error code', () => {
     const codes = new Set(sent.map(({ code }) => code))
     const missed = Array.from(renderErrorTable().matchAll(/^\| `(\w+)`/gm), ([, code = '']) => code)
     assert.deepEqual(
@@ -59,7 +59,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
     for (const outcome of ['ignored', 'skipped', 'duplicate']) assert.ok(codes.has(outcome), outcome)
   })
   await t.test(
-    'what senders are answered holds none, but for the names of their fields without effect',
+    'answers to senders show no secret, and of bodies only the names of fields without effect',
     () => {
       const { key: _, ...untold } = everything
       for (const { name, text } of sent) {
@@ -68,7 +68,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
       }
     },
   )
-  await t.test('the log holds none, as JSON and as it is set for people', () => {
+  await t.test('the log shows no secret and no body, as JSON and as readable lines', () => {
     const lines = installed.log().split('\n').slice(0, -1)
     let pretty = ''
     const stream = createPrettyStream({ write: (text: string) => (pretty += text) }, { colour: false })
@@ -77,7 +77,7 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
     assert.ok(lines.length > sent.length, 'the log was read')
   })
   await t.test(
-    'the admin surface and commands show what a mapping put into a message, where that belongs',
+    'the admin API and commands show parts of a body only in the fields where a mapping put them',
     () => {
       const { hidden, key, malformed } = bodies
       const places = new Set<string>()
@@ -93,23 +93,20 @@ export async function holdCanaries(t: TestContext, isThorough: boolean): Promise
       assert.deepEqual([...places].toSorted(), tellingFields.toSorted())
     },
   )
-  await t.test(
-    'the disk holds what is kept to be tried again in the store, and nothing for others to read',
-    () => {
-      const archived = literal.map((name) => configured[name])
-      for (const { file, bytes, open } of disk) {
-        assert.deepEqual(found(file, everything), [], file)
-        assert.equal(open, false, `${file} is for its owner alone`)
-        // The archive keeps the files of a configuration as they are, for the way back.
-        const isArchive = /^generations.\d+.configuration.reveille\.yaml$/.test(file)
-        const known = archived.reduce((text, value) => text.replaceAll(value, ''), bytes)
-        assert.deepEqual(found(isArchive ? known : bytes, { ...configured, ...credentials }), [], file)
-        if (!file.startsWith('reveille.db')) assert.deepEqual(found(bytes, { ...heads, ...bodies }), [], file)
-      }
-      assert.ok(
-        disk.some(({ bytes }) => found(bytes, bodies).length > 0),
-        'what is kept was read',
-      )
-    },
-  )
+  await t.test('on disk bodies are only in the store, and no file is readable for others', () => {
+    const archived = literal.map((name) => configured[name])
+    for (const { file, bytes, open } of disk) {
+      assert.deepEqual(found(file, everything), [], file)
+      assert.equal(open, false, `${file} is for its owner alone`)
+      // The archive keeps the files of a configuration as they are, for the way back.
+      const isArchive = /^generations.\d+.configuration.reveille\.yaml$/.test(file)
+      const known = archived.reduce((text, value) => text.replaceAll(value, ''), bytes)
+      assert.deepEqual(found(isArchive ? known : bytes, { ...configured, ...credentials }), [], file)
+      if (!file.startsWith('reveille.db')) assert.deepEqual(found(bytes, { ...heads, ...bodies }), [], file)
+    }
+    assert.ok(
+      disk.some(({ bytes }) => found(bytes, bodies).length > 0),
+      'what is kept was read',
+    )
+  })
 }

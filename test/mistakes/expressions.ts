@@ -1,8 +1,8 @@
-/** Slips of authors in expressions and templates, and the exact words that they read. */
+/** Lists mistakes of authors in expressions and templates, with the exact text that check, lint or test prints for them. */
 
-import type { Slip } from './fixture.ts'
+import type { Mistake } from './fixture.ts'
 
-export const slipsOfExpressions: readonly Slip[] = [
+export const mistakesOfExpressions: readonly Mistake[] = [
   {
     name: 'equality as two signs',
     mapping: `match: { path: a, when: "ref == 'refs/heads/main'" }

@@ -1,11 +1,11 @@
-/** The exact text that a stranger reads after the slips of the first minutes at the command line. */
+/** Tests the exact text that the command line prints after typical mistakes of the first minutes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Io } from '../../runtime/cli/io.ts'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
 
-interface Slip {
+interface Mistake {
   /** What the person did, as a sentence. */
   readonly name: string
   readonly files?: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ interface Slip {
 
 const empty = '{}\n'
 
-const slips: Slip[] = [
+const mistakes: Mistake[] = [
   {
     name: 'the one local/reveille.yaml is found without being named',
     files: { 'local/reveille.yaml': empty },
@@ -138,7 +138,7 @@ tests:
 const notSet =
   'Not set, and so not checked: /run/secrets/discord, BOT_TOKEN, GITHUB_SECRET, PORT, REVEILE_HOOK_TOKEN.\n'
 
-slips.push(
+mistakes.push(
   {
     name: 'tests run where no secret is set',
     files: secretless,
@@ -208,7 +208,7 @@ const long = {
 }
 const mended = { ...long, 'mappings/a.yaml': long['mappings/a.yaml'].replace(' {{#if x}}', '') }
 
-slips.push(
+mistakes.push(
   {
     name: 'an error fits a terminal of 80 columns, its caret below what it is about',
     files: long,
@@ -264,8 +264,8 @@ reveille.yaml: 1 error.
   },
 )
 
-for (const { name, files = {}, env = {}, columns, args, code, out = '', err = '' } of slips) {
-  test(`${name}: \`reveille ${args.join(' ')}\``, async (t) => {
+for (const { name, files = {}, env = {}, columns, args, code, out = '', err = '' } of mistakes) {
+  test(`the exact text is printed for: ${name}, \`reveille ${args.join(' ')}\``, async (t) => {
     const world: Partial<Io> = { env: { NO_COLOR: '1', ...env }, ...(columns !== undefined && { columns }) }
     const line = await createCommandLine(t, files, world)
     const answer = await line.run(...args)

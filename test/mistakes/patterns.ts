@@ -1,8 +1,8 @@
-/** Slips of authors in names, patterns and values, and the exact words that they read. */
+/** Lists mistakes of authors in names, patterns and values, with the exact text that check, lint or test prints for them. */
 
-import type { Slip } from './fixture.ts'
+import type { Mistake } from './fixture.ts'
 
-export const slipsOfPatterns: readonly Slip[] = [
+export const mistakesOfPatterns: readonly Mistake[] = [
   {
     name: 'a bound as in Mongo',
     mapping: `match: { path: a, body: { n: { gt: 10 } } }

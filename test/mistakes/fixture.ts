@@ -1,11 +1,11 @@
-/** Runs tables of slips: what an author wrote, and the exact words that a command answers; used by tests only. */
+/** Runs tables of mistakes: what an author wrote, and the exact text that a command prints. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCommandLine } from '../../runtime/cli/io-fixture.ts'
 
-export interface Slip {
-  /** What was written, in a few words: the name of the test. */
+export interface Mistake {
+  /** What was written, in a few words. It names the test. */
   readonly name: string
   /** `mappings/a.yaml`. A single mapping may be given by the lines that follow its `id`. */
   readonly mapping?: string
@@ -16,27 +16,27 @@ export interface Slip {
   /** Default: check. */
   readonly command?: 'check' | 'lint' | 'test'
   /**
-   * What is printed for people, without code frames: a line `error: …` or `warning: …` for each finding, followed by its
-   * `hint: …` where it has one.
+   * The printed text without code frames: a line `error: …` or `warning: …` for each finding, followed by its
+   * `hint: …` if it has one.
    */
   readonly text: string
 }
 
 const good = 'hooks: { enabled: true, token: 6c1f0a52d98b4e7f93a1c6d0be5a4f27 }\n'
 
-/** Registers one test for each slip. */
-export function testSlips(slips: readonly Slip[]): void {
-  for (const slip of slips) {
-    test(`a slip: ${slip.name}`, async (t) => {
-      const file = slip.file ?? (slip.mapping === undefined ? undefined : mappingFile(slip.mapping))
+/** Registers one test for each mistake. */
+export function testMistakes(mistakes: readonly Mistake[]): void {
+  for (const mistake of mistakes) {
+    test(`the exact text is printed for this mistake: ${mistake.name}`, async (t) => {
+      const file = mistake.file ?? (mistake.mapping === undefined ? undefined : mappingFile(mistake.mapping))
       const { run } = await createCommandLine(t, {
-        'reveille.yaml': slip.config ?? good,
+        'reveille.yaml': mistake.config ?? good,
         ...(file === undefined ? {} : { 'mappings/a.yaml': file }),
       })
       const { err } = await run(
-        ...(slip.command === 'lint' ? ['lint', '--allow', 'MISSING_TESTS'] : [slip.command ?? 'check']),
+        ...(mistake.command === 'lint' ? ['lint', '--allow', 'MISSING_TESTS'] : [mistake.command ?? 'check']),
       )
-      assert.equal(findings(err), slip.text.trim().replaceAll(/^\s+/gm, ''))
+      assert.equal(findings(err), mistake.text.trim().replaceAll(/^\s+/gm, ''))
     })
   }
 }
@@ -49,7 +49,7 @@ function mappingFile(lines: string): string {
     .join('')}`
 }
 
-/** Without places and code frames, which other tests hold. */
+/** Returns the findings without places and code frames, which other tests check. */
 function findings(printed: string): string {
   return printed
     .split('\n')
