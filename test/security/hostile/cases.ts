@@ -1,4 +1,4 @@
-/** Owns which request each case sends: every body to every endpoint, and to the presets their own, blown up. */
+/** Lists the requests: every hostile body to every endpoint, and the tests of each preset with grown bodies. */
 
 import type { TestEntry } from '@reveille/engine'
 import { type HostileBody, hostileBodies } from './bodies.ts'
@@ -14,7 +14,7 @@ export interface HostileCase {
 
 const bytes = 1_000_000
 
-/** In the order of the bodies: each is made once. */
+/** Lists the cases in the order of their bodies, so that each body is made once. */
 export function hostileCases(presetTests: readonly TestEntry[]): HostileCase[] {
   const endpoints = [...Object.keys(hostileMappings), 'wake', 'agent']
   return [
@@ -22,18 +22,18 @@ export function hostileCases(presetTests: readonly TestEntry[]): HostileCase[] {
       const made = once(body.make)
       return endpoints.map((endpoint) => caseOf(body, endpoint, made))
     }),
-    ...presetTests.flatMap(blownUp),
+    ...presetTests.flatMap(grown),
   ]
 }
 
 function caseOf({ name, type }: HostileBody, endpoint: string, body: () => Buffer): HostileCase {
   const headers = { 'content-type': type, 'x-hostile': `${'a'.repeat(6000)}!` }
-  // Parameters take long names and strange ones.
+  // Path parameters accept long and strange names.
   const address = endpoint.replace(':one', 'x'.repeat(2000)).replace(':two', '%f0%9f%98%80'.repeat(100))
   return { name: `${name} to ${endpoint}`, endpoint: address, headers, body }
 }
 
-/** The last one that was made is kept: a hundred of them would be a hundred megabytes. */
+/** Makes a body when it is needed, and lets it be collected: a hundred of them would be a hundred megabytes. */
 function once(make: () => Buffer): () => Buffer {
   let made: WeakRef<Buffer> | undefined
   return () => {
@@ -43,8 +43,8 @@ function once(make: () => Buffer): () => Buffer {
   }
 }
 
-/** What a preset expects, with nothing in it but more of it: it reaches as deep into the mapping. */
-function blownUp({ value: { name, request } }: TestEntry): HostileCase[] {
+/** Grows the body of a preset's test, which reaches deep into the mapping. */
+function grown({ value: { name, request } }: TestEntry): HostileCase[] {
   const { endpoint, headers = {}, body } = request
   if (typeof body !== 'object' || body === null) return []
   return Object.entries(growths).map(([what, grow]) => ({
@@ -78,7 +78,7 @@ function repeated(list: readonly unknown[], most: number): readonly unknown[] {
   return Array.from({ length: Math.max(Math.floor(most / own), 1) }, () => list).flat()
 }
 
-/** From the leaves up. */
+/** Changes each value, from the leaves up. */
 function changed(value: unknown, change: (value: unknown) => unknown): unknown {
   if (Array.isArray(value)) return change(value.map((each) => changed(each, change)))
   if (typeof value !== 'object' || value === null) return change(value)

@@ -1,33 +1,33 @@
 /**
- * A gateway in a process of its own that watches its event loop: how long does everything else wait for its turn?
+ * Runs a gateway in its own process and measures how long its main thread is held, which keeps everything else waiting.
  *
- * Reports to its parent: `{ address }`, and after each `watch` and the quiet that follows it, a {@link Report}.
+ * It reports to its parent: `{ address }`, and after each `watch` and the rest that follows, a {@link Report}.
  */
 
 import { PerformanceObserver } from 'node:perf_hooks'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { createGateway } from '../../../runtime/index.ts'
 
 export interface Report {
-  /** The longest for which nothing else had a turn, as the processor counts it: load does not. Milliseconds. */
+  /** The longest hold of the event loop: milliseconds of processor time of this thread, which the machine's load does not change. */
   readonly busy: number
-  /** Of that, collecting garbage, by the clock. */
+  /** How much of that was collecting garbage, by the clock. */
   readonly garbage: number
-  /** All that the case took of this thread. */
+  /** The processor time of this thread for the whole case. */
   readonly total: number
   readonly heap: number
   readonly resident: number
 }
 
-interface Block {
+interface Hold {
   readonly busy: number
   readonly start: number
   readonly end: number
 }
 
-/** Blocks below are not worth a look. Milliseconds. */
-const shortBlock = 5
-/** The gateway is done when it has done nothing for so long. Milliseconds. */
+/** Shorter holds are ignored. Milliseconds. */
+const shortHold = 5
+/** The gateway is at rest when it has done nothing for this long. Milliseconds. */
 const quietMs = 25
 
 const collections: { start: number; end: number }[] = []
@@ -38,50 +38,50 @@ const observer = new PerformanceObserver((found) => {
 observer.observe({ entryTypes: ['gc'] })
 
 const gateway = await createGateway({ configFile: process.argv[2] ?? '', env: {}, watch: false })
-process.on('message', (message) => void hear(message))
+process.on('message', (message) => void receive(message))
 process.on('disconnect', () => process.exit())
-tell({ address: await gateway.listen() })
+report({ address: await gateway.listen() })
 
 let answered = false
 
-async function hear(message: unknown): Promise<void> {
+async function receive(message: unknown): Promise<void> {
   if (message === 'answered') answered = true
   else if (message === 'close') {
     await gateway.close({ graceMs: 0 })
     process.disconnect()
   } else if (message === 'collect') {
     globalThis.gc?.()
-    await turn()
+    await yieldToEventLoop()
     globalThis.gc?.()
-    tell(reportOf([], 0))
+    report(reportOf([], 0))
   } else await watch()
 }
 
 async function watch(): Promise<void> {
   answered = false
   collections.length = 0
-  tell('watching')
-  const blocks: Block[] = []
+  report('watching')
+  const holds: Hold[] = []
   const began = busyMs()
   let quietSince = performance.now()
   let last = { busy: began, at: quietSince }
   while (!answered || last.at - quietSince < quietMs) {
-    await turn()
+    await yieldToEventLoop()
     const next = { busy: busyMs(), at: performance.now() }
-    // The kernel counts in ticks of some milliseconds, so that the clock may know better.
+    // The kernel counts in ticks of some milliseconds, so the clock may be more exact.
     const busy = Math.min(next.busy - last.busy, next.at - last.at)
-    if (busy > shortBlock) quietSince = next.at
-    if (busy > shortBlock) blocks.push({ busy, start: last.at, end: next.at })
+    if (busy > shortHold) quietSince = next.at
+    if (busy > shortHold) holds.push({ busy, start: last.at, end: next.at })
     last = next
   }
   const total = last.busy - began
-  // What was collected is told a little later.
+  // Collections are reported a little later.
   await new Promise((resolve) => setTimeout(resolve, 10))
-  tell(reportOf(blocks, total))
+  report(reportOf(holds, total))
 }
 
-function reportOf(blocks: readonly Block[], total: number): Report {
-  const [worst] = blocks.toSorted((left, right) => right.busy - left.busy)
+function reportOf(holds: readonly Hold[], total: number): Report {
+  const [worst] = holds.toSorted((left, right) => right.busy - left.busy)
   const { heapUsed, rss } = process.memoryUsage()
   return {
     busy: worst?.busy ?? 0,
@@ -92,7 +92,7 @@ function reportOf(blocks: readonly Block[], total: number): Report {
   }
 }
 
-function garbageIn({ start, end }: Block): number {
+function garbageIn({ start, end }: Hold): number {
   let sum = 0
   for (const each of collections) {
     if (each.start >= start && each.end <= end) sum += each.end - each.start
@@ -105,6 +105,6 @@ function busyMs(): number {
   return (user + system) / 1000
 }
 
-function tell(message: unknown): void {
+function report(message: unknown): void {
   process.send?.(message)
 }

@@ -1,4 +1,4 @@
-/** Owns a watched gateway as a test uses it: asked over a socket, it tells what the requests cost its event loop. */
+/** Starts a gateway whose main thread is watched. Tests send requests over a socket, and get what these cost the thread. */
 
 import { Agent, request } from 'node:http'
 import type { TestContext } from 'node:test'
@@ -15,16 +15,16 @@ export interface Answer {
   readonly text: string
 }
 
-export interface Watched {
-  /** All at once; what they cost until the gateway is at rest again. */
+export interface WatchedGateway {
+  /** Sends all requests at once. The report covers the time until the gateway is at rest again. */
   send(
     cases: readonly HostileCase[],
   ): Promise<{ readonly answers: readonly Answer[]; readonly report: Report }>
-  /** What is left in memory. */
+  /** Collects garbage and reports the memory in use. */
   collect(): Promise<Report>
 }
 
-export async function openWatched(t: TestContext, presets: readonly string[]): Promise<Watched> {
+export async function openWatched(t: TestContext, presets: readonly string[]): Promise<WatchedGateway> {
   const { address, told, ended } = await openChildGateway(t, {
     entry: new URL('watched-gateway.ts', import.meta.url),
     files: {
@@ -37,7 +37,7 @@ export async function openWatched(t: TestContext, presets: readonly string[]): P
       'mappings/hostile.json': mappingFile(),
     },
   })
-  // A connection that is kept may be closed by its idle other end in the moment of the next request.
+  // The gateway may close an idle connection just when the next request begins.
   const agent = new Agent({ keepAlive: false })
   atEnd(t, () => agent.destroy())
   return {
