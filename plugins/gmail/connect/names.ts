@@ -2,12 +2,7 @@
 
 import type { Client } from './client.ts'
 import { setupError } from './failure.ts'
-import type { Wanted } from './wanted.ts'
-
-export interface Names {
-  readonly topic: string
-  readonly subscription: string
-}
+import type { Names, Wanted } from './wanted.ts'
 
 interface Resource {
   /** Absent if only the last part of the name was given. */

@@ -4,8 +4,7 @@ import type { ConnectCall } from '@reveille/kit'
 import type { PubSub, Push, Subscription } from '../google/port.ts'
 import { type Advice, ask } from './asking.ts'
 import { hasCode, setupError } from './failure.ts'
-import type { Names } from './names.ts'
-import type { Wanted } from './wanted.ts'
+import type { Names, Wanted } from './wanted.ts'
 
 /** https://developers.google.com/workspace/gmail/api/guides/push#grant_publish_rights_on_your_topic */
 const role = 'roles/pubsub.publisher'

@@ -5,7 +5,6 @@ import { type Facts, recordOf } from '@reveille/kit'
 import schema from '../config.schema.json' with { type: 'json' }
 import type { BaseUrls, GmailConfiguration } from '../configuration.ts'
 import { setupError } from './failure.ts'
-import type { Names } from './names.ts'
 
 const { properties } = schema
 
@@ -119,6 +118,12 @@ export function settleBaseUrls(wanted: Wanted, config: Wanted): BaseUrls {
     ...config.baseUrls,
     ...wanted.baseUrls,
   }
+}
+
+/** The whole names of the topic and the subscription. */
+export interface Names {
+  readonly topic: string
+  readonly subscription: string
 }
 
 export interface Settled {
