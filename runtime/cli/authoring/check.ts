@@ -1,15 +1,19 @@
-/** `reveille check`: loads and compiles the configuration as the gateway does, and starts nothing; types if asked to. */
+/** `reveille check`: loads and compiles the configuration as the gateway does, and starts nothing. */
 
-import type { Configuration, Diagnostic } from '@reveille/engine'
+import type { Diagnostic } from '@reveille/engine'
+import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, formatDiagnostics, load, shownPath } from '../configuration.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
+import { programName, shellWord } from '../pasted.ts'
 import { type Compiled, withCompiled } from './compile.ts'
+import { targetFolders } from './init-target.ts'
 
 export async function check(
   options: {
     readonly config?: string
     readonly json?: boolean
+    /** An option of earlier versions. */
     readonly types?: boolean
     /** Whether references that are not set are warnings only. */
     readonly withoutSecrets?: boolean
@@ -17,38 +21,32 @@ export async function check(
   io: Io,
 ): Promise<number> {
   const file = findConfiguration(options, io)
+  if (options.types) await refuseTypes(file, io)
   const loaded = await load({ ...options, allowsUnset: options.withoutSecrets ?? false }, io)
-  const types = options.types && loaded.ok ? await typeDiagnostics(loaded.configuration) : []
-  return withCompiled(loaded, io, (compiled) => report(compiled, types, file, options, io), {
-    asksPlugins: true,
-  })
+  return withCompiled(loaded, io, (compiled) => report(compiled, file, options, io), { asksPlugins: true })
 }
 
-async function typeDiagnostics(configuration: Configuration): Promise<readonly Diagnostic[]> {
-  const { checkTypes } = await import('./types/check-types.ts')
-  return checkTypes(configuration)
+async function refuseTypes(file: string, io: Io): Promise<never> {
+  const { transformsDir } = await targetFolders(file, io)
+  const folder = shownPath(transformsDir, io)
+  throw new CommandFailure(
+    2,
+    `${folder}: --types is gone; the TypeScript compiler checks the folder itself. Run: npx tsc -p ${shellWord(folder)}\n` +
+      `\`${programName(io)} init transform NAME\` writes the tsconfig.json that this needs, also beside a transform that is there.`,
+  )
 }
 
-function report(
-  compiled: Compiled,
-  types: readonly Diagnostic[],
-  file: string,
-  options: { readonly json?: boolean; readonly types?: boolean },
-  io: Io,
-): number {
-  const ok = compiled.ok && !types.some(isError)
-  const diagnostics = [...(compiled.ok ? compiled.warnings : compiled.diagnostics), ...types]
-  const mappings = ok && compiled.ok ? compiled.snapshot.mappings.length : undefined
+function report(compiled: Compiled, file: string, options: { readonly json?: boolean }, io: Io): number {
+  const { ok } = compiled
+  const diagnostics = ok ? compiled.warnings : compiled.diagnostics
+  const mappings = ok ? compiled.snapshot.mappings.length : undefined
   if (options.json) io.out(`${JSON.stringify({ ok, file, mappings, diagnostics }, null, 2)}\n`)
   else {
     if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
-    const typed = options.types ? ', and the types of its transforms' : ''
-    if (mappings !== undefined)
-      io.out(`${shownPath(file, io)} is good: ${counted(mappings, 'mapping')}${typed}.\n`)
-    if (compiled.ok && !compiled.snapshot.settings.hooks.enabled && compiled.snapshot.mappings.length > 0)
+    if (mappings !== undefined) io.out(`${shownPath(file, io)} is good: ${counted(mappings, 'mapping')}.\n`)
+    else io.err(`${shownPath(file, io)}: ${counted(diagnostics.filter(isError).length, 'error')}.\n`)
+    if (ok && !compiled.snapshot.settings.hooks.enabled && compiled.snapshot.mappings.length > 0)
       io.err('Hooks are off, and every request is answered 404. Write `enabled: true` under `hooks:`.\n')
-    if (mappings === undefined)
-      io.err(`${shownPath(file, io)}: ${counted(diagnostics.filter(isError).length, 'error')}.\n`)
   }
   return ok ? 0 : 1
 }

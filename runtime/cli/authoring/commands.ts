@@ -107,11 +107,11 @@ ${examples(
     .description('load and compile the configuration as the gateway would, and start nothing')
     .addOption(configOption())
     .option('--without-secrets', 'let variables and files be that references name and that are not there')
-    .option('--types', 'check the types of transforms too, with the TypeScript that is installed for them')
+    .addOption(new Option('--types').hideHelp())
     .option('--json', 'answer as JSON')
     .addHelpText(
       'after',
-      examples('reveille check', 'reveille check --types', 'reveille check --config /etc/reveille --json'),
+      examples('reveille check', 'reveille check --config /etc/reveille --json'),
     )
     .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
 
