@@ -1,9 +1,9 @@
-/** Owns the command line and its exit codes. What a command does is loaded when it is asked for. */
+/** Runs the command line and makes its exit code. The code of a command is loaded when the command is run. */
 
 import { Command, CommanderError } from 'commander'
 import { addAuthoringCommands } from './authoring/commands.ts'
 import { CommandFailure } from './command-failure.ts'
-import type { Hands } from './command-parts.ts'
+import type { CommandContext } from './command-parts.ts'
 import { addDeliveryCommands } from './delivering/commands.ts'
 import { addDoctorCommands } from './doctor/commands.ts'
 import { type Io, processIo } from './io.ts'
@@ -46,21 +46,21 @@ function createProgram(io: Io, result: { exitCode: number }): Command {
       if (config !== undefined) own.config = config
     })
 
-  const hands: Hands = {
+  const context: CommandContext = {
     io: own,
     finish: async (code) => {
       result.exitCode = await code
     },
   }
-  // As they are listed in the help.
-  const init = addStartingCommands(program, hands)
-  addAuthoringCommands(program, init, hands)
-  addReloadCommands(program, hands)
-  addReadingCommands(program, hands)
-  addRunCommands(program, hands)
-  addDeliveryCommands(program, hands)
-  addWebhookCommands(program, hands)
-  addStoreCommands(program, hands)
-  addDoctorCommands(program, hands)
+  // The help lists the commands in this order.
+  const init = addStartingCommands(program, context)
+  addAuthoringCommands(program, init, context)
+  addReloadCommands(program, context)
+  addReadingCommands(program, context)
+  addRunCommands(program, context)
+  addDeliveryCommands(program, context)
+  addWebhookCommands(program, context)
+  addStoreCommands(program, context)
+  addDoctorCommands(program, context)
   return program
 }

@@ -1,9 +1,9 @@
-/** Owns the one error that a command ends with on purpose. */
+/** The error by which a command ends with a message and an exit code. */
 
-/** 1: the command ran and found a problem. 2: it was asked in a way that it does not understand. */
+/** 1: the command ran and found a problem. 2: its arguments cannot be understood. */
 export type FailureCode = 1 | 2
 
-/** The message is for the operator and never holds a secret. */
+/** The message is written for the operator and never holds a secret. */
 export class CommandFailure extends Error {
   readonly exitCode: FailureCode
 
@@ -14,7 +14,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The store words its errors as clauses, which log lines put behind others; a command ends with a sentence. */
+/** Makes a sentence of a clause; the store's errors are clauses, since log lines append them to others. */
 export function sentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
 }

@@ -1,12 +1,12 @@
-/** Owns what the registrations of commands share: how an action is run, and the options and help that recur. */
+/** What the registrations of commands share: how an action is run, and the options and help that recur. */
 
 import { Option } from 'commander'
 import type { Io } from './io.ts'
 
-/** What a registration hands to the actions of its commands. */
-export interface Hands {
+/** What the actions of all commands are given. */
+export interface CommandContext {
   readonly io: Io
-  /** Runs what an action loads and keeps its exit code. */
+  /** Waits for an action and keeps its exit code. */
   finish(code: Promise<number>): Promise<void>
 }
 

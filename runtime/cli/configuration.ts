@@ -16,7 +16,7 @@ import { programName, shellWord } from './pasted.ts'
 
 export const usualFile = 'reveille.yaml'
 
-/** Where a configuration is looked for that nobody named: here, and where `init` and `npm start` write one. */
+/** Where a command looks that was given no configuration: here, and where `init` and `npm start` write one. */
 const usualFiles = [usualFile, path.join('local', usualFile)]
 
 /**
@@ -37,7 +37,7 @@ export function findConfiguration({ config }: { readonly config?: string | undef
   )
 }
 
-/** Absolute; undefined where neither is there. */
+/** Absolute; undefined where neither file exists. */
 export function findUsual({ cwd }: Pick<Io, 'cwd'>): string | undefined {
   return usualFiles.map((file) => path.join(cwd, file)).find((file) => existsSync(file))
 }
@@ -58,31 +58,31 @@ function findNamed(named: string, isVariable: boolean, io: Io): string {
   )
 }
 
-/** For a line to paste: ` --config FILE`, or nothing where a command finds the file without. */
+/** The option for a command to be pasted: ` --config FILE`, or nothing where a command finds the file without it. */
 export function configWords(file: string, io: Io): string {
   const usual = io.env['REVEILLE_CONFIG'] ? path.resolve(io.cwd, io.env['REVEILLE_CONFIG']) : findUsual(io)
   return path.resolve(io.cwd, file) === usual ? '' : ` --config ${shellWord(shownPath(file, io))}`
 }
 
-export interface LoadWishes {
+export interface LoadRequest {
   readonly config?: string
   /** Whether references that are not set are warnings only: for commands that serve nothing. */
   readonly allowsUnset?: boolean
 }
 
 /** @throws CommandFailure (bad usage) when there is no such file */
-export function load(options: LoadWishes, io: Io): Promise<Loaded> {
+export function load(options: LoadRequest, io: Io): Promise<Loaded> {
   const { allowsUnset = false } = options
   const file = findConfiguration(options, io)
   return loadConfiguration({ file, env: io.env, presets: presetsFolder(), allowsUnset })
 }
 
-/** Says on standard error what was not set, and so was not looked at. */
-export function tellUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): void {
+/** Names on standard error what was not set, and so was not checked. */
+export function reportUnset({ unset }: Pick<Configuration, 'unset'>, io: Io): void {
   if (unset.length > 0) io.err(`${broken(`Not set, and so not checked: ${unset.join(', ')}.`, io)}\n`)
 }
 
-/** @throws CommandFailure with the diagnostics */
+/** @throws CommandFailure with the diagnostics of a configuration that does not load */
 export async function loadOrFail(options: { readonly config?: string }, io: Io): Promise<Configuration> {
   const loaded = await load(options, io)
   if (loaded.ok) return loaded.configuration
@@ -93,13 +93,13 @@ export function formatDiagnostics(diagnostics: readonly Diagnostic[], io: Io): s
   return diagnostics.map((diagnostic) => broken(formatDiagnostic(diagnostic, io.cwd), io)).join('\n\n')
 }
 
-/** Relative where it lies below the user's folder: that is how the user would write it. */
+/** The path as the user would write it: relative where it lies below the user's folder. */
 export function shownPath(file: string, io: Pick<Io, 'cwd'>): string {
   const relative = path.relative(io.cwd, file)
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
 }
 
-/** A place that starts at the configuration's folder, as the user would write it; a preset's stays as it is. */
+/** A place that is relative to the configuration's folder, as the user would write it; one in a preset stays as it is. */
 export function placeFrom(place: string, folder: string, io: Io): string {
   const file = /^(?!preset )(.*):\d+:\d+$/.exec(place)?.[1]
   if (file === undefined) return place

@@ -1,6 +1,4 @@
-/** Owns how a number of things is said. */
-
-/** `1 error`, `2 errors`. */
+/** Writes a number with its noun: `1 error`, `2 errors`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
 }

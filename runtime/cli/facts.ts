@@ -1,4 +1,4 @@
-/** Owns how one record is shown whole: a line for each fact, and what has parts set in below its label. */
+/** Formats one whole record: a line for each fact, and a fact with parts indented below its label. */
 
 import { printable } from '../observe/printable.ts'
 
@@ -6,7 +6,7 @@ export type Facts = Readonly<Record<string, unknown>>
 
 const gap = '  '
 
-/** Texts may come from payloads: each of their lines becomes a printable one. What is absent or empty is left out. */
+/** Texts may come from payloads, so each of their lines is made printable. Facts that are absent or empty are left out. */
 export function formatFacts(facts: Facts): string {
   return linesOfFacts(facts)
     .map((line) => `${line.trimEnd()}\n`)

@@ -1,4 +1,4 @@
-/** Owns a folder and a command line for tests that run commands on real files; used by tests only. */
+/** Runs commands on the real files of a temporary folder; used by tests only. */
 
 import { EventEmitter } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
@@ -19,20 +19,20 @@ interface CommandLine {
   readonly cwd: string
   write(name: string, content: string): Promise<void>
   run(...args: readonly string[]): Promise<Answer>
-  /** A command that goes on until it is told to stop. */
-  start(...args: readonly string[]): Going
+  /** Starts a command that runs until it is stopped. */
+  start(...args: readonly string[]): RunningCommand
 }
 
-interface Going {
-  /** Resolves with all that was written, once it fits. */
+interface RunningCommand {
+  /** Resolves with all that was written once it matches. */
   until(fits: RegExp): Promise<string>
-  /** Ctrl-C. */
+  /** Sends Ctrl-C. */
   stop(): Promise<Answer>
   readonly ended: Promise<Answer>
 }
 
-/** After which a test that waits has failed. */
-const patienceMs = 30_000
+/** A test that waits longer fails. */
+const longestWaitMs = 30_000
 
 export async function createCommandLine(
   t: Pick<TestContext, 'after'>,
@@ -47,15 +47,15 @@ export async function createCommandLine(
     await writeFile(path.join(cwd, name), content)
   }
 
-  function start(...args: readonly string[]): Going {
+  function start(...args: readonly string[]): RunningCommand {
     const written = { out: '', err: '' }
     let all = ''
-    const told = new EventEmitter()
+    const changed = new EventEmitter()
     const signals = new EventEmitter()
     const keep = (name: 'out' | 'err') => (text: string) => {
       written[name] += text
       all += text
-      told.emit('text')
+      changed.emit('text')
     }
     const io: Io = {
       out: keep('out'),
@@ -63,7 +63,7 @@ export async function createCommandLine(
       env: {},
       cwd,
       now: () => Date.UTC(2026, 2, 2, 12),
-      // Only the wait is shorter; what is waited for is asked for all the same.
+      // A shorter wait changes nothing but the duration of the test.
       pause: (ms) => pause(Math.min(ms, 5)),
       fetch: () => Promise.reject(new TypeError('no network')),
       signals,
@@ -71,17 +71,17 @@ export async function createCommandLine(
     }
     const ended = runCli(['node', 'reveille', ...args], io).then((code) => ({ code, ...written }))
     const interrupt = () => signals.emit('SIGINT', 'SIGINT')
-    // A test that failed has not told it to stop, and its watcher would keep the process alive.
+    // A test that failed has not stopped it, and its watcher would keep the process alive.
     t.after(interrupt)
     return {
       until: (fits) =>
         new Promise((resolve, reject) => {
           const look = () => fits.test(all) && resolve(all)
-          told.on('text', look)
+          changed.on('text', look)
           look()
           void ended.then(() => reject(new Error(`it ended before ${fits}`)), reject)
-          const late = () => reject(new Error(`waited ${patienceMs / 1000} s for ${fits} in:\n${all}`))
-          AbortSignal.timeout(patienceMs).addEventListener('abort', late)
+          const late = () => reject(new Error(`waited ${longestWaitMs / 1000} s for ${fits} in:\n${all}`))
+          AbortSignal.timeout(longestWaitMs).addEventListener('abort', late)
         }),
       stop() {
         interrupt()

@@ -1,22 +1,22 @@
-/** Owns what a command may touch of the world around it; a test hands in another one. */
+/** Defines what a command may touch of the world around it, and gives it that of the process; a test gives it another. */
 
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createPaint, type Paint } from '../observe/paint.ts'
 import { wrapWords } from '../observe/wrap-words.ts'
 import type { Prompts } from './prompts.ts'
+import type { Signals } from './signals.ts'
 import { createLineReader } from './standard-input.ts'
-import type { Signals } from './stop-signal.ts'
 
 export interface Io {
-  /** What was asked for: a table, JSON, a banner. */
+  /** Writes what was asked for: a table, JSON, a banner. */
   out(text: string): void
-  /** What went wrong, and progress. */
+  /** Writes what went wrong, and progress. */
   err(text: string): void
   readonly env: Readonly<Record<string, string | undefined>>
   /** Absolute. */
   readonly cwd: string
-  /** What `--config` of this command says. A command that is shown to be pasted says it too. */
+  /** The `--config` of this command, which the commands that it shows to be pasted repeat. */
   readonly config?: string
   /** The terminal's width; absent when the output is no terminal, and then nothing is cut. */
   readonly columns?: number
@@ -31,37 +31,37 @@ export interface Io {
   readonly line?: (signal: AbortSignal) => Promise<string>
   /** Opens an address in a browser; false where there is none. Absent: nothing is opened. */
   readonly browse?: (url: string) => Promise<boolean>
-  /** Questions to somebody at a terminal. Absent: nobody is there to ask. */
+  /** Asks the person at a terminal. Absent: there is no terminal. */
   readonly prompts?: () => Promise<Prompts>
-  /** What tells a command that goes on to stop. Absent: nothing does. */
+  /** The signals that stop a command that runs until it is stopped. Absent: there are none. */
   readonly signals?: Signals
 }
 
-/** Broken between words for a terminal. */
+/** Breaks lines between words to fit a terminal. */
 export function broken(text: string, { columns = Number.POSITIVE_INFINITY }: Pick<Io, 'columns'>): string {
   return wrapWords(text, columns).join('\n')
 }
 
-/** Colour is for terminals, and for those who have not said otherwise (https://no-color.org). */
+/** Colours are for terminals, unless NO_COLOR is set (https://no-color.org). */
 export function paintFor({ columns, env }: Io): Paint {
   return createPaint({ colour: columns !== undefined && !env['NO_COLOR'] })
 }
 
-/** `reveille runs | head` closes the pipe early; that is no error of ours. */
-function tellUnwritten(error?: NodeJS.ErrnoException | null): void {
+/** `reveille runs | head` closes the pipe early, which is no error. */
+function reportUnwritten(error?: NodeJS.ErrnoException | null): void {
   if (!error || error.code === 'EPIPE') return
   process.stderr.write(`Standard output could not be written: ${error.message}\n`)
   process.exitCode = 1
 }
 
-/** Of a terminal that does not say how wide it is. */
+/** The width of a terminal that does not report one. */
 const usualWidth = 80
 
 export function processIo(): Io {
   // Each write is called back with its own error; without a listener the event would end a gateway.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   return {
-    out: (text) => void process.stdout.write(text, tellUnwritten),
+    out: (text) => void process.stdout.write(text, reportUnwritten),
     err: (text) => void process.stderr.write(text),
     env: process.env,
     cwd: process.cwd(),

@@ -1,4 +1,4 @@
-/** Owns where the files are that ship beside the code; sources, bundle and published package lie in different places. */
+/** Finds the files that ship beside the code; sources, bundle and published package lie in different places. */
 
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,8 +1,8 @@
-/** Owns what is shown to be pasted: how the user calls this program, and words that a shell keeps whole. */
+/** Writes commands that the user may paste: the name of this program, and words quoted for a shell. */
 
 import type { Io } from './io.ts'
 
-/** In a clone the program is not on the path; whoever came through npm gets there the same way again. */
+/** In a clone the program is not on the path, and a command that npm started can be started so again. */
 export function programName({ env }: Pick<Io, 'env'>): string {
   return env['npm_command'] === undefined ? 'reveille' : 'npx reveille'
 }
@@ -13,7 +13,7 @@ export function pasted(words: string, io: Pick<Io, 'env' | 'config'>): string {
   return `\`${programName(io)} ${words}${options}\``
 }
 
-/** Quoted only where a shell would take it apart. */
+/** Quotes a text only where a shell would split or change it. */
 export function shellWord(text: string): string {
   return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,4 +1,4 @@
-/** Owns questions to the person at the terminal. */
+/** Asks the person at the terminal. */
 
 import { styleText } from 'node:util'
 import * as clack from '@clack/prompts'
@@ -7,26 +7,30 @@ import { CommandFailure } from './command-failure.ts'
 
 export interface Question {
   readonly message: string
-  /** Shown while nothing is typed. */
+  /** Is shown while nothing is typed. */
   readonly placeholder?: string
-  /** What an empty answer means. */
+  /** Stands for an empty answer. */
   readonly fallback?: string
-  /** Why an answer is not good, in one sentence; undefined where it is. */
+  /** Says in one sentence what is wrong with an answer; undefined where it is good. */
   validate?(answer: string): string | undefined
 }
 
-/** Each throws CommandFailure when the person calls it off (Ctrl-C). */
+/** Each throws CommandFailure when the person cancels with Ctrl-C. */
 export interface Prompts {
   begin(title: string): void
-  /** An empty answer is the empty text, unless it has a meaning. */
+  /** Resolves with the empty text for an empty answer that has no fallback. */
   text(question: Question): Promise<string>
-  /** Not shown while it is typed. Where the signal is aborted first, its reason is thrown and nobody is asked any more. */
+  /** Hides the answer while it is typed. A signal that is aborted ends the question, and its reason is thrown. */
   secret(question: Question, signal?: AbortSignal): Promise<string>
   choose(message: string, choices: readonly string[]): Promise<string>
-  /** Something that takes a moment; what it ends with is told in its place. */
-  during<Value>(message: string, work: () => Promise<Value>, tell: (value: Value) => string): Promise<Value>
+  /** Shows the message while the work goes on, and then the text that `describe` makes of its result. */
+  during<Value>(
+    message: string,
+    work: () => Promise<Value>,
+    describe: (value: Value) => string,
+  ): Promise<Value>
   note(text: string): void
-  /** Lines beside the bar, with a mark of one character in its place; the next step stands right below. */
+  /** Writes lines beside the bar, with a mark of one character in the bar's place; the next step follows without a gap. */
   step(mark: string, text: string): void
   end(text: string): void
 }
@@ -49,7 +53,7 @@ export function terminalPrompts(): Prompts {
       isAfterStep = false
       signal?.throwIfAborted()
       const isOver = () => signal?.aborted === true
-      // As if Enter had been pressed: the library's own signal leaves the question there as one that waits.
+      // This stands for Enter: the library's own signal would leave the question open on the screen.
       const end = () => process.stdin.emit('keypress', '', { name: 'return' })
       signal?.addEventListener('abort', end)
       try {
@@ -65,12 +69,12 @@ export function terminalPrompts(): Prompts {
     },
     choose: async (message, choices) =>
       answered(await clack.select({ message, options: choices.map((value) => ({ value, label: value })) })),
-    async during(message, work, tell) {
+    async during(message, work, describe) {
       const spinner = clack.spinner()
       spinner.start(message)
       try {
         const value = await work()
-        spinner.stop(besideBar(tell(value)))
+        spinner.stop(besideBar(describe(value)))
         return value
       } catch (error) {
         spinner.error(message)
@@ -89,12 +93,12 @@ export function terminalPrompts(): Prompts {
   }
 }
 
-/** Of the bar at the left and of the space after it. */
+/** The columns of the bar at the left and of the space after it. */
 const margin = 3
-/** Of a terminal that does not say how wide it is. */
+/** The width of a terminal that does not report one. */
 const usualWidth = 80
 
-/** The library lets long questions run out below its bar. */
+/** Breaks a long question so that each of its lines stands beside the library's bar. */
 function besideBar(text: string): string {
   return folded(text).join(`\n${styleText('gray', clack.S_BAR)}  `)
 }
@@ -107,8 +111,8 @@ function checked(validate: Question['validate']) {
   if (validate === undefined) return {}
   return {
     validate(answer: string | undefined) {
-      const complaint = validate(answer ?? '')
-      return complaint === undefined ? undefined : folded(complaint).join(`\n${' '.repeat(margin)}`)
+      const problem = validate(answer ?? '')
+      return problem === undefined ? undefined : folded(problem).join(`\n${' '.repeat(margin)}`)
     },
   }
 }

@@ -1,12 +1,12 @@
-/** Owns reading standard input line by line, where it is no terminal and may stay open. */
+/** Reads standard input line by line where it is no terminal and may stay open. */
 
 import { createInterface, type Interface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** Each call answers the next line; a call after the last one never settles, but for its signal. */
+/** Each call resolves with the next line; a call after the last line settles only when its signal is aborted. */
 export function createLineReader(input: Readable): (signal: AbortSignal) => Promise<string> {
   let lines: Interface | undefined
-  /** Came with others, before anybody asked. */
+  /** Lines that came with others, before they were asked for. */
   const early: string[] = []
   let take: ((line: string) => void) | undefined
   let isOver = false

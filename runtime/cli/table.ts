@@ -1,10 +1,10 @@
-/** Owns how records are set for a terminal: columns, times, short ids. */
+/** Formats records for a terminal: columns, times, short ids. */
 
 import { printable } from '../observe/printable.ts'
 
 const gap = '  '
 
-/** The least that a column is made for the sake of the last one, and that is then left of the last one. */
+/** The widths below which columns are not narrowed for the last one, and the last one for them. */
 const leastColumn = 16
 const leastLast = 24
 
@@ -44,18 +44,18 @@ function fitted(widest: readonly number[], width: number): readonly number[] {
   }
 }
 
-/** Local; the day only when it is not today. */
+/** A local time, with its day only when that is not today. */
 export function shortTime(at: number, now: number): string {
   const clock = new Date(at).toTimeString().slice(0, 8)
   return day(at) === day(now) ? clock : `${day(at)} ${clock}`
 }
 
-/** The random end of a UUIDv7: its start is the time, which says little about records of one minute. */
+/** The random end of a UUIDv7; its start is the time, which hardly differs between records of one minute. */
 export function shortId(id: string): string {
   return id.slice(-6)
 }
 
-/** A sentence of the gateway, its ids as they stand in tables. */
+/** A sentence of the gateway with its ids shortened as in tables. */
 export function withShortIds(sentence: string): string {
   return sentence.replace(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, shortId)
 }
@@ -67,7 +67,7 @@ function day(at: number): string {
     .join('-')
 }
 
-/** To so many columns, the ellipsis counted. */
+/** Cuts a line to so many columns, the ellipsis included. */
 export function fitWidth(line: string, width: number): string {
   return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`
 }

@@ -1,11 +1,11 @@
 /** Owns the commands by which authors write mappings and come to trust them: names, options and help. */
 
 import { Argument, type Command, Option } from 'commander'
-import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
+import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
 import { listCodes } from './lint/codes.ts'
 
 /** `init`: the command below which `init mapping` and `init transform` stand. */
-export function addAuthoringCommands(program: Command, init: Command, { io, finish }: Hands): void {
+export function addAuthoringCommands(program: Command, init: Command, { io, finish }: CommandContext): void {
   init
     .command('mapping')
     .description('copy a preset beside the configuration, to edit; never over a file')
@@ -109,10 +109,7 @@ ${examples(
     .option('--without-secrets', 'let variables and files be that references name and that are not there')
     .addOption(new Option('--types').hideHelp())
     .option('--json', 'answer as JSON')
-    .addHelpText(
-      'after',
-      examples('reveille check', 'reveille check --config /etc/reveille --json'),
-    )
+    .addHelpText('after', examples('reveille check', 'reveille check --config /etc/reveille --json'))
     .action((options) => finish(import('./check.ts').then(({ check }) => check(options, io))))
 
   program

@@ -25,7 +25,7 @@ import { createRandomIds } from '../../random-id.ts'
 import { createIdMinter } from '../../store/id.ts'
 import { type HostedTransforms, hostTransforms } from '../../transforms.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { formatDiagnostics, load, tellUnset } from '../configuration.ts'
+import { formatDiagnostics, load, reportUnset } from '../configuration.ts'
 import type { Io } from '../io.ts'
 
 export type Compiled =
@@ -99,7 +99,7 @@ export async function withSnapshot<Result>(
 ): Promise<Result> {
   return withCompiled(await load({ ...options, allowsUnset: true }, io), io, (compiled) => {
     if (compiled.ok) {
-      tellUnset(compiled.configuration, io)
+      reportUnset(compiled.configuration, io)
       return use(compiled.snapshot)
     }
     throw new CommandFailure(1, formatDiagnostics(compiled.diagnostics, io))

@@ -1,14 +1,14 @@
 /** Owns the commands by which somebody sends, sends again, and says where replies go: names, options and help. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
+import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
 
 const sendHelp = `
 The text is Markdown, and goes the same way as every reply: kept, paced, tried
 again. Exit code 0: it is delivered. What is not by --timeout goes on in the
 gateway.`
 
-export function addDeliveryCommands(program: Command, { io, finish }: Hands): void {
+export function addDeliveryCommands(program: Command, { io, finish }: CommandContext): void {
   program
     .command('send')
     .description('send a text to a channel, and wait for what becomes of it')

@@ -1,7 +1,7 @@
 /** Registers the commands `doctor` and `doctor signature`: their names, options and help. */
 
 import { type Command, Option } from 'commander'
-import { configOption, examples, type Hands } from '../command-parts.ts'
+import { configOption, examples, type CommandContext } from '../command-parts.ts'
 
 const doctorHelp = `
 It looks at the configuration, at who may read its files, and at the gateway of
@@ -24,7 +24,7 @@ ${examples(
   'pbpaste | reveille doctor signature --endpoint slack --request - --json',
 )}`
 
-export function addDoctorCommands(program: Command, { io, finish }: Hands): Command {
+export function addDoctorCommands(program: Command, { io, finish }: CommandContext): Command {
   const doctor = program
     .command('doctor')
     .description('look for what is unsafe, broken or forgotten, and say what to do about it')

@@ -1,7 +1,7 @@
 /** Owns the commands that set a gateway up, run it and look after its data: names, options and help. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
+import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
 
 const startHelp = `
 Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
@@ -9,7 +9,7 @@ at once.
 ${examples('reveille start', 'reveille start --port 21000', 'reveille start --config /etc/reveille/reveille.yaml')}`
 
 /** @returns the command `init`, below which others may stand */
-export function addStartingCommands(program: Command, { io, finish }: Hands): Command {
+export function addStartingCommands(program: Command, { io, finish }: CommandContext): Command {
   program
     .command('start')
     .description('run the gateway until it is told to stop')
@@ -39,7 +39,7 @@ export function addStartingCommands(program: Command, { io, finish }: Hands): Co
 }
 
 /** Those by which an admin changes what is live, and looks back. */
-export function addReloadCommands(program: Command, { io, finish }: Hands): void {
+export function addReloadCommands(program: Command, { io, finish }: CommandContext): void {
   program
     .command('reload')
     .description('have a running gateway read its files again; changed files go live by themselves')
@@ -76,7 +76,7 @@ export function addReloadCommands(program: Command, { io, finish }: Hands): void
 }
 
 /** Those by which somebody decides about single runs. */
-export function addRunCommands(program: Command, { io, finish }: Hands): void {
+export function addRunCommands(program: Command, { io, finish }: CommandContext): void {
   const id = 'an id, or at least the last 4 characters of a recent one'
   const order = (name: 'cancel' | 'resume', runs: readonly string[], options: object) =>
     finish(import('./run-orders.ts').then(({ orderRuns }) => orderRuns(name, runs, options, io)))
@@ -118,7 +118,7 @@ const backupHelp = `
 What sources keep, such as consents and how far they have read, is in plain files
 of the data folder, in sources/: copy those as they are.`
 
-export function addStoreCommands(program: Command, { io, finish }: Hands): void {
+export function addStoreCommands(program: Command, { io, finish }: CommandContext): void {
   program
     .command('store')
     .description('look after the data of a gateway')

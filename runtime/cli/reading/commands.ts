@@ -1,10 +1,10 @@
 /** Owns the commands that read what a running gateway holds: names, options and help. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { configOption, examples, type Hands, reachHelp } from '../command-parts.ts'
+import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
 import type { RecordKind } from './record-views.ts'
 
-export function addReadingCommands(program: Command, { io, finish }: Hands): void {
+export function addReadingCommands(program: Command, { io, finish }: CommandContext): void {
   program
     .command('status')
     .description(

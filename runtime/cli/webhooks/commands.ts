@@ -1,7 +1,7 @@
 /** Owns the commands by which services are connected that have to be asked for their events: names, options and help. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { examples, type Hands } from '../command-parts.ts'
+import { type CommandContext, examples } from '../command-parts.ts'
 
 const setupHelp = `
 At a terminal it asks for what is missing. It needs an OAuth client of the kind
@@ -31,7 +31,7 @@ ${examples(
   'REVEILLE_URL=https://hooks.example.com REVEILLE_HOOK_TOKEN=… reveille webhooks gmail run',
 )}`
 
-export function addWebhookCommands(program: Command, { io, finish }: Hands): void {
+export function addWebhookCommands(program: Command, { io, finish }: CommandContext): void {
   const both = examples('reveille webhooks gmail setup', 'reveille webhooks gmail run')
   const gmail = program
     .command('webhooks')

@@ -9,7 +9,7 @@ import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
-import { createStopSignal } from '../stop-signal.ts'
+import { createStopSignal } from '../signals.ts'
 import { createPost, type Target } from './post-over-http.ts'
 import { targetOf } from './target.ts'
 

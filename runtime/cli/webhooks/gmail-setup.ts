@@ -7,7 +7,7 @@ import { createSourceClock, createSourceStorage, sourcesFolder } from '../../sou
 import { configWords, findConfiguration, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
-import { createStopSignal } from '../stop-signal.ts'
+import { createStopSignal } from '../signals.ts'
 import { adviceFor } from './advice.ts'
 import { readConfigured } from './configured.ts'
 import { calledOff, type Done, setupFailure, tellDone, unforeseen } from './outcome.ts'

@@ -2,7 +2,7 @@
 
 import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
-import { findConfiguration, formatDiagnostics, load, shownPath, tellUnset } from '../../configuration.ts'
+import { findConfiguration, formatDiagnostics, load, reportUnset, shownPath } from '../../configuration.ts'
 import { counted } from '../../counted.ts'
 import type { Io } from '../../io.ts'
 import { withCompiled } from '../compile.ts'
@@ -29,7 +29,7 @@ export async function lint(options: LintOptions, io: Io): Promise<number> {
     const { configuration, snapshot, warnings } = compiled
     const findings = await lintConfiguration({ configuration, snapshot, samples })
     const found = inFileOrder([...warnings, ...findings])
-    tellUnset(configuration, io)
+    reportUnset(configuration, io)
     const told = found.filter(
       (each) => each.code !== 'UNRESOLVED_REFERENCE' && !allowed.has(each.code) && !isSuppressed(each),
     )

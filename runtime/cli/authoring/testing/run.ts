@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Diagnostic, runTests, type TestEntry, type TestResult } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
-import { tellUnset } from '../../configuration.ts'
+import { reportUnset } from '../../configuration.ts'
 import type { Io } from '../../io.ts'
 import { type Compiled, withCompiled } from '../compile.ts'
 import type { TestSource } from './source.ts'
@@ -51,7 +51,7 @@ export async function runSource(source: TestSource, patterns: readonly string[],
     tookMs: performance.now() - startedAt,
   })
   return withCompiled(loaded, io, async (compiled) => {
-    if (compiled.ok) tellUnset(compiled.configuration, io)
+    if (compiled.ok) reportUnset(compiled.configuration, io)
     const watched = compiled.ok ? compiled.configuration.watched : compiled.watched
     if (!compiled.ok) return { ok: false, diagnostics: compiled.diagnostics, ...facts(), watched }
     const { configuration } = compiled

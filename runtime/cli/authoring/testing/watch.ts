@@ -2,7 +2,7 @@
 
 import { createWatcher } from '@reveille/engine'
 import type { Io } from '../../io.ts'
-import { createStopSignal } from '../../stop-signal.ts'
+import { createStopSignal } from '../../signals.ts'
 import { isGood } from './report.ts'
 import type { TestRun } from './run.ts'
 

@@ -1,4 +1,6 @@
-/** Owns how a person or a supervisor stops the gateway. */
+/** Listens for the signals by which a terminal or a supervisor stops a gateway or has it read its files again. */
+
+import { closeSync, openSync } from 'node:fs'
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
@@ -17,7 +19,7 @@ export interface StopSignal {
   close(): void
 }
 
-/** `onInsist` is called for each later signal: whoever sends it does not want to wait for the drain. */
+/** `onInsist` is called for each later signal, by which the sender says that it does not want to wait for the drain. */
 export function createStopSignal(options: {
   readonly signals: Signals
   /** Milliseconds, monotonic. */
@@ -42,5 +44,39 @@ export function createStopSignal(options: {
     close() {
       for (const signal of stopSignals) options.signals.off(signal, listen)
     },
+  }
+}
+
+/**
+ * SIGHUP reloads, except on Windows. A terminal that closes sends it too, to what ran in it, and then it means the end.
+ *
+ * `hasTerminal`: whether the process began on a terminal. `isTerminalThere`: whether that is there now.
+ */
+export function createReloadSignal(options: {
+  readonly signals: Signals
+  readonly platform: NodeJS.Platform
+  readonly hasTerminal: boolean
+  readonly isTerminalThere?: () => boolean
+  onReload(): void
+  onTerminalGone(): void
+}): { close(): void } {
+  const { signals, platform, hasTerminal, isTerminalThere = canOpenTerminal } = options
+
+  function listen(): void {
+    if (hasTerminal && !isTerminalThere()) options.onTerminalGone()
+    else options.onReload()
+  }
+
+  if (platform !== 'win32') signals.on('SIGHUP', listen)
+  return { close: () => void signals.off('SIGHUP', listen) }
+}
+
+/** The system removes the terminal before it sends the signal. */
+function canOpenTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
   }
 }
