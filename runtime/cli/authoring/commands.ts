@@ -25,7 +25,7 @@ export function addAuthoringCommands(program: Command, init: Command, { io, fini
     // The option is taken by `init`, which has it too.
     .action((name, dir, { config }, command: Command) =>
       finish(
-        import('./init-mapping.ts').then(({ initMapping }) =>
+        import('./init/mapping.ts').then(({ initMapping }) =>
           initMapping(name, config ?? dir, command.optsWithGlobals(), io),
         ),
       ),
@@ -56,7 +56,7 @@ ${examples(
     )
     .action((name, dir, { config }, command: Command) =>
       finish(
-        import('./init-channel.ts').then(({ initChannel }) =>
+        import('./init/channel.ts').then(({ initChannel }) =>
           initChannel(name, config ?? dir, command.optsWithGlobals(), io),
         ),
       ),
@@ -77,7 +77,7 @@ ${examples(
     )
     .action((name, dir, { config }, command: Command) =>
       finish(
-        import('./init-transform.ts').then(({ initTransform }) =>
+        import('./init/transform.ts').then(({ initTransform }) =>
           initTransform(name, config ?? dir, command.optsWithGlobals(), io),
         ),
       ),
@@ -96,7 +96,7 @@ ${examples(
     )
     .action((kind, name, dir, _options, command: Command) =>
       finish(
-        import('./init-plugin.ts').then(({ initPlugin }) =>
+        import('./init/plugin.ts').then(({ initPlugin }) =>
           initPlugin(kind, name, dir, command.optsWithGlobals(), io),
         ),
       ),
@@ -190,8 +190,8 @@ ${examples(
       .action((endpoint, options) =>
         finish(
           name === 'try'
-            ? import('./trial/try.ts').then(({ tryEndpoint }) => tryEndpoint(endpoint, options, io))
-            : import('./trial/explain.ts').then(({ explain }) => explain(endpoint, options, io)),
+            ? import('./try/try.ts').then(({ tryEndpoint }) => tryEndpoint(endpoint, options, io))
+            : import('./try/explain.ts').then(({ explain }) => explain(endpoint, options, io)),
         ),
       )
   }

@@ -1,4 +1,4 @@
-/** Owns the commands by which somebody sends, sends again, and says where replies go: names, options and help. */
+/** Registers the commands that send, send again, and set where replies go: their names, options and help. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
@@ -17,7 +17,7 @@ export function addDeliveryCommands(program: Command, { io, finish }: CommandCon
     .option('--to <recipient>', "as the channel writes it (default: the last route's, else the channel's)")
     .addOption(configOption())
     .option('--timeout <seconds>', 'how long to wait, 1 to 86400', parseSeconds, 60)
-    .option('--no-wait', 'only hand it over')
+    .option('--no-wait', 'only store it, and do not wait for its end')
     .option('--json', 'answer as JSON: the delivery')
     .addHelpText(
       'after',
@@ -59,7 +59,7 @@ export function addDeliveryCommands(program: Command, { io, finish }: CommandCon
     .description('set it; holds over restarts and wins over agents.route')
     .argument('<channel>', 'a configured channel')
     .argument('[to]', "as the channel writes it (default: the channel's defaultTo)")
-    // Both are taken by `route`, which has them too.
+    // `route` has both options too, and takes their values.
     .addOption(configOption())
     .option('--json', 'answer as JSON: {route}')
     .addHelpText(

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts'
 import { type Admin, openAdmin } from '../reading/admin-client.ts'
 import { fetchOne } from '../reading/records.ts'
 import { shortId } from '../table.ts'
-import { addressText } from './ending.ts'
+import { addressText } from './delivery-text.ts'
 
 export interface ReplayOptions {
   readonly config?: string
@@ -26,7 +26,7 @@ type Answer =
     }
   | { readonly ok: false; readonly error: string; readonly code: string }
 
-/** Nothing is done before each id is known to name a delivery. @returns 1 where one of them could not be obeyed */
+/** Checks that each id names a delivery before it replays the first one. @returns 1 where one of them could not be replayed */
 export async function replay(names: readonly string[], options: ReplayOptions, io: Io): Promise<number> {
   const { parked = false, channel, json = false } = options
   if (parked === names.length > 0)
@@ -46,8 +46,8 @@ export async function replay(names: readonly string[], options: ReplayOptions, i
     else io.err(`${shortId(id)}: ${answer.error}\n`)
   }
   if (json) {
-    const told = items.map(({ id, answer }) => ({ deliveryId: id, ...answer }))
-    io.out(`${JSON.stringify({ items: told }, null, 2)}\n`)
+    const answers = items.map(({ id, answer }) => ({ deliveryId: id, ...answer }))
+    io.out(`${JSON.stringify({ items: answers }, null, 2)}\n`)
   } else if (parked) {
     const done = items.filter(({ answer }) => answer.ok).length
     io.out(items.length === 0 ? 'No delivery is parked.\n' : `${counted(done, 'delivery', 'deliveries')}.\n`)
@@ -55,7 +55,7 @@ export async function replay(names: readonly string[], options: ReplayOptions, i
   return items.every(({ answer }) => answer.ok) ? 0 : 1
 }
 
-/** @throws CommandFailure that says so where it is the id of a request */
+/** @throws CommandFailure that says so where the id is that of a request */
 async function deliveryIdOf(admin: Admin, name: string): Promise<string> {
   try {
     return (await fetchOne(admin, 'deliveries', name)).id
@@ -71,7 +71,7 @@ async function deliveryIdOf(admin: Admin, name: string): Promise<string> {
   }
 }
 
-/** The oldest first, as they were to be sent. All are read before one is changed. */
+/** The parked deliveries in the order of sending, the oldest first. All are read before one is changed. */
 async function parkedIds(admin: Admin, channel: string | undefined): Promise<readonly string[]> {
   const ids: string[] = []
   let cursor: string | undefined

@@ -4,7 +4,7 @@ import type { Route } from '../../store/port.ts'
 import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { openAdmin } from '../reading/admin-client.ts'
-import { addressText } from './ending.ts'
+import { addressText } from './delivery-text.ts'
 
 export interface RouteOptions {
   readonly config?: string
@@ -29,7 +29,7 @@ export async function showRoute(options: RouteOptions, io: Io): Promise<number> 
 
 export async function setRoute(route: Route, options: RouteOptions, io: Io): Promise<number> {
   const admin = await openAdmin(options, io)
-  const answer = (await admin.give('PUT', '/api/route', route)) as { readonly route: Route }
+  const answer = (await admin.sendJson('PUT', '/api/route', route)) as { readonly route: Route }
   if (options.json) io.out(`${JSON.stringify({ route: answer.route }, null, 2)}\n`)
   else io.out(`Replies to \`last\` go to ${addressText(answer.route)} from now on.\n`)
   return 0

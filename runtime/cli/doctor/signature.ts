@@ -13,7 +13,7 @@ import {
 import { createEndpointAuthTables, parseFields, presentedToken } from '../../http/index.ts'
 import { createDownloads } from '../../trust/index.ts'
 import { withSnapshot } from '../authoring/compile.ts'
-import { describeEndpoints, endpointIn } from '../authoring/trial/trial.ts'
+import { describeEndpoints, endpointIn } from '../authoring/try/request.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { type Io, paintFor } from '../io.ts'
 import { type FiledRequest, readRequestFile } from '../request-file.ts'

@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { type BannerFacts, formatBanner } from './banner.ts'
-import { findTokenSource } from './token-source.ts'
+import { type BannerFacts, findTokenSource, formatBanner } from './banner.ts'
 
 const facts: BannerFacts = {
   address: 'http://127.0.0.1:8787',

@@ -1,9 +1,12 @@
-/** Owns what a person sees when the gateway has started: where it is, what is active, what to paste. */
+/** Writes what a person sees when the gateway has started: its address, what is active, and commands to paste. */
 
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { MappingSummary } from '@reveille/engine'
+import { documentOf } from '../../written-document.ts'
 import { shellWord } from '../pasted.ts'
 
-/** Where a sender finds the hook token, so that a line to paste need not hold it. */
+/** The place where a command finds the hook token, so that a line to paste need not hold it. */
 export type TokenSource =
   | { readonly kind: 'file'; readonly file: string; readonly name: string }
   | { readonly kind: 'environment'; readonly name: string }
@@ -13,7 +16,7 @@ export interface BannerFacts {
   /** `http://127.0.0.1:8787`. */
   readonly address: string
   readonly runner: string
-  /** The default one. */
+  /** The default model. */
   readonly model?: string
   readonly channels: readonly string[]
   readonly route?: { readonly channel: string; readonly to?: string }
@@ -22,11 +25,11 @@ export interface BannerFacts {
   /** Whether there is an admin surface. */
   readonly admin: boolean
   readonly tokenSource: TokenSource
-  /** As the user would write it from where it stands. */
+  /** The path as the user would write it from the working directory, like all paths here. */
   readonly configFile: string
-  /** What a command needs to find it: ` --config FILE`, or nothing. */
+  /** The option by which a command finds it: ` --config FILE`, or nothing. */
   readonly configWords: string
-  /** Where mapping files lie, written likewise. */
+  /** The folder of mapping files. */
   readonly mappingsFolder: string
   /** How the user calls the command line. */
   readonly program: string
@@ -34,15 +37,15 @@ export interface BannerFacts {
   /** Whether edits go live by themselves. */
   readonly watch: boolean
   readonly mappings: readonly MappingSummary[]
-  /** Whether a token alone opens it: what a provider has to sign cannot be pasted. */
+  /** Whether a token alone opens an endpoint; a request that a provider must sign cannot be pasted. */
   readonly takesToken: (endpoint: string) => boolean
-  /** The sample payload, as the user would write it from where it stands. */
+  /** The sample payload. */
   readonly sampleFile: string
 }
 
 export function formatBanner(facts: BannerFacts): string {
   const { address, channels, route, mappings, generation } = facts
-  const told = [
+  const lines = [
     ['runner', runnerText(facts)],
     ['channels', channels.length === 0 ? 'none' : channels.join(', ')],
     ['replies', route ? `to ${[route.channel, route.to].filter(Boolean).join(':')}` : 'have no route yet'],
@@ -54,7 +57,7 @@ export function formatBanner(facts: BannerFacts): string {
     '',
     `Reveille listens on ${address}`,
     '',
-    ...told.map(([label, value]) => `  ${String(label).padEnd(9)} ${value}`),
+    ...lines.map(([label, value]) => `  ${String(label).padEnd(9)} ${value}`),
     '',
     ...invitation(facts),
     '',
@@ -96,7 +99,7 @@ function curl(facts: BannerFacts, endpoint: string, rest: string): string {
   return `curl ${facts.address}${facts.hooksPath}/${endpoint} -H "Authorization: Bearer ${bearer(facts.tokenSource)}" ${rest}`
 }
 
-/** The shell reads the token when the line runs: no secret stands on the screen or in a history. */
+/** The shell reads the token when the line runs, so that no secret is on the screen or in a history. */
 function bearer(source: TokenSource): string {
   switch (source.kind) {
     case 'file':
@@ -106,4 +109,34 @@ function bearer(source: TokenSource): string {
     case 'unknown':
       return '<your hook token>'
   }
+}
+
+const reference = /^\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$/
+
+/** Finds where a sender can read the hook token, without reading it. The environment wins over `.env`, as for loading. */
+export async function findTokenSource(
+  configFile: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<TokenSource> {
+  const name = await nameIn(configFile)
+  if (name === undefined) return { kind: 'unknown' }
+  if (env[name]) return { kind: 'environment', name }
+  const file = path.join(path.dirname(configFile), '.env')
+  const lines = (await readOrNothing(file)).split('\n')
+  // The pasted line would misread a value that is quoted or exported.
+  return lines.some((line) => new RegExp(`^${name}=[\\w.~+/-]+\\r?$`).test(line))
+    ? { kind: 'file', file, name }
+    : { kind: 'unknown' }
+}
+
+/** The variable that `hooks.token`, or the first of several tokens, refers to. */
+async function nameIn(configFile: string): Promise<string | undefined> {
+  const document = documentOf(await readOrNothing(configFile))
+  const token = document.getIn(['hooks', 'token']) ?? undefined
+  const first = typeof token === 'string' ? token : document.getIn(['hooks', 'token', 0])
+  return typeof first === 'string' ? reference.exec(first)?.[1] : undefined
+}
+
+async function readOrNothing(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
 }

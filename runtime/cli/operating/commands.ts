@@ -1,4 +1,4 @@
-/** Owns the commands that set a gateway up, run it and look after its data: names, options and help. */
+/** Registers the commands that set a gateway up, run it and look after its data: their names, options and help. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'
@@ -8,11 +8,11 @@ Changed files go live by themselves, but for --no-watch; SIGHUP reads them again
 at once.
 ${examples('reveille start', 'reveille start --port 21000', 'reveille start --config /etc/reveille/reveille.yaml')}`
 
-/** @returns the command `init`, below which others may stand */
+/** @returns the command `init`, which others add subcommands to */
 export function addStartingCommands(program: Command, { io, finish }: CommandContext): Command {
   program
     .command('start')
-    .description('run the gateway until it is told to stop')
+    .description('run the gateway until it is stopped')
     .addOption(configOption())
     .option(
       '--inspect [port]',
@@ -22,7 +22,7 @@ export function addStartingCommands(program: Command, { io, finish }: CommandCon
     .option('--port <n>', 'listen there instead of at `gateway.port` (default: REVEILLE_PORT, if it is set)')
     .option('--poll', 'look at the files regularly, for file systems that report no changes')
     .option('--last-good', 'serve the last generation if the configuration does not load, settings and all')
-    .option('--no-watch', 'read changed files only when told: by `reveille reload` or SIGHUP')
+    .option('--no-watch', 'read changed files only on `reveille reload` or SIGHUP')
     .addHelpText('after', startHelp)
     .action((options) => finish(import('./start.ts').then(({ start }) => start(options, io))))
 
@@ -38,7 +38,7 @@ export function addStartingCommands(program: Command, { io, finish }: CommandCon
     .action((dir, options) => finish(import('./init.ts').then(({ init }) => init(dir, options, io))))
 }
 
-/** Those by which an admin changes what is live, and looks back. */
+/** The commands by which an admin changes what is live, and lists what was. */
 export function addReloadCommands(program: Command, { io, finish }: CommandContext): void {
   program
     .command('reload')
@@ -75,7 +75,7 @@ export function addReloadCommands(program: Command, { io, finish }: CommandConte
     )
 }
 
-/** Those by which somebody decides about single runs. */
+/** The commands that decide about single runs. */
 export function addRunCommands(program: Command, { io, finish }: CommandContext): void {
   const id = 'an id, or at least the last 4 characters of a recent one'
   const order = (name: 'cancel' | 'resume', runs: readonly string[], options: object) =>

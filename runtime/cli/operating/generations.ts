@@ -1,4 +1,4 @@
-/** `reveille generations`: what went live and what was refused, as a running gateway keeps it. */
+/** `reveille generations`: lists what went live and what was refused, as a running gateway keeps it. */
 
 import { formatPlace } from '@reveille/engine'
 import { changesText } from '../../observe/changes-text.ts'
@@ -48,7 +48,7 @@ function rowOf(item: GenerationItem, io: Io): readonly string[] {
   ]
 }
 
-/** How many, and where the first one is. */
+/** The number of errors, and the place of the first one. */
 function refusalText(item: GenerationItem, io: Io): string {
   const first = item.diagnostics.find(({ severity }) => severity === 'error')
   const where = first?.place ? ` ${formatPlace(first.place, io.cwd)}` : ''

@@ -23,7 +23,7 @@ export async function init(folder: string, options: InitOptions, io: Io): Promis
   return 0
 }
 
-/** @returns the files that were written, relative to the folder; none where a configuration is */
+/** @returns the files that were written, relative to the folder; none where there is a configuration */
 export async function scaffoldInto(folder: string): Promise<readonly string[]> {
   const { written } = await scaffold({ folder, template: packageFile('scaffold', 'template') })
   return written

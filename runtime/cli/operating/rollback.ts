@@ -3,7 +3,7 @@
 import type { ReloadResult } from '@reveille/engine'
 import type { Io } from '../io.ts'
 import { openAdmin } from '../reading/admin-client.ts'
-import { answers, tellAnswer, tookText } from './reload-answer.ts'
+import { answers, reportReload, tookText } from './reload-report.ts'
 
 export async function rollback(
   generation: string,
@@ -13,18 +13,18 @@ export async function rollback(
   const admin = await openAdmin(options, io)
   const path = `/api/generations/${generation}/rollback`
   const result = (await admin.post(path, {}, [answers.refused])) as ReloadResult
-  const told = {
+  const texts = {
     json: options.json ?? false,
     live: liveText(Number(generation), result),
     unchanged: `Generation ${result.generation} serves already.`,
     refused: `Generation ${generation} cannot serve any more`,
   }
-  return tellAnswer(result, told, io)
+  return reportReload(result, texts, io)
 }
 
 function liveText(asked: number, result: ReloadResult): string {
   const { generation, rolledBack } = result
-  // Variables and secrets are as they are now, and a generation is what it was made from.
+  // The same files with other variables and secrets than then may be another generation.
   const name =
     generation === asked ? '' : ` as generation ${generation}, for a variable or secret is another now`
   const until = rolledBack

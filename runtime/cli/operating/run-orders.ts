@@ -1,4 +1,4 @@
-/** `reveille cancel` and `reveille resume`: end runs before their turn is over, or queue parked ones again. */
+/** `reveille cancel` and `reveille resume`: end runs early, or queue parked ones again. */
 
 import type { Page, RunRecord } from '../../store/port.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -20,7 +20,7 @@ type Answer =
   | { readonly ok: true; readonly runId: string; readonly state: string; readonly stage: string }
   | { readonly ok: false; readonly error: string; readonly code: string }
 
-/** Nothing is done before each id is known to name one run. @returns 1 where one of them could not be obeyed */
+/** Checks that each id names one run before it changes the first. @returns 1 where the order failed for one of them */
 export async function orderRuns(
   order: Order,
   runs: readonly string[],
@@ -36,7 +36,7 @@ export async function orderRuns(
   for (const id of new Set(ids)) {
     const answer = (await admin.post(`/api/runs/${id}/${order}`, {}, [404, 409])) as Answer
     items.push({ id, answer })
-    if (!json) tell(order, id, answer, io)
+    if (!json) report(order, id, answer, io)
   }
   if (json)
     io.out(
@@ -46,17 +46,17 @@ export async function orderRuns(
   return items.every(({ answer }) => answer.ok) ? 0 : 1
 }
 
-function tell(order: Order, id: string, answer: Answer, io: Io): void {
+function report(order: Order, id: string, answer: Answer, io: Io): void {
   if (!answer.ok) io.err(`${shortId(id)}: ${answer.error}\n`)
   else io.out(`${shortId(id)}: ${order === 'resume' ? 'queued again' : endText(answer.state)}\n`)
 }
 
-/** One that is running is told, and ends a moment later. */
+/** A run under way is asked to end, and ends a moment later. */
 function endText(state: string): string {
   return state === 'cancelled' ? 'cancelled' : 'being cancelled; its turn is stopped'
 }
 
-/** The oldest first, as they would have been performed. All are read before one is changed. */
+/** The parked runs in the order of performing, the oldest first. All are read before one is changed. */
 async function parkedIds(admin: Admin): Promise<readonly string[]> {
   const ids: string[] = []
   let cursor: string | undefined

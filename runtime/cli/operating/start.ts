@@ -1,4 +1,4 @@
-/** `reveille start`: runs the gateway in the foreground until it is told to stop. */
+/** `reveille start`: runs the gateway in the foreground until it is stopped. */
 
 import inspector from 'node:inspector'
 import { constants } from 'node:os'
@@ -22,28 +22,27 @@ import type { Io } from '../io.ts'
 import { packageFile } from '../package-folder.ts'
 import { pasted, programName } from '../pasted.ts'
 import { createReloadSignal, createStopSignal } from '../signals.ts'
-import { formatBanner } from './banner.ts'
+import { findTokenSource, formatBanner } from './banner.ts'
 import { scaffoldInto } from './init.ts'
 import { releaseMemory } from './release-memory.ts'
-import { findTokenSource } from './token-source.ts'
 
 export interface StartOptions {
   readonly config?: string
-  /** Scaffold first where there is no configuration. */
+  /** Whether to scaffold first where there is no configuration. */
   readonly init?: boolean
-  /** Listened on in the place of `gateway.port`. Default: REVEILLE_PORT, where it is set. */
+  /** Replaces `gateway.port`. Default: REVEILLE_PORT, where it is set. */
   readonly port?: string
-  /** Serve the last generation if the configuration does not load. */
+  /** Whether to serve the last generation if the configuration does not load. */
   readonly lastGood?: boolean
-  /** Let a debugger attach, at this port of the loopback address. True: at 9229. */
+  /** The port of the loopback address where a debugger may attach. True: 9229. */
   readonly inspect?: string | true
-  /** Look at the files regularly. */
+  /** Whether to look at the files regularly. */
   readonly poll?: boolean
-  /** Read changed files without being told to. Default: true. */
+  /** Whether to read changed files at once. Default: true. */
   readonly watch?: boolean
 }
 
-/** What standard output has not taken within this time after the end is not waited for. */
+/** How long the end waits for standard output to take what was written. Milliseconds. */
 const lastOutputMs = 1000
 
 export async function start(options: StartOptions, io: Io): Promise<number> {
@@ -67,7 +66,7 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
     hasTerminal: process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY,
     onReload: () => void reload(gateway),
     onTerminalGone() {
-      // As if nobody had listened: there is nowhere left to say anything.
+      // The signal then ends the process by default, since there is nowhere left to report anything.
       reloading.close()
       process.kill(process.pid, 'SIGHUP')
     },
@@ -76,22 +75,22 @@ export async function start(options: StartOptions, io: Io): Promise<number> {
   if (options.init || io.columns !== undefined)
     io.out(`${await bannerOf(gateway, { address, configFile, watch: options.watch ?? true }, io)}\n`)
   releaseMemory()
-  // A supervisor takes an exit code other than 0 as the reason to start another one.
+  // A supervisor restarts a gateway whose exit code is not 0.
   const end = await Promise.race([stop.first, gateway.failed])
   const isFailure = typeof end !== 'string'
   const isClosed = await closedInTime(gateway.close(isFailure ? { graceMs: 0 } : {}))
   stop.close()
   reloading.close()
-  // Nobody listens any more: what told it to stop ends it, and a failure must not look like an end that was asked for.
+  // The handlers are gone, so the signal ends the process; a failure must not look like a stop on request.
   if (!isClosed || gateway.isStuck()) process.kill(process.pid, isFailure ? 'SIGKILL' : end)
   setTimeout(() => process.exit(), lastOutputMs).unref()
   return isFailure ? 1 : 0
 }
 
-/** The grace of running turns, and the time in which the rest of a close is over unless a disk hangs. Milliseconds. */
+/** The grace period of running turns, and the time that the rest of a close takes unless a disk hangs. Milliseconds. */
 const mostCloseMs = 45_000
 
-/** False where the close takes so long that nothing is left to wait for. */
+/** False where the close takes so long that waiting for it is of no use. */
 async function closedInTime(closing: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
@@ -104,13 +103,13 @@ async function closedInTime(closing: Promise<void>): Promise<boolean> {
   }
 }
 
-/** What came of it is in the log, as after a changed file; also that nothing did. */
+/** The log says what came of it, as after a changed file, also where nothing did. */
 async function reload(gateway: Gateway): Promise<void> {
   try {
     const { outcome, generation } = await gateway.reload()
     gateway.log.info({ event: 'reload-asked', by: 'SIGHUP', outcome, generation })
   } catch {
-    // The gateway is closing, and says so itself.
+    // The gateway is closing, which the log says already.
   }
 }
 
@@ -124,7 +123,7 @@ function portOf({ port }: StartOptions, { env }: Io): number | undefined {
 }
 
 /**
- * In this process, which is the gateway's: a Node.js that only starts it would take the port of `NODE_OPTIONS=--inspect`.
+ * Opens the inspector of this process: with `NODE_OPTIONS=--inspect` the Node.js that only starts the gateway would take the port.
  *
  * @throws CommandFailure
  */
@@ -144,7 +143,7 @@ function openInspector({ inspect }: StartOptions, io: Io): void {
   )
 }
 
-/** In the folder of the configuration that is named, else in this one, where none is found. */
+/** Scaffolds in the folder that `--config` names, else in this one, where there is no configuration. */
 async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
   const named = config ?? (io.env['REVEILLE_CONFIG'] || findUsual(io) || usualFile)
   const file = path.resolve(io.cwd, named)
@@ -154,7 +153,7 @@ async function scaffoldFor({ config }: StartOptions, io: Io): Promise<void> {
   io.out(`Wrote a first configuration to ${shownPath(folder, io) || '.'}${path.sep}\n\n`)
 }
 
-/** @throws CommandFailure in the operator's words */
+/** @throws CommandFailure with a message for the operator */
 async function openGateway(
   configFile: string,
   {
@@ -181,9 +180,9 @@ async function openGateway(
   } catch (error) {
     await gateway?.close({ graceMs: 0 })
     if (error instanceof ConfigurationError) {
-      const told = formatDiagnostics(error.diagnostics, io)
+      const found = formatDiagnostics(error.diagnostics, io)
       const way = error.lastGeneration === undefined ? '' : `\n\n${lastGoodText(error.lastGeneration, io)}`
-      throw new CommandFailure(1, `${told}${way}`, { cause: error })
+      throw new CommandFailure(1, `${found}${way}`, { cause: error })
     }
     if (error instanceof ListenError) throw new CommandFailure(1, error.message, { cause: error })
     if (error instanceof StoreError) throw new CommandFailure(1, sentence(error.message), { cause: error })

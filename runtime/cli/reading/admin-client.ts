@@ -1,45 +1,45 @@
-/** Owns the way to a running gateway: its address, its token, and what its answers mean. */
+/** Connects to a running gateway: finds its address and token, and turns its answers into values or failures. */
 
-import type { Settings } from '@reveille/engine'
+import type { Configuration, Settings } from '@reveille/engine'
 import { addressOf, findGateway } from '../../gateway-file.ts'
+import { loadGatewayBlock } from '../../reload/gateway-block.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
+import { findConfiguration, loadOrFail, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import { programName } from '../pasted.ts'
-import { loadGatewaySettings } from './gateway-settings.ts'
 
 /** How long one answer may take. Milliseconds. */
 const answerMs = 10_000
-/** How long something may take that is to be done: thousands of mappings are compiled, plugins are started. */
+/** How long an action may take, such as compiling thousands of mappings or starting plugins. Milliseconds. */
 const doneMs = 300_000
 
 type Query = Readonly<Record<string, string | undefined>>
 
 export interface Admin {
   readonly address: string
-  /** @throws CommandFailure when the gateway is not there, refuses the token or has no such thing */
+  /** @throws CommandFailure when the gateway does not answer, refuses the token or answers with an error */
   get(path: string, query?: Query): Promise<unknown>
-  /** The status of the answer to a GET with the token. @throws CommandFailure when the gateway is not there */
+  /** The status of the answer to a GET with the token. @throws CommandFailure when the gateway does not answer */
   statusOf(path: string): Promise<number>
-  /** Asks for something to be done. `accepted`: statuses that are answers too. @throws CommandFailure as `get` does */
+  /** Has an action performed. `accepted`: error statuses that are answers too. @throws CommandFailure as `get` does */
   post(path: string, query?: Query, accepted?: readonly number[]): Promise<unknown>
-  /** Hands something over. `accepted` as for `post`. @throws CommandFailure as `get` does */
-  give(method: 'POST' | 'PUT', path: string, body: object, accepted?: readonly number[]): Promise<unknown>
-  /** Needs no token; answers the status too, because 503 says something. */
+  /** Sends a body as JSON. `accepted` as for `post`. @throws CommandFailure as `get` does */
+  sendJson(method: 'POST' | 'PUT', path: string, body: object, accepted?: readonly number[]): Promise<unknown>
+  /** A GET without the token. The status is part of the answer, because 503 is one. */
   probe(path: string): Promise<{ readonly status: number; readonly body: unknown }>
 }
 
-/** Where a gateway is, and what opens its admin surface. */
+/** Where a gateway listens, and the token of its admin surface. */
 export interface Connection {
   readonly address: string
   readonly token: string | undefined
-  /** Where the token comes from, for the operator. */
+  /** Where the token comes from, as an operator calls it. */
   readonly tokenSource: string
-  /** Of the gateway, where its data folder says so. */
+  /** The gateway's process, where its data folder names it. */
   readonly pid?: number
-  /** Of the last gateway of the data folder, where it is gone and could not say so. */
+  /** The process of the data folder's last gateway, where it died without a word. */
   readonly endedPid?: number
-  /** What the operator should know of the way there. */
+  /** What the operator should know about this connection. */
   readonly note?: {
     readonly code: 'RESTART_DUE' | 'GATEWAY_FILE_UNTRUSTED'
     /** Without a full stop. */
@@ -97,7 +97,7 @@ export function createAdmin({ address, token, tokenSource, pid, endedPid }: Conn
     },
     post: (path, query = {}, accepted = []) =>
       askAsAdmin(`${path}${search(query)}`, { method: 'POST' }, { ms: doneMs, accepted }),
-    give: (method, path, body, accepted = []) =>
+    sendJson: (method, path, body, accepted = []) =>
       askAsAdmin(path, { method, body: JSON.stringify(body) }, { accepted }),
     async probe(path) {
       const response = await ask(path, {})
@@ -119,12 +119,12 @@ async function connectionOf(options: { config?: string }, io: Io): Promise<Conne
   return connectionTo(settings, io)
 }
 
-/** Of a gateway that was killed, or whose machine was. */
+/** The sentence about a gateway that was killed, or whose machine was. */
 export function endedText(pid: number): string {
   return `The last one there, process ${pid}, is gone without having been stopped.`
 }
 
-/** A gateway that has not read its files since the token in them was changed knows the old one. */
+/** A gateway that has not read its files since the token in them was changed knows the old token. */
 function refusedText(
   { address, tokenSource, pid }: { address: string; tokenSource: string; pid: number | undefined },
   io: Io,
@@ -138,7 +138,7 @@ function refusedText(
   ].join(' ')
 }
 
-/** That of REVEILLE_URL, which `--config` wins over, without a slash at its end. @throws CommandFailure where it is none */
+/** The address in REVEILLE_URL, unless `--config` is given, without a slash at its end. @throws CommandFailure where it is no URL */
 export function namedAddress(options: { readonly config?: string }, { env }: Io): string | undefined {
   const url = env['REVEILLE_URL']
   if (options.config !== undefined || !url) return undefined
@@ -148,7 +148,7 @@ export function namedAddress(options: { readonly config?: string }, { env }: Io)
   return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
-/** The gateway that runs on the data folder, else where the files say. */
+/** The connection to the gateway that runs on the data folder, else to the address in the files. */
 export async function connectionTo(settings: Settings, io: Io): Promise<Connection> {
   const { gateway, file } = settings
   const configured = addressOf(gateway.host, gateway.port)
@@ -184,7 +184,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** With the fields that are wrong, each on a line of its own. */
+/** The error of an answer as a sentence, followed by a line for each field that is wrong. */
 function sentenceOf(body: unknown): string | undefined {
   const { error, details = [] } = (body ?? {}) as {
     error?: unknown
@@ -192,4 +192,18 @@ function sentenceOf(body: unknown): string | undefined {
   }
   if (typeof error !== 'string') return undefined
   return [error, ...details.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`)].join('\n')
+}
+
+/** @throws CommandFailure with all that is wrong, where the block `gateway:` cannot be used either */
+export async function loadGatewaySettings(
+  options: { readonly config?: string },
+  io: Io,
+): Promise<Pick<Configuration, 'settings'>> {
+  try {
+    return await loadOrFail(options, io)
+  } catch (failure) {
+    const block = await loadGatewayBlock({ file: findConfiguration(options, io), env: io.env })
+    if (block === undefined) throw failure
+    return block
+  }
 }

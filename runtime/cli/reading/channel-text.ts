@@ -1,4 +1,4 @@
-/** Owns how the channels of a gateway are told: a line for each, and what somebody can do about them. */
+/** Writes the states of a gateway's channels: a line for each, and what can be done about them. */
 
 import type { ChannelStatus } from '../../api/index.ts'
 import { printable } from '../../observe/printable.ts'
@@ -9,10 +9,10 @@ import { formatTable, shortTime } from '../table.ts'
 
 const indent = 2
 const gap = 2
-/** Below that, words are set under their line and not beside it. */
+/** With less room than this, words stand below their line and not beside it. */
 const leastWidth = 30
 
-/** What a channel says of itself is broken to the terminal's width, and never cut: it says what is to be done. */
+/** What a channel reports is broken to the terminal's width and never cut, since it says what to do. */
 export function channelLines(channels: readonly ChannelStatus[], io: Io): string[] {
   const rows = channels.map((status) => [
     status.channel,
@@ -43,7 +43,7 @@ export function channelLines(channels: readonly ChannelStatus[], io: Io): string
   ]
 }
 
-/** What nothing but somebody's doing moves. */
+/** Commands for what only an operator can resolve. */
 export function nextSteps(channels: readonly ChannelStatus[], io: Io): string[] {
   const keys = (which: (status: ChannelStatus) => boolean) =>
     channels.filter(which).map(({ channel }) => `channels.${channel}`)
@@ -74,7 +74,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
 }
 
-/** `slack is held until 12:04:10: bad-credential: Slack refuses the token.`; nothing where the channel is open. */
+/** `slack is held until 12:04:10: bad-credential: Slack refuses the token.`; undefined where the channel is not held. */
 export function holdText(status: ChannelStatus | undefined, now: number): string | undefined {
   if (status === undefined || status.state === 'open') return undefined
   const why = status.state === 'unconfigured' ? [] : [status.code, status.reason].filter(Boolean)
@@ -93,7 +93,7 @@ function stateText(status: ChannelStatus, now: number): string {
   }
 }
 
-/** Why it is held; else what its service says of the credential. */
+/** Why the channel is held; else what its service says of the credential. */
 function detailText(status: ChannelStatus): string {
   if (status.state === 'unconfigured') return ''
   const { code, reason, health } = status

@@ -1,4 +1,4 @@
-/** Owns the commands that read what a running gateway holds: names, options and help. */
+/** Registers the commands that read what a running gateway holds: their names, options and help. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type CommandContext, configOption, examples, reachHelp } from '../command-parts.ts'

@@ -1,4 +1,4 @@
-/** Owns how one delivery is shown whole: what became of it first, what it says last. */
+/** Shows one whole delivery: what became of it first, its text last. */
 
 import type { DeliveryRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
@@ -6,14 +6,14 @@ import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { shortId } from '../table.ts'
 
-/** What a channel may have written of a part that it sent; none of it can be relied on. */
+/** What a channel may have written about a part that it sent; no field is certain. */
 interface KeptReceipt {
   readonly id?: unknown
   readonly at?: unknown
   readonly partial?: readonly { readonly target?: unknown; readonly reason?: unknown }[]
 }
 
-/** `waits`: what holds its channel back, where something does. */
+/** `waits`: why its channel is held, where it is. */
 export function factsOfDelivery(delivery: DeliveryRecord, io: Io, waits?: string): Facts {
   const { id, state, channel, to, code, reason, attempts, nextAt, receipts, text, ...rest } = delivery
   return {
@@ -33,7 +33,7 @@ export function factsOfDelivery(delivery: DeliveryRecord, io: Io, waits?: string
   }
 }
 
-/** `1  m4711  2026-01-31T12:00:00Z`, and below it whom it did not reach. */
+/** `1  m4711  2026-01-31T12:00:00Z`, and below it the recipients that it did not reach. */
 export function partLines(receipts: readonly unknown[]): string[] {
   return receipts.flatMap((receipt, index) => {
     const { id, at, partial } = (receipt ?? {}) as KeptReceipt
@@ -42,7 +42,7 @@ export function partLines(receipts: readonly unknown[]): string[] {
   })
 }
 
-/** Recipients of a group that its message did not reach. */
+/** The recipients of a group that its message did not reach. */
 export function missed(partial: KeptReceipt['partial']): string[] {
   return Array.isArray(partial) ? partial.map(({ target, reason }) => `${target}: ${reason}`) : []
 }

@@ -1,12 +1,12 @@
-/** Owns a generation as the admin surface answers it. */
+/** A generation as the admin surface answers it. */
 
 import type { GenerationRecord } from '@reveille/engine'
 import { counted } from '../counted.ts'
 
 export type GenerationItem = GenerationRecord & {
-  /** It is live in the place of the files. */
+  /** Present where a rollback serves it in the place of the files. */
   readonly rolledBack?: true
-  /** It was refused, and the files are as they were then. */
+  /** Present where it was refused, and the files are still the same. */
   readonly stands?: true
 }
 

@@ -1,4 +1,4 @@
-/** Owns how the state of the main session is told in one line. */
+/** Writes the state of the main session in one line. */
 
 import type { HeartbeatState } from '../../dispatch/index.ts'
 import { counted } from '../counted.ts'

@@ -1,4 +1,4 @@
-/** Owns how each kind of record looks in a list: its columns, and what stands in them. */
+/** Defines the list of each kind of record: its columns and their cells. */
 
 import { cut } from '../../cut.ts'
 import type { DeliveryRecord, EventRecord, RequestRecord, RunRecord } from '../../store/records.ts'
@@ -15,7 +15,7 @@ interface View<Item> {
 /** UTF-16 units. */
 const previewLength = 100
 
-/** UTF-16 units. Of the path that was searched for a program, or of what it printed, the beginning will do. */
+/** UTF-16 units. The beginning of a search path, or of what a program printed, will do. */
 const longestError = 200
 
 const requests: View<RequestRecord> = {
@@ -36,11 +36,11 @@ function actionDetail({ kind, id, duplicateOf }: RequestRecord['actions'][number
   return `${kind} ${shortId(id)}${duplicateOf === undefined ? '' : ' (came before)'}`
 }
 
-/** What one sender repeated within a minute is one line. */
+/** Refusals that one sender repeated within a minute are one record with a count. */
 function reasonDetail({ reason = '', code, failure, count = 1 }: RequestRecord): string {
   const codes = [code === 'TOO_MANY_TRIES' ? code : undefined, failure].filter(Boolean).join(', ')
-  const told = codes === '' ? withShortIds(reason) : `${codes}: ${reason}`
-  return count > 1 ? `${told} (${counted(count, 'request')})` : told
+  const text = codes === '' ? withShortIds(reason) : `${codes}: ${reason}`
+  return count > 1 ? `${text} (${counted(count, 'request')})` : text
 }
 
 const runs: View<RunRecord> = {
@@ -56,12 +56,12 @@ const runs: View<RunRecord> = {
   ],
 }
 
-/** Of a run whose agent has ended and whose reply has not, how far it is; else its state says all. */
+/** The stage of a run whose agent has ended and whose reply is not delivered; else the state. */
 function stateText({ state, stage }: RunRecord): string {
   return stage === 'ran' || stage === 'summarised' ? `${state}, ${stage}` : state
 }
 
-/** A burst shows how many messages it stands for, and of how many requests where these are fewer. */
+/** A burst shows its number of messages, and that of its requests where they are fewer. */
 function runDetail({ mapping = '', coalesce }: RunRecord): string {
   const { count = 1, requests } = coalesce ?? {}
   if (count === 1) return mapping
@@ -97,13 +97,13 @@ const deliveries: View<DeliveryRecord> = {
 }
 
 /**
- * A list is there to choose from, on a terminal as in a pipe: a text can be as long as a mail, and 500 of them help
- * nobody. `reveille events ID` and `--json` have it whole.
+ * Shortens texts in lists, which are there to choose from: a text can be as long as a mail, and 500 of them are no list.
+ * `reveille events ID` and `--json` have it whole.
  */
 function preview(text: string, length = previewLength): string {
   const short = cut(text, length)
   return short === text ? text : `${short.trimEnd()}…`
 }
 
-/** The record comes from the gateway as JSON; a field that an older one lacks shows as nothing. */
+/** Records come from the gateway as JSON; a field that an older gateway does not know is shown as empty. */
 export const recordViews = { requests, runs, events, deliveries } as Record<RecordKind, View<never>>

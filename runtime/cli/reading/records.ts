@@ -1,4 +1,4 @@
-/** `reveille requests | runs | events | deliveries`: lists what a running gateway holds, or shows one whole. */
+/** `reveille requests | runs | events | deliveries`: lists what a running gateway holds, or shows one whole record. */
 
 import type { GatewayStatus } from '../../api/index.ts'
 import type { Page } from '../../store/port.ts'
@@ -24,7 +24,7 @@ export interface RecordOptions {
 
 type Stored = Readonly<Record<string, unknown>> & { readonly id: string }
 
-/** How far back the end of an id is looked for. */
+/** The number of recent records among which the end of an id is looked up. */
 const searched = 500
 const wholeId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -59,7 +59,7 @@ async function factsOf(kind: RecordKind, item: Stored, admin: Admin, io: Io): Pr
 }
 
 async function holdOf(channel: string, admin: Admin, io: Io): Promise<string | undefined> {
-  // A gateway of an earlier version tells of none.
+  // A gateway of an earlier version sends no channels.
   const { channels = [] } = (await admin.get('/api/status')) as GatewayStatus
   return holdText(
     channels.find((status) => status.channel === channel),
@@ -79,7 +79,7 @@ function flagOf(option: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** What the user typed, as a line to paste. */
+/** The user's own command, as a line to paste. */
 function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
   const given = Object.entries(options).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
@@ -88,12 +88,12 @@ function commandFor(kind: RecordKind, options: RecordOptions, io: Io): string {
   return [programName(io), kind, ...words].join(' ')
 }
 
-/** By its id, or by the end of it. */
+/** Finds a record by its id or by the end of it. */
 export async function fetchOne(admin: Admin, kind: RecordKind, id: string): Promise<Stored> {
   return (await admin.get(`/api/${kind}/${await wholeIdOf(admin, kind, id)}`)) as Stored
 }
 
-/** Lists and log lines show the end of an id; that is enough to name a recent one. @throws CommandFailure */
+/** Completes the end of an id, which lists and log lines show, for recent records. @throws CommandFailure */
 export async function wholeIdOf(admin: Admin, kind: RecordKind, id: string): Promise<string> {
   if (wholeId.test(id)) return id.toLowerCase()
   if (!/^[0-9a-f-]{4,36}$/i.test(id)) {

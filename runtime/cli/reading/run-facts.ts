@@ -1,4 +1,4 @@
-/** Owns how one run is shown whole: what somebody wants to know first stands first. */
+/** Shows one whole run, the most important facts first. */
 
 import type { Attempt, RunRecord } from '../../store/records.ts'
 import type { Facts } from '../facts.ts'
@@ -6,17 +6,17 @@ import type { Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
 import { shortId } from '../table.ts'
 
-/** Of a burst that became this run, the newest are named. */
+/** How many of the newest requests of a burst are named. */
 const shownRequests = 10
 
-/** A run as the gateway answers it: with its outcome and, while it runs, how far it is. */
+/** A run as the gateway answers it, with its results and, while it runs, its progress. */
 export type RunAnswer = RunRecord & {
   readonly summary?: unknown
   readonly deliveries?: readonly unknown[]
   readonly progress?: object
 }
 
-/** What a run caused is shown without its texts: they are the reply once more, and whole under their own ids. */
+/** The summary and the deliveries of a run are shown without their texts, which repeat the reply. */
 export function factsOfRun(run: RunAnswer, io: Io): Facts {
   const { id, state, stage, error, progress, attempts, coalesce, summary, deliveries, ...rest } = run
   const { summaryEventId, deliveryIds, ...others } = rest
@@ -28,7 +28,7 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
     error,
     progress,
     attempts: attempts?.map(attemptText),
-    joined: coalesce && joinedFacts(coalesce, state),
+    joined: coalesce && coalescedFacts(coalesce, state),
     ...others,
     ...(deliveries === undefined
       ? { summaryEventId, deliveryIds }
@@ -36,7 +36,7 @@ export function factsOfRun(run: RunAnswer, io: Io): Facts {
   }
 }
 
-/** What can be done about a run that waits for somebody. */
+/** What an operator can do about a parked run. */
 function nextStep({ id, state, error, cancelRequestedAt }: RunRecord, io: Io): string | undefined {
   const command = (name: string) => pasted(`${name} ${shortId(id)}`, io)
   if (state === 'parked') {
@@ -52,13 +52,13 @@ function attemptText({ number, startedAt, endedAt, outcome, reason }: Attempt): 
   return `${number}  ${start}  ${outcome ?? 'under way'}${took}${reason === undefined ? '' : `: ${reason}`}`
 }
 
-function joinedFacts(
+function coalescedFacts(
   { count = 1, requests, requestIds = [], keep, deadline }: NonNullable<RunRecord['coalesce']>,
   state: RunRecord['state'],
 ): Facts {
   const newest = requestIds.slice(-shownRequests).toReversed()
   return {
-    // What `forEach` made of one request are several messages.
+    // `forEach` makes several messages of one request.
     messages: count === requests ? undefined : count,
     requests,
     keep: keep === 'all' ? 'the agent reads every message' : 'the agent reads the newest message',

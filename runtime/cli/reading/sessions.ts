@@ -1,4 +1,4 @@
-/** `reveille sessions`: the conversations that a running gateway keeps, or what was said in one. */
+/** `reveille sessions`: lists the conversations that a running gateway keeps, or shows the messages of one. */
 
 import { printable } from '../../observe/printable.ts'
 import type { Page, SessionMessage, SessionSummary } from '../../store/port.ts'

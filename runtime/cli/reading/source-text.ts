@@ -1,4 +1,4 @@
-/** Owns how a source of events is told: how it fares, in a few lines. */
+/** Writes the state of a source of events in a few lines. */
 
 import { printable } from '../../observe/printable.ts'
 import { wrapWords } from '../../observe/wrap-words.ts'
@@ -15,12 +15,12 @@ const states: Readonly<Record<SourceState['state'], string>> = {
   stopped: 'stopped',
 }
 
-/** They are set in below the source's name, which is below `sources`. */
+/** The lines are indented below the source's name, which is below `sources`. */
 const indent = 4
 
 /**
- * The state, what the source says of it, its times, and what it counted; what there is none of has no line. Broken to the
- * terminal's width, and never cut: it says what is to be done.
+ * The state, what the source says about it, its times, and its counts; what is empty has no line. Lines are broken to the
+ * terminal's width and never cut, since they say what to do.
  */
 export function sourceLines(
   { state, since, detail, times = {}, counts = {} }: SourceState,
@@ -41,7 +41,7 @@ export function sourceLines(
   return lines.filter(Boolean).flatMap((line) => wrapWords(printable(line), room))
 }
 
-/** `watchEnds` as people say it. */
+/** `watchEnds` in plain words: `watch ends`. */
 function words(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }

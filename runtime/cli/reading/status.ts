@@ -1,9 +1,9 @@
-/** `reveille status`: whether a running gateway can accept, and what waits in it. */
+/** `reveille status`: shows whether a running gateway can accept requests, and what waits in it. */
 
 import type { BudgetStatus, GatewayStatus } from '../../api/index.ts'
 import type { EventRecord, Health, Page, RequestRecord, RunRecord } from '../../store/port.ts'
 import { counted } from '../counted.ts'
-import { addressText } from '../delivering/ending.ts'
+import { addressText } from '../delivering/delivery-text.ts'
 import type { RouteAnswer } from '../delivering/route.ts'
 import { formatFacts } from '../facts.ts'
 import type { Io } from '../io.ts'
@@ -15,7 +15,7 @@ import { errorsOf, type GenerationItem } from './generation-item.ts'
 import { heartbeatText } from './heartbeat-text.ts'
 import { sourceLines } from './source-text.ts'
 
-/** One page; beyond it a count reads `500+`. */
+/** The size of one page; a larger count is shown as `500+`. */
 const pageOfCount = 500
 
 interface Count {
@@ -52,7 +52,7 @@ export async function status(
     Count,
     Count,
   ]
-  // A gateway of an earlier version tells of none.
+  // A gateway of an earlier version does not send all of these.
   const {
     budgets = [],
     channels = [],
@@ -122,12 +122,12 @@ export async function status(
   return ready ? 0 : 1
 }
 
-/** Whether the gateway can look anything up: what it says of itself comes from its store. */
+/** Whether the gateway's store can be read, which its status comes from. */
 async function isReadable(admin: Admin): Promise<boolean> {
   return (await admin.statusOf('/api/status')) !== 503
 }
 
-/** What is left to tell of a gateway whose store cannot be read. */
+/** Shows what is known about a gateway whose store cannot be read. */
 async function unreadable(
   { admin, reason }: { readonly admin: Admin; readonly reason: string | undefined },
   options: { readonly json?: boolean },
@@ -153,7 +153,7 @@ function routeText({ route, standIn }: RouteAnswer): string {
   return standIn ? `none; replies to \`last\` go to ${addressText(standIn)}` : 'none'
 }
 
-/** What is live, or was refused, without the lists of what changed and what was found; `reveille generations` has them. */
+/** A generation without its lists of changes and diagnostics, which `reveille generations` has. */
 function withoutLists({ changes: _changes, diagnostics, ...item }: GenerationItem): object {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length
   return { ...item, errors, warnings: diagnostics.length - errors }
@@ -175,7 +175,7 @@ function filesText(
   return files?.watched === false ? `not read since ${shortTime(files.readAt, now)} (--no-watch)` : 'live'
 }
 
-/** What a start could not read is older than it looks. */
+/** Names the files that a start could not use and the generation that is served in their place. */
 export function lastGoodText({ generation, files }: NonNullable<GatewayStatus['lastGood']>): string {
   const verb = files.length === 1 ? 'is' : 'are'
   return `${files.join(', ')} ${verb} broken since before the start, and served as generation ${generation} had ${files.length === 1 ? 'it' : 'them'}`
@@ -200,7 +200,7 @@ function partText(spent: number, most: number | undefined, noun: string): string
     : `${spent.toLocaleString('en')} of ${most.toLocaleString('en')} ${noun}`
 }
 
-/** Nothing but a decision moves them. */
+/** Parked runs wait for a decision. */
 function parkedText(io: Io): string {
   return `${pasted('runs --state parked', io)} says why, ${pasted('resume --all', io)} queues them again`
 }

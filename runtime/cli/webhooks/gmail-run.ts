@@ -1,5 +1,6 @@
 /** `reveille webhooks gmail run`: watches the mailbox from this process, and posts its mails to a gateway. */
 
+import type { Settings } from '@reveille/engine'
 import { postLimitsOf } from '../../http/index.ts'
 import { createLog } from '../../observe/log.ts'
 import { PluginSetupError, type StartedSource, startSource } from '../../plugin/index.ts'
@@ -9,9 +10,9 @@ import { CommandFailure } from '../command-failure.ts'
 import { findConfiguration, shownPath } from '../configuration.ts'
 import { broken, type Io } from '../io.ts'
 import { pasted } from '../pasted.ts'
+import { connectionTo, namedAddress } from '../reading/admin-client.ts'
 import { createStopSignal } from '../signals.ts'
 import { createPost, type Target } from './post-over-http.ts'
-import { targetOf } from './target.ts'
 
 export interface GmailRunOptions {
   readonly config?: string
@@ -107,4 +108,27 @@ export async function runGmail(options: GmailRunOptions, io: Io): Promise<number
 
 function beginning({ account }: Readonly<Record<string, unknown>>, { address, path }: Target): string {
   return `Mails of ${account} go to ${address}${path}/gmail until Ctrl-C.`
+}
+
+/** That of `--config`, else REVEILLE_URL, else that of the configuration that was found. @throws CommandFailure */
+export async function targetOf(
+  options: { readonly config?: string },
+  settings: Settings,
+  io: Io,
+): Promise<Target> {
+  const { hooks, file } = settings
+  const address = namedAddress(options, io)
+  if (address !== undefined) {
+    const token = io.env['REVEILLE_HOOK_TOKEN']
+    if (!token)
+      throw new CommandFailure(2, `REVEILLE_HOOK_TOKEN is not set; ${address} takes no mail without it.`)
+    return { address, path: hooks.path, token }
+  }
+  const [token] = hooks.tokens
+  if (!hooks.enabled || token === undefined) {
+    const missing = hooks.enabled ? 'hooks.token' : 'hooks.enabled: true'
+    throw new CommandFailure(1, `${missing} is missing in ${file}: its gateway takes no mail without it.`)
+  }
+  const { address: running } = await connectionTo(settings, io)
+  return { address: running, path: hooks.path, token }
 }

@@ -13,8 +13,8 @@ import { readConfigured } from './configured.ts'
 import { calledOff, type Done, setupFailure, tellDone, unforeseen } from './outcome.ts'
 import { createPerson } from './person.ts'
 import { ask, type Known } from './questions.ts'
+import { type GmailSetupOptions, wantedOf } from './setup-options.ts'
 import { createSteps, type Steps } from './steps.ts'
-import { type GmailSetupOptions, wantedOf } from './wanted.ts'
 import { writeConnection } from './write.ts'
 
 type Values = Readonly<Record<string, unknown>>

@@ -4,7 +4,6 @@ import type { Person } from '@reveille/kit'
 import { printable } from '../../observe/printable.ts'
 import { broken, type Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
-import { hasScreen } from './browser.ts'
 
 export interface PersonOptions {
   readonly io: Io
@@ -61,4 +60,11 @@ async function open(url: string, { browse }: Io): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** On Linux a browser needs a display, but for WSL, where Windows has it. */
+export function hasScreen(env: Io['env'], platform: NodeJS.Platform = process.platform): boolean {
+  if (env['SSH_CONNECTION'] || env['SSH_TTY']) return false
+  if (platform !== 'linux') return true
+  return Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'] || env['WSL_DISTRO_NAME'])
 }

@@ -3,7 +3,7 @@
 import type { Examiner } from '../../plugin/index.ts'
 import type { Io } from '../io.ts'
 import type { Prompts } from '../prompts.ts'
-import { tryClient } from './wanted.ts'
+import { tryClient } from './setup-options.ts'
 
 type Values = Readonly<Record<string, unknown>>
 

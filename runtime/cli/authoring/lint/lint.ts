@@ -1,5 +1,6 @@
 /** `reveille lint`: what a configuration that compiles says without meaning it. */
 
+import { readFileSync } from 'node:fs'
 import { type Diagnostic, inFileOrder, lintConfiguration, nearestName } from '@reveille/engine'
 import { CommandFailure } from '../../command-failure.ts'
 import { findConfiguration, formatDiagnostics, load, reportUnset, shownPath } from '../../configuration.ts'
@@ -8,7 +9,6 @@ import type { Io } from '../../io.ts'
 import { withCompiled } from '../compile.ts'
 import { lintCodes } from './codes.ts'
 import { readSamples } from './samples.ts'
-import { isSuppressed } from './suppression.ts'
 
 interface LintOptions {
   readonly config?: string
@@ -72,4 +72,26 @@ function countOf(diagnostics: readonly Diagnostic[]): string {
     ...(error.length > 0 ? [counted(error.length, 'error')] : []),
     ...(warning.length > 0 ? [counted(warning.length, 'warning')] : []),
   ].join(', ')
+}
+
+/** `# reveille-lint-disable-next-line CODE, CODE`, among the comments right above the finding's line. */
+export function isSuppressed({ code, place }: Diagnostic): boolean {
+  if (place === undefined) return false
+  const lines = linesOf(place.file)
+  for (let line = place.line - 2; line >= 0; line--) {
+    const comment = /^\s*#(.*)$/.exec(lines[line] ?? '')?.[1]
+    if (comment === undefined) return false
+    const codes = /\breveille-lint-disable-next-line\b(.*)$/.exec(comment)?.[1]?.match(/[A-Z_]+/g)
+    if (codes?.includes(code)) return true
+  }
+  return false
+}
+
+/** A file that has gone since it was loaded suppresses nothing. */
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/)
+  } catch {
+    return []
+  }
 }

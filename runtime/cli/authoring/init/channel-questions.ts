@@ -1,9 +1,9 @@
 /** Owns what a person says of a new channel: asked for at a terminal, or given beforehand. */
 
-import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../plugin/index.ts'
-import { CommandFailure } from '../command-failure.ts'
-import type { Io } from '../io.ts'
-import type { Prompts } from '../prompts.ts'
+import type { ChannelOffer, Examiner, OfferedKey, PluginProblem } from '../../../plugin/index.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import type { Io } from '../../io.ts'
+import type { Prompts } from '../../prompts.ts'
 
 /** What was gathered: the configuration with its secrets, and where each of those will be kept. */
 export interface Gathered {

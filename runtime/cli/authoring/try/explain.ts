@@ -10,8 +10,8 @@ import { openAdmin } from '../../reading/admin-client.ts'
 import { fetchOne } from '../../reading/records.ts'
 import { withSnapshot } from '../compile.ts'
 import { formatCandidates, formatExplanation, type Setting } from './explanation.ts'
-import { describeEndpoints, endpointIn, readTrial, type TrialOptions } from './trial.ts'
-import { formatReading, withoutCause } from './verdict.ts'
+import { formatReading, withoutCause } from './outcome.ts'
+import { describeEndpoints, endpointIn, readTrial, type TrialOptions } from './request.ts'
 
 export async function explain(subject: string, options: TrialOptions, io: Io): Promise<number> {
   return options.payload === undefined

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { createCommandLine } from '../io-fixture.ts'
+import { createCommandLine } from '../../io-fixture.ts'
 
 const run = promisify(execFile)
-const root = path.join(import.meta.dirname, '../../..')
+const root = path.join(import.meta.dirname, '../../../..')
 const files = { 'reveille.yaml': '{}\n' }
 
 /** Not the variables by which a test runner would take the new process for a part of itself. */

@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandFailure } from '../command-failure.ts'
-import { shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
-import { packageFile } from '../package-folder.ts'
-import { programName, shellWord } from '../pasted.ts'
-import { linkPackage } from './link-types.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { shownPath } from '../../configuration.ts'
+import type { Io } from '../../io.ts'
+import { packageFile } from '../../package-folder.ts'
+import { programName, shellWord } from '../../pasted.ts'
+import { linkPackage } from './link-package.ts'
 
 const pluginKinds = ['channel', 'runner', 'source'] as const
 type PluginKind = (typeof pluginKinds)[number]

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
-import { presetsFolder } from '../../presets-folder.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { presetsFolder } from '../../../presets-folder.ts'
+import { createCommandLine } from '../../io-fixture.ts'
 
 test('a preset is copied beside the configuration, whole, and never over a file', async (t) => {
   const { run, cwd, write } = await createCommandLine(t, { 'reveille.yaml': '{}\n' })

@@ -3,12 +3,12 @@
 import { constants } from 'node:fs'
 import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandFailure } from '../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import { broken, type Io } from '../io.ts'
-import { programName } from '../pasted.ts'
-import { targetFolders } from './init-target.ts'
-import { knownPresets, presetFile } from './presets.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
+import { broken, type Io } from '../../io.ts'
+import { programName } from '../../pasted.ts'
+import { targetFolders } from '../init-target.ts'
+import { knownPresets, presetFile } from '../presets.ts'
 
 export interface InitMappingOptions {
   /** What the copy is called, without `.yaml`. Default: as the preset. */

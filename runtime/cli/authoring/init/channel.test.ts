@@ -3,9 +3,9 @@ import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
-import type { Io } from '../io.ts'
-import { createCommandLine } from '../io-fixture.ts'
-import type { Prompts, Question } from '../prompts.ts'
+import type { Io } from '../../io.ts'
+import { createCommandLine } from '../../io-fixture.ts'
+import type { Prompts, Question } from '../../prompts.ts'
 
 /** A channel of somebody's own: its service takes one token. */
 const pager = {

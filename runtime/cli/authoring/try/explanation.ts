@@ -13,7 +13,7 @@ import { printable } from '../../../observe/printable.ts'
 import { wrapWords } from '../../../observe/wrap-words.ts'
 import { fitWidth } from '../../table.ts'
 import { formatClause } from '../clause.ts'
-import { formatOutcome, formatReading } from './verdict.ts'
+import { formatOutcome, formatReading } from './outcome.ts'
 
 const gap = '  '
 /** As deep as a clause is set in. */

@@ -3,14 +3,13 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandFailure } from '../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
-import { packageFile } from '../package-folder.ts'
-import { programName, shellWord } from '../pasted.ts'
-import { targetFolders } from './init-target.ts'
-import { linkTypes } from './link-types.ts'
-import { moduleEnding, packageType } from './module-ending.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
+import type { Io } from '../../io.ts'
+import { packageFile } from '../../package-folder.ts'
+import { programName, shellWord } from '../../pasted.ts'
+import { targetFolders } from '../init-target.ts'
+import { linkTypes } from './link-package.ts'
 
 /**
  * Never over a file. Beside a transform that is there it only writes what it lacks of its surroundings.
@@ -148,5 +147,28 @@ async function writeNew(file: string, text: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     throw error
+  }
+}
+
+/**
+ * As the nearest package.json says; one of `npm init` says that files are CommonJS. Without any, Node looks into the
+ * file.
+ *
+ * @param folder absolute
+ */
+export async function moduleEnding(folder: string): Promise<'ts' | 'mts'> {
+  const type = await packageType(folder)
+  return type === 'commonjs' ? 'mts' : 'ts'
+}
+
+/** What the nearest package.json says of its `type`, from the folder upwards; absolute. */
+export async function packageType(folder: string): Promise<unknown> {
+  const text = await readFile(path.join(folder, 'package.json'), 'utf8').catch(() => undefined)
+  const parent = path.dirname(folder)
+  if (text === undefined) return parent === folder ? undefined : packageType(parent)
+  try {
+    return JSON.parse(text)?.type
+  } catch {
+    return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** Owns how the outcome of a reload, or of going back, is told to a person: findings first, then what is live. */
+/** Reports the outcome of a reload or a rollback to a person: findings first, then what is live. */
 
 import type { ReloadResult } from '@reveille/engine'
 import { changesParts } from '../../observe/changes-text.ts'
@@ -8,33 +8,33 @@ import { formatDiagnostics } from '../configuration.ts'
 import type { Io } from '../io.ts'
 import { errorsOf } from '../reading/generation-item.ts'
 
-/** As the gateway answers them: a refused one too. */
+/** The statuses of the gateway's answers, a refusal included. */
 export const answers = { ok: 200, refused: 409 }
 
-export interface Answered {
+export interface ReloadTexts {
   readonly json?: boolean
-  /** What is said of a candidate that is live now. */
+  /** The text for a candidate that is live now. */
   readonly live: string
-  /** What is said where nothing had to change. */
+  /** The text where nothing had to change. */
   readonly unchanged: string
-  /** What is said of a candidate that was refused, before the number of its errors. */
+  /** The text before the number of errors of a candidate that was refused. */
   readonly refused: string
 }
 
-/** @returns the exit code: 1 for a refused one */
-export function tellAnswer(result: ReloadResult, told: Answered, io: Io): number {
+/** @returns the exit code: 1 for a refused candidate */
+export function reportReload(result: ReloadResult, texts: ReloadTexts, io: Io): number {
   const { ok, outcome, diagnostics } = result
-  if (told.json) io.out(`${JSON.stringify(result, null, 2)}\n`)
+  if (texts.json) io.out(`${JSON.stringify(result, null, 2)}\n`)
   else {
     if (diagnostics.length > 0) io.err(`${formatDiagnostics(diagnostics, io)}\n\n`)
-    if (outcome === 'rejected') io.err(`${told.refused}: ${errorsOf(result)}; ${servesOn(result)}.\n`)
-    else if (outcome === 'unchanged') io.out(`${told.unchanged}\n`)
-    else io.out([told.live, ...changeLines(result, io)].map((line) => `${line}\n`).join(''))
+    if (outcome === 'rejected') io.err(`${texts.refused}: ${errorsOf(result)}; ${servesOn(result)}.\n`)
+    else if (outcome === 'unchanged') io.out(`${texts.unchanged}\n`)
+    else io.out([texts.live, ...changeLines(result, io)].map((line) => `${line}\n`).join(''))
   }
   return ok ? 0 : 1
 }
 
-/** One for each kind of change, set in; broken where the terminal ends. */
+/** An indented line for each kind of change, broken where the terminal ends. */
 export function changeLines({ changes }: Pick<ReloadResult, 'changes'>, { columns }: Io): string[] {
   const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(columns - 4, 20)
   const parts = changesParts(changes)

@@ -1,4 +1,4 @@
-/** Owns the lines that say what became of a delivery. */
+/** Writes the lines that say what became of a delivery. */
 
 import { printable } from '../../observe/printable.ts'
 import type { DeliveryRecord, Route } from '../../store/port.ts'
@@ -17,7 +17,7 @@ export function addressText({ channel, to }: Route): string {
   return printable(to === undefined ? channel : `${channel}:${to}`)
 }
 
-/** Of one that is over. */
+/** The lines for a delivery that has ended. */
 export function endText(delivery: DeliveryRecord, io: Io): string {
   const { id, state, code, reason, receipts } = delivery
   const name = shortId(id)
@@ -33,7 +33,7 @@ export function endText(delivery: DeliveryRecord, io: Io): string {
   return `${name}: parked${part}: ${printable(why)}\n${pasted(`replay ${name}`, io)} sends it again`
 }
 
-/** Of one that the gateway goes on with; `waitsFor` is a line of its own. */
+/** The lines for a delivery that the gateway still works on; `waitsFor` gets a line of its own. */
 export function pendingText(id: string, route: Route, io: Io, waitsFor?: string): string {
   const name = shortId(id)
   return [

@@ -10,18 +10,18 @@ import {
   type PluginProblem,
   PluginSetupError,
   tryChannel,
-} from '../../plugin/index.ts'
-import { presetsFolder } from '../../presets-folder.ts'
-import { addToConfiguration } from '../../scaffold/add-to-configuration.ts'
-import { addToEnvFile, readEnvFile } from '../../scaffold/add-to-env-file.ts'
-import { NotAddable } from '../../scaffold/not-addable.ts'
-import { escapeReferences } from '../../scaffold/printed.ts'
-import { replaceFile } from '../../scaffold/replace-file.ts'
-import { CommandFailure } from '../command-failure.ts'
-import { configWords, findConfiguration, shownPath } from '../configuration.ts'
-import type { Io } from '../io.ts'
-import { programName } from '../pasted.ts'
-import type { Prompts } from '../prompts.ts'
+} from '../../../plugin/index.ts'
+import { presetsFolder } from '../../../presets-folder.ts'
+import { addToConfiguration } from '../../../scaffold/add-to-configuration.ts'
+import { addToEnvFile, readEnvFile } from '../../../scaffold/add-to-env-file.ts'
+import { NotAddable } from '../../../scaffold/not-addable.ts'
+import { escapeReferences } from '../../../scaffold/printed.ts'
+import { replaceFile } from '../../../scaffold/replace-file.ts'
+import { CommandFailure } from '../../command-failure.ts'
+import { configWords, findConfiguration, shownPath } from '../../configuration.ts'
+import type { Io } from '../../io.ts'
+import { programName } from '../../pasted.ts'
+import type { Prompts } from '../../prompts.ts'
 import { type Gathered, gather, isMissing, parseAssignments } from './channel-questions.ts'
 
 export interface InitChannelOptions {

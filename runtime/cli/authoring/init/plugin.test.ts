@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { test } from 'node:test'
-import { runOwnTests } from '../../../test/page-plugin.ts'
-import { createCommandLine } from '../io-fixture.ts'
+import { runOwnTests } from '../../../../test/page-plugin.ts'
+import { createCommandLine } from '../../io-fixture.ts'
 
 const base = `gateway: { auth: { token: gateway-token-0123456789abcdef } }
 hooks: { enabled: true, token: hook-token-0123456789abcdef }

@@ -11,13 +11,14 @@ import {
 } from '@reveille/engine'
 import { trialSurface } from '../../../http/index.ts'
 import type { Paint } from '../../../observe/paint.ts'
+import { printable } from '../../../observe/printable.ts'
+import { wrapWords } from '../../../observe/wrap-words.ts'
 import { type Facts, formatFacts } from '../../facts.ts'
 import { type Io, paintFor } from '../../io.ts'
 import { programName } from '../../pasted.ts'
 import { withSnapshot } from '../compile.ts'
-import { frame } from './frame.ts'
-import { describeEndpoints, describeSignature, endpointIn, readTrial, type TrialOptions } from './trial.ts'
-import { formatOutcome, formatReading, withoutCause } from './verdict.ts'
+import { formatOutcome, formatReading, withoutCause } from './outcome.ts'
+import { describeEndpoints, describeSignature, endpointIn, readTrial, type TrialOptions } from './request.ts'
 
 export async function tryEndpoint(given: string, options: TrialOptions, io: Io): Promise<number> {
   const read = await readTrial(options, io)
@@ -91,4 +92,23 @@ function adviceFor(decision: Decision, endpoint: string, snapshot: Snapshot, io:
   if (decision.outcome === 'ignored') return ['', `${programName(io)} explain, asked the same way, says why.`]
   const isUnknown = 'code' in decision && decision.code === 'NOT_FOUND'
   return isUnknown ? ['', ...describeEndpoints(endpoint, snapshot)] : []
+}
+
+/** Lines. The text may come from a payload and cannot leave its bar. */
+export function frame(
+  title: string,
+  text: string,
+  paint: Paint,
+  columns = Number.POSITIVE_INFINITY,
+): string[] {
+  const bar = paint.cyan('│')
+  const lines = text
+    .split(/\r?\n/)
+    .map(printable)
+    .flatMap((line) => wrapWords(line, Math.max(columns - 2, 20)))
+  return [
+    `${paint.cyan('╭')} ${paint.bold(title)}`,
+    ...lines.map((line) => (line === '' ? bar : `${bar} ${line}`)),
+    paint.cyan('╰'),
+  ]
 }
